@@ -1,0 +1,312 @@
+//! What a launch says about itself: faults, counters and traces. Plain data; the judge, the terminal and the
+//! pictures read it, and it travels between processes.
+
+use serde::{Deserialize, Serialize};
+
+/// A place in the CUDA source, from the `.loc` lines that NVRTC writes under `-lineinfo`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SourceLine {
+    /// File name as given to the compiler, for example `kernel.cu`.
+    pub file: String,
+    /// One-based line.
+    pub line: u32,
+    /// One-based column, 0 when unknown.
+    pub column: u32,
+}
+
+/// One thread of one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ThreadId {
+    /// `blockIdx` as x, y, z.
+    pub block: [u32; 3],
+    /// `threadIdx` as x, y, z.
+    pub thread: [u32; 3],
+    /// Warp index in its block.
+    pub warp: u32,
+    /// Lane in its warp, 0 to 31.
+    pub lane: u32,
+}
+
+/// State space of an access (PTX ISA, "State Spaces").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Space {
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+    /// Shared memory of another block of the cluster.
+    Cluster,
+    /// A generic address that falls in no window.
+    Generic,
+}
+
+/// What an access did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessKind {
+    Read,
+    Write,
+    Atomic,
+    /// `cp.async`, bulk and tensor copies.
+    AsyncCopy,
+}
+
+/// Kinds of fault. The name in `--json` is the snake_case form and is stable; exercise files use it to declare
+/// what a known-wrong kernel must be rejected for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    OutOfBounds,
+    Misaligned,
+    UseAfterFree,
+    Race,
+    Uninitialised,
+    /// Threads of a block do not all reach the same barrier.
+    BarrierDivergence,
+    /// A warp operation names lanes that do not take part, or reads from an inactive lane.
+    MaskMisuse,
+    /// Data of an asynchronous copy used before its wait.
+    MissingAsyncWait,
+    /// An mbarrier waited on or arrived at in the wrong phase, or used before `init`.
+    BarrierPhase,
+    Deadlock,
+    StepBudget,
+    TimeBudget,
+    StackOverflow,
+    BadLaunch,
+    /// `trap` or a failed `assert`.
+    Trap,
+    /// The user pressed Stop.
+    Stopped,
+}
+
+/// The allocation that an address belongs to, or the nearest one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationRef {
+    /// Name of the buffer or of the `__shared__`/`__device__`/`__constant__` variable where known.
+    pub name: String,
+    pub base: u64,
+    pub bytes: u64,
+    /// Byte offset of the access from `base`; negative before it.
+    pub offset: i64,
+}
+
+/// The second party of a race, or the place where other threads wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherSide {
+    pub source: Option<SourceLine>,
+    pub thread: ThreadId,
+    pub access: Option<AccessKind>,
+}
+
+/// One thing that is wrong with a kernel. Equal faults of many threads are folded into the first with a count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// One sentence with the facts: thread, array, index, range. No position (that is in `source`).
+    pub message: String,
+    pub kernel: String,
+    pub source: Option<SourceLine>,
+    /// The PTX instruction's text.
+    pub instruction: String,
+    /// None for faults of the launch itself.
+    pub thread: Option<ThreadId>,
+    pub space: Option<Space>,
+    pub access: Option<AccessKind>,
+    pub address: Option<u64>,
+    /// Bytes that one thread accessed.
+    pub access_bytes: u32,
+    pub allocation: Option<AllocationRef>,
+    pub other: Option<OtherSide>,
+    /// How many threads met the same fault at the same instruction.
+    pub occurrences: u64,
+}
+
+/// Instruction classes of the mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Class {
+    Integer,
+    Float32,
+    Float64,
+    /// f16, bf16 and narrower, scalar and packed.
+    FloatNarrow,
+    /// Approximate functions: the special function unit.
+    Special,
+    Convert,
+    Move,
+    Compare,
+    Branch,
+    Global,
+    Shared,
+    Local,
+    Const,
+    Atomic,
+    Warp,
+    Barrier,
+    AsyncCopy,
+    Matrix,
+    Other,
+}
+
+impl Class {
+    pub const COUNT: usize = Class::Other as usize + 1;
+    pub const ALL: [Class; Class::COUNT] = [
+        Class::Integer,
+        Class::Float32,
+        Class::Float64,
+        Class::FloatNarrow,
+        Class::Special,
+        Class::Convert,
+        Class::Move,
+        Class::Compare,
+        Class::Branch,
+        Class::Global,
+        Class::Shared,
+        Class::Local,
+        Class::Const,
+        Class::Atomic,
+        Class::Warp,
+        Class::Barrier,
+        Class::AsyncCopy,
+        Class::Matrix,
+        Class::Other,
+    ];
+}
+
+/// Requests to global or local memory, counted as Nsight Compute counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Warp-level instructions that reached memory with at least one active lane.
+    pub requests: u64,
+    /// 32-byte sectors (l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum).
+    pub sectors: u64,
+    /// Bytes that threads asked for.
+    pub bytes: u64,
+}
+
+/// Shared-memory work, counted as Nsight Compute counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedTraffic {
+    pub requests: u64,
+    /// Passes over the 32 banks (l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum).
+    pub wavefronts: u64,
+    /// Wavefronts beyond the fewest that the access width needs
+    /// (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum).
+    pub bank_conflicts: u64,
+    pub bytes: u64,
+}
+
+/// What a launch, or one source line of it, did. PTX is not SASS: memory counters and barriers are exact,
+/// instruction counts are of PTX instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Executed PTX instructions, one per warp.
+    pub warp_instructions: u64,
+    /// The same weighted by active lanes.
+    pub thread_instructions: u64,
+    /// Warp instructions by [`Class`], indexed by `Class as usize`.
+    pub by_class: [u64; Class::COUNT],
+    /// Conditional branches executed, and those whose lanes disagreed.
+    pub branches: u64,
+    pub divergent_branches: u64,
+    pub global_load: Traffic,
+    pub global_store: Traffic,
+    pub global_atomic: Traffic,
+    pub local_load: Traffic,
+    pub local_store: Traffic,
+    pub shared_load: SharedTraffic,
+    pub shared_store: SharedTraffic,
+    pub shared_atomic: SharedTraffic,
+    /// Warp arrivals at block-wide barriers.
+    pub barriers: u64,
+    pub async_copy_bytes: u64,
+    /// mma, wmma and wgmma instructions, and their multiply-adds.
+    pub matrix_instructions: u64,
+    pub matrix_multiply_adds: u64,
+}
+
+/// Counters of one source line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCounters {
+    pub source: SourceLine,
+    pub counters: Counters,
+}
+
+/// An allocation that a trace refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceAllocation {
+    pub name: String,
+    pub space: Space,
+    pub base: u64,
+    pub bytes: u64,
+}
+
+/// Which warps to trace, and how much to keep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceRequest {
+    /// Linear block indices (x fastest).
+    pub blocks: Vec<u64>,
+    /// Warps of those blocks; empty means all.
+    pub warps: Vec<u32>,
+    /// Upper bound of the trace's memory, in bytes.
+    pub max_bytes: usize,
+}
+
+/// Every step of chosen warps, in execution order of each warp.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub allocations: Vec<TraceAllocation>,
+    /// PTX text and source of each program counter that occurs.
+    pub instructions: Vec<TraceInstruction>,
+    pub warps: Vec<WarpTrace>,
+    /// True when `max_bytes` cut it short.
+    pub truncated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceInstruction {
+    pub text: String,
+    pub source: Option<SourceLine>,
+    pub class: Class,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarpTrace {
+    pub block: [u32; 3],
+    pub warp: u32,
+    pub steps: Vec<Step>,
+}
+
+/// One executed warp instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Order among all traced warps of the launch.
+    pub tick: u64,
+    /// Index into [`Trace::instructions`].
+    pub instruction: u32,
+    /// Lanes that executed it.
+    pub mask: u32,
+    pub access: Option<StepAccess>,
+}
+
+/// The memory side of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepAccess {
+    pub space: Space,
+    pub kind: AccessKind,
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// Index into [`Trace::allocations`] of the lowest active lane's allocation.
+    pub allocation: Option<u32>,
+    /// Address per active lane, in lane order.
+    pub addresses: Vec<u64>,
+    /// Sectors (global, local) or wavefronts (shared) that it cost.
+    pub cost: u32,
+}

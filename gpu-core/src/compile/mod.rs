@@ -1,0 +1,53 @@
+//! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+/// One message of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub file: String,
+    /// One-based; 0 when the message has no place.
+    pub line: u32,
+    /// One-based; 0 when unknown (NVRTC prints a caret, from which it is read).
+    pub column: u32,
+    pub message: String,
+}
+
+/// What ptxas gave one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelResources {
+    pub name: String,
+    pub registers: u32,
+    pub static_shared_bytes: u32,
+    pub stack_bytes: u32,
+    pub spill_store_bytes: u32,
+    pub spill_load_bytes: u32,
+    pub constant_bytes: u32,
+    pub barriers: u32,
+}
+
+/// Everything that a compilation yields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompileReport {
+    pub succeeded: bool,
+    pub arch: String,
+    /// As in `13.5`.
+    pub nvrtc_version: String,
+    pub diagnostics: Vec<Diagnostic>,
+    pub kernels: Vec<KernelResources>,
+    pub ptx: String,
+    pub cubin: Vec<u8>,
+    /// Disassembly; None when not asked for or no disassembler is present.
+    pub sass: Option<String>,
+    pub from_cache: bool,
+    pub compile_ms: f64,
+}

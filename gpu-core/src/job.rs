@@ -1,0 +1,112 @@
+//! What can be asked of a lab and what it answers: plain data that crosses process and machine boundaries
+//! (length-prefixed postcard over standard input and output).
+
+use crate::bench::{BenchReport, Ceilings};
+use crate::compile::{CompileReport, Diagnostic};
+use crate::device::{DeviceChoice, DeviceInfo};
+use crate::spec::Spec;
+use crate::verdict::{CaseReport, RunReport, Verdict};
+use ptx_emulator::TraceRequest;
+use serde::{Deserialize, Serialize};
+
+/// Identifies a job within one lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct JobId(pub u64);
+
+/// A kernel's text with what is needed to compile it anywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Name shown in diagnostics, `.loc` lines and faults, for example `kernel.cu`.
+    pub name: String,
+    pub text: String,
+    /// Extra headers by include name (`lab.cuh` is always there).
+    pub headers: Vec<(String, String)>,
+    /// Extra NVRTC options, already checked by the spec.
+    pub options: Vec<String>,
+}
+
+/// What to emit beside diagnostics and resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emit {
+    pub sass: bool,
+}
+
+/// One request to a lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Job {
+    /// List devices that this lab can run on.
+    Devices,
+    /// Compile only. `arch` as in `sm_90a`.
+    Compile { source: Source, arch: String, emit: Emit },
+    /// Compile and judge against a spec.
+    Check {
+        source: Source,
+        spec: Box<Spec>,
+        device: DeviceChoice,
+        arch: Option<String>,
+        seed: Option<u64>,
+        trace: Option<TraceRequest>,
+    },
+    /// Compile, judge, then time (GPU) or count (emulator).
+    Bench {
+        source: Source,
+        spec: Box<Spec>,
+        device: DeviceChoice,
+        arch: Option<String>,
+        seed: Option<u64>,
+        reference: Option<Source>,
+    },
+    /// Compile and run a free kernel once; no oracle needed. Prints outputs' heads.
+    Run {
+        source: Source,
+        spec: Box<Spec>,
+        device: DeviceChoice,
+        arch: Option<String>,
+        seed: Option<u64>,
+        trace: Option<TraceRequest>,
+    },
+    /// Measure this machine's ceilings on a GPU.
+    Ceilings { device: DeviceChoice },
+}
+
+/// One message back. Every job ends with exactly one [`Event::Finished`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// A short line for a progress display.
+    Progress {
+        what: String,
+        done: u32,
+        total: u32,
+    },
+    Devices(Vec<DeviceInfo>),
+    /// Diagnostics, resources, PTX and SASS; sent also when compilation failed.
+    Compiled(Box<CompileReport>),
+    /// A case was judged.
+    Case(Box<CaseReport>),
+    /// Text that the kernel printed.
+    Console(String),
+    Verdict(Box<Verdict>),
+    Bench(Box<BenchReport>),
+    Ran(Box<RunReport>),
+    Ceilings(Box<Ceilings>),
+    /// The job's end.
+    Finished(Outcome),
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It ran to its end; the verdict may still be a fail.
+    Done,
+    /// The source did not compile; diagnostics were sent.
+    CompileErrors(Vec<Diagnostic>),
+    Stopped,
+    /// The kernel exceeded a limit and its worker was killed; says which limit.
+    LimitExceeded(String),
+    /// The kernel ended the worker (illegal address, crash); the next job gets a fresh one.
+    Crashed(String),
+    /// The environment lacks something (NVRTC, GPU, remote host); says what to do.
+    Environment(String),
+    /// The request makes no sense (missing kernel name, wrong signature, bad spec); says what is expected.
+    BadRequest(String),
+}

@@ -1,0 +1,11 @@
+//! Compile CUDA C++ with NVRTC, run it on a GPU or on the emulator, judge it and time it. Draws nothing.
+
+pub mod bench;
+pub mod compile;
+pub mod device;
+pub mod job;
+pub mod spec;
+pub mod verdict;
+
+/// The emulator's reports, so that callers need one crate only.
+pub use ptx_emulator as emulator;

@@ -1,0 +1,77 @@
+//! What the judge found.
+
+use ptx_emulator::{Counters, Fault, LineCounters, Trace};
+use serde::{Deserialize, Serialize};
+
+/// A wrong output element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mismatch {
+    pub buffer: String,
+    /// Row-major index in the buffer's shape, for example `[3, 17]`.
+    pub index: Vec<u64>,
+    pub expected: f64,
+    pub got: f64,
+    /// The element still holds the poison that it was filled with: nothing was written there.
+    pub never_written: bool,
+}
+
+/// The judged outcome of one case (one size, one seed).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseReport {
+    /// For example `n = 1000`.
+    pub name: String,
+    pub seed: u64,
+    /// `emulator` or the GPU's name.
+    pub device: String,
+    pub passed: bool,
+    /// One sentence saying why it failed; empty when passed.
+    pub reason: String,
+    /// First mismatches in index order, at most 10.
+    pub mismatches: Vec<Mismatch>,
+    pub mismatch_count: u64,
+    pub element_count: u64,
+    /// Largest error seen, in units of the tolerance (1.0 is the limit).
+    pub worst_error_ratio: f64,
+    /// A guard zone or an input was changed: which buffer, at which element.
+    pub corrupted: Vec<String>,
+    pub faults: Vec<Fault>,
+    /// Hints from the run that are not failures (a spin lock that only ended by fair scheduling, say).
+    pub notes: Vec<String>,
+    /// Emulator only.
+    pub counters: Option<Counters>,
+    pub lines: Vec<LineCounters>,
+    pub wall_ms: f64,
+}
+
+/// The whole check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub passed: bool,
+    /// One sentence: what passed, or the first thing that is wrong.
+    pub summary: String,
+    pub cases: Vec<CaseReport>,
+    /// Faults of all cases, most telling first.
+    pub faults: Vec<Fault>,
+    /// Hint keys for the lesson (`race`, `out_of_bounds`, `wrong_output`, `never_written`, …).
+    pub hints: Vec<String>,
+    /// The trace that was asked for, of the first case that has one.
+    pub trace: Option<Trace>,
+    pub seed: u64,
+    pub compile_ms: f64,
+    pub total_ms: f64,
+}
+
+/// Outcome of a free run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    pub device: String,
+    pub completed: bool,
+    pub faults: Vec<Fault>,
+    pub notes: Vec<String>,
+    pub counters: Option<Counters>,
+    pub lines: Vec<LineCounters>,
+    pub trace: Option<Trace>,
+    /// Name, element count and the first elements of each buffer after the run.
+    pub outputs: Vec<(String, u64, Vec<f64>)>,
+    pub wall_ms: f64,
+}
