@@ -1,1 +1,5 @@
-fn main() {}
+//! Picks the window, a terminal command or the worker.
+
+fn main() -> std::process::ExitCode {
+    lockstep::cli::main()
+}

@@ -1,0 +1,1 @@
+//! The window: eframe glue that drains events, then draws.

@@ -1,0 +1,1 @@
+//! Theme tokens: the only place with colours.

@@ -1,0 +1,1 @@
+//! Visualizations: one file each, one trait, one list.

@@ -1,0 +1,1 @@
+//! Parts that panels share: code editor, lesson text, plots.
