@@ -1,6 +1,15 @@
 //! Runs PTX text on the CPU, counts what the hardware would count, and says what is wrong with a kernel.
 //! Knows nothing of the course.
+//!
+//! [`Module::load`] parses and decodes PTX, [`Memory`] is the global memory of one emulated device, and
+//! [`launch`] runs a kernel and returns an [`Outcome`] that holds faults, counters, trace and console text.
 
+mod launch;
+mod memory;
+mod module;
 mod report;
 
+pub use launch::{Checks, Launch, Options, Outcome, launch};
+pub use memory::{Memory, MemoryError};
+pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;

@@ -310,3 +310,22 @@ pub struct StepAccess {
     /// Sectors (global, local) or wavefronts (shared) that it cost.
     pub cost: u32,
 }
+
+/// What keeps more blocks from sharing one multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OccupancyLimit {
+    Threads,
+    Blocks,
+    Registers,
+    SharedMemory,
+}
+
+/// How many blocks and warps one multiprocessor can hold at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupancy {
+    pub blocks_per_sm: u32,
+    pub warps_per_sm: u32,
+    pub max_warps_per_sm: u32,
+    pub limited_by: OccupancyLimit,
+}
