@@ -1,6 +1,22 @@
 //! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Where NVRTC and what belongs to it were found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolchain {
+    /// `libnvrtc.so.13`, `nvrtc64_130_0.dll` and the like, as an absolute path.
+    pub nvrtc: PathBuf,
+    /// The builtins of the exact same minor version; None when NVRTC is left to find them beside itself.
+    pub builtins: Option<PathBuf>,
+    /// Folders with `cuda_fp16.h` and its kin; may be empty, NVRTC 13.3 and later bring their own copies.
+    pub include_dirs: Vec<PathBuf>,
+    /// The disassembler, when there is one.
+    pub nvdisasm: Option<PathBuf>,
+    /// For people: `setting`, `data folder`, `CUDA toolkit at …`, `Python package`.
+    pub origin: String,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
