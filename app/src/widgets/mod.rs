@@ -1,1 +1,3 @@
 //! Parts that panels share: code editor, lesson text, plots.
+
+pub mod highlight;
