@@ -152,13 +152,7 @@ pub struct Outcome {
 ///
 /// Faults of the launch itself (unknown kernel, too many threads, wrong argument bytes) come back as
 /// [`FaultKind::BadLaunch`] with nothing run.
-pub fn launch(
-    module: &Module,
-    memory: &mut Memory,
-    launch: &Launch,
-    options: &Options,
-    stop: &AtomicBool,
-) -> Outcome {
+pub fn launch(module: &Module, memory: &mut Memory, launch: &Launch, options: &Options, stop: &AtomicBool) -> Outcome {
     let _ = (module, memory, options, stop);
     Outcome {
         faults: vec![Fault {

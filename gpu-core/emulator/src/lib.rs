@@ -7,6 +7,7 @@
 mod launch;
 mod memory;
 mod module;
+pub mod num;
 mod report;
 
 pub use launch::{Checks, Launch, Options, Outcome, launch};

@@ -1,0 +1,165 @@
+//! The `.approx` functions.
+//!
+//! The hardware interpolates small tables whose content is not published, so bits cannot agree everywhere. These
+//! compute in f64, follow the steps that the assembler emits (argument scaling, squaring for subnormal results, the
+//! FMUL that turns radians into turns) and round once: inside every documented error bound, exact on special values.
+
+use super::{canonical, flush};
+
+#[inline(always)]
+fn input(x: f32, ftz: bool) -> f32 {
+    if ftz { flush(x) } else { x }
+}
+
+#[inline(always)]
+fn output(x: f64, ftz: bool) -> f32 {
+    let x = x as f32;
+    canonical(if ftz { flush(x) } else { x })
+}
+
+/// `rcp.approx{.ftz}.f32`; documented within 1 ulp. +-0 gives +-infinity.
+#[inline]
+pub fn rcp(x: f32, ftz: bool) -> f32 {
+    output(1.0 / f64::from(input(x, ftz)), ftz)
+}
+
+/// `div.approx{.ftz}.f32`: a times the reciprocal of b, within 2 ulp for |b| in 2^-126..2^126.
+/// For larger |b| the reciprocal is flushed: the result is 0, or NaN if a is infinite.
+#[inline]
+pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
+    let (a, b) = (input(a, ftz), input(b, ftz));
+    let two_126 = f32::from_bits(0x7e80_0000);
+    if b.is_finite() && b.abs() > two_126 {
+        return if a.is_infinite() || a.is_nan() { super::NAN_F32 } else { 0.0f32.copysign(a) * b.signum() };
+    }
+    output(f64::from(a) * f64::from(rcp(b, false)), ftz)
+}
+
+/// `div.full{.ftz}.f32`: within 2 ulp over the full range, as operands are scaled first.
+#[inline]
+pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
+    output(f64::from(input(a, ftz)) / f64::from(input(b, ftz)), ftz)
+}
+
+/// `sqrt.approx{.ftz}.f32`; within 1 ulp (2^-23 relative).
+#[inline]
+pub fn sqrt(x: f32, ftz: bool) -> f32 {
+    output(f64::from(input(x, ftz)).sqrt(), ftz)
+}
+
+/// `rsqrt.approx{.ftz}.f32`; documented 2^-22.9 relative. +-0 gives +-infinity.
+#[inline]
+pub fn rsqrt(x: f32, ftz: bool) -> f32 {
+    let x = f64::from(input(x, ftz));
+    if x == 0.0 { (f32::INFINITY).copysign(x as f32) } else { output(1.0 / x.sqrt(), ftz) }
+}
+
+/// `ex2.approx{.ftz}.f32`; documented 2 ulp. Results below 2^-126 are the square of 2^(x/2), as the assembler has it.
+#[inline]
+pub fn ex2(x: f32, ftz: bool) -> f32 {
+    let x = input(x, ftz);
+    if !ftz && x < -126.0 {
+        let root = f64::from(x * 0.5).exp2() as f32;
+        return root * root;
+    }
+    output(f64::from(x).exp2(), ftz)
+}
+
+/// `lg2.approx{.ftz}.f32`; documented 2^-22 (absolute within 0.5..2). Zero of either sign gives -infinity.
+#[inline]
+pub fn lg2(x: f32, ftz: bool) -> f32 {
+    let x = f64::from(input(x, ftz));
+    if x == 0.0 { f32::NEG_INFINITY } else { output(x.log2(), ftz) }
+}
+
+/// The multiplication by 1/(2 pi), rounded toward zero, with which the assembler turns radians into turns.
+#[inline(always)]
+fn turns(x: f32) -> f64 {
+    const ONE_OVER_TWO_PI: f32 = f32::from_bits(0x3e22_f983);
+    let product = f64::from(x) * f64::from(ONE_OVER_TWO_PI);
+    f64::from(super::arith32::round_f64(product, super::Rounding::Rz))
+}
+
+/// `sin.approx{.ftz}.f32`; absolute error 2^-20.5 in [-pi, pi], growing outside as on hardware.
+#[inline]
+pub fn sin(x: f32, ftz: bool) -> f32 {
+    let t = turns(input(x, ftz));
+    if t == 0.0 {
+        return 0.0f32.copysign(x);
+    }
+    output(((t - t.round_ties_even()) * std::f64::consts::TAU).sin(), ftz)
+}
+
+/// `cos.approx{.ftz}.f32`; absolute error 2^-20.5 in [-pi, pi].
+#[inline]
+pub fn cos(x: f32, ftz: bool) -> f32 {
+    let t = turns(input(x, ftz));
+    output(((t - t.round_ties_even()) * std::f64::consts::TAU).cos(), ftz)
+}
+
+/// `tanh.approx.f32`; documented 2^-11 relative. Subnormal inputs are kept.
+#[inline]
+pub fn tanh(x: f32) -> f32 {
+    output(f64::from(x).tanh(), false)
+}
+
+/// `ex2.approx` of f16 and bf16 lanes: computed in f64, rounded once by the caller's format.
+#[inline]
+pub fn ex2_f16(h: u16) -> u16 {
+    super::half::f64_to_f16(f64::from(super::half::f16_to_f32(h)).exp2())
+}
+
+/// `ex2.approx.ftz.bf16`: subnormal inputs and results are flushed.
+#[inline]
+pub fn ex2_bf16(h: u16) -> u16 {
+    let result = super::half::f64_to_bf16(f64::from(flush(super::half::bf16_to_f32(h))).exp2());
+    if result & 0x7f80 == 0 { result & 0x8000 } else { result }
+}
+
+/// `tanh.approx.f16`.
+#[inline]
+pub fn tanh_f16(h: u16) -> u16 {
+    super::half::f64_to_f16(f64::from(super::half::f16_to_f32(h)).tanh())
+}
+
+/// `tanh.approx.bf16`.
+#[inline]
+pub fn tanh_bf16(h: u16) -> u16 {
+    super::half::f64_to_bf16(f64::from(super::half::bf16_to_f32(h)).tanh())
+}
+
+/// Keeps the upper 32 bits of a double, rounding to nearest, and flushes subnormals: how the double-precision
+/// reciprocal units return results.
+fn upper_half(x: f64) -> f64 {
+    if x.is_nan() {
+        return f64::from_bits(0x7fff_ffff_0000_0000);
+    }
+    if x.is_finite() && x.abs() < f64::MIN_POSITIVE {
+        return 0.0f64.copysign(x);
+    }
+    let bits = x.to_bits();
+    f64::from_bits(if x.is_infinite() { bits } else { bits.wrapping_add(0x8000_0000) & !0xffff_ffff })
+}
+
+fn truncated_input(x: f64) -> f64 {
+    let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
+    // A NaN whose payload lies in the ignored half must not become infinity.
+    if x.is_nan() {
+        x
+    } else if upper.abs() < f64::MIN_POSITIVE {
+        0.0f64.copysign(x)
+    } else {
+        upper
+    }
+}
+
+/// `rcp.approx.ftz.f64`: uses and returns the upper 32 bits only.
+pub fn rcp64(x: f64) -> f64 {
+    upper_half(1.0 / truncated_input(x))
+}
+
+/// `rsqrt.approx.ftz.f64`: uses and returns the upper 32 bits only.
+pub fn rsqrt64(x: f64) -> f64 {
+    let x = truncated_input(x);
+    if x == 0.0 { f64::INFINITY.copysign(x) } else { upper_half(1.0 / x.sqrt()) }
+}

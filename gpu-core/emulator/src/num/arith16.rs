@@ -1,0 +1,143 @@
+//! f16 and bf16 arithmetic, correctly rounded to nearest even (the only rounding that PTX has for them).
+
+use super::arith32::sum_to_odd;
+use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f64_to_bf16, f64_to_f16};
+use super::minmax::{flush_f16, relu16};
+
+/// Which of the two 16-bit formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    F16,
+    Bf16,
+}
+
+/// Modifiers of 16-bit arithmetic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mode {
+    /// Flush subnormal inputs and results (f16 only).
+    pub ftz: bool,
+    /// Clamp to [0, 1], NaN to +0.
+    pub sat: bool,
+    /// Clamp negative results to +0, NaN stays.
+    pub relu: bool,
+    /// `.oob`: the result is +0 if an operand is the out-of-bounds NaN (`0xffff`).
+    pub oob: bool,
+}
+
+impl Kind {
+    #[inline(always)]
+    pub fn widen(self, h: u16) -> f32 {
+        match self {
+            Kind::F16 => f16_to_f32(h),
+            Kind::Bf16 => bf16_to_f32(h),
+        }
+    }
+
+    #[inline(always)]
+    pub fn narrow(self, x: f32) -> u16 {
+        match self {
+            Kind::F16 => f32_to_f16(x),
+            Kind::Bf16 => f32_to_bf16(x),
+        }
+    }
+
+    #[inline(always)]
+    fn narrow64(self, x: f64) -> u16 {
+        match self {
+            Kind::F16 => f64_to_f16(x),
+            Kind::Bf16 => f64_to_bf16(x),
+        }
+    }
+
+    #[inline(always)]
+    const fn one(self) -> u16 {
+        match self {
+            Kind::F16 => 0x3c00,
+            Kind::Bf16 => 0x3f80,
+        }
+    }
+
+    #[inline(always)]
+    fn is_nan(self, h: u16) -> bool {
+        h & 0x7fff > if matches!(self, Kind::F16) { 0x7c00 } else { 0x7f80 }
+    }
+
+    #[inline(always)]
+    fn input(self, h: u16, mode: Mode) -> u16 {
+        if mode.ftz && self == Kind::F16 { flush_f16(h) } else { h }
+    }
+
+    #[inline(always)]
+    fn finish(self, h: u16, mode: Mode) -> u16 {
+        let h = self.input(h, mode);
+        let h = if mode.sat { if self.is_nan(h) || h & 0x8000 != 0 { 0 } else { h.min(self.one()) } } else { h };
+        relu16(h, mode.relu)
+    }
+
+    /// a + b. The f32 sum may be inexact, but 24 bits are enough (2p + 2) for the second rounding to be harmless in f16;
+    /// for bf16 they are enough too.
+    #[inline(always)]
+    pub fn add(self, a: u16, b: u16, mode: Mode) -> u16 {
+        let (a, b) = (self.input(a, mode), self.input(b, mode));
+        self.finish(self.narrow(self.widen(a) + self.widen(b)), mode)
+    }
+
+    #[inline(always)]
+    pub fn sub(self, a: u16, b: u16, mode: Mode) -> u16 {
+        let (a, b) = (self.input(a, mode), self.input(b, mode));
+        self.finish(self.narrow(self.widen(a) - self.widen(b)), mode)
+    }
+
+    /// a * b; by way of f64, because a bf16 product can be subnormal in f32 and would be rounded twice.
+    #[inline(always)]
+    pub fn mul(self, a: u16, b: u16, mode: Mode) -> u16 {
+        let (a, b) = (self.input(a, mode), self.input(b, mode));
+        let product = match self {
+            Kind::F16 => f32_to_f16(f16_to_f32(a) * f16_to_f32(b)),
+            Kind::Bf16 => f64_to_bf16(f64::from(bf16_to_f32(a)) * f64::from(bf16_to_f32(b))),
+        };
+        self.finish(product, mode)
+    }
+
+    /// a * b + c, rounded once.
+    #[inline(always)]
+    pub fn fma(self, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
+        const OUT_OF_BOUNDS: u16 = 0xffff;
+        if mode.oob && (a == OUT_OF_BOUNDS || b == OUT_OF_BOUNDS || c == OUT_OF_BOUNDS) {
+            return 0;
+        }
+        let (a, b, c) = (self.input(a, mode), self.input(b, mode), self.input(c, mode));
+        let product = f64::from(self.widen(a)) * f64::from(self.widen(b));
+        self.finish(self.narrow64(sum_to_odd(product, f64::from(self.widen(c)))), mode)
+    }
+
+    /// -a; NaN keeps its payload, as the sign flip in hardware does.
+    #[inline(always)]
+    pub fn neg(self, a: u16, ftz: bool) -> u16 {
+        self.input(a, Mode { ftz, ..Mode::default() }) ^ 0x8000
+    }
+
+    #[inline(always)]
+    pub fn abs(self, a: u16, ftz: bool) -> u16 {
+        self.input(a, Mode { ftz, ..Mode::default() }) & 0x7fff
+    }
+}
+
+/// Applies a unary operation to both halves of a packed register.
+#[inline(always)]
+pub fn lanes1(a: u32, op: impl Fn(u16) -> u16) -> u32 {
+    u32::from(op((a >> 16) as u16)) << 16 | u32::from(op(a as u16))
+}
+
+/// Applies a binary operation to both halves of packed registers.
+#[inline(always)]
+pub fn lanes2(a: u32, b: u32, op: impl Fn(u16, u16) -> u16) -> u32 {
+    u32::from(op((a >> 16) as u16, (b >> 16) as u16)) << 16 | u32::from(op(a as u16, b as u16))
+}
+
+/// Applies a ternary operation to both halves of packed registers.
+#[inline(always)]
+pub fn lanes3(a: u32, b: u32, c: u32, op: impl Fn(u16, u16, u16) -> u16) -> u32 {
+    u32::from(op((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16)) << 16
+        | u32::from(op(a as u16, b as u16, c as u16))
+}

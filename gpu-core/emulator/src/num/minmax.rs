@@ -1,0 +1,85 @@
+//! min and max with PTX's NaN, `.abs` and `.xorsign` rules, and `.relu`.
+//!
+//! Without `.NaN` a NaN operand is ignored; with it any NaN operand gives the canonical NaN. -0 is below +0.
+
+use super::{NAN_16, NAN_F32, flush};
+
+/// The modifiers of `min` and `max`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// True for max, false for min.
+    pub max: bool,
+    pub ftz: bool,
+    /// `.NaN`: a NaN operand makes the result NaN.
+    pub nan: bool,
+    /// `.abs`: compare and return magnitudes.
+    pub abs: bool,
+    /// `.xorsign`: the result's sign is the XOR of the operands' signs (used with `.abs`).
+    pub xorsign: bool,
+}
+
+/// Maps a pattern of `bits` bits to an integer that orders as the values do, -0 below +0.
+#[inline(always)]
+fn order(pattern: u64, bits: u32) -> i64 {
+    let shifted = (pattern << (64 - bits)) as i64;
+    shifted ^ ((shifted >> 63) as u64 >> 1) as i64
+}
+
+#[inline(always)]
+fn pick(a: u64, b: u64, m: Modifiers, bits: u32, infinity: u64, canonical: u64) -> u64 {
+    let sign_bit = 1u64 << (bits - 1);
+    let sign = (a ^ b) & sign_bit;
+    let (a_nan, b_nan) = (a & !sign_bit > infinity, b & !sign_bit > infinity);
+    let (a, b) = if m.abs { (a & !sign_bit, b & !sign_bit) } else { (a, b) };
+    if (a_nan && b_nan) || (m.nan && (a_nan || b_nan)) {
+        return canonical;
+    }
+    let take_b = a_nan || (!b_nan && ((order(b, bits) > order(a, bits)) == m.max) && a != b);
+    let result = if take_b { b } else { a };
+    if m.xorsign { result & !sign_bit | sign } else { result }
+}
+
+/// `min`/`max` of f32.
+#[inline]
+pub fn f32(a: f32, b: f32, m: Modifiers) -> f32 {
+    let (a, b) = if m.ftz { (flush(a), flush(b)) } else { (a, b) };
+    let canonical = u64::from(NAN_F32.to_bits());
+    f32::from_bits(pick(u64::from(a.to_bits()), u64::from(b.to_bits()), m, 32, 0x7f80_0000, canonical) as u32)
+}
+
+/// `min`/`max` of f64 (no modifiers in PTX).
+#[inline]
+pub fn f64(a: f64, b: f64, m: Modifiers) -> f64 {
+    f64::from_bits(pick(a.to_bits(), b.to_bits(), m, 64, 0x7ff0 << 48, 0x7fff_ffff_ffff_ffff))
+}
+
+/// `min`/`max` of f16. `.ftz` flushes subnormal operands.
+#[inline]
+pub fn f16(a: u16, b: u16, m: Modifiers) -> u16 {
+    let (a, b) = if m.ftz { (flush_f16(a), flush_f16(b)) } else { (a, b) };
+    pick(u64::from(a), u64::from(b), m, 16, 0x7c00, u64::from(NAN_16)) as u16
+}
+
+/// `min`/`max` of bf16.
+#[inline]
+pub fn bf16(a: u16, b: u16, m: Modifiers) -> u16 {
+    pick(u64::from(a), u64::from(b), m, 16, 0x7f80, u64::from(NAN_16)) as u16
+}
+
+/// `.ftz` for f16.
+#[inline(always)]
+pub fn flush_f16(h: u16) -> u16 {
+    if h & 0x7c00 == 0 { h & 0x8000 } else { h }
+}
+
+/// `.relu` for f16 and bf16: negative values and -0 become +0, NaN (made canonical already) stays.
+#[inline(always)]
+pub fn relu16(h: u16, enabled: bool) -> u16 {
+    if enabled && h & 0x8000 != 0 { 0 } else { h }
+}
+
+/// `.relu` for f32.
+#[inline(always)]
+pub fn relu32(x: f32, enabled: bool) -> f32 {
+    if enabled && !x.is_nan() && x.is_sign_negative() { 0.0 } else { x }
+}
