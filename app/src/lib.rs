@@ -3,6 +3,7 @@
 pub mod app;
 pub mod cli;
 pub mod panels;
+pub mod paths;
 pub mod theme;
 pub mod viz;
 pub mod widgets;

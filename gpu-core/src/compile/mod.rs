@@ -1,5 +1,9 @@
 //! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
 
+pub mod fetch;
+pub mod locate;
+pub mod wheels;
+
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
