@@ -1,1 +1,443 @@
-//! Theme tokens: the only place with colours.
+//! Theme tokens: the only place with colours, sizes and spacing. Everything that draws asks [`tokens`] for the
+//! colours of the active theme, so light and dark cannot drift apart.
+
+use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, Theme, Ui, Vec2};
+
+/// Distances in points. A layout uses these and no other numbers.
+pub mod space {
+    pub const XXS: f32 = 2.0;
+    pub const XS: f32 = 4.0;
+    pub const S: f32 = 6.0;
+    pub const M: f32 = 8.0;
+    pub const L: f32 = 12.0;
+    pub const XL: f32 = 16.0;
+    pub const XXL: f32 = 24.0;
+}
+
+/// Font sizes in points.
+pub mod font_size {
+    pub const SMALL: f32 = 12.0;
+    pub const CODE: f32 = 13.0;
+    pub const BODY: f32 = 14.0;
+    pub const HEADING: f32 = 18.0;
+    pub const TITLE: f32 = 24.0;
+}
+
+/// Corner radii in points.
+pub mod radius {
+    pub const SMALL: u8 = 3;
+    pub const MEDIUM: u8 = 6;
+    pub const LARGE: u8 = 10;
+}
+
+/// Widest comfortable column of prose, in points: about 75 characters of body text.
+pub const PROSE_WIDTH: f32 = 640.0;
+
+/// Colours of CUDA source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyntaxColors {
+    pub text: Color32,
+    pub keyword: Color32,
+    pub type_name: Color32,
+    pub function: Color32,
+    /// `threadIdx`, `__syncthreads` and other names that CUDA provides.
+    pub builtin: Color32,
+    /// `__global__`, `__shared__` and other CUDA qualifiers.
+    pub qualifier: Color32,
+    pub number: Color32,
+    pub string: Color32,
+    pub comment: Color32,
+    pub preprocessor: Color32,
+}
+
+/// Every colour that Lockstep draws, for one theme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tokens {
+    pub dark: bool,
+
+    // Surfaces, from the back to the front.
+    pub window: Color32,
+    pub panel: Color32,
+    pub raised: Color32,
+    /// Editors, consoles and plots.
+    pub inset: Color32,
+    pub hover: Color32,
+    pub pressed: Color32,
+    pub border: Color32,
+    pub border_strong: Color32,
+
+    // Text.
+    pub text: Color32,
+    pub text_muted: Color32,
+    pub text_faint: Color32,
+    pub link: Color32,
+
+    // Accent: the one thing to press, the selected item.
+    pub accent: Color32,
+    pub on_accent: Color32,
+    /// Quiet background of a selected row or tab.
+    pub accent_soft: Color32,
+    pub selection: Color32,
+
+    // Outcomes; each also has a shape, so colour never stands alone.
+    pub pass: Color32,
+    pub pass_soft: Color32,
+    pub fail: Color32,
+    pub fail_soft: Color32,
+    pub warn: Color32,
+    pub warn_soft: Color32,
+    pub info: Color32,
+    pub info_soft: Color32,
+
+    // Editor.
+    pub gutter: Color32,
+    pub gutter_text: Color32,
+    pub current_line: Color32,
+    pub find_match: Color32,
+    pub find_current: Color32,
+    pub bracket_match: Color32,
+    pub syntax: SyntaxColors,
+
+    // Plots. Measured and modelled values, references and ceilings never share a colour.
+    pub measured: Color32,
+    pub modelled: Color32,
+    pub reference: Color32,
+    pub ceiling: Color32,
+    pub grid: Color32,
+    /// Distinguishable under the three common kinds of colour blindness (after Okabe and Ito).
+    pub series: [Color32; 8],
+
+    // Lanes, threads and memory cells of the visualizations.
+    pub lane_on: Color32,
+    pub lane_off: Color32,
+    pub lane_focus: Color32,
+    /// Text on `lane_on` and `lane_focus`.
+    pub on_lane: Color32,
+}
+
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+/// The dark theme.
+pub static DARK: Tokens = Tokens {
+    dark: true,
+    window: rgb(0x14171c),
+    panel: rgb(0x1a1e25),
+    raised: rgb(0x232933),
+    inset: rgb(0x101318),
+    hover: rgb(0x2b323e),
+    pressed: rgb(0x343d4b),
+    border: rgb(0x2d3440),
+    border_strong: rgb(0x6b7687),
+    text: rgb(0xe8ebf0),
+    text_muted: rgb(0xb3bbc7),
+    text_faint: rgb(0x99a3b3),
+    link: rgb(0x82b4ff),
+    accent: rgb(0x6ea8ff),
+    on_accent: rgb(0x0b1320),
+    accent_soft: rgb(0x223555),
+    selection: rgb(0x2a4470),
+    pass: rgb(0x5ccf9a),
+    pass_soft: rgb(0x163528),
+    fail: rgb(0xff8f85),
+    fail_soft: rgb(0x44211f),
+    warn: rgb(0xf0bd55),
+    warn_soft: rgb(0x3d2f12),
+    info: rgb(0x86bdff),
+    info_soft: rgb(0x1b2f49),
+    gutter: rgb(0x14181e),
+    gutter_text: rgb(0x8a94a4),
+    current_line: rgb(0x191e26),
+    find_match: rgb(0x4a3f14),
+    find_current: rgb(0x604a08),
+    bracket_match: rgb(0x33445f),
+    syntax: SyntaxColors {
+        text: rgb(0xe3e7ee),
+        keyword: rgb(0xcb9cf2),
+        type_name: rgb(0x79d3c4),
+        function: rgb(0x8fb7ff),
+        builtin: rgb(0xffc078),
+        qualifier: rgb(0xff9aa8),
+        number: rgb(0xf3b18b),
+        string: rgb(0xb8d98b),
+        comment: rgb(0x909cad),
+        preprocessor: rgb(0xe89cbe),
+    },
+    measured: rgb(0x6ea8ff),
+    modelled: rgb(0xd6a3f5),
+    reference: rgb(0xf0bd55),
+    ceiling: rgb(0x99a3b3),
+    grid: rgb(0x2d3440),
+    series: [
+        rgb(0x56b4e9),
+        rgb(0xe69f00),
+        rgb(0x2fc79a),
+        rgb(0xf0e442),
+        rgb(0xf07f45),
+        rgb(0xd98cb8),
+        rgb(0x8f9bff),
+        rgb(0xc8cdd6),
+    ],
+    lane_on: rgb(0x56b4e9),
+    lane_off: rgb(0x2b323e),
+    lane_focus: rgb(0xf0bd55),
+    on_lane: rgb(0x0b1320),
+};
+
+/// The light theme.
+pub static LIGHT: Tokens = Tokens {
+    dark: false,
+    window: rgb(0xeceff3),
+    panel: rgb(0xf7f8fa),
+    raised: rgb(0xffffff),
+    inset: rgb(0xffffff),
+    hover: rgb(0xe4e8ee),
+    pressed: rgb(0xd6dce5),
+    border: rgb(0xd5dae2),
+    border_strong: rgb(0x7c8797),
+    text: rgb(0x1a1f28),
+    text_muted: rgb(0x4a5462),
+    text_faint: rgb(0x5a6473),
+    link: rgb(0x0b57c2),
+    accent: rgb(0x1459c7),
+    on_accent: rgb(0xffffff),
+    accent_soft: rgb(0xdbe7fb),
+    selection: rgb(0xbcd4fa),
+    pass: rgb(0x0f6b3f),
+    pass_soft: rgb(0xdcf3e6),
+    fail: rgb(0xb3261e),
+    fail_soft: rgb(0xfbe4e2),
+    warn: rgb(0x7a4f00),
+    warn_soft: rgb(0xfaefd3),
+    info: rgb(0x0b57a8),
+    info_soft: rgb(0xdfedfb),
+    gutter: rgb(0xf4f6f9),
+    gutter_text: rgb(0x626c7b),
+    current_line: rgb(0xf3f6fb),
+    find_match: rgb(0xfdf0b8),
+    find_current: rgb(0xffd25e),
+    bracket_match: rgb(0xd3e2f9),
+    syntax: SyntaxColors {
+        text: rgb(0x1a1f28),
+        keyword: rgb(0x7430a8),
+        type_name: rgb(0x0a625c),
+        function: rgb(0x1b4fb0),
+        builtin: rgb(0x8a4300),
+        qualifier: rgb(0xa81d3c),
+        number: rgb(0x97370f),
+        string: rgb(0x2f6412),
+        comment: rgb(0x5a6473),
+        preprocessor: rgb(0x98265d),
+    },
+    measured: rgb(0x1459c7),
+    modelled: rgb(0x7430a8),
+    reference: rgb(0x8a5a00),
+    ceiling: rgb(0x5a6473),
+    grid: rgb(0xdfe3e9),
+    series: [
+        rgb(0x0072b2),
+        rgb(0xb86e00),
+        rgb(0x00805f),
+        rgb(0x8a7a00),
+        rgb(0xc44e00),
+        rgb(0xa8437f),
+        rgb(0x4450c4),
+        rgb(0x4a5462),
+    ],
+    lane_on: rgb(0x56b4e9),
+    lane_off: rgb(0xe1e5eb),
+    lane_focus: rgb(0xf2b632),
+    on_lane: rgb(0x0b1320),
+};
+
+/// The tokens of the theme that `ui` is drawn in.
+pub fn tokens(ui: &Ui) -> &'static Tokens {
+    for_dark(ui.visuals().dark_mode)
+}
+
+/// The tokens of the dark or the light theme.
+pub fn for_dark(dark: bool) -> &'static Tokens {
+    if dark { &DARK } else { &LIGHT }
+}
+
+/// The monospaced font of source and console.
+pub fn code_font() -> FontId {
+    FontId::new(font_size::CODE, FontFamily::Monospace)
+}
+
+/// Makes both themes known to egui. Called once when the window is created.
+pub fn install(ctx: &egui::Context) {
+    for (theme, tokens) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
+        ctx.style_mut_of(theme, |style| apply_to_style(style, tokens));
+    }
+}
+
+fn apply_to_style(style: &mut egui::Style, t: &Tokens) {
+    style.text_styles = [
+        (TextStyle::Small, FontId::new(font_size::SMALL, FontFamily::Proportional)),
+        (TextStyle::Body, FontId::new(font_size::BODY, FontFamily::Proportional)),
+        (TextStyle::Button, FontId::new(font_size::BODY, FontFamily::Proportional)),
+        (TextStyle::Heading, FontId::new(font_size::HEADING, FontFamily::Proportional)),
+        (TextStyle::Monospace, code_font()),
+    ]
+    .into();
+
+    let s = &mut style.spacing;
+    s.item_spacing = Vec2::new(space::M, space::S);
+    s.button_padding = Vec2::new(space::M, space::XS);
+    s.window_margin = Margin::same(space::L as i8);
+    s.menu_margin = Margin::same(space::S as i8);
+    s.interact_size.y = 26.0;
+    s.scroll = egui::style::ScrollStyle::solid();
+    s.scroll.bar_width = space::M;
+
+    let v = &mut style.visuals;
+    v.dark_mode = t.dark;
+    v.override_text_color = None;
+    v.weak_text_color = Some(t.text_muted);
+    v.hyperlink_color = t.link;
+    v.faint_bg_color = t.raised;
+    v.extreme_bg_color = t.inset;
+    v.text_edit_bg_color = Some(t.inset);
+    v.code_bg_color = t.raised;
+    v.warn_fg_color = t.warn;
+    v.error_fg_color = t.fail;
+    v.window_fill = t.raised;
+    v.window_stroke = Stroke::new(1.0, t.border);
+    v.panel_fill = t.panel;
+    v.window_corner_radius = CornerRadius::same(radius::LARGE);
+    v.menu_corner_radius = CornerRadius::same(radius::MEDIUM);
+    v.selection.bg_fill = t.selection;
+    v.selection.stroke = Stroke::new(1.0, t.text);
+    v.text_cursor.stroke = Stroke::new(2.0, t.accent);
+    v.striped = false;
+    // Disabled text keeps most of its contrast: it must stay readable.
+    v.disabled_alpha = 0.65;
+
+    let widget = |fill: Color32, stroke: Color32, text: Color32| egui::style::WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: Stroke::new(1.0, stroke),
+        corner_radius: CornerRadius::same(radius::MEDIUM),
+        fg_stroke: Stroke::new(1.0, text),
+        expansion: 0.0,
+    };
+    v.widgets.noninteractive = widget(t.panel, t.border, t.text);
+    v.widgets.inactive = widget(t.raised, t.border, t.text);
+    v.widgets.hovered = widget(t.hover, t.border_strong, t.text);
+    v.widgets.active = widget(t.pressed, t.accent, t.text);
+    v.widgets.open = widget(t.hover, t.border_strong, t.text);
+}
+
+/// WCAG 2.2 contrast ratio of two opaque colours, 1 to 21.
+pub fn contrast(a: Color32, b: Color32) -> f32 {
+    let luminance = |c: Color32| {
+        let channel = |v: u8| {
+            let v = f32::from(v) / 255.0;
+            if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(c.r()) + 0.7152 * channel(c.g()) + 0.0722 * channel(c.b())
+    };
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// WCAG 2.2, 1.4.3: text at least 4.5 to 1 on every surface that it is drawn on.
+    #[test]
+    fn text_is_readable_on_every_surface() {
+        let mut failures = Vec::new();
+        for t in [&DARK, &LIGHT] {
+            let name = if t.dark { "dark" } else { "light" };
+            let mut need = |what: &str, text: Color32, surface_name: &str, surface: Color32, least: f32| {
+                let ratio = contrast(text, surface);
+                if ratio < least {
+                    failures.push(format!("{name}: {what} on {surface_name} is {ratio:.2}, needs {least}"));
+                }
+            };
+            let surfaces = [("window", t.window), ("panel", t.panel), ("raised", t.raised), ("inset", t.inset)];
+            let texts = [
+                ("text", t.text),
+                ("text_muted", t.text_muted),
+                ("text_faint", t.text_faint),
+                ("link", t.link),
+                ("accent", t.accent),
+                ("pass", t.pass),
+                ("fail", t.fail),
+                ("warn", t.warn),
+                ("info", t.info),
+                ("reference", t.reference),
+                ("modelled", t.modelled),
+                ("ceiling", t.ceiling),
+            ];
+            for (surface_name, surface) in surfaces {
+                for (what, text) in texts {
+                    need(what, text, surface_name, surface, 4.5);
+                }
+                // WCAG 1.4.11: graphics and outlines of controls need 3 to 1.
+                need("border_strong", t.border_strong, surface_name, surface, 3.0);
+            }
+            for (state, surface) in [("hover", t.hover), ("pressed", t.pressed), ("accent_soft", t.accent_soft)] {
+                need("text", t.text, state, surface, 4.5);
+                need("text_muted", t.text_muted, state, surface, 4.5);
+            }
+            for (what, text, soft) in [
+                ("pass", t.pass, t.pass_soft),
+                ("fail", t.fail, t.fail_soft),
+                ("warn", t.warn, t.warn_soft),
+                ("info", t.info, t.info_soft),
+            ] {
+                need(what, text, "its soft background", soft, 4.5);
+                need("text", t.text, what, soft, 4.5);
+                need("text_muted", t.text_muted, what, soft, 4.5);
+            }
+            need("on_accent", t.on_accent, "accent", t.accent, 4.5);
+            need("gutter_text", t.gutter_text, "gutter", t.gutter, 4.5);
+            need("on_lane", t.on_lane, "lane_on", t.lane_on, 4.5);
+            need("on_lane", t.on_lane, "lane_focus", t.lane_focus, 4.5);
+            need("text", t.text, "lane_off", t.lane_off, 4.5);
+            let s = t.syntax;
+            let code_surfaces = [
+                ("inset", t.inset),
+                ("current_line", t.current_line),
+                ("selection", t.selection),
+                ("find_match", t.find_match),
+                ("find_current", t.find_current),
+                ("raised", t.raised),
+            ];
+            for (surface_name, surface) in code_surfaces {
+                // A comment or keyword inside a selection stays legible as large text does (3 to 1).
+                let least = if matches!(surface_name, "selection" | "find_match" | "find_current") { 3.0 } else { 4.5 };
+                for (what, text) in [
+                    ("code", s.text),
+                    ("keyword", s.keyword),
+                    ("type", s.type_name),
+                    ("function", s.function),
+                    ("builtin", s.builtin),
+                    ("qualifier", s.qualifier),
+                    ("number", s.number),
+                    ("string", s.string),
+                    ("comment", s.comment),
+                    ("preprocessor", s.preprocessor),
+                ] {
+                    need(what, text, surface_name, surface, least);
+                }
+            }
+            for (i, series) in t.series.iter().enumerate() {
+                need(&format!("series {i}"), *series, "inset", t.inset, 3.0);
+                need(&format!("series {i}"), *series, "panel", t.panel, 3.0);
+            }
+        }
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+
+    #[test]
+    fn contrast_matches_the_published_extremes() {
+        assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
+        assert!((contrast(Color32::WHITE, Color32::WHITE) - 1.0).abs() < 1e-6);
+    }
+}
