@@ -1,3 +1,5 @@
 //! Parts that panels share: code editor, lesson text, plots.
 
+pub mod formula;
 pub mod highlight;
+pub mod lesson_text;

@@ -1,0 +1,2 @@
+//! Lesson text.
+pub mod document;
