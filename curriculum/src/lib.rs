@@ -1,1 +1,17 @@
+//! The words of the course and what surrounds them: loader, quiz, spaced review, the learner's files, and the checks
+//! that keep the course true. Draws nothing and runs no kernel.
 
+mod address;
+mod course;
+mod error;
+mod exercise;
+mod files;
+mod lesson;
+mod load;
+pub mod quiz;
+
+pub use address::{UnknownDay, is_slug};
+pub use course::*;
+pub use error::{ContentError, ContentErrors};
+pub use exercise::MAIN;
+pub use files::Files;

@@ -1,0 +1,49 @@
+//! Embeds the course in the program: every text file under `curriculum/` and `kernels/` becomes one row of a table,
+//! so that `lockstep` is one file to carry around.
+//!
+//! A build script and not a macro crate because the course lives in two folders outside `src/`, because a new file
+//! must trigger a rebuild (macros cannot watch a folder on stable Rust), and because it is forty lines.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What a course is made of; the same list as `files::EXTENSIONS`.
+const EXTENSIONS: [&str; 5] = ["md", "toml", "cu", "cuh", "py"];
+
+fn main() {
+    let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let root = here.parent().expect("the crate lies in the workspace").to_path_buf();
+    let mut files = Vec::new();
+    for (folder, skip) in [(here, &["src", "tests", "Cargo.toml", "build.rs"][..]), (root.join("kernels"), &[][..])] {
+        println!("cargo:rerun-if-changed={}", folder.display());
+        walk(&folder, skip, &mut files);
+    }
+    files.sort();
+    let mut table = String::from("pub static EMBEDDED: &[(&str, &str)] = &[\n");
+    for file in &files {
+        let name = file.strip_prefix(&root).expect("found below the root").to_string_lossy().replace('\\', "/");
+        println!("cargo:rerun-if-changed={}", file.display());
+        writeln!(table, "    ({name:?}, include_str!({:?})),", file.display().to_string())
+            .expect("writing to a String");
+    }
+    table.push_str("];\n");
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo")).join("embedded.rs");
+    std::fs::write(&out, table).unwrap_or_else(|error| panic!("cannot write {}: {error}", out.display()));
+}
+
+fn walk(folder: &Path, skip: &[&str], files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') || name == "__pycache__" || skip.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            println!("cargo:rerun-if-changed={}", path.display());
+            walk(&path, &[], files);
+        } else if path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e == *known)) && name != "README.md" {
+            files.push(path);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A day's address: `week1/day4-first-kernel`, typed in full or as `week1/day4`, `1.4`, `first-kernel`.
+
+use std::fmt;
+
+/// A folder name taken apart: `day4-first-kernel` is 4 and `first-kernel`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Numbered<'a> {
+    pub number: u32,
+    pub slug: &'a str,
+}
+
+/// Reads `PREFIXn` or `PREFIXn-slug`. None for anything else.
+pub(crate) fn numbered<'a>(name: &'a str, prefix: &str) -> Option<Numbered<'a>> {
+    let rest = name.strip_prefix(prefix)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = rest[..end].parse().ok().filter(|n| *n > 0)?;
+    let slug = match &rest[end..] {
+        "" => "",
+        tail => tail.strip_prefix('-').filter(|s| is_slug(s))?,
+    };
+    Some(Numbered { number, slug })
+}
+
+/// Lower-case words joined by single hyphens, so that it is the same on every file system.
+pub fn is_slug(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .split('-')
+            .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
+}
+
+/// No day has this address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDay {
+    pub asked: String,
+    /// Full addresses that come nearest, best first, at most three.
+    pub nearest: Vec<String>,
+}
+
+impl fmt::Display for UnknownDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no day `{}`", self.asked)?;
+        match self.nearest.as_slice() {
+            [] => write!(f, "; `lockstep list` shows all days"),
+            [one] => write!(f, "; did you mean `{one}`?"),
+            many => write!(f, "; did you mean one of {}?", many.join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownDay {}
+
+/// True when what was typed means the day with this address and number.
+pub(crate) fn matches(asked: &str, address: &str, week: u32, day: u32, id: &str) -> bool {
+    let asked = asked.trim().trim_matches('/').to_ascii_lowercase();
+    let asked = asked.strip_prefix("curriculum/").or_else(|| asked.strip_prefix("kernels/")).unwrap_or(&asked);
+    asked == address
+        || asked == format!("week{week}/day{day}")
+        || asked == format!("w{week}d{day}")
+        || asked == format!("{week}.{day}")
+        || asked == id
+}
+
+/// Edit distance (Levenshtein), for suggestions.
+pub(crate) fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_names_are_taken_apart() {
+        assert_eq!(numbered("day4-first-kernel", "day"), Some(Numbered { number: 4, slug: "first-kernel" }));
+        assert_eq!(numbered("week2", "week"), Some(Numbered { number: 2, slug: "" }));
+        for bad in ["day", "day0-x", "day4-", "day4_x", "day4-First", "week4", "dayx-y", "day4--x"] {
+            assert_eq!(numbered(bad, "day"), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("week1/day4", "week1/day5"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

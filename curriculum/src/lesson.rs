@@ -1,0 +1,323 @@
+//! Reads `lesson.md`: five sections, pieces of the real kernel files, and places for interactive parts.
+//!
+//! On a line of its own a lesson may have
+//! - `{{code reference.cu#index}}`: the lines between `//@ index` and `//@ end` of that file (in Python `#@`), or the
+//!   whole file without `#…`; the path is relative to the day's folder under `kernels/`, or starts with `kernels/`;
+//! - `{{viz launch: what to look for}}`: a visualization by id;
+//! - `{{experiment block-size}}` and `{{exercise matrix-add}}`: buttons that open them.
+
+use crate::course::{Block, Lesson, Section, Step};
+use crate::error::ContentError;
+use crate::files::Files;
+
+/// Where a lesson's pieces are looked up.
+pub(crate) struct Source<'a> {
+    pub files: &'a Files,
+    /// Path of the lesson, for errors.
+    pub path: &'a str,
+    /// The day's address.
+    pub address: &'a str,
+}
+
+/// Splits a lesson into its five sections and resolves its inclusions; reports all errors.
+pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentError>) -> Lesson {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut fenced = false;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let error = |expected: String| ContentError::new(source.path, number, expected);
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        if !fenced && let Some(heading) = line.strip_prefix("## ") {
+            let Some(step) = Step::ALL.get(sections.len()).copied() else {
+                errors.push(error(format!("no sixth section (found `{line}`); use `###` inside a section")));
+                continue;
+            };
+            match section_title(heading, step) {
+                Some(title) => sections.push(Section { step, title, markdown: String::new(), blocks: Vec::new() }),
+                None => {
+                    errors.push(error(format!(
+                        "the section `## {}` here (found `{line}`); a translated heading ends with `{{#{}}}`",
+                        step.title(),
+                        step.id()
+                    )));
+                    sections.push(Section {
+                        step,
+                        title: heading.to_owned(),
+                        markdown: String::new(),
+                        blocks: Vec::new(),
+                    });
+                }
+            }
+            continue;
+        }
+        let Some(section) = sections.last_mut() else {
+            if !line.trim().is_empty() {
+                errors.push(error(format!("`## {}` before any text", Step::Challenge.title())));
+                break;
+            }
+            continue;
+        };
+        let trimmed = line.trim();
+        if !fenced && let Some(inner) = trimmed.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) {
+            match directive(source, inner.trim()) {
+                Ok(block) => push_block(section, block),
+                Err(expected) => errors.push(error(expected)),
+            }
+            continue;
+        }
+        push_markdown(section, line);
+    }
+    if sections.len() < Step::ALL.len() && !errors.iter().any(|e| e.path == source.path) {
+        let missing: Vec<_> = Step::ALL[sections.len()..].iter().map(|s| format!("`## {}`", s.title())).collect();
+        errors.push(ContentError::new(source.path, text.lines().count(), format!("also {}", missing.join(", "))));
+    }
+    if fenced {
+        errors.push(ContentError::new(source.path, text.lines().count(), "``` that closes the last code block"));
+    }
+    let mut lesson = Lesson::empty();
+    for (slot, section) in lesson.sections.iter_mut().zip(sections) {
+        *slot = section;
+    }
+    lesson
+}
+
+/// The heading's own words, if it is the section of this step.
+fn section_title(heading: &str, step: Step) -> Option<String> {
+    let heading = heading.trim();
+    if heading == step.title() {
+        return Some(heading.to_owned());
+    }
+    let words = heading.strip_suffix(&format!("{{#{}}}", step.id()))?.trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+fn push_markdown(section: &mut Section, line: &str) {
+    for text in [&mut section.markdown, last_text(&mut section.blocks)] {
+        // Blank lines at the start of a piece would only show as empty space.
+        if text.is_empty() && line.trim().is_empty() {
+            continue;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+/// The text that Markdown lines go to.
+fn last_text(blocks: &mut Vec<Block>) -> &mut String {
+    if !matches!(blocks.last(), Some(Block::Markdown(_))) {
+        blocks.push(Block::Markdown(String::new()));
+    }
+    match blocks.last_mut() {
+        Some(Block::Markdown(text)) => text,
+        _ => unreachable!("pushed above"),
+    }
+}
+
+fn push_block(section: &mut Section, block: Block) {
+    let stand_in = match &block {
+        Block::Markdown(text) => {
+            for line in text.lines() {
+                push_markdown(section, line);
+            }
+            return;
+        }
+        Block::Visualization { id, caption } if caption.is_empty() => format!("*[Interactive: {id}]*"),
+        Block::Visualization { id, caption } => format!("*[Interactive: {id}]* {caption}"),
+        Block::Experiment { name } => format!("*[Experiment: {name}]*"),
+        Block::Exercise { key } => format!("*[Exercise: {key}]*"),
+    };
+    section.markdown.push_str(&stand_in);
+    section.markdown.push('\n');
+    // Where two interactive parts follow each other only blank lines lie between.
+    if matches!(section.blocks.last(), Some(Block::Markdown(text)) if text.trim().is_empty()) {
+        section.blocks.pop();
+    }
+    section.blocks.push(block);
+}
+
+fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
+    let (name, argument) = inner.split_once(' ').unwrap_or((inner, ""));
+    let argument = argument.trim();
+    if argument.is_empty() {
+        return Err(format!("`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise"));
+    }
+    match name {
+        "code" => code(source, argument).map(Block::Markdown),
+        "viz" => {
+            let (id, caption) = argument.split_once(':').unwrap_or((argument, ""));
+            if !crate::address::is_slug(id.trim()) {
+                return Err(format!("a visualization's id such as `launch` (found `{id}`)"));
+            }
+            Ok(Block::Visualization { id: id.trim().to_owned(), caption: caption.trim().to_owned() })
+        }
+        "experiment" => Ok(Block::Experiment { name: argument.to_owned() }),
+        "exercise" => Ok(Block::Exercise { key: argument.to_owned() }),
+        _ => Err(format!("code, viz, experiment or exercise (found `{{{{{name} …}}}}`)")),
+    }
+}
+
+/// A fenced code block with a piece of a real file.
+fn code(source: &Source<'_>, argument: &str) -> Result<String, String> {
+    let (path, anchor) = match argument.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor)),
+        None => (argument, None),
+    };
+    let path =
+        if path.starts_with("kernels/") { path.to_owned() } else { format!("kernels/{}/{path}", source.address) };
+    let Some(text) = source.files.text(&path) else {
+        return Err(format!("the path of an existing file; there is no {path}"));
+    };
+    let piece = match anchor {
+        None => without_anchors(text),
+        Some(anchor) => anchored(text, anchor).ok_or_else(|| {
+            let known = anchors(text);
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("an anchor that {path} has (`//@ {anchor}` … `//@ end`); its anchors: {known}")
+        })?,
+    };
+    let language = match path.rsplit('.').next() {
+        Some("cu" | "cuh") => "cuda",
+        Some("py") => "python",
+        Some("toml") => "toml",
+        _ => "text",
+    };
+    Ok(format!("```{language}\n{}\n```", dedent(&piece)))
+}
+
+/// The name on an anchor line (`//@ index`, `#@ index`), `end` included.
+fn anchor_name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let rest = line.strip_prefix("//@").or_else(|| line.strip_prefix("#@"))?;
+    Some(rest.trim())
+}
+
+fn anchors(text: &str) -> Vec<&str> {
+    text.lines().filter_map(anchor_name).filter(|name| *name != "end").collect()
+}
+
+/// The lines of an anchor; anchors may repeat, and then the pieces are joined by a line that says so.
+fn anchored(text: &str, anchor: &str) -> Option<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        match anchor_name(line) {
+            Some(name) if name == anchor => {
+                open = true;
+                pieces.push(String::new());
+            }
+            Some("end") => open = false,
+            Some(_) => {}
+            None if open => {
+                let piece = pieces.last_mut()?;
+                piece.push_str(line);
+                piece.push('\n');
+            }
+            None => {}
+        }
+    }
+    (!pieces.is_empty()).then(|| pieces.join("    // …\n"))
+}
+
+/// A source as the learner sees it: anchor lines are for the lesson only.
+pub(crate) fn without_anchors(text: &str) -> String {
+    let mut clean: String =
+        text.lines().filter(|line| anchor_name(line).is_none()).flat_map(|line| [line, "\n"]).collect();
+    if !text.ends_with('\n') {
+        clean.pop();
+    }
+    clean
+}
+
+/// Removes the indentation that all lines share, and blank lines at both ends.
+fn dedent(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
+    let indent = lines
+        .iter()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start_matches(' ').len())
+        .min()
+        .unwrap_or(0);
+    let lines: Vec<&str> = lines.iter().map(|line| line.get(indent..).unwrap_or("")).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNEL: &str =
+        "extern \"C\" __global__ void k()\n{\n    //@ index\n    int i = 0;\n    //@ end\n    i++;\n}\n";
+
+    fn read(lesson: &str) -> (Lesson, Vec<ContentError>) {
+        let files = Files::from_texts([("kernels/week1/day1-x/reference.cu", KERNEL)]);
+        let mut errors = Vec::new();
+        let source = Source { files: &files, path: "curriculum/week1/day1-x/lesson.md", address: "week1/day1-x" };
+        let lesson = parse(&source, lesson, &mut errors);
+        (lesson, errors)
+    }
+
+    fn whole(challenge: &str) -> String {
+        format!("## Challenge\n{challenge}\n## Explore\nb\n## Concept\nc\n## Code It\nd\n## Verify\ne\n")
+    }
+
+    #[test]
+    fn five_sections_in_order() {
+        let (lesson, errors) = read(&whole("a\n```\n## not a heading\n```"));
+        assert_eq!(errors, []);
+        assert_eq!(lesson.sections[0].markdown, "a\n```\n## not a heading\n```\n");
+        assert_eq!(lesson.section(Step::Verify).markdown, "e\n");
+    }
+
+    #[test]
+    fn a_translation_keeps_the_step() {
+        let (lesson, errors) = read(&whole("a").replace("## Explore", "## Entdecken {#explore}"));
+        assert_eq!(errors, []);
+        assert_eq!(lesson.section(Step::Explore).title, "Entdecken");
+    }
+
+    #[test]
+    fn missing_and_wrong_sections_are_told_with_their_line() {
+        let (_, errors) = read("## Challenge\na\n## Concept\n");
+        assert_eq!((errors[0].line, errors.len()), (3, 1));
+        assert!(errors[0].expected.contains("## Explore"), "{}", errors[0]);
+        let (_, errors) = read("## Challenge\na\n");
+        assert!(errors[0].expected.contains("`## Verify`"), "{}", errors[0]);
+        let (_, errors) = read("hello\n## Challenge\n");
+        assert_eq!(errors[0].line, 1);
+    }
+
+    #[test]
+    fn code_is_taken_from_the_real_file() {
+        let (lesson, errors) = read(&whole("see\n\n{{code reference.cu#index}}\n\nend"));
+        assert_eq!(errors, []);
+        assert_eq!(lesson.sections[0].markdown, "see\n\n```cuda\nint i = 0;\n```\n\nend\n");
+        let (lesson, _) = read(&whole("{{code reference.cu}}"));
+        assert!(!lesson.sections[0].markdown.contains("//@"));
+    }
+
+    #[test]
+    fn a_missing_file_or_anchor_is_an_error_that_lists_what_exists() {
+        let (_, errors) = read(&whole("{{code reference.cu#indx}}"));
+        assert!(errors[0].expected.contains("its anchors: index"), "{}", errors[0]);
+        assert_eq!(errors[0].line, 2);
+        let (_, errors) = read(&whole("{{code nothing.cu}}"));
+        assert!(errors[0].expected.contains("kernels/week1/day1-x/nothing.cu"), "{}", errors[0]);
+        let (_, errors) = read(&whole("{{picture x}}"));
+        assert_eq!(errors.len(), 1);
+    }
+
+    #[test]
+    fn interactive_parts_are_blocks_and_stay_readable_as_text() {
+        let (lesson, errors) = read(&whole("a\n\n{{viz launch: Look at the edge.}}\n\nb"));
+        assert_eq!(errors, []);
+        let section = &lesson.sections[0];
+        assert_eq!(section.blocks.len(), 3);
+        assert_eq!(
+            section.blocks[1],
+            Block::Visualization { id: "launch".into(), caption: "Look at the edge.".into() }
+        );
+        assert!(section.markdown.contains("*[Interactive: launch]* Look at the edge."));
+    }
+}
