@@ -273,7 +273,7 @@ pub fn scale(x: f64, exponent: i32) -> f64 {
 /// 2^exponent for -1022..=1023.
 #[inline(always)]
 pub fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
+    f64::from_bits((exponent.wrapping_add(1023) as u64) << 52)
 }
 
 /// The value of a `.ue8m0` scale: `2^(code - 127)`, NaN for 255.

@@ -13,6 +13,7 @@
 //! | [`minmax`] | min and max with the NaN, `.abs` and `.xorsign` rules |
 //! | [`convert`] | float to integer, integer to float, float to float |
 //! | [`approx`] | the `.approx` functions |
+//! | [`mma`] | the matrix units: dot products, tiles, block scales, 2:4 sparsity |
 
 pub mod approx;
 pub mod arith16;
@@ -22,6 +23,7 @@ pub mod convert;
 pub mod format;
 pub mod half;
 pub mod minmax;
+pub mod mma;
 pub mod pack;
 
 #[cfg(test)]

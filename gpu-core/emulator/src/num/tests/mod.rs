@@ -4,6 +4,7 @@ mod approx;
 mod arith;
 mod exact;
 mod formats;
+mod matrix;
 mod packed;
 
 /// A small deterministic generator (xorshift64*), so that a failure repeats.

@@ -1,0 +1,244 @@
+//! Tiles of dot products on the floating-point units.
+
+use super::super::format::power_of_two;
+use super::super::{arith16, arith32, canonical, half};
+use super::{Accumulator, Model, Operand, Order};
+
+/// Columns computed together: one AVX2 register of 32-bit integers.
+const WIDTH: usize = 8;
+
+/// D = A x B + C for an m x n tile with inner dimension k.
+///
+/// `a` holds m x k elements row by row, `b` k x n row by row, `c` and `d` m x n; f16 accumulators travel as f32 values.
+/// `n` must be a multiple of 8, as in every PTX shape.
+pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b: &Operand, c: &[f32], d: &mut [f32]) {
+    assert!(a.codes.len() == m * k && b.codes.len() == k * n && c.len() == m * n && d.len() == m * n);
+    assert!(n.is_multiple_of(WIDTH), "tiles are computed in blocks of eight columns");
+    match model.order {
+        Order::Quad => quad_tile(model.accumulator, (m, n), a, b, c, d),
+        Order::Chain(group) => {
+            d.copy_from_slice(c);
+            let order: Vec<usize> = (0..k).collect();
+            for ks in order.chunks(group) {
+                step(model, (m, n, k), ks, a, b, d);
+            }
+        }
+        Order::HalfWords => {
+            d.fill(0.0);
+            for upper in [0, 1] {
+                let ks: Vec<usize> = (0..k).filter(|k| k % 4 / 2 == upper).collect();
+                step(model, (m, n, k), &ks, a, b, d);
+            }
+            for (d, &c) in d.iter_mut().zip(c) {
+                *d = match model.accumulator {
+                    Accumulator::F16 => half::f16_to_f32(half::f32_to_f16(c + *d)),
+                    _ => canonical(c + *d),
+                };
+            }
+        }
+    }
+}
+
+/// One pass of the units over the inner indices `ks`, accumulating in `d`.
+fn step(model: &Model, dims: (usize, usize, usize), ks: &[usize], a: &Operand, b: &Operand, d: &mut [f32]) {
+    let before = if a.special || b.special { d.to_vec() } else { Vec::new() };
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just found to have AVX2.
+        unsafe { step_avx2(model, dims, ks, a, b, d) };
+        return override_specials(dims, ks, a, b, &before, d);
+    }
+    step_portable(model, dims, ks, a, b, d);
+    override_specials(dims, ks, a, b, &before, d);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn step_avx2(model: &Model, dims: (usize, usize, usize), ks: &[usize], a: &Operand, b: &Operand, d: &mut [f32]) {
+    step_portable(model, dims, ks, a, b, d);
+}
+
+#[inline(always)]
+fn step_portable(
+    model: &Model,
+    (m, n, k): (usize, usize, usize),
+    ks: &[usize],
+    a: &Operand,
+    b: &Operand,
+    d: &mut [f32],
+) {
+    let fraction_bits = model.fraction_bits;
+    // Products then carry exactly `fraction_bits` fraction bits; every pair of formats has fewer.
+    let preshift = fraction_bits - (a.element.fraction_bits() + b.element.fraction_bits());
+    let blocks = n / WIDTH;
+    let (b_significands, _) = b.significand.as_chunks::<WIDTH>();
+    let (b_exponents, _) = b.exponent.as_chunks::<WIDTH>();
+    let (d_blocks, _) = d.as_chunks_mut::<WIDTH>();
+    for i in 0..m {
+        let a_significands = &a.significand[i * k..(i + 1) * k];
+        let a_exponents = &a.exponent[i * k..(i + 1) * k];
+        for block in 0..blocks {
+            let d = &mut d_blocks[i * blocks + block];
+            let c = *d;
+            let (c_significand, c_exponent) = decode_accumulator(&c, model.accumulator, fraction_bits);
+            let mut largest = c_exponent;
+            for &kk in ks {
+                let (e, row) = (a_exponents[kk], &b_exponents[kk * blocks + block]);
+                for x in 0..WIDTH {
+                    largest[x] = largest[x].max(e.wrapping_add(row[x]));
+                }
+            }
+            let mut sum = [0f64; WIDTH];
+            for x in 0..WIDTH {
+                sum[x] = f64::from(cut(c_significand[x], largest[x].wrapping_sub(c_exponent[x])));
+            }
+            // Eight products of at most 2^(fraction_bits + 2) fit in 32 bits.
+            for ks in ks.chunks(8) {
+                let mut part = [0i32; WIDTH];
+                for &kk in ks {
+                    let (s, e) = (a_significands[kk].wrapping_shl(preshift), a_exponents[kk]);
+                    let (significands, exponents) =
+                        (&b_significands[kk * blocks + block], &b_exponents[kk * blocks + block]);
+                    for x in 0..WIDTH {
+                        let shift = largest[x].wrapping_sub(e.wrapping_add(exponents[x]));
+                        part[x] = part[x].wrapping_add(cut(s.wrapping_mul(significands[x]), shift));
+                    }
+                }
+                for x in 0..WIDTH {
+                    sum[x] += f64::from(part[x]);
+                }
+            }
+            for x in 0..WIDTH {
+                let exact = sum[x] * power_of_two(largest[x].wrapping_sub(fraction_bits as i32));
+                let result = round(exact, model.accumulator);
+                d[x] = if c[x].is_finite() { result } else { canonical(c[x]) };
+            }
+        }
+    }
+}
+
+/// Shifts right toward zero; shifts of 31 and more leave nothing.
+#[inline(always)]
+fn cut(value: i32, shift: i32) -> i32 {
+    let sign = value >> 31;
+    let magnitude = ((value ^ sign).wrapping_sub(sign) as u32).wrapping_shr(shift.min(31) as u32);
+    (magnitude as i32 ^ sign).wrapping_sub(sign)
+}
+
+/// Significand with `fraction_bits` fraction bits, and exponent. An f16 accumulator keeps f16's subnormal exponent.
+#[inline(always)]
+fn decode_accumulator(c: &[f32; WIDTH], accumulator: Accumulator, fraction_bits: u32) -> ([i32; WIDTH], [i32; WIDTH]) {
+    let floor: i32 = if accumulator == Accumulator::F16 { -14 } else { -126 };
+    let mut significand = [0; WIDTH];
+    let mut exponent = [0; WIDTH];
+    for x in 0..WIDTH {
+        let bits = c[x].to_bits();
+        let sign = bits as i32 >> 31;
+        let field = (bits >> 23 & 0xff) as i32;
+        let magnitude = (bits & 0x7f_ffff) as i32 | i32::from(field != 0) << 23;
+        let own = field.max(1).wrapping_sub(127);
+        let lift = floor.wrapping_sub(own).max(0);
+        let aligned = magnitude.wrapping_shr(lift.min(31) as u32);
+        let scaled =
+            if fraction_bits >= 23 { aligned << (fraction_bits - 23) } else { aligned >> (23 - fraction_bits) };
+        significand[x] = (scaled ^ sign).wrapping_sub(sign);
+        exponent[x] = if magnitude == 0 { -126 } else { own.wrapping_add(lift) };
+    }
+    (significand, exponent)
+}
+
+/// The exact sum into the accumulator's format.
+#[inline(always)]
+fn round(exact: f64, accumulator: Accumulator) -> f32 {
+    match accumulator {
+        Accumulator::F16 => half::f16_to_f32(half::f64_to_f16(exact)),
+        Accumulator::F32 => toward_zero(exact),
+        Accumulator::F32Short => f32::from_bits(toward_zero(exact).to_bits() & !0x3ff),
+    }
+}
+
+/// Toward zero to f32, but a sum of 2^128 or more is infinite.
+#[inline(always)]
+pub(super) fn toward_zero(exact: f64) -> f32 {
+    let nearest = exact as f32;
+    let past = f64::from(nearest).abs() > exact.abs();
+    let overflow = exact.abs() >= power_of_two(128);
+    f32::from_bits(nearest.to_bits().wrapping_sub(u32::from(past && !overflow)))
+}
+
+/// Replaces results whose products contain NaN or infinity.
+fn override_specials(
+    (m, n, k): (usize, usize, usize),
+    ks: &[usize],
+    a: &Operand,
+    b: &Operand,
+    before: &[f32],
+    d: &mut [f32],
+) {
+    if before.is_empty() {
+        return;
+    }
+    let values = |operand: &Operand| operand.codes.iter().map(|&c| operand.element.value(c)).collect::<Vec<f32>>();
+    let (a_values, b_values) = (values(a), values(b));
+    for i in 0..m {
+        for j in 0..n {
+            let mut specials = 0f32;
+            for &kk in ks {
+                let (x, y) = (a_values[i * k + kk], b_values[kk * n + j]);
+                if (!x.is_finite() || !y.is_finite()) && a.exponent[i * k + kk] != super::ABSENT {
+                    specials += x * y;
+                }
+            }
+            if !specials.is_finite() {
+                d[i * n + j] = canonical(specials + before[i * n + j]);
+            }
+        }
+    }
+}
+
+/// Adds the exponents of `.ue8m0` scales: `a_scales` one for each row of A, `b_scales` one for each column of B. A NaN
+/// scale (255) must be handled by the caller: it makes its whole row or column NaN.
+pub fn add_scales(
+    a: &mut Operand,
+    b: &mut Operand,
+    (m, n, k): (usize, usize, usize),
+    a_scales: &[u8],
+    b_scales: &[u8],
+) {
+    for (row, &scale) in a.exponent.chunks_mut(k).zip(&a_scales[..m]) {
+        row.iter_mut().for_each(|e| *e += i32::from(scale) - 127);
+    }
+    for row in b.exponent.chunks_mut(n) {
+        for (e, &scale) in row.iter_mut().zip(b_scales) {
+            *e += i32::from(scale) - 127;
+        }
+    }
+}
+
+/// The software call behind `mma.m8n8k4` on sm_80 and later. With an f32 accumulator: an fma chain over the four
+/// products from zero, then added to C. With f16: two pairs, each added to C in f32, then rounded.
+pub fn quad_tile(accumulator: Accumulator, (m, n): (usize, usize), a: &Operand, b: &Operand, c: &[f32], d: &mut [f32]) {
+    for i in 0..m {
+        for j in 0..n {
+            let x: [f32; 4] = std::array::from_fn(|k| a.element.value(a.codes[i * 4 + k]));
+            let y: [f32; 4] = std::array::from_fn(|k| b.element.value(b.codes[k * n + j]));
+            let c = c[i * n + j];
+            let fma = |x, y, z| arith32::fma(x, y, z, arith32::Mode::RN);
+            d[i * n + j] = if accumulator == Accumulator::F16 {
+                let (first, second) = (fma(x[1], y[1], x[0] * y[0]), fma(x[3], y[3], x[2] * y[2]));
+                arith16::Kind::F16.widen(half::f32_to_f16(c + first + second))
+            } else {
+                canonical(c + (0..4).fold(0.0, |sum, k| fma(x[k], y[k], sum)))
+            };
+        }
+    }
+}
+
+/// f64 `mma`: a chain of fma over k in ascending order. Layouts as in [`dot_tile`].
+pub fn chain_f64((m, n, k): (usize, usize, usize), a: &[f64], b: &[f64], c: &[f64], d: &mut [f64]) {
+    for i in 0..m {
+        for j in 0..n {
+            d[i * n + j] = (0..k).fold(c[i * n + j], |sum, kk| a[i * k + kk].mul_add(b[kk * n + j], sum));
+        }
+    }
+}
