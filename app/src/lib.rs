@@ -4,6 +4,7 @@ pub mod app;
 pub mod cli;
 pub mod panels;
 pub mod paths;
+pub mod ready;
 pub mod theme;
 pub mod viz;
 pub mod widgets;

@@ -1,8 +1,149 @@
-//! The terminal: one file per subcommand.
+//! The terminal: one file per subcommand, the same engine as the window.
+//!
+//! Exit status: 0 passed, 1 the kernel failed (or was rejected), 2 wrong usage or an environment that lacks something,
+//! 130 stopped by Ctrl-C. `--json` writes one object per command, described in `app/JSON.md`.
 
+mod doctor;
+mod engine;
+mod json;
+mod out;
+mod setup;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// How a command that did not succeed ends.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The kernel failed and the report of it was printed: status 1.
+    Kernel,
+    /// The kernel's text cannot be judged; says why: status 1.
+    Rejected(String),
+    /// Wrong usage, or something is missing; says what to do: status 2.
+    Usage(String),
+    /// Content or doctor checks failed and were printed: status 2.
+    Reported,
+    /// Ctrl-C: status 130, as shells expect.
+    Interrupted,
+}
+
+impl Failure {
+    fn status(&self) -> u8 {
+        match self {
+            Failure::Kernel | Failure::Rejected(_) => 1,
+            Failure::Usage(_) | Failure::Reported => 2,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    fn message(&self) -> Option<&str> {
+        match self {
+            Failure::Kernel | Failure::Reported => None,
+            Failure::Rejected(message) | Failure::Usage(message) => Some(message),
+            Failure::Interrupted => Some("stopped"),
+        }
+    }
+}
+
+/// Shorthand for errors that a person caused or must repair.
+pub(crate) fn usage(message: impl std::fmt::Display) -> Failure {
+    Failure::Usage(message.to_string())
+}
+
+pub(crate) type Done = Result<(), Failure>;
+
+#[derive(Parser)]
+#[command(
+    name = "lockstep",
+    version,
+    about = "Learn GPU programming: your CUDA C++ compiled, run on a GPU or on an emulator, judged and timed.",
+    after_help = "Without a command the window opens.\n\
+                  Exit status: 0 passed, 1 the kernel failed, 2 usage or environment, 130 stopped.\n\
+                  Start with `lockstep doctor`, `lockstep list` and `lockstep check week1/day4`."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Options that every command takes.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one
+    #[arg(long, global = true, value_name = "DIR")]
+    pub content: Option<PathBuf>,
+    /// Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+impl Places {
+    pub fn data_dir(&self) -> PathBuf {
+        match &self.data {
+            Some(dir) => std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
+            None => crate::paths::data_dir(),
+        }
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check whether this machine is ready, and say how to fix what is not
+    Doctor(doctor::Args),
+    /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
+    Setup(setup::Args),
+}
 
 /// Parses the command line and runs what it asks for.
 pub fn main() -> ExitCode {
+    // clap ends the process itself: status 0 for help and version, 2 for wrong usage.
+    let cli = Cli::parse();
+    let places = cli.places;
+    let Some(command) = cli.command else { return window(&places) };
+    let wants_json = command.wants_json();
+    let name = command.name();
+    let done = match command {
+        Command::Doctor(args) => doctor::run(&args, &places),
+        Command::Setup(args) => setup::run(&args, &places),
+    };
+    let Err(failure) = done else { return ExitCode::SUCCESS };
+    if let Some(message) = failure.message() {
+        out::error(message);
+        if wants_json {
+            out::json(&json::error(name, message, failure.status()));
+        }
+    }
+    ExitCode::from(failure.status())
+}
+
+impl Command {
+    fn wants_json(&self) -> bool {
+        match self {
+            Command::Doctor(args) => args.json,
+            Command::Setup(_) => false,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Command::Doctor(_) => "doctor",
+            Command::Setup(_) => "setup",
+        }
+    }
+}
+
+/// Opens the window, or says in one sentence why it cannot.
+fn window(places: &Places) -> ExitCode {
+    if let Err(why) = doctor::display() {
+        out::error(&format!(
+            "no window: {why}; use the terminal commands `lockstep list`, `check`, `bench`, `compile`, `run`, `devices` \
+             and `doctor` (`lockstep --help` explains them)"
+        ));
+        return ExitCode::from(2);
+    }
+    let _ = places;
     ExitCode::SUCCESS
 }

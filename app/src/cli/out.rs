@@ -1,0 +1,170 @@
+//! Text for people: alignment, colour where the terminal wants it, and no panic when the reader goes away.
+
+use std::io::{IsTerminal, Write};
+
+/// Writes to standard output. A closed pipe (`lockstep list | head`) is not an error.
+pub fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.flush();
+}
+
+/// One JSON object and a newline.
+pub fn json(value: &serde_json::Value) {
+    print(&format!("{value:#}\n"));
+}
+
+/// One line on standard error, beginning with the program's name.
+pub fn error(message: &str) {
+    let style = Style::of(&std::io::stderr());
+    let _ = writeln!(std::io::stderr(), "{} {message}", style.red("lockstep:"));
+}
+
+/// A remark on standard error, so that standard output stays what was asked for.
+pub fn remark(message: &str) {
+    let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+pub fn stderr_is_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Shows a line that the next one replaces; nothing unless standard error is a terminal.
+pub fn transient(message: &str) {
+    let mut stderr = std::io::stderr();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\x1b[2K{message}");
+        let _ = stderr.flush();
+    }
+}
+
+/// Terminal attributes, or none: by NO_COLOR, TERM=dumb, or output that is not a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    enabled: bool,
+}
+
+impl Style {
+    pub fn stdout() -> Self {
+        Style::of(&std::io::stdout())
+    }
+
+    fn of(stream: &impl IsTerminal) -> Self {
+        // https://no-color.org: present and not empty.
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Style { enabled: !refused && !dumb && stream.is_terminal() }
+    }
+
+    #[cfg(test)]
+    pub fn plain() -> Self {
+        Style { enabled: false }
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.enabled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    pub fn red(self, text: &str) -> String {
+        self.wrap("1;31", text)
+    }
+
+    pub fn green(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    pub fn yellow(self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+}
+
+/// Side of a column that its text is flush with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// Columns two spaces apart, indented by two. The last left-aligned column is not padded.
+pub fn table(aligns: &[Align], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..aligns.len()).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::from("  ");
+        for (column, cell) in row.iter().enumerate() {
+            let padding = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
+            match aligns[column] {
+                Align::Left => line += &format!("{cell}{padding}  "),
+                Align::Right => line += &format!("{padding}{cell}  "),
+            }
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// `1234567` as `1 234 567`: readable in every locale.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes with a binary unit: `512 B`, `1.5 KiB`, `139.8 GiB`.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// Nanoseconds with the unit that leaves one to three digits before the point.
+pub fn nanoseconds(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.3} ms", ns / 1e6),
+        ns => format!("{:.3} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(nanoseconds(999.0), "999 ns");
+        assert_eq!(nanoseconds(1.5e6), "1.500 ms");
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = vec![vec!["a".into(), "10".into(), "x".into()], vec!["bbb".into(), "7".into(), "y".into()]];
+        assert_eq!(table(&[Align::Left, Align::Right, Align::Left], &rows), "  a    10  x\n  bbb   7  y\n");
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether a window can be opened.
+
+use super::Item;
+
+const ID: &str = "display";
+const TITLE: &str = "Display";
+
+/// Which display the window would open on, in words; the error says what is missing.
+pub fn display_connection() -> Result<String, String> {
+    if !cfg!(all(unix, not(target_os = "macos"))) {
+        return Ok("the system's desktop".into());
+    }
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match (set("WAYLAND_DISPLAY").or_else(|| set("WAYLAND_SOCKET")), set("DISPLAY")) {
+        (Some(name), _) => Ok(format!("Wayland {name}")),
+        (None, Some(name)) => Ok(format!("X11 {name}")),
+        (None, None) => Err("there is no display (neither WAYLAND_DISPLAY nor DISPLAY is set)".into()),
+    }
+}
+
+/// Libraries that the window opens at run time, with the Debian package of each.
+const LIBRARIES: [(&str, &str); 8] = [
+    ("libEGL.so.1", "libegl1"),
+    ("libGL.so.1", "libgl1"),
+    ("libX11.so.6", "libx11-6"),
+    ("libX11-xcb.so.1", "libx11-xcb1"),
+    ("libXcursor.so.1", "libxcursor1"),
+    ("libXi.so.6", "libxi6"),
+    ("libxkbcommon.so.0", "libxkbcommon0"),
+    ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+];
+
+pub fn item() -> Item {
+    let connection = match display_connection() {
+        Ok(connection) => connection,
+        Err(why) => {
+            return Item::limited(
+                ID,
+                TITLE,
+                why,
+                "log in to a desktop, or use `ssh -X`; every terminal command works without one",
+            );
+        }
+    };
+    if cfg!(target_os = "linux") {
+        let missing: Vec<&str> =
+            LIBRARIES.iter().filter(|(file, _)| !library_exists(file)).map(|(_, package)| *package).collect();
+        if !missing.is_empty() {
+            return Item::limited(
+                ID,
+                TITLE,
+                format!("{connection}, but the window's system libraries are missing"),
+                format!("Debian, Ubuntu: sudo apt-get install {}", missing.join(" ")),
+            );
+        }
+    }
+    Item::fine(ID, TITLE, connection)
+}
+
+/// Looks where the dynamic loader looks, without opening anything.
+fn library_exists(file: &str) -> bool {
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let mut folders: Vec<std::path::PathBuf> =
+        std::env::var_os("LD_LIBRARY_PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    for base in ["/usr/lib", "/lib", "/usr/local/lib", "/usr/lib64", "/lib64"] {
+        folders.push(base.into());
+        folders.push(std::path::Path::new(base).join(&triplet));
+    }
+    // NixOS and other systems without these folders are not judged.
+    folders.iter().any(|folder| folder.join(file).exists()) || !std::path::Path::new("/usr/lib").is_dir()
+}

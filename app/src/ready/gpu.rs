@@ -1,0 +1,127 @@
+//! GPU driver and counter permission, read from files: no driver call can hang or crash this check.
+
+use super::Item;
+use std::path::{Path, PathBuf};
+
+/// Oldest driver branch that loads the cubins of CUDA 13 (NVIDIA, "CUDA Compatibility": 580 is CUDA 13.0).
+const LEAST_DRIVER: u32 = 580;
+
+pub fn items() -> Vec<Item> {
+    vec![driver(), counters()]
+}
+
+fn driver() -> Item {
+    const ID: &str = "gpu_driver";
+    const TITLE: &str = "GPU driver";
+    const REMOTE: &str = "a GPU elsewhere can serve too: README.md, \"Remote devices\"";
+    if cfg!(windows) {
+        let library = Path::new("C:\\Windows\\System32\\nvcuda.dll");
+        return if library.exists() {
+            Item::fine(ID, TITLE, "nvcuda.dll is installed")
+        } else {
+            Item::limited(ID, TITLE, "no NVIDIA driver; kernels run on the emulator", REMOTE)
+        };
+    }
+    let Some(version) = driver_version() else {
+        let wsl = Path::new("/usr/lib/wsl/lib/libcuda.so.1").exists();
+        if wsl {
+            return Item::fine(ID, TITLE, "the Windows host's, through WSL");
+        }
+        return Item::limited(
+            ID,
+            TITLE,
+            "no NVIDIA driver; kernels run on the emulator",
+            format!("with an NVIDIA GPU, install its driver (branch {LEAST_DRIVER} or later); {REMOTE}"),
+        );
+    };
+    let branch: u32 = version.split('.').next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    if !has_device_file() {
+        return Item::limited(
+            ID,
+            TITLE,
+            format!("{version} is loaded, but no /dev/nvidia0 is visible"),
+            "in a container, pass the GPU through (`--gpus all`); under Slurm, ask for one (`--gres=gpu:1`)",
+        );
+    }
+    if branch < LEAST_DRIVER {
+        return Item::limited(
+            ID,
+            TITLE,
+            format!("{version} is too old for CUDA 13 cubins"),
+            format!("install branch {LEAST_DRIVER} or later, or set LOCKSTEP_NVRTC to an older NVRTC"),
+        );
+    }
+    Item::fine(ID, TITLE, version)
+}
+
+fn has_device_file() -> bool {
+    (0..16).any(|index| Path::new(&format!("/dev/nvidia{index}")).exists())
+}
+
+/// From `/proc/driver/nvidia/version`: the first word that looks like `580.65.06`.
+fn driver_version() -> Option<String> {
+    version_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+}
+
+fn version_in(text: &str) -> Option<String> {
+    let looks_right = |word: &&str| {
+        word.contains('.') && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    text.lines().next()?.split_whitespace().find(looks_right).map(str::to_owned)
+}
+
+fn counters() -> Item {
+    const ID: &str = "counters";
+    const TITLE: &str = "GPU counters";
+    const FIX: &str =
+        "the emulator's counters serve instead; to read the GPU's, install Nsight Compute and put `ncu` in PATH";
+    const PERMISSION: &str = "NVreg_RestrictProfilingToAdminUsers=0";
+    let Some(ncu) = ncu() else {
+        return Item::limited(ID, TITLE, "Nsight Compute (ncu) was not found", FIX);
+    };
+    let restricted = std::fs::read_to_string("/proc/driver/nvidia/params")
+        .is_ok_and(|params| params.lines().any(|line| line.replace(' ', "") == "RmProfilingAdminOnly:1"));
+    if restricted && !is_root() {
+        return Item::limited(
+            ID,
+            TITLE,
+            "ncu is there, but only an administrator may read counters",
+            format!(
+                "as administrator: echo 'options nvidia {PERMISSION}' > /etc/modprobe.d/lockstep-profiling.conf, then \
+                 restart; the emulator's counters serve until then"
+            ),
+        );
+    }
+    Item::fine(ID, TITLE, ncu.display().to_string())
+}
+
+fn is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("Uid:"))
+            .is_some_and(|ids| ids.split_whitespace().nth(1) == Some("0"))
+    })
+}
+
+fn ncu() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "ncu.exe" } else { "ncu" };
+    let mut folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+    folders.push("/usr/local/cuda/bin".into());
+    folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn driver_versions_are_read_from_both_kernel_modules() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\nGCC";
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05  Release Build";
+        assert_eq!(version_in(closed).as_deref(), Some("550.54.14"));
+        assert_eq!(version_in(open).as_deref(), Some("580.95.05"));
+        assert_eq!(version_in(""), None);
+    }
+}
