@@ -87,6 +87,7 @@ pub enum Block {
         blocks: Vec<Block>,
     },
     Table {
+        id: usize,
         columns: Vec<Column>,
         head: Vec<Text>,
         rows: Vec<Vec<Text>>,
@@ -305,7 +306,8 @@ impl Builder {
             }
             TagEnd::Table => {
                 if let Some(Table { columns, head, rows, .. }) = self.table.take() {
-                    self.push(Block::Table { columns, head, rows });
+                    let id = self.next_id();
+                    self.push(Block::Table { id, columns, head, rows });
                 }
             }
             TagEnd::Emphasis => self.emphasis = self.emphasis.saturating_sub(1),
@@ -469,7 +471,7 @@ mod tests {
                 }
                 Block::List { start: Some(1), items } if items.len() == 2 && items[0].blocks.len() == 2 => "list",
                 Block::Quote { alert: Some(AlertKind::Tip), .. } => "quote",
-                Block::Table { columns, head, rows } if columns[0] == Column::Right && head.len() == 2 => {
+                Block::Table { columns, head, rows, .. } if columns[0] == Column::Right && head.len() == 2 => {
                     assert_eq!(rows.len(), 1);
                     "table"
                 }

@@ -1,0 +1,114 @@
+//! Lesson text as a reader sees and uses it.
+
+mod support;
+
+use egui_kittest::kittest::Queryable;
+use lockstep::widgets::lesson_text::{self, LessonAction, LessonCache};
+use std::cell::RefCell;
+
+const LESSON: &str = r#"# Your first kernel
+
+A kernel is a function that **every thread** runs. Thread $t$ of block $b$ computes its own element
+$i = b \cdot B + t$, where $B$ is `blockDim.x`; with $n = 1000$ and $B = 256$ that takes
+$\left\lceil \frac{n}{B} \right\rceil = 4$ blocks, so *24 threads* have nothing to do. See [warps](week1/day3) first.
+
+```cuda
+extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;  // one element each
+    if (i < n) c[i] = a[i] + b[i];
+}
+```
+
+The time of a product of two $n \times n$ matrices at $F$ operations a second is
+
+$$ t \ge \frac{2n^3}{F}, \qquad \mathrm{softmax}(x)_i = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}} $$
+
+| GPU | Multiprocessors | Copy, GB/s | Remark |
+|:--|--:|--:|:--|
+| H200 | 132 | 4 100 | measured, a sentence that is long enough to be broken over two lines |
+| Emulator | – | – | counts `sectors`, shows no time |
+
+1. Write the bounds check.
+2. Check it:
+   - with $n = 1$,
+   - with a size that is no multiple of the block.
+
+- [x] compiles
+- [ ] passes
+
+> [!TIP]
+> The guard `if (i < n)` costs one comparison.
+
+A formula with a mistake, $\frac{1}{\tow}$, is shown as written.
+
+<details><summary>Why not one block?</summary>
+
+A block holds at most 1024 threads.
+
+</details>
+"#;
+
+#[test]
+fn a_lesson_looks_right() {
+    support::both_themes("lesson_text", [700.0, 1060.0], || {
+        let mut cache = LessonCache::default();
+        move |ui: &mut egui::Ui| {
+            lesson_text::show(ui, &mut cache, LESSON);
+        }
+    });
+}
+
+/// Frame time of a long lesson with 20 formulas; run with `--ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn time_of_a_frame() {
+    let lesson = LESSON.repeat(5);
+    let mut cache = LessonCache::default();
+    let ctx = egui::Context::default();
+    lockstep::theme::install(&ctx);
+    for frame in 0..12 {
+        let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(700.0, 900.0)));
+        let input = egui::RawInput { screen_rect, ..Default::default() };
+        let mut spent = std::time::Duration::ZERO;
+        let mut output = ctx.run_ui(input, |ui| {
+            egui::ScrollArea::vertical().show(ui, |ui| {
+                let clock = std::time::Instant::now();
+                lesson_text::show(ui, &mut cache, &lesson);
+                spent += clock.elapsed();
+            });
+        });
+        output.textures_delta.clear();
+        println!("frame {frame}: {spent:?}");
+    }
+}
+
+#[test]
+fn a_narrow_lesson_stays_inside_its_column() {
+    support::both_themes("lesson_text_narrow", [340.0, 900.0], || {
+        let mut cache = LessonCache::default();
+        move |ui: &mut egui::Ui| {
+            egui::ScrollArea::vertical().show(ui, |ui| {
+                lesson_text::show(ui, &mut cache, LESSON);
+            });
+        }
+    });
+}
+
+#[test]
+fn links_and_buttons_tell_what_was_asked_for() {
+    let actions = RefCell::new(Vec::new());
+    {
+        let mut cache = LessonCache::default();
+        let mut harness = support::harness(true, [700.0, 1060.0], |ui| {
+            actions.borrow_mut().extend(lesson_text::show(ui, &mut cache, LESSON));
+        });
+        for label in ["warps", "Copy", "Open in editor"] {
+            harness.get_by_label(label).click();
+            harness.run();
+        }
+    }
+    let actions = actions.into_inner();
+    assert_eq!(actions[0], LessonAction::OpenLink("week1/day3".to_owned()));
+    assert!(matches!(&actions[1], LessonAction::CopyCode(text) if text.starts_with("extern \"C\"")));
+    assert!(matches!(&actions[2], LessonAction::OpenInEditor { language, .. } if language == "cuda"));
+}

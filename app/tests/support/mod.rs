@@ -1,0 +1,41 @@
+//! What snapshot tests share. `UPDATE_SNAPSHOTS=1 cargo test -p lockstep` writes the pictures anew; look at each one
+//! that changed.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
+use lockstep::theme;
+
+/// Software rasterizers of different machines differ by a few pixels at the edges of letters.
+fn options() -> SnapshotOptions {
+    SnapshotOptions::default().threshold(1.5).max_failed_pixels(200)
+}
+
+/// A window of `size` points showing `ui`, in a panel as in the program.
+pub fn harness<'a>(dark: bool, size: [f32; 2], mut ui: impl FnMut(&mut egui::Ui) + 'a) -> Harness<'a> {
+    let mut ready = false;
+    Harness::builder().with_size(size).with_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light }).build_ui(
+        move |root| {
+            if !std::mem::replace(&mut ready, true) {
+                theme::install(root.ctx());
+            }
+            let fill = theme::for_dark(dark).panel;
+            let frame = egui::Frame::new().fill(fill).inner_margin(theme::space::L);
+            // The test's own margin around everything.
+            let screen = root.ctx().content_rect();
+            root.painter().with_clip_rect(screen).rect_filled(screen, 0.0, fill);
+            egui::CentralPanel::default().frame(frame).show(root, |root| ui(root));
+        },
+    )
+}
+
+/// Compares with `tests/snapshots/<name>-<theme>.png` in both themes. `make` is called once for each theme.
+pub fn both_themes<F: FnMut(&mut egui::Ui)>(name: &str, size: [f32; 2], mut make: impl FnMut() -> F) {
+    let mut results = SnapshotResults::new();
+    for (theme_name, dark) in [("light", false), ("dark", true)] {
+        let mut harness = harness(dark, size, make());
+        harness.run();
+        results.add(harness.try_snapshot_options(format!("{name}-{theme_name}"), &options()));
+    }
+    results.unwrap();
+}
