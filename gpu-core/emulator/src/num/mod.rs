@@ -13,6 +13,7 @@
 //! | [`minmax`] | min and max with the NaN, `.abs` and `.xorsign` rules |
 //! | [`convert`] | float to integer, integer to float, float to float |
 //! | [`approx`] | the `.approx` functions |
+//! | [`fragment`] | which lane and register holds which element of a matrix |
 //! | [`mma`] | the matrix units: dot products, tiles, block scales, 2:4 sparsity |
 
 pub mod approx;
@@ -21,6 +22,7 @@ pub mod arith32;
 pub mod arith64;
 pub mod convert;
 pub mod format;
+pub mod fragment;
 pub mod half;
 pub mod minmax;
 pub mod mma;

@@ -27,9 +27,11 @@ impl Pattern {
 }
 
 /// Places the stored elements of one row. `metadata` yields the row's 4-bit fields in order of k; positions not stored
-/// keep the value of `dense`. Returns the index of a field that no hardware accepts (positions not ascending).
+/// keep the value of `dense`. Returns the index of a field whose result is undefined: equal positions, or, with
+/// `ordered` (`mma.sp::ordered_metadata`), positions not ascending.
 pub fn expand<T: Copy>(
     pattern: Pattern,
+    ordered: bool,
     stored: &[T],
     mut metadata: impl FnMut(usize) -> u32,
     dense: &mut [T],
@@ -38,9 +40,10 @@ pub fn expand<T: Copy>(
         let field = metadata(group) & 15;
         let (first, second) = ((field & 3) as usize, (field >> 2) as usize);
         let base = group * pattern.span();
+        let undefined = first == second || (ordered && first > second);
         match pattern {
             Pattern::TwoOfFour => {
-                if first >= second {
+                if undefined {
                     return Err(group);
                 }
                 dense[base + first] = stored[2 * group];
@@ -55,7 +58,7 @@ pub fn expand<T: Copy>(
                 dense[base + position] = stored[group];
             }
             Pattern::PairsTwoOfFour => {
-                if first >= second {
+                if undefined {
                     return Err(group);
                 }
                 for half in 0..2 {

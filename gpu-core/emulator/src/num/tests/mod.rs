@@ -4,6 +4,7 @@ mod approx;
 mod arith;
 mod exact;
 mod formats;
+mod fragments;
 mod matrix;
 mod packed;
 
