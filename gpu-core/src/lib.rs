@@ -4,6 +4,7 @@ pub mod bench;
 pub mod compile;
 pub mod device;
 pub mod job;
+pub mod oracle;
 pub mod spec;
 pub mod verdict;
 

@@ -1,5 +1,21 @@
 //! What a kernel takes, must produce and should cost: the exercise file, parsed and checked.
-//! The format is documented for authors in CONTRIBUTING.md and `kernels/README.md`.
+//! The format is documented for authors in `kernels/README.md`.
+//!
+//! These types cross process boundaries in a format that does not describe itself, so none of them uses an
+//! internally tagged serde form; the file format is read by hand, with line numbers.
+
+mod directives;
+mod dtype;
+mod expr;
+mod read;
+mod read_extras;
+mod resolve;
+mod toml_reader;
+
+pub use directives::{Directive, launch_directives};
+pub use expr::{ExprError, Parsed};
+pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, ResolvedScalar, size_name};
+pub use toml_reader::{SpecError, SpecProblem};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,8 +23,8 @@ use std::collections::BTreeMap;
 /// Values of the size variables of one case, for example `n = 1000`.
 pub type Size = BTreeMap<String, i64>;
 
-/// An integer expression over size variables: `+ - * / %`, parentheses, `ceil_div(a, b)`, `min`, `max`,
-/// `round_up(a, b)`. Kept as text here, parsed and checked when the file is read.
+/// An integer expression over size variables: `+ - * / % <<`, parentheses, `ceil_div(a, b)`, `min`, `max`,
+/// `round_up(a, b)`, `sqrt`. Kept as text here, parsed and checked when the file is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Expr(pub String);
@@ -41,23 +57,46 @@ pub enum Role {
 
 /// How an input is filled. Always from the case's fresh seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fill {
-    Normal { mean: f64, std: f64 },
-    Uniform { low: f64, high: f64 },
-    Integers { low: i64, high: i64 },
-    Constant { value: f64 },
+    Normal {
+        mean: f64,
+        std: f64,
+    },
+    /// In `[low, high)`.
+    Uniform {
+        low: f64,
+        high: f64,
+    },
+    /// Whole numbers from `low` to `high`, both included; expressions of the size variables.
+    Integers {
+        low: Expr,
+        high: Expr,
+    },
+    Constant {
+        value: f64,
+    },
+    /// The element's own row-major index.
     Index,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Param {
+    /// A pointer to device memory. `fill` is None for pure outputs, which are poisoned instead.
     Buffer { name: String, dtype: Dtype, shape: Vec<Expr>, role: Role, fill: Option<Fill> },
+    /// A value; an integer expression for integer types, evaluated in floating point for the others.
     Scalar { name: String, dtype: Dtype, value: String },
 }
 
-/// Launch shape in expressions of the size variables.
+impl Param {
+    pub fn name(&self) -> &str {
+        match self {
+            Param::Buffer { name, .. } | Param::Scalar { name, .. } => name,
+        }
+    }
+}
+
+/// Launch shape in expressions of the size variables. `grid` may also use `block_x`, `block_y` and `block_z`;
+/// `dynamic_shared_bytes` those and `grid_x`, `grid_y`, `grid_z`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchShape {
     pub grid: Vec<Expr>,
@@ -68,6 +107,8 @@ pub struct LaunchShape {
     pub learner_may_change: bool,
 }
 
+/// An output passes when `|got - expected| <= absolute + relative * magnitude`. The magnitude is the sum of the
+/// absolute values of the terms that the oracle added up (for element-wise work simply `|expected|`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     pub absolute: f64,
@@ -76,18 +117,37 @@ pub struct Tolerance {
     pub reason: String,
 }
 
+/// Which measured ceiling a kernel is held against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CeilingKind {
+    /// Whichever takes longer at the ceiling: moving the bytes or doing the operations.
+    #[default]
+    Auto,
+    /// Device-to-device copy bandwidth.
+    Memory,
+    /// FP32 multiply-add rate of the ordinary cores.
+    Fp32,
+}
+
+/// What a kernel has to do, in expressions of the size variables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
+    /// Floating-point operations.
     pub flops: Expr,
     /// Fewest bytes of global memory that any correct kernel moves.
     pub bytes: Expr,
+    pub ceiling: CeilingKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Milestone {
     pub name: String,
-    /// Share of this machine's measured ceiling.
+    /// Share of this machine's measured ceiling, 0 to 1.
     pub share_of_ceiling: Option<f64>,
+    /// Absolute figures, where the course gives one: 10^9 operations, or bytes, per second.
+    pub gflops: Option<f64>,
+    pub gbytes_per_s: Option<f64>,
     pub note: String,
 }
 
@@ -96,10 +156,41 @@ pub struct Milestone {
 pub struct Wrong {
     /// Path relative to the exercise's folder.
     pub file: String,
-    /// A fault kind in snake_case (`race`), or `wrong_output`, `never_written`, `input_changed`.
+    /// One of [`crate::verdict::HINT_KEYS`].
     pub fault: String,
     /// What the learner believed, for authors.
     pub why: String,
+}
+
+/// Steps of help, from a nudge to nearly the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hint {
+    /// One of [`crate::verdict::HINT_KEYS`]: shown when the judge diagnoses it. None: the general hints.
+    pub on: Option<String>,
+    pub steps: Vec<String>,
+}
+
+/// A macro that an experiment varies, defined with `-D NAME=value`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knob {
+    pub name: String,
+    pub values: Vec<i64>,
+    pub default: i64,
+    /// What turning it shows.
+    pub label: String,
+}
+
+/// A kernel to run and vary, with nothing to pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Path of the `.cu` file, relative to the exercise's folder.
+    pub file: String,
+    pub title: String,
+    /// The question that it answers.
+    pub question: String,
+    /// Path of its own spec when it takes other parameters than the exercise.
+    pub spec: Option<String>,
+    pub knobs: Vec<Knob>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,12 +205,44 @@ pub struct Spec {
     pub tolerance: Tolerance,
     /// Sizes that correctness is checked at, each with a fresh seed.
     pub check: Vec<Size>,
-    /// Sizes that the emulator's checks run at; a subset of small sizes. Empty means `check`.
+    /// Sizes that the emulator's checks run at; small ones. Empty means `check`.
     pub emulator_check: Vec<Size>,
+    /// Sizes that are timed on a GPU.
     pub bench: Vec<Size>,
+    /// Sizes that are counted on the emulator. Empty means the last of `emulator_check`.
+    pub emulator_bench: Vec<Size>,
     pub cost: Cost,
     pub milestones: Vec<Milestone>,
     /// Least architecture, for example `sm_90`; None means any.
     pub requires: Option<String>,
+    /// Extra NVRTC options, each checked against the allowed ones.
+    pub options: Vec<String>,
+    pub hints: Vec<Hint>,
     pub wrong: Vec<Wrong>,
+    pub experiments: Vec<Experiment>,
+}
+
+impl Spec {
+    /// Sizes for the emulator's checks.
+    pub fn emulator_sizes(&self) -> &[Size] {
+        if self.emulator_check.is_empty() { &self.check } else { &self.emulator_check }
+    }
+
+    /// Sizes that the emulator counts in a benchmark.
+    pub fn emulator_bench_sizes(&self) -> &[Size] {
+        if self.emulator_bench.is_empty() {
+            let sizes = self.emulator_sizes();
+            &sizes[sizes.len().saturating_sub(1)..]
+        } else {
+            &self.emulator_bench
+        }
+    }
+
+    /// The launch shape with the directives of a kernel's text applied.
+    ///
+    /// # Errors
+    /// One sentence with file and line when a directive is malformed or this exercise fixes its launch.
+    pub fn launch_for(&self, file: &str, source: &str) -> Result<LaunchShape, String> {
+        directives::apply(self, file, source)
+    }
 }

@@ -1,7 +1,66 @@
 //! What the judge found.
 
-use ptx_emulator::{Counters, Fault, LineCounters, Trace};
+use ptx_emulator::{Counters, Fault, FaultKind, LineCounters, Trace};
 use serde::{Deserialize, Serialize};
+
+/// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
+/// kinds ([`fault_key`]), then what the judge itself diagnoses.
+pub const HINT_KEYS: [&str; 30] = [
+    "out_of_bounds",
+    "misaligned",
+    "use_after_free",
+    "race",
+    "uninitialised",
+    "barrier_divergence",
+    "mask_misuse",
+    "missing_async_wait",
+    "barrier_phase",
+    "deadlock",
+    "step_budget",
+    "time_budget",
+    "stack_overflow",
+    "bad_launch",
+    "trap",
+    "stopped",
+    // The judge's own.
+    "wrong_output",
+    "never_written",
+    "input_changed",
+    "nan_output",
+    "transposed_output",
+    "precision",
+    "tail_missing",
+    "shifted_output",
+    "wrong_signature",
+    "compile_error",
+    "crashed",
+    // Not failures: how a kernel that passes uses the machine.
+    "uncoalesced",
+    "bank_conflicts",
+    "divergence",
+];
+
+/// The stable snake_case name of a fault kind.
+pub fn fault_key(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::OutOfBounds => "out_of_bounds",
+        FaultKind::Misaligned => "misaligned",
+        FaultKind::UseAfterFree => "use_after_free",
+        FaultKind::Race => "race",
+        FaultKind::Uninitialised => "uninitialised",
+        FaultKind::BarrierDivergence => "barrier_divergence",
+        FaultKind::MaskMisuse => "mask_misuse",
+        FaultKind::MissingAsyncWait => "missing_async_wait",
+        FaultKind::BarrierPhase => "barrier_phase",
+        FaultKind::Deadlock => "deadlock",
+        FaultKind::StepBudget => "step_budget",
+        FaultKind::TimeBudget => "time_budget",
+        FaultKind::StackOverflow => "stack_overflow",
+        FaultKind::BadLaunch => "bad_launch",
+        FaultKind::Trap => "trap",
+        FaultKind::Stopped => "stopped",
+    }
+}
 
 /// A wrong output element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,123 @@
+//! Launch directives: comments by which a learner chooses the launch shape of the own kernel.
+//!
+//! ```text
+//! // lockstep: block = 32, 8
+//! // lockstep: grid = ceil_div(n, 4 * block_x)
+//! ```
+
+use super::{Expr, LaunchShape, Parsed, Spec};
+
+const PREFIX: &str = "lockstep:";
+const KEYS: [&str; 4] = ["block", "cluster", "dynamic_shared_bytes", "grid"];
+
+/// One directive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directive {
+    /// One-based line of the kernel's text.
+    pub line: u32,
+    /// `block`, `cluster`, `dynamic_shared_bytes` or `grid`.
+    pub key: String,
+    pub values: Vec<Expr>,
+}
+
+/// Finds the directives of a kernel's text, in order.
+///
+/// # Errors
+/// Line and one sentence for the first that is malformed.
+pub fn launch_directives(source: &str) -> Result<Vec<Directive>, (u32, String)> {
+    let mut directives = Vec::new();
+    for (index, line) in source.lines().enumerate() {
+        let Some(text) = line.trim_start().strip_prefix("//").map(str::trim) else { continue };
+        let Some(text) = text.strip_prefix(PREFIX) else { continue };
+        let number = index as u32 + 1;
+        let known = KEYS.join(", ");
+        let (key, value) = text.split_once('=').ok_or_else(|| {
+            (
+                number,
+                format!("expected `// lockstep: NAME = VALUE` with a name out of {known}, found `{}`", text.trim()),
+            )
+        })?;
+        let key = key.trim();
+        if !KEYS.contains(&key) {
+            return Err((number, format!("expected a directive out of {known}, found `{key}`")));
+        }
+        let values = split_top_level(value);
+        let most = if key == "dynamic_shared_bytes" { 1 } else { 3 };
+        if values.len() > most {
+            return Err((number, format!("expected at most {most} value(s) for `{key}`, found {}", values.len())));
+        }
+        for value in &values {
+            Parsed::new(value).map_err(|error| (number, format!("`{key}`: {error}")))?;
+        }
+        let values = values.into_iter().map(Expr::from).collect();
+        directives.push(Directive { line: number, key: key.to_owned(), values });
+    }
+    Ok(directives)
+}
+
+/// Splits at commas outside parentheses.
+fn split_top_level(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0i32, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+pub(super) fn apply(spec: &Spec, file: &str, source: &str) -> Result<LaunchShape, String> {
+    let mut shape = spec.launch.clone();
+    let directives = launch_directives(source).map_err(|(line, message)| format!("{file}:{line}: {message}"))?;
+    for Directive { line, key, mut values } in directives {
+        if !shape.learner_may_change {
+            return Err(format!(
+                "{file}:{line}: this exercise fixes its launch shape; remove the `lockstep: {key}` directive"
+            ));
+        }
+        match key.as_str() {
+            "block" => shape.block = values,
+            "cluster" => shape.cluster = values,
+            "grid" => shape.grid = values,
+            _ => shape.dynamic_shared_bytes = values.remove(0),
+        }
+    }
+    Ok(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_found_with_their_lines() {
+        let source = "#include <x>\n// lockstep: block = 32, 8\n  //lockstep: grid = ceil_div(n, 4 * block_x), 2\nint a; // lockstep: no\n";
+        let found = launch_directives(source).expect("well-formed");
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].line, found[0].values.len()), (2, 2));
+        assert_eq!(found[1].values, [Expr::from("ceil_div(n, 4 * block_x)"), Expr::from("2")]);
+    }
+
+    #[test]
+    fn malformed_directives_name_their_line() {
+        for (source, part) in [
+            ("\n// lockstep: blok = 3", "expected a directive out of block"),
+            ("\n// lockstep: block 3", "NAME = VALUE"),
+            ("\n// lockstep: block = 1, 2, 3, 4", "at most 3"),
+            ("\n// lockstep: grid = ceil_div(n", "expected"),
+            ("\n// lockstep: dynamic_shared_bytes = 1, 2", "at most 1"),
+        ] {
+            let (line, message) = launch_directives(source).expect_err(source);
+            assert_eq!(line, 2);
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}

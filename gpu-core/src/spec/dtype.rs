@@ -1,0 +1,174 @@
+//! Element types: sizes, and conversion between bytes as a kernel sees them and float64.
+
+use super::Dtype;
+use ptx_emulator::num;
+
+impl Dtype {
+    /// All types with their names in exercise files.
+    pub const ALL: [(&'static str, Dtype); 13] = [
+        ("f64", Dtype::F64),
+        ("f32", Dtype::F32),
+        ("f16", Dtype::F16),
+        ("bf16", Dtype::Bf16),
+        ("e4m3", Dtype::E4m3),
+        ("e5m2", Dtype::E5m2),
+        ("i64", Dtype::I64),
+        ("i32", Dtype::I32),
+        ("u32", Dtype::U32),
+        ("i16", Dtype::I16),
+        ("u16", Dtype::U16),
+        ("i8", Dtype::I8),
+        ("u8", Dtype::U8),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, dtype)| *dtype == self).map_or("", |(name, _)| name)
+    }
+
+    /// Bytes of one element.
+    pub fn bytes(self) -> usize {
+        match self {
+            Dtype::F64 | Dtype::I64 => 8,
+            Dtype::F32 | Dtype::I32 | Dtype::U32 => 4,
+            Dtype::F16 | Dtype::Bf16 | Dtype::I16 | Dtype::U16 => 2,
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 => 1,
+        }
+    }
+
+    pub fn is_float(self) -> bool {
+        self.integer_range().is_none()
+    }
+
+    /// Least and greatest value of an integer type.
+    pub fn integer_range(self) -> Option<(i64, i64)> {
+        match self {
+            Dtype::I64 => Some((i64::MIN, i64::MAX)),
+            Dtype::I32 => Some((i32::MIN.into(), i32::MAX.into())),
+            Dtype::U32 => Some((0, u32::MAX.into())),
+            Dtype::I16 => Some((i16::MIN.into(), i16::MAX.into())),
+            Dtype::U16 => Some((0, u16::MAX.into())),
+            Dtype::I8 => Some((i8::MIN.into(), i8::MAX.into())),
+            Dtype::U8 => Some((0, u8::MAX.into())),
+            _ => None,
+        }
+    }
+
+    /// Unit roundoff of a floating type: half the distance from 1 to the next larger number.
+    pub fn roundoff(self) -> f64 {
+        match self {
+            Dtype::F64 => f64::EPSILON / 2.0,
+            Dtype::F32 => f64::from(f32::EPSILON) / 2.0,
+            Dtype::F16 => 2f64.powi(-11),
+            Dtype::Bf16 => 2f64.powi(-8),
+            Dtype::E4m3 => 2f64.powi(-4),
+            Dtype::E5m2 => 2f64.powi(-3),
+            _ => 0.0,
+        }
+    }
+
+    /// Writes `value`, rounded to nearest even (integers truncate and saturate), into the first bytes of `out`.
+    pub fn encode(self, value: f64, out: &mut [u8]) {
+        match self {
+            Dtype::F64 => out[..8].copy_from_slice(&value.to_le_bytes()),
+            Dtype::F32 => out[..4].copy_from_slice(&(value as f32).to_le_bytes()),
+            Dtype::F16 => out[..2].copy_from_slice(&num::half::f64_to_f16(value).to_le_bytes()),
+            Dtype::Bf16 => out[..2].copy_from_slice(&num::half::f64_to_bf16(value).to_le_bytes()),
+            Dtype::E4m3 => out[0] = encode_narrow(&num::Format::E4M3, value),
+            Dtype::E5m2 => out[0] = encode_narrow(&num::Format::E5M2, value),
+            Dtype::I64 => out[..8].copy_from_slice(&(value as i64).to_le_bytes()),
+            Dtype::I32 => out[..4].copy_from_slice(&(value as i32).to_le_bytes()),
+            Dtype::U32 => out[..4].copy_from_slice(&(value as u32).to_le_bytes()),
+            Dtype::I16 => out[..2].copy_from_slice(&(value as i16).to_le_bytes()),
+            Dtype::U16 => out[..2].copy_from_slice(&(value as u16).to_le_bytes()),
+            Dtype::I8 => out[..1].copy_from_slice(&(value as i8).to_le_bytes()),
+            Dtype::U8 => out[0] = value as u8,
+        }
+    }
+
+    /// Writes a whole number exactly where the type can hold it.
+    pub fn encode_integer(self, value: i64, out: &mut [u8]) {
+        match self {
+            Dtype::I64 => out[..8].copy_from_slice(&value.to_le_bytes()),
+            _ => self.encode(value as f64, out),
+        }
+    }
+
+    /// The value of one element. 64-bit integers beyond 2^53 lose their last bits.
+    pub fn decode(self, bytes: &[u8]) -> f64 {
+        match self {
+            Dtype::F64 => f64::from_le_bytes(first(bytes)),
+            Dtype::F32 => f32::from_le_bytes(first(bytes)).into(),
+            Dtype::F16 => num::half::f16_to_f32(u16::from_le_bytes(first(bytes))).into(),
+            Dtype::Bf16 => num::half::bf16_to_f32(u16::from_le_bytes(first(bytes))).into(),
+            Dtype::E4m3 => num::Format::E4M3.decode(bytes[0].into()),
+            Dtype::E5m2 => num::Format::E5M2.decode(bytes[0].into()),
+            Dtype::I64 => i64::from_le_bytes(first(bytes)) as f64,
+            Dtype::I32 => i32::from_le_bytes(first(bytes)).into(),
+            Dtype::U32 => u32::from_le_bytes(first(bytes)).into(),
+            Dtype::I16 => i16::from_le_bytes(first(bytes)).into(),
+            Dtype::U16 => u16::from_le_bytes(first(bytes)).into(),
+            Dtype::I8 => i8::from_le_bytes(first(bytes)).into(),
+            Dtype::U8 => bytes[0].into(),
+        }
+    }
+
+    /// All elements of a buffer.
+    pub fn decode_all(self, bytes: &[u8]) -> Vec<f64> {
+        bytes.chunks_exact(self.bytes()).map(|element| self.decode(element)).collect()
+    }
+
+    /// A bit pattern that no sensible kernel writes: a NaN with a payload of its own, or a whole number near the
+    /// end of the range. Outputs are filled with it, so that an element that nobody wrote is known.
+    pub fn poison(self) -> &'static [u8] {
+        match self {
+            Dtype::F64 => &[0xA5, 0x5A, 0xC3, 0x3C, 0xD2, 0x2D, 0xFA, 0x7F],
+            Dtype::F32 => &[0xA5, 0x5A, 0xD3, 0x7F],
+            Dtype::F16 => &[0x5A, 0x7E],
+            Dtype::Bf16 => &[0xDA, 0x7F],
+            Dtype::E4m3 => &[0xFF],
+            Dtype::E5m2 => &[0xFE],
+            Dtype::I64 => &[0xA5, 0x5A, 0xC3, 0x3C, 0xD2, 0x2D, 0xB4, 0x8B],
+            Dtype::I32 | Dtype::U32 => &[0xA5, 0x5A, 0xC3, 0x8B],
+            Dtype::I16 | Dtype::U16 => &[0xA5, 0x8B],
+            Dtype::I8 | Dtype::U8 => &[0xA5],
+        }
+    }
+}
+
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[..N]);
+    out
+}
+
+fn encode_narrow(format: &num::Format, value: f64) -> u8 {
+    format.encode(value, num::Rounding::Rn, num::Overflow::Saturate) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_encodes_and_decodes_small_whole_numbers() {
+        for (name, dtype) in Dtype::ALL {
+            for value in [0.0, 1.0, 2.0, 96.0] {
+                let mut bytes = [0; 8];
+                dtype.encode(value, &mut bytes);
+                assert_eq!(dtype.decode(&bytes), value, "{name}");
+            }
+            assert_eq!(dtype.poison().len(), dtype.bytes(), "{name}");
+            assert_eq!(dtype.decode(dtype.poison()).is_nan(), dtype.is_float(), "{name}");
+            assert_eq!(dtype.name(), name);
+        }
+    }
+
+    #[test]
+    fn narrow_floats_saturate() {
+        let mut bytes = [0; 1];
+        Dtype::E4m3.encode(1000.0, &mut bytes);
+        assert_eq!(Dtype::E4m3.decode(&bytes), 448.0);
+        Dtype::E5m2.encode(-1e9, &mut bytes);
+        assert_eq!(Dtype::E5m2.decode(&bytes), -57344.0);
+    }
+}

@@ -1,0 +1,435 @@
+//! Exercise file to [`Spec`]: one function a section, every problem collected.
+
+use super::read_extras::{read_experiment, read_hint, read_milestone, read_sizes, read_wrong};
+use super::toml_reader::{Item, Reader, Section, SpecError, SpecProblem, join, line_and_column};
+use super::{CeilingKind, Cost, Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
+use crate::oracle;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use toml::de::DeTable;
+
+/// Larger files are refused: an exercise is a page or two.
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// NVRTC options that an exercise may set: they change arithmetic or macros, never where files are read.
+const OPTIONS: [&str; 10] = [
+    "--use_fast_math",
+    "--ftz=",
+    "--prec-sqrt=",
+    "--prec-div=",
+    "--fmad=",
+    "--maxrregcount=",
+    "--extra-device-vectorization",
+    "--restrict",
+    "--std=",
+    "-D",
+];
+
+impl Spec {
+    /// Reads an exercise file.
+    ///
+    /// # Errors
+    /// Every problem with path, line, what is expected and what was found.
+    pub fn load(path: &Path) -> Result<Spec, SpecError> {
+        let shown = path.display().to_string();
+        let fail = |line, column, expected: &str, found: String| {
+            let problem = SpecProblem { line, column, key: String::new(), expected: expected.to_owned(), found };
+            SpecError { path: shown.clone(), problems: vec![problem] }
+        };
+        let bytes = std::fs::read(path).map_err(|error| fail(0, 0, "a readable exercise file", error.to_string()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+            let (line, column) = line_and_column(valid, valid.len());
+            fail(line, column, "UTF-8 text", format!("the byte {:#04x}", bytes[error.valid_up_to()]))
+        })?;
+        Self::parse(text, &shown)
+    }
+
+    /// Reads the text of an exercise file; `path` is only shown.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(text: &str, path: &str) -> Result<Spec, SpecError> {
+        let mut reader = Reader::new(text);
+        if text.len() > MAX_FILE_BYTES {
+            reader.problem(
+                "",
+                0..0,
+                format!("a file of at most {MAX_FILE_BYTES} bytes"),
+                format!("{} bytes", text.len()),
+            );
+            return Err(reader.into_error(path));
+        }
+        let table = match DeTable::parse(text) {
+            Ok(table) => table,
+            Err(error) => {
+                let span = error.span().unwrap_or(0..0);
+                let rest = text.get(span.start..).unwrap_or_default();
+                let found: String = rest.lines().next().unwrap_or_default().chars().take(40).collect();
+                let found = if found.is_empty() { "the end of the line".to_owned() } else { format!("`{found}`") };
+                reader.problem("", span, format!("valid TOML ({})", error.message().trim()), found);
+                return Err(reader.into_error(path));
+            }
+        };
+        let spec = read_spec(&mut reader, Section::root(&table));
+        match spec {
+            Some(spec) if reader.is_clean() => Ok(spec),
+            _ => Err(reader.into_error(path)),
+        }
+    }
+}
+
+fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
+    let title = r.string(&mut root, "title", true);
+    let entry = read_identifier(r, &mut root, "entry", "the kernel's name, a C identifier");
+    let oracle = read_oracle(r, &mut root);
+    let requires = read_requires(r, &mut root);
+    let options = read_options(r, &mut root);
+    let params = read_params(r, &mut root);
+    let launch = r.section(&mut root, "launch", true).and_then(|section| read_launch(r, section));
+    let sizes = r.section(&mut root, "sizes", true).and_then(|section| read_sizes(r, section));
+    let wants_tolerance = oracle.as_ref().is_some_and(Option::is_some);
+    let tolerance = read_tolerance(r, &mut root, wants_tolerance);
+    let cost = read_cost(r, &mut root);
+    let milestones = r.sections(&mut root, "milestone").into_iter().filter_map(|s| read_milestone(r, s)).collect();
+    let hints = r.sections(&mut root, "hint").into_iter().filter_map(|s| read_hint(r, s)).collect();
+    let wrong = r.sections(&mut root, "wrong").into_iter().filter_map(|s| read_wrong(r, s)).collect();
+    let experiments = r.sections(&mut root, "experiment").into_iter().filter_map(|s| read_experiment(r, s)).collect();
+    let places = Places::of(&root);
+    r.finish(root);
+    let (sizes, spans) = sizes?;
+    let spec = Spec {
+        title: title?,
+        entry: entry?,
+        params: params?,
+        launch: launch?,
+        oracle: oracle?,
+        tolerance: tolerance?,
+        check: sizes.check,
+        emulator_check: sizes.emulator_check,
+        bench: sizes.bench,
+        emulator_bench: sizes.emulator_bench,
+        cost: cost?,
+        milestones,
+        requires: requires?,
+        options,
+        hints,
+        wrong,
+        experiments,
+    };
+    // Only a file that reads well is worth evaluating; otherwise one slip would be reported many times.
+    if r.is_clean() {
+        check_sizes(r, &spec, &spans, &places);
+    }
+    Some(spec)
+}
+
+/// Evaluates the spec at each of its sizes, so that a mistake shows when the file is read, not in a lesson.
+fn check_sizes(r: &mut Reader<'_>, spec: &Spec, spans: &[(String, Range<usize>, Size)], places: &Places) {
+    let mut reported = BTreeSet::new();
+    for (at, span, size) in spans {
+        match spec.resolve(size, None) {
+            Err((key, message)) => {
+                if reported.insert(key.clone()) {
+                    let span = places.find(&key).unwrap_or_else(|| span.clone());
+                    r.problem(&key, span, format!("a value that works at {at} ({})", super::size_name(size)), message);
+                }
+            }
+            Ok(resolved) => {
+                let Some(oracle) = spec.oracle.as_deref().and_then(oracle::find) else { continue };
+                if let Err(message) = oracle.check(&resolved.signature())
+                    && reported.insert("oracle".to_owned())
+                {
+                    let span = places.find("oracle").unwrap_or(0..0);
+                    r.problem("oracle", span, "parameters that fit", format!("at {}: {message}", resolved.name));
+                }
+            }
+        }
+    }
+}
+
+/// Where the values stand that are judged only when sizes are known.
+struct Places(Vec<(String, Range<usize>)>);
+
+impl Places {
+    fn of(root: &Section<'_>) -> Self {
+        let mut places = Vec::new();
+        for (key, _, item) in root.entries() {
+            collect_places(item, key, 0, &mut places);
+        }
+        Places(places)
+    }
+
+    /// The place of `key`, or of the nearest key that holds it.
+    fn find(&self, key: &str) -> Option<Range<usize>> {
+        let holding = self.0.iter().filter(|(place, _)| key.starts_with(place.as_str()));
+        holding.max_by_key(|(place, _)| place.len()).map(|(_, span)| span.clone())
+    }
+}
+
+fn collect_places(item: Item<'_>, at: &str, depth: u32, places: &mut Vec<(String, Range<usize>)>) {
+    places.push((at.to_owned(), item.span()));
+    if depth < 4 {
+        for (key, child) in item.children(at) {
+            collect_places(child, &key, depth + 1, places);
+        }
+    }
+}
+
+pub(super) fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
+        && bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_')
+}
+
+pub(super) fn read_identifier(
+    r: &mut Reader<'_>,
+    section: &mut Section<'_>,
+    key: &'static str,
+    what: &str,
+) -> Option<String> {
+    let item = r.item(section, key, Some(what))?;
+    let at = join(&section.at, key);
+    let text = r.as_string(item, &at)?;
+    if is_identifier(&text) {
+        return Some(text);
+    }
+    r.problem(&at, item.span(), what, item.describe());
+    None
+}
+
+/// Outer None: a problem; inner None: no oracle, a free run.
+fn read_oracle(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Option<String>> {
+    let Some(item) = r.item(root, "oracle", None) else { return Some(None) };
+    let choices: Vec<(&'static str, ())> = oracle::ORACLES.iter().map(|oracle| (oracle.name, ())).collect();
+    r.choice(item, "oracle", "the name of an oracle", &choices)?;
+    Some(item.as_str().map(str::to_owned))
+}
+
+fn read_requires(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Option<String>> {
+    let Some(item) = r.item(root, "requires", None) else { return Some(None) };
+    let text = r.as_string(item, "requires")?;
+    let digits = text.strip_prefix("sm_").unwrap_or_default().trim_end_matches(['a', 'f']);
+    if (2..=3).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit()) {
+        return Some(Some(text));
+    }
+    r.problem("requires", item.span(), "an architecture such as \"sm_90\"", item.describe());
+    None
+}
+
+fn read_options(r: &mut Reader<'_>, root: &mut Section<'_>) -> Vec<String> {
+    let mut options = Vec::new();
+    for (item, at) in r.array(root, "options", None).unwrap_or_default() {
+        let Some(text) = r.as_string(item, &at) else { continue };
+        if option_is_allowed(&text) {
+            options.push(text);
+        } else {
+            r.problem(&at, item.span(), format!("an NVRTC option out of {}", OPTIONS.join(" ")), item.describe());
+        }
+    }
+    options
+}
+
+fn option_is_allowed(option: &str) -> bool {
+    OPTIONS.iter().any(|allowed| {
+        if *allowed == "-D" {
+            let (name, value) = option.strip_prefix("-D").map_or(("", ""), |d| d.split_once('=').unwrap_or((d, "")));
+            is_identifier(name) && !value.contains(char::is_whitespace)
+        } else if allowed.ends_with('=') {
+            option
+                .strip_prefix(allowed)
+                .is_some_and(|value| !value.is_empty() && value.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+'))
+        } else {
+            option == *allowed
+        }
+    })
+}
+
+fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>> {
+    let sections = r.sections(root, "param");
+    if sections.is_empty() {
+        r.problem("", 0..0, "at least one `[[param]]`, in the order of the kernel's parameters", "none");
+        return None;
+    }
+    let mut names = BTreeSet::new();
+    let mut params = Vec::new();
+    let mut complete = true;
+    for section in sections {
+        let (at, span) = (section.at.clone(), section.span.clone());
+        let Some(param) = read_param(r, section) else {
+            complete = false;
+            continue;
+        };
+        if !names.insert(param.name().to_owned()) {
+            r.problem(&at, span, "a name that no other parameter has", format!("`{}` again", param.name()));
+        }
+        params.push(param);
+    }
+    let writes = |param: &Param| matches!(param, Param::Buffer { role: Role::Out | Role::InOut, .. });
+    if complete && !params.iter().any(writes) {
+        r.problem("param", 0..0, "at least one buffer with role \"out\" or \"inout\"", "none");
+    }
+    complete.then_some(params)
+}
+
+fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
+    let name = read_identifier(r, &mut section, "name", "the parameter's name, a C identifier");
+    let dtype = r
+        .item(&mut section, "dtype", Some("an element type"))
+        .and_then(|item| r.choice(item, &join(&section.at, "dtype"), "an element type", &Dtype::ALL));
+    let at = join(&section.at, "value");
+    if let Some(item) = r.item(&mut section, "value", None) {
+        let value = r.as_expression(item, &at);
+        if let Some(Err(error)) = value.as_deref().map(Parsed::new) {
+            r.problem(&at, item.span(), "an expression of the size variables", error.0);
+        }
+        r.finish(section);
+        return Some(Param::Scalar { name: name?, dtype: dtype?, value: value? });
+    }
+    let what = "1 to 4 extents for a buffer (or a key `value` for a scalar)";
+    let shape = read_expressions(r, &mut section, "shape", what, 4);
+    let role = match r.item(&mut section, "role", None) {
+        None => Some(Role::In),
+        Some(item) => {
+            let roles = [("in", Role::In), ("out", Role::Out), ("inout", Role::InOut)];
+            r.choice(item, &join(&section.at, "role"), "a role", &roles)
+        }
+    };
+    let fill = read_fill(r, &mut section);
+    if let (Some(Role::Out), Some(Some(_))) = (role, &fill) {
+        let span = section.span.clone();
+        r.problem(&section.at, span, "no `fill` for an output: it is poisoned before the run", "a fill");
+    }
+    r.finish(section);
+    Some(Param::Buffer { name: name?, dtype: dtype?, shape: shape?, role: role?, fill: fill? })
+}
+
+fn read_expressions(
+    r: &mut Reader<'_>,
+    section: &mut Section<'_>,
+    key: &'static str,
+    what: &str,
+    most: usize,
+) -> Option<Vec<Expr>> {
+    let items = r.array(section, key, Some(what))?;
+    if items.is_empty() || items.len() > most {
+        r.problem(&join(&section.at, key), section.span.clone(), what, format!("an array of {}", items.len()));
+        return None;
+    }
+    items.into_iter().map(|(item, at)| read_expression(r, item, &at)).collect()
+}
+
+pub(super) fn read_expression(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<Expr> {
+    let text = r.as_expression(item, at)?;
+    match Parsed::new(&text) {
+        Ok(_) => Some(Expr(text)),
+        Err(error) => {
+            r.problem(at, item.span(), "an expression of the size variables", error.0);
+            None
+        }
+    }
+}
+
+/// Outer None: a problem; inner None: no fill given.
+fn read_fill(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<Option<Fill>> {
+    const KINDS: [(&str, u8); 5] = [("normal", 0), ("uniform", 1), ("integers", 2), ("constant", 3), ("index", 4)];
+    let Some(item) = r.item(section, "fill", None) else { return Some(None) };
+    let at = join(&section.at, "fill");
+    // `fill = "normal"` is short for the kind with its usual values.
+    if item.as_str().is_some() {
+        let short = [("normal", Fill::Normal { mean: 0.0, std: 1.0 }), ("index", Fill::Index)];
+        let uniform = Fill::Uniform { low: 0.0, high: 1.0 };
+        let names: Vec<(&'static str, u8)> = vec![("normal", 0), ("uniform", 1), ("index", 4)];
+        let kind = r.choice(item, &at, "a fill by name", &names)?;
+        let [normal, index] = short.map(|(_, fill)| fill);
+        return Some(Some(match kind {
+            0 => normal,
+            1 => uniform,
+            _ => index,
+        }));
+    }
+    let mut fill = r.as_section(item, &at)?;
+    let kind = r.item(&mut fill, "kind", Some("a fill"))?;
+    let kind = r.choice(kind, &join(&at, "kind"), "a fill", &KINDS)?;
+    let result = match kind {
+        0 => Fill::Normal { mean: r.float(&mut fill, "mean", true)?, std: r.float(&mut fill, "std", true)? },
+        1 => Fill::Uniform { low: r.float(&mut fill, "low", true)?, high: r.float(&mut fill, "high", true)? },
+        2 => {
+            let low = r.item(&mut fill, "low", Some("the least value"))?;
+            let high = r.item(&mut fill, "high", Some("the greatest value"))?;
+            let (low_at, high_at) = (join(&at, "low"), join(&at, "high"));
+            Fill::Integers { low: read_expression(r, low, &low_at)?, high: read_expression(r, high, &high_at)? }
+        }
+        3 => Fill::Constant { value: r.float(&mut fill, "value", true)? },
+        _ => Fill::Index,
+    };
+    let span = fill.span.clone();
+    if matches!(result, Fill::Normal { std, .. } if std < 0.0) {
+        r.problem(&at, span, "a standard deviation of at least 0", "a negative one");
+    } else if matches!(result, Fill::Uniform { low, high } if low >= high) {
+        r.problem(&at, span, "low < high", "an empty range");
+    }
+    r.finish(fill);
+    Some(Some(result))
+}
+
+fn read_launch(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<LaunchShape> {
+    let grid = read_expressions(r, &mut section, "grid", "1 to 3 expressions, blocks along x, y, z", 3);
+    let block = read_expressions(r, &mut section, "block", "1 to 3 expressions, threads along x, y, z", 3);
+    let has_cluster = section.has("cluster");
+    let cluster = match has_cluster {
+        true => read_expressions(r, &mut section, "cluster", "1 to 3 expressions, blocks of a cluster", 3),
+        false => Some(Vec::new()),
+    };
+    let at = join(&section.at, "dynamic_shared_bytes");
+    let shared = match r.item(&mut section, "dynamic_shared_bytes", None) {
+        None => Some(Expr::from("0")),
+        Some(item) => read_expression(r, item, &at),
+    };
+    let learner_may_change = r.boolean(&mut section, "learner_may_change").unwrap_or(false);
+    r.finish(section);
+    Some(LaunchShape {
+        grid: grid?,
+        block: block?,
+        cluster: cluster?,
+        dynamic_shared_bytes: shared?,
+        learner_may_change,
+    })
+}
+
+fn read_tolerance(r: &mut Reader<'_>, root: &mut Section<'_>, required: bool) -> Option<Tolerance> {
+    let none = Tolerance { absolute: 0.0, relative: 0.0, reason: String::new() };
+    if !required && !root.has("tolerance") {
+        return Some(none);
+    }
+    let mut section = r.section(root, "tolerance", true)?;
+    let absolute = r.float(&mut section, "absolute", true)?;
+    let relative = r.float(&mut section, "relative", true)?;
+    let reason = r.string(&mut section, "reason", true)?;
+    if absolute < 0.0 || relative < 0.0 {
+        r.problem("tolerance", section.span.clone(), "tolerances of at least 0", "a negative one");
+    }
+    if reason.trim().is_empty() {
+        r.problem("tolerance.reason", section.span.clone(), "why this much error is right", "nothing");
+    }
+    r.finish(section);
+    Some(Tolerance { absolute, relative, reason })
+}
+
+fn read_cost(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Cost> {
+    if !root.has("cost") {
+        return Some(Cost { flops: Expr::from("0"), bytes: Expr::from("0"), ceiling: CeilingKind::Auto });
+    }
+    let mut section = r.section(root, "cost", true)?;
+    let flops = r.item(&mut section, "flops", Some("floating-point operations"))?;
+    let bytes = r.item(&mut section, "bytes", Some("the least bytes of global memory moved"))?;
+    let (flops, bytes) = (read_expression(r, flops, "cost.flops")?, read_expression(r, bytes, "cost.bytes")?);
+    let kinds = [("auto", CeilingKind::Auto), ("memory", CeilingKind::Memory), ("fp32", CeilingKind::Fp32)];
+    let ceiling = match r.item(&mut section, "ceiling", None) {
+        None => CeilingKind::Auto,
+        Some(item) => r.choice(item, "cost.ceiling", "a ceiling", &kinds)?,
+    };
+    r.finish(section);
+    Some(Cost { flops, bytes, ceiling })
+}

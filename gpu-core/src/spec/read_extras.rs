@@ -1,0 +1,196 @@
+//! The lists of an exercise file: sizes, milestones, hints, known-wrong kernels and experiments.
+
+use super::read::{is_identifier, read_identifier};
+use super::toml_reader::{Item, Reader, Section, join};
+use super::{Experiment, Hint, Knob, Milestone, Parsed, Size, Wrong};
+use crate::verdict::HINT_KEYS;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Names that launch expressions use for themselves.
+const RESERVED: [&str; 6] = ["block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z"];
+
+/// The four lists of sizes.
+#[derive(Default)]
+pub(super) struct Sizes {
+    pub check: Vec<Size>,
+    pub emulator_check: Vec<Size>,
+    pub bench: Vec<Size>,
+    pub emulator_bench: Vec<Size>,
+}
+
+/// Where each size stands: key, place, values.
+pub(super) type Spans = Vec<(String, Range<usize>, Size)>;
+
+pub(super) fn read_sizes(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<(Sizes, Spans)> {
+    let mut spans = Vec::new();
+    let what = "at least one size such as { n = 1000 }";
+    let check = read_size_list(r, &mut section, "check", Some(what), &mut spans);
+    if check.is_empty() {
+        r.problem("sizes.check", section.span.clone(), what, "none");
+    }
+    let sizes = Sizes {
+        check,
+        emulator_check: read_size_list(r, &mut section, "emulator_check", None, &mut spans),
+        bench: read_size_list(r, &mut section, "bench", None, &mut spans),
+        emulator_bench: read_size_list(r, &mut section, "emulator_bench", None, &mut spans),
+    };
+    if let Some((first_at, _, first)) = spans.first() {
+        let names: Vec<&String> = first.keys().collect();
+        for (at, span, size) in &spans {
+            let own: Vec<&String> = size.keys().collect();
+            if own != names {
+                let expected = format!("the variables {names:?}, as in {first_at}");
+                r.problem(at, span.clone(), expected, format!("{own:?}"));
+            }
+        }
+    }
+    r.finish(section);
+    Some((sizes, spans))
+}
+
+fn read_size_list(
+    r: &mut Reader<'_>,
+    section: &mut Section<'_>,
+    key: &'static str,
+    expected: Option<&str>,
+    spans: &mut Spans,
+) -> Vec<Size> {
+    let mut sizes = Vec::new();
+    for (item, at) in r.array(section, key, expected).unwrap_or_default() {
+        let Some(values) = r.as_section(item, &at) else { continue };
+        let mut size = Size::new();
+        for (name, name_span, item) in values.entries() {
+            if !is_identifier(name) || RESERVED.contains(&name) {
+                let expected = format!("an identifier other than {}", RESERVED.join(", "));
+                r.problem(&at, name_span, expected, format!("`{name}`"));
+            } else if let Some(value) = read_constant(r, item, &join(&at, name)) {
+                size.insert(name.to_owned(), value);
+            }
+        }
+        spans.push((at, item.span(), size.clone()));
+        sizes.push(size);
+    }
+    sizes
+}
+
+/// A positive whole number, or an expression of numbers such as `"1 << 28"`.
+fn read_constant(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<i64> {
+    const EXPECTED: &str = "a positive whole number, or a string such as \"1 << 20\"";
+    let text = r.as_expression(item, at)?;
+    let value = Parsed::new(&text).and_then(|parsed| parsed.eval(&Size::new()));
+    match value {
+        Ok(value) if value > 0 => Some(value),
+        Ok(value) => {
+            r.problem(at, item.span(), EXPECTED, value.to_string());
+            None
+        }
+        Err(error) => {
+            r.problem(at, item.span(), EXPECTED, error.0);
+            None
+        }
+    }
+}
+
+pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Milestone> {
+    let name = r.string(&mut section, "name", true);
+    let share_of_ceiling = r.float(&mut section, "share_of_ceiling", false);
+    let gflops = r.float(&mut section, "gflops", false);
+    let gbytes_per_s = r.float(&mut section, "gbytes_per_s", false);
+    let note = r.string(&mut section, "note", false).unwrap_or_default();
+    if share_of_ceiling.is_none() && gflops.is_none() && gbytes_per_s.is_none() {
+        let expected = "at least one of share_of_ceiling, gflops, gbytes_per_s";
+        r.problem(&section.at.clone(), section.span.clone(), expected, "none");
+    }
+    if share_of_ceiling.is_some_and(|share| !(0.0..=1.5).contains(&share)) {
+        let at = join(&section.at, "share_of_ceiling");
+        r.problem(&at, section.span.clone(), "a share between 0 and 1", format!("{share_of_ceiling:?}"));
+    }
+    r.finish(section);
+    Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, note })
+}
+
+pub(super) fn read_hint(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Hint> {
+    let on = match r.item(&mut section, "on", None) {
+        None => None,
+        Some(item) => Some(read_key(r, item, &join(&section.at, "on"))?),
+    };
+    let what = "an array of strings, from a nudge to nearly the answer";
+    let at = join(&section.at, "steps");
+    let items = r.array(&mut section, "steps", Some(what))?;
+    let steps: Vec<String> = items.into_iter().filter_map(|(item, at)| r.as_string(item, &at)).collect();
+    if steps.is_empty() {
+        r.problem(&at, section.span.clone(), what, "none");
+    }
+    r.finish(section);
+    Some(Hint { on, steps })
+}
+
+fn read_key(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<String> {
+    let choices: Vec<(&'static str, &'static str)> = HINT_KEYS.iter().map(|key| (*key, *key)).collect();
+    r.choice(item, at, "a diagnosis", &choices).map(str::to_owned)
+}
+
+pub(super) fn read_wrong(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Wrong> {
+    let file = read_file_name(r, &mut section, "file", ".cu");
+    let fault = r.item(&mut section, "fault", Some("the diagnosis that rejects it"));
+    let fault = fault.and_then(|item| read_key(r, item, &join(&section.at, "fault")));
+    let why = r.string(&mut section, "why", true);
+    r.finish(section);
+    Some(Wrong { file: file?, fault: fault?, why: why? })
+}
+
+/// A path below the exercise's own folder.
+fn read_file_name(r: &mut Reader<'_>, section: &mut Section<'_>, key: &'static str, suffix: &str) -> Option<String> {
+    let expected = format!("a relative path to a {suffix} file in the exercise's folder");
+    let item = r.item(section, key, Some(&expected))?;
+    let at = join(&section.at, key);
+    let text = r.as_string(item, &at)?;
+    let plain =
+        text.split('/').all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':']));
+    if plain && text.ends_with(suffix) {
+        return Some(text);
+    }
+    r.problem(&at, item.span(), expected, item.describe());
+    None
+}
+
+pub(super) fn read_experiment(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Experiment> {
+    let file = read_file_name(r, &mut section, "file", ".cu");
+    let title = r.string(&mut section, "title", true);
+    let question = r.string(&mut section, "question", true);
+    let spec = if section.has("spec") { Some(read_file_name(r, &mut section, "spec", ".toml")?) } else { None };
+    let mut names = BTreeSet::new();
+    let mut knobs = Vec::new();
+    for knob in r.sections(&mut section, "knob") {
+        let (at, span) = (knob.at.clone(), knob.span.clone());
+        let Some(knob) = read_knob(r, knob) else { continue };
+        if !names.insert(knob.name.clone()) {
+            r.problem(&at, span, "a name that no other knob has", format!("`{}` again", knob.name));
+        }
+        knobs.push(knob);
+    }
+    r.finish(section);
+    Some(Experiment { file: file?, title: title?, question: question?, spec, knobs })
+}
+
+fn read_knob(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Knob> {
+    let name = read_identifier(r, &mut section, "name", "the macro's name, a C identifier");
+    let label = r.string(&mut section, "label", true);
+    let at = join(&section.at, "values");
+    let items = r.array(&mut section, "values", Some("an array of whole numbers"))?;
+    let values: Vec<i64> = items.into_iter().filter_map(|(item, at)| r.as_integer(item, &at)).collect();
+    if values.len() < 2 {
+        r.problem(&at, section.span.clone(), "at least two values to compare", format!("{}", values.len()));
+    }
+    let default_at = join(&section.at, "default");
+    let default = match r.item(&mut section, "default", None) {
+        None => values.first().copied(),
+        Some(item) => r.as_integer(item, &default_at),
+    };
+    if default.is_some_and(|default| !values.contains(&default)) {
+        r.problem(&default_at, section.span.clone(), format!("one of {values:?}"), format!("{default:?}"));
+    }
+    r.finish(section);
+    Some(Knob { name: name?, values, default: default?, label: label? })
+}

@@ -1,0 +1,299 @@
+//! A spec at one size: every expression evaluated and within what a GPU can launch.
+
+use crate::oracle::{Signature, TensorShape};
+
+use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec};
+
+/// Most elements of one buffer: beyond this a size is a slip of the pen.
+const MAX_ELEMENTS: u64 = 1 << 40;
+/// Limits of every CUDA architecture since Fermi (CUDA C++ Programming Guide, "Compute Capabilities").
+const MAX_GRID: [i64; 3] = [0x7fff_ffff, 65_535, 65_535];
+const MAX_BLOCK: [i64; 3] = [1024, 1024, 64];
+const MAX_BLOCK_THREADS: i64 = 1024;
+/// Blocks of a cluster: 8 are portable, Hopper and later can have 16.
+const MAX_CLUSTER: i64 = 16;
+/// Opt-in limit of the largest architecture; each device checks its own.
+const MAX_DYNAMIC_SHARED: i64 = 227 * 1024;
+
+/// Launch shape in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// Blocks of a cluster along x, y, z; `[1, 1, 1]` for none.
+    pub cluster: [u32; 3],
+    pub dynamic_shared_bytes: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedBuffer {
+    pub name: String,
+    pub dtype: Dtype,
+    pub shape: Vec<u64>,
+    pub elements: u64,
+    pub role: Role,
+    /// None for pure outputs.
+    pub fill: Option<ResolvedFill>,
+}
+
+impl ResolvedBuffer {
+    pub fn bytes(&self) -> u64 {
+        self.elements * self.dtype.bytes() as u64
+    }
+
+    /// Row-major index of an element, for example `[3, 17]`.
+    pub fn index_of(&self, element: u64) -> Vec<u64> {
+        let mut rest = element;
+        let mut index: Vec<u64> = self.shape.iter().rev().map(|extent| (rest % extent, rest /= extent).0).collect();
+        index.reverse();
+        index
+    }
+}
+
+/// [`Fill`] in numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ResolvedFill {
+    Normal { mean: f64, std: f64 },
+    Uniform { low: f64, high: f64 },
+    Integers { low: i64, high: i64 },
+    Constant { value: f64 },
+    Index,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedScalar {
+    pub name: String,
+    pub dtype: Dtype,
+    pub value: f64,
+    /// The value as the kernel gets it.
+    pub bytes: Vec<u8>,
+}
+
+/// One kernel parameter at one size.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResolvedParam {
+    Buffer(ResolvedBuffer),
+    Scalar(ResolvedScalar),
+}
+
+/// Everything of a spec at one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// For example `m = 3, n = 1000`.
+    pub name: String,
+    pub size: Size,
+    pub params: Vec<ResolvedParam>,
+    pub geometry: Geometry,
+    pub flops: f64,
+    /// Least global-memory traffic in bytes.
+    pub bytes: f64,
+}
+
+impl Resolved {
+    pub fn buffers(&self) -> impl Iterator<Item = &ResolvedBuffer> {
+        self.params.iter().filter_map(|param| match param {
+            ResolvedParam::Buffer(buffer) => Some(buffer),
+            ResolvedParam::Scalar(_) => None,
+        })
+    }
+
+    /// What an oracle is given for this case.
+    pub fn signature(&self) -> Signature {
+        let shapes = |wanted: fn(Role) -> bool| {
+            let wanted = self.buffers().filter(|buffer| wanted(buffer.role));
+            wanted
+                .map(|buffer| TensorShape {
+                    name: buffer.name.clone(),
+                    shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
+                })
+                .collect()
+        };
+        let scalars = self.params.iter().filter_map(|param| match param {
+            ResolvedParam::Scalar(scalar) => Some((scalar.name.clone(), scalar.value)),
+            ResolvedParam::Buffer(_) => None,
+        });
+        Signature {
+            inputs: shapes(|role| role != Role::Out),
+            outputs: shapes(|role| role != Role::In),
+            scalars: scalars.collect(),
+        }
+    }
+
+    /// Device memory of all buffers.
+    pub fn buffer_bytes(&self) -> u64 {
+        self.buffers().map(ResolvedBuffer::bytes).sum()
+    }
+}
+
+/// A size as people read it: `m = 3, n = 1000`.
+pub fn size_name(size: &Size) -> String {
+    size.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+impl Spec {
+    /// Evaluates everything at `size`, with `launch` in place of the spec's own launch shape when given.
+    ///
+    /// # Errors
+    /// The key of the file at fault (`param[1].shape[0]`) and one sentence.
+    pub fn resolve(&self, size: &Size, launch: Option<&LaunchShape>) -> Result<Resolved, (String, String)> {
+        let params = self
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| {
+                let at = format!("param[{index}]");
+                match param {
+                    Param::Buffer { name, dtype, shape, role, fill } => {
+                        resolve_buffer(&at, size, name, *dtype, shape, *role, fill.as_ref()).map(ResolvedParam::Buffer)
+                    }
+                    Param::Scalar { name, dtype, value } => resolve_scalar(size, name, *dtype, value)
+                        .map(ResolvedParam::Scalar)
+                        .map_err(|message| (format!("{at}.value"), message)),
+                }
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let geometry = launch.unwrap_or(&self.launch).resolve(size)?;
+        let cost = |key: &str, expr: &Expr| {
+            let value =
+                expr.parse().and_then(|parsed| parsed.eval_float(size)).map_err(|error| (key.to_owned(), error.0))?;
+            if value >= 0.0 { Ok(value) } else { Err((key.to_owned(), format!("{value} is negative"))) }
+        };
+        Ok(Resolved {
+            name: size_name(size),
+            size: size.clone(),
+            params,
+            geometry,
+            flops: cost("cost.flops", &self.cost.flops)?,
+            bytes: cost("cost.bytes", &self.cost.bytes)?,
+        })
+    }
+}
+
+fn resolve_buffer(
+    at: &str,
+    size: &Size,
+    name: &str,
+    dtype: Dtype,
+    shape: &[Expr],
+    role: Role,
+    fill: Option<&Fill>,
+) -> Result<ResolvedBuffer, (String, String)> {
+    let mut extents = Vec::with_capacity(shape.len());
+    let mut elements = 1u64;
+    for (axis, extent) in shape.iter().enumerate() {
+        let key = format!("{at}.shape[{axis}]");
+        let value = extent.eval(size).map_err(|error| (key.clone(), error.0))?;
+        let extent = u64::try_from(value).ok().filter(|extent| *extent > 0);
+        let extent = extent.ok_or_else(|| (key.clone(), format!("an extent of at least 1 is needed, not {value}")))?;
+        elements = elements
+            .checked_mul(extent)
+            .filter(|elements| *elements <= MAX_ELEMENTS)
+            .ok_or_else(|| (key, format!("buffer `{name}` would have more than 2^40 elements")))?;
+        extents.push(extent);
+    }
+    let fill = match (role, fill) {
+        (Role::Out, _) => None,
+        (_, fill) => Some(resolve_fill(at, size, dtype, fill)?),
+    };
+    Ok(ResolvedBuffer { name: name.to_owned(), dtype, shape: extents, elements, role, fill })
+}
+
+fn resolve_fill(at: &str, size: &Size, dtype: Dtype, fill: Option<&Fill>) -> Result<ResolvedFill, (String, String)> {
+    Ok(match fill {
+        None if dtype.is_float() => ResolvedFill::Normal { mean: 0.0, std: 1.0 },
+        None => ResolvedFill::Integers { low: 0, high: 100 },
+        Some(Fill::Normal { mean, std }) => ResolvedFill::Normal { mean: *mean, std: *std },
+        Some(Fill::Uniform { low, high }) => ResolvedFill::Uniform { low: *low, high: *high },
+        Some(Fill::Constant { value }) => ResolvedFill::Constant { value: *value },
+        Some(Fill::Index) => ResolvedFill::Index,
+        Some(Fill::Integers { low, high }) => {
+            let eval = |key: &str, expr: &Expr| expr.eval(size).map_err(|error| (format!("{at}.fill.{key}"), error.0));
+            let (low, high) = (eval("low", low)?, eval("high", high)?);
+            let (least, greatest) = dtype.integer_range().unwrap_or((i64::MIN, i64::MAX));
+            if low > high || low < least || high > greatest {
+                let message = format!("{low} to {high} is not a range of {}", dtype.name());
+                return Err((format!("{at}.fill"), message));
+            }
+            ResolvedFill::Integers { low, high }
+        }
+    })
+}
+
+fn resolve_scalar(size: &Size, name: &str, dtype: Dtype, value: &str) -> Result<ResolvedScalar, String> {
+    let parsed = Parsed::new(value).map_err(|error| error.0)?;
+    let mut bytes = vec![0; dtype.bytes()];
+    let value = match dtype.integer_range() {
+        Some((least, greatest)) => {
+            let value = parsed.eval(size).map_err(|error| error.0)?;
+            if value < least || value > greatest {
+                return Err(format!("{value} does not fit {} `{name}`", dtype.name()));
+            }
+            dtype.encode_integer(value, &mut bytes);
+            value as f64
+        }
+        None => {
+            dtype.encode(parsed.eval_float(size).map_err(|error| error.0)?, &mut bytes);
+            dtype.decode(&bytes)
+        }
+    };
+    Ok(ResolvedScalar { name: name.to_owned(), dtype, value, bytes })
+}
+
+impl LaunchShape {
+    /// Evaluates the shape and holds it against CUDA's limits.
+    ///
+    /// # Errors
+    /// The key at fault (`launch.grid[0]`) and one sentence.
+    pub fn resolve(&self, size: &Size) -> Result<Geometry, (String, String)> {
+        let mut known = size.clone();
+        let block = extents("launch.block", &self.block, &known, MAX_BLOCK)?;
+        let threads: i64 = block.iter().map(|extent| i64::from(*extent)).product();
+        if threads > MAX_BLOCK_THREADS {
+            let message = format!("{threads} threads a block; at most {MAX_BLOCK_THREADS} are allowed");
+            return Err(("launch.block".to_owned(), message));
+        }
+        define(&mut known, "block", block);
+        let cluster = extents("launch.cluster", &self.cluster, &known, [MAX_CLUSTER; 3])?;
+        if cluster.iter().map(|extent| i64::from(*extent)).product::<i64>() > MAX_CLUSTER {
+            return Err(("launch.cluster".to_owned(), format!("more than {MAX_CLUSTER} blocks a cluster")));
+        }
+        let grid = extents("launch.grid", &self.grid, &known, MAX_GRID)?;
+        for axis in 0..3 {
+            if grid[axis] % cluster[axis] != 0 {
+                let message = format!("{} blocks are not a multiple of the cluster's {}", grid[axis], cluster[axis]);
+                return Err((format!("launch.grid[{axis}]"), message));
+            }
+        }
+        define(&mut known, "grid", grid);
+        let key = "launch.dynamic_shared_bytes";
+        let bytes = self.dynamic_shared_bytes.eval(&known).map_err(|error| (key.to_owned(), error.0))?;
+        if !(0..=MAX_DYNAMIC_SHARED).contains(&bytes) {
+            return Err((key.to_owned(), format!("{bytes} bytes; 0 to {MAX_DYNAMIC_SHARED} are possible")));
+        }
+        Ok(Geometry { grid, block, cluster, dynamic_shared_bytes: bytes as u32 })
+    }
+}
+
+fn define(known: &mut Size, what: &str, extents: [u32; 3]) {
+    for (axis, extent) in ["x", "y", "z"].into_iter().zip(extents) {
+        known.insert(format!("{what}_{axis}"), extent.into());
+    }
+}
+
+fn extents(key: &str, shape: &[Expr], size: &Size, limits: [i64; 3]) -> Result<[u32; 3], (String, String)> {
+    let mut result = [1u32; 3];
+    if shape.len() > 3 {
+        return Err((key.to_owned(), format!("{} dimensions; at most 3 are possible", shape.len())));
+    }
+    for (axis, extent) in shape.iter().enumerate() {
+        let key = format!("{key}[{axis}]");
+        let value = extent.eval(size).map_err(|error| (key.clone(), error.0))?;
+        if !(1..=limits[axis]).contains(&value) {
+            return Err((key, format!("{value} is not between 1 and {}", limits[axis])));
+        }
+        result[axis] = value as u32;
+    }
+    Ok(result)
+}
