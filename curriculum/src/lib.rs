@@ -9,6 +9,8 @@ mod files;
 mod lesson;
 mod load;
 pub mod quiz;
+pub mod review;
+pub mod store;
 
 pub use address::{UnknownDay, is_slug};
 pub use course::*;

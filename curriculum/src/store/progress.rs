@@ -1,0 +1,203 @@
+//! `progress.toml`: what the learner has done, under names that survive a re-ordering of the course.
+
+use crate::course::{Course, Day, Step};
+use crate::review::{self, Card, Date};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The learner's progress. Plain data; saving it is [`super::Store::save_progress`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Address shown last, by day id, so that the window opens there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_day: Option<String>,
+    /// By day id.
+    #[serde(default)]
+    pub days: BTreeMap<String, DayProgress>,
+    /// Spaced review by `day-id/question-id`.
+    #[serde(default)]
+    pub review: BTreeMap<String, Card>,
+    /// Entries of a newer version of the app; kept as they are.
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DayProgress {
+    /// Ids of finished steps ([`Step::id`]).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub steps: BTreeSet<String>,
+    /// By exercise key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exercises: BTreeMap<String, ExerciseProgress>,
+    /// By question id: the last answer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, AnswerProgress>,
+    /// The learner's own words by reflection id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reflections: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExerciseProgress {
+    /// First day on which the check passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<Date>,
+    /// Hint steps revealed so far.
+    #[serde(default)]
+    pub hints_shown: u32,
+    /// The solution was shown before the check had passed.
+    #[serde(default)]
+    pub solution_seen: bool,
+    /// Best share of the machine's ceiling, by device name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub best_share: BTreeMap<String, f64>,
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AnswerProgress {
+    pub correct: bool,
+    pub tries: u32,
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+/// How far a day is, for the course tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Steps, exercises and questions finished, and how many there are.
+    pub finished: u32,
+    pub total: u32,
+}
+
+impl Done {
+    /// 0 to 1; a day with nothing to do (planned) is at 0.
+    pub fn share(self) -> f32 {
+        if self.total == 0 { 0.0 } else { self.finished as f32 / self.total as f32 }
+    }
+
+    pub fn is_complete(self) -> bool {
+        self.total > 0 && self.finished == self.total
+    }
+}
+
+impl Progress {
+    pub fn step_done(&mut self, day: &Day, step: Step) {
+        self.days.entry(day.id.clone()).or_default().steps.insert(step.id().to_owned());
+    }
+
+    pub fn is_step_done(&self, day: &Day, step: Step) -> bool {
+        self.days.get(&day.id).is_some_and(|progress| progress.steps.contains(step.id()))
+    }
+
+    /// The check of an exercise passed.
+    pub fn passed(&mut self, day: &Day, exercise: &str, today: Date) {
+        self.exercise_mut(day, exercise).passed.get_or_insert(today);
+    }
+
+    pub fn exercise(&self, day: &Day, exercise: &str) -> Option<&ExerciseProgress> {
+        self.days.get(&day.id)?.exercises.get(exercise)
+    }
+
+    pub fn exercise_mut(&mut self, day: &Day, exercise: &str) -> &mut ExerciseProgress {
+        self.days.entry(day.id.clone()).or_default().exercises.entry(exercise.to_owned()).or_default()
+    }
+
+    /// Notes an answer and when the question is to come back. Also for answers given in a review.
+    pub fn answered(&mut self, day: &Day, question: &str, correct: bool, today: Date) {
+        let answers = &mut self.days.entry(day.id.clone()).or_default().answers;
+        let answer = answers.entry(question.to_owned()).or_default();
+        answer.correct = correct;
+        answer.tries = answer.tries.saturating_add(1);
+        let key = format!("{}/{question}", day.id);
+        let card = review::answered(self.review.get(&key), correct, today);
+        self.review.insert(key, card);
+    }
+
+    /// Questions to ask again today as (day, question id), most urgent first. Questions that the course no longer
+    /// has are left out and not forgotten.
+    pub fn due<'a>(&self, course: &'a Course, today: Date, limit: usize) -> Vec<(&'a Day, &'a crate::quiz::Question)> {
+        let cards = self.review.iter().map(|(key, card)| (key.as_str(), card));
+        let found = review::due(cards, today, usize::MAX).into_iter().filter_map(|key| {
+            let (id, question) = key.split_once('/')?;
+            let day = course.day_by_id(id)?;
+            Some((day, day.quiz.question(question)?))
+        });
+        found.take(limit).collect()
+    }
+
+    /// How much of a day is done: its five steps, exercises passed, questions answered right.
+    pub fn done(&self, day: &Day) -> Done {
+        if !day.is_written() {
+            return Done::default();
+        }
+        let total = Step::ALL.len() + day.exercises.len() + day.quiz.questions.len();
+        let Some(progress) = self.days.get(&day.id) else { return Done { finished: 0, total: total as u32 } };
+        let steps = Step::ALL.iter().filter(|step| progress.steps.contains(step.id())).count();
+        let passed = |key: &String| progress.exercises.get(key).is_some_and(|e| e.passed.is_some());
+        let exercises = day.exercises.iter().filter(|exercise| passed(&exercise.key)).count();
+        let right = |id: &String| progress.answers.get(id).is_some_and(|answer| answer.correct);
+        let questions = day.quiz.questions.iter().filter(|question| right(&question.id)).count();
+        Done { finished: (steps + exercises + questions) as u32, total: total as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_readable_and_keeps_what_it_does_not_know() {
+        let text = "last_day = \"first-kernel\"\nbadge = \"gold\"\n\n[days.first-kernel]\nsteps = [\"challenge\"]\nmood = 3\n\n\
+                    [days.first-kernel.exercises.main]\npassed = \"2026-11-21\"\nhints_shown = 1\nsolution_seen = false\n\n\
+                    [review.\"first-kernel/linear-index\"]\nbox = 0\ndue = \"2026-11-22\"\nseen = 1\nmissed = 1\n";
+        let progress: Progress = toml::from_str(text).unwrap();
+        let written = toml::to_string(&progress).unwrap();
+        assert_eq!(toml::from_str::<Progress>(&written).unwrap(), progress);
+        for part in ["badge = \"gold\"", "mood = 3", "passed = \"2026-11-21\"", "due = \"2026-11-22\""] {
+            assert!(written.contains(part), "{part} in\n{written}");
+        }
+    }
+
+    #[test]
+    fn answers_feed_the_review_and_survive_a_moved_day() {
+        let course = Course::embedded();
+        let day = course.day("first-kernel").unwrap();
+        let mut progress = Progress::default();
+        progress.answered(day, "linear-index", false, Date(100));
+        progress.answered(day, "gone-question", false, Date(100));
+        assert_eq!(progress.due(&course, Date(100), 9).len(), 0);
+        let mut moved = course.clone();
+        let moved_day = moved.weeks[0].days.remove(3);
+        moved.weeks[2].days.push(Day { address: "week3/day8-first-kernel".into(), ..moved_day });
+        for course in [&course, &moved] {
+            let due = progress.due(course, Date(101), 9);
+            if day.quiz.question("linear-index").is_some() {
+                assert_eq!(due.iter().map(|(_, q)| q.id.as_str()).collect::<Vec<_>>(), ["linear-index"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_day_is_complete_when_all_its_parts_are() {
+        let course = Course::embedded();
+        let mut progress = Progress::default();
+        for day in course.days() {
+            for step in Step::ALL {
+                progress.step_done(day, step);
+            }
+            for exercise in &day.exercises {
+                progress.passed(day, &exercise.key, Date(1));
+            }
+            for question in &day.quiz.questions {
+                assert!(!progress.done(day).is_complete());
+                progress.answered(day, &question.id, true, Date(1));
+            }
+            assert_eq!(progress.done(day).is_complete(), day.is_written(), "{}", day.address);
+        }
+    }
+}
