@@ -3,7 +3,7 @@
 use super::super::{half, pack::Narrow};
 
 /// Element type of A or B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     F16,
     Bf16,

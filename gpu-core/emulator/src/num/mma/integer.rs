@@ -15,7 +15,7 @@ pub fn integer_tile((m, n, k): (usize, usize, usize), a: &[i32], b: &[i32], c: &
 }
 
 /// The bit operation of a one-bit `mma`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOp {
     And,
     Xor,

@@ -17,9 +17,11 @@
 
 mod dot;
 mod element;
+pub mod form;
 pub mod integer;
 pub mod scaled;
 pub mod sparse;
+pub mod warp;
 
 pub use dot::{add_scales, chain_f64, dot_tile, quad_tile};
 pub use element::{ABSENT, Element, Operand};

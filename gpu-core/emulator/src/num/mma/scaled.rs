@@ -8,7 +8,7 @@ use super::super::format::power_of_two;
 use super::super::pack::Narrow;
 
 /// Type of the block scales.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleType {
     /// A power of two, `2^(code - 127)`.
     Ue8m0,
@@ -17,8 +17,6 @@ pub enum ScaleType {
 }
 
 const FRACTION_BITS: i32 = 35;
-/// Elements summed exactly.
-const GROUP: usize = 16;
 /// An e2m1 value in halves, by code.
 const HALVES: [i32; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
@@ -51,10 +49,11 @@ impl ScaleType {
 /// D = (A x scales) x (B x scales) + C with e2m1 operands.
 ///
 /// `a` holds m x k codes row by row and `a_scales` m rows of k / `block` scales; `b` holds k x n codes row by row and
-/// `b_scales` n columns of k / `block` scales (the scales of one column are adjacent). `block` is 16 or 32.
+/// `b_scales` n columns of k / `block` scales (the scales of one column are adjacent). `group` elements are summed
+/// exactly: 16, or 32 when every other one is a zero that 2:4 sparsity left out.
 pub fn fp4_tile(
     scale: ScaleType,
-    block: usize,
+    (block, group): (usize, usize),
     (m, n, k): (usize, usize, usize),
     (a, a_scales): (&[u8], &[u8]),
     (b, b_scales): (&[u8], &[u8]),
@@ -66,19 +65,19 @@ pub fn fp4_tile(
     let (a_scales, b_scales) = (decode(a_scales), decode(b_scales));
     let halves = |codes: &[u8]| codes.iter().map(|&x| HALVES[usize::from(x & 15)]).collect::<Vec<i32>>();
     let (a, b) = (halves(a), halves(b));
-    let groups = k / GROUP;
+    let groups = k / group;
     let mut sums = vec![0i32; n];
     let mut terms = vec![(0i64, 0i32); n * groups];
     for i in 0..m {
         for g in 0..groups {
             sums.fill(0);
-            for kk in g * GROUP..(g + 1) * GROUP {
+            for kk in g * group..(g + 1) * group {
                 let x = a[i * k + kk];
                 for (sum, &y) in sums.iter_mut().zip(&b[kk * n..][..n]) {
                     *sum += x * y;
                 }
             }
-            let at = g * GROUP / block;
+            let at = g * group / block;
             for j in 0..n {
                 terms[j * groups + g] = match (a_scales[i * scales + at], b_scales[j * scales + at]) {
                     (Some((p, e)), Some((q, f))) => (i64::from(sums[j]) * p * q, e + f),

@@ -5,7 +5,7 @@
 //! second), or, for 4-bit elements, positions of pairs.
 
 /// How stored elements map to positions of the dense row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// Two of four elements: 2-bit positions (f16, bf16, 8-bit elements).
     TwoOfFour,

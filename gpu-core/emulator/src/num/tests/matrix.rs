@@ -258,7 +258,7 @@ fn fp4_blocks_agree_with_exact_sums() {
         let (sa, sb) = (scales(m * k / block, &mut random), scales(n * k / block, &mut random));
         let c: Vec<f32> = (0..m * n).map(|i| i as f32 / 8.0).collect();
         let mut d = vec![0.0; m * n];
-        fp4_tile(scale, block, (m, n, k), (&a, &sa), (&b, &sb), &c, &mut d);
+        fp4_tile(scale, (block, 16), (m, n, k), (&a, &sa), (&b, &sb), &c, &mut d);
         for i in 0..m {
             for j in 0..n {
                 // Small exponents: everything is exact in 35 bits, only the last rounding cuts.
@@ -278,7 +278,7 @@ fn fp4_blocks_agree_with_exact_sums() {
     }
     let mut d = [0.0; 8];
     let nan = [0x7f, 0x38, 0x38, 0x38];
-    fp4_tile(ScaleType::Ue4m3, 16, (1, 8, 64), (&[0; 64], &nan), (&[0; 512], &[0x38; 32]), &[1.0; 8], &mut d);
+    fp4_tile(ScaleType::Ue4m3, (16, 16), (1, 8, 64), (&[0; 64], &nan), (&[0; 512], &[0x38; 32]), &[1.0; 8], &mut d);
     assert!(d.iter().all(|x| x.is_nan()));
 }
 

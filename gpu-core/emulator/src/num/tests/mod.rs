@@ -7,6 +7,7 @@ mod formats;
 mod fragments;
 mod matrix;
 mod packed;
+mod warp;
 
 /// A small deterministic generator (xorshift64*), so that a failure repeats.
 pub struct Random(pub u64);
