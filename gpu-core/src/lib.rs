@@ -2,8 +2,10 @@
 
 pub mod bench;
 pub mod compile;
+pub mod counter_check;
 pub mod device;
 pub mod job;
+pub mod ncu;
 pub mod oracle;
 pub mod spec;
 pub mod verdict;
