@@ -51,6 +51,16 @@ struct LaidFor {
 
 /// Shows a Markdown text over the available width, at most as wide as prose reads well.
 pub fn show(ui: &mut Ui, cache: &mut LessonCache, markdown: &str) -> Vec<LessonAction> {
+    page_ui(ui, cache, markdown, true)
+}
+
+/// Shows a Markdown text as the face of a control, such as a choice of a quiz: it cannot be selected, and the control
+/// itself tells screen readers what it says.
+pub fn show_inside_control(ui: &mut Ui, cache: &mut LessonCache, markdown: &str) {
+    page_ui(ui, cache, markdown, false);
+}
+
+fn page_ui(ui: &mut Ui, cache: &mut LessonCache, markdown: &str, readable: bool) -> Vec<LessonAction> {
     let width = ui.available_width().clamp(40.0, theme::PROSE_WIDTH);
     let laid_for = LaidFor { width, pixels_per_point: ui.ctx().pixels_per_point(), dark: ui.visuals().dark_mode };
     if cache.source != markdown || cache.laid_for.is_none() {
@@ -65,7 +75,7 @@ pub fn show(ui: &mut Ui, cache: &mut LessonCache, markdown: &str) -> Vec<LessonA
         cache.laid_for = Some(laid_for);
     }
     let LessonCache { document, formulas, flows, columns, .. } = cache;
-    let mut page = blocks::Page { links: &document.links, formulas, flows, columns, actions: Vec::new() };
+    let mut page = blocks::Page { links: &document.links, formulas, flows, columns, readable, actions: Vec::new() };
     let salt = ui.scope_id().with(markdown.len());
     ui.push_id(salt, |ui| page.blocks_ui(ui, &document.blocks, width));
     page.actions

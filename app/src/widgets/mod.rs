@@ -3,3 +3,4 @@
 pub mod formula;
 pub mod highlight;
 pub mod lesson_text;
+pub mod quiz;

@@ -13,20 +13,15 @@ fn options() -> SnapshotOptions {
 
 /// A window of `size` points showing `ui`, in a panel as in the program.
 pub fn harness<'a>(dark: bool, size: [f32; 2], mut ui: impl FnMut(&mut egui::Ui) + 'a) -> Harness<'a> {
-    let mut ready = false;
-    Harness::builder().with_size(size).with_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light }).build_ui(
-        move |root| {
-            if !std::mem::replace(&mut ready, true) {
-                theme::install(root.ctx());
-            }
-            let fill = theme::for_dark(dark).panel;
-            let frame = egui::Frame::new().fill(fill).inner_margin(theme::space::L);
-            // The test's own margin around everything.
-            let screen = root.ctx().content_rect();
-            root.painter().with_clip_rect(screen).rect_filled(screen, 0.0, fill);
-            egui::CentralPanel::default().frame(frame).show(root, |root| ui(root));
-        },
-    )
+    let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
+    Harness::builder().with_size(size).with_theme(theme).with_context_setup(theme::install).build_ui(move |root| {
+        let fill = theme::for_dark(dark).panel;
+        let frame = egui::Frame::new().fill(fill).inner_margin(theme::space::L);
+        // The test's own margin around everything.
+        let screen = root.ctx().content_rect();
+        root.painter().with_clip_rect(screen).rect_filled(screen, 0.0, fill);
+        egui::CentralPanel::default().frame(frame).show(root, |root| ui(root));
+    })
 }
 
 /// Compares with `tests/snapshots/<name>-<theme>.png` in both themes. `make` is called once for each theme.

@@ -18,6 +18,8 @@ pub struct Page<'a> {
     pub formulas: &'a mut Formulas,
     pub flows: &'a mut [Option<Flow>],
     pub columns: &'a mut HashMap<usize, Vec<f32>>,
+    /// False inside a control, which speaks for its text.
+    pub readable: bool,
     pub actions: Vec<LessonAction>,
 }
 
@@ -80,7 +82,7 @@ impl Page<'_> {
     fn text_ui(&mut self, ui: &mut Ui, text: &Text, look: &Look, width: f32) -> Option<Rect> {
         self.flow(ui, text, look, width)?;
         let flow = self.flows.get(text.id)?.as_ref()?;
-        let (rect, followed) = show_flow(ui, flow, width, self.formulas);
+        let (rect, followed) = show_flow(ui, flow, width, self.formulas, self.readable);
         self.follow(followed);
         Some(rect)
     }

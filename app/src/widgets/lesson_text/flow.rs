@@ -270,11 +270,19 @@ impl Flow {
 }
 
 /// Allocates a text's area in `ui` and shows it if it is in view.
-pub fn show_flow(ui: &mut Ui, flow: &Flow, width: f32, formulas: &mut Formulas) -> (Rect, Option<usize>) {
+pub fn show_flow(
+    ui: &mut Ui,
+    flow: &Flow,
+    width: f32,
+    formulas: &mut Formulas,
+    readable: bool,
+) -> (Rect, Option<usize>) {
     // Not a stop of the Tab key, but text can be selected by dragging.
-    let sense = Sense::click_and_drag() - Sense::FOCUSABLE;
+    let sense = if readable { Sense::click_and_drag() - Sense::FOCUSABLE } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(width, flow.size.y), sense);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, flow.plain()));
+    if readable {
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, flow.plain()));
+    }
     if !ui.is_rect_visible(rect) {
         return (rect, None);
     }

@@ -1,0 +1,284 @@
+//! The quiz panel: asks, marks, and explains each wrong answer where it was given.
+//!
+//! The first answer to a question is the one that counts; the learner may try again for as long as the explanation has
+//! not been opened.
+
+mod answer_ui;
+mod reflection;
+
+pub use reflection::{Reflections, reflections_ui};
+
+use crate::theme::{self, radius, space};
+use crate::widgets::lesson_text::{self, LessonCache};
+use curriculum::quiz::{self as model, Answer, Kind, Mark, PredictRun, Question, Quiz};
+use egui::{Frame, RichText, Stroke, Ui};
+use std::collections::{BTreeSet, HashMap};
+
+/// What the learner did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QuizAction {
+    /// The first answer to a question, for progress and review. Later tries send nothing.
+    Answered { question: String, answer: Answer, correct: bool },
+    /// A prediction was made: run this and call [`QuizState::measured`].
+    Run { question: String, run: PredictRun },
+    /// A link in a question or explanation.
+    OpenLink(String),
+}
+
+/// Answers and marks of one quiz, by question id. Keep one for each day.
+#[derive(Default)]
+pub struct QuizState {
+    questions: HashMap<String, QuestionState>,
+}
+
+#[derive(Default)]
+struct QuestionState {
+    chosen: BTreeSet<usize>,
+    typed: String,
+    cells: BTreeSet<(u32, u32)>,
+    mark: Option<Mark>,
+    first_correct: Option<bool>,
+    /// The answer was opened; it can be read but not answered again.
+    opened: bool,
+    waiting: bool,
+    /// What is missing before the answer can be marked.
+    problem: Option<String>,
+    texts: HashMap<Place, LessonCache>,
+}
+
+/// Texts of one question, each with its own layout.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Prompt,
+    Choice(usize),
+    Message,
+    Why,
+}
+
+/// How far a quiz is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    pub questions: usize,
+    pub answered: usize,
+    /// Right at the first try.
+    pub right: usize,
+}
+
+impl QuizState {
+    pub fn score(&self, quiz: &Quiz) -> Score {
+        let firsts = quiz.questions.iter().filter_map(|q| self.questions.get(&q.id)?.first_correct);
+        let (mut answered, mut right) = (0, 0);
+        for correct in firsts {
+            answered += 1;
+            right += usize::from(correct);
+        }
+        Score { questions: quiz.questions.len(), answered, right }
+    }
+
+    /// Marks a prediction when its run has ended: the measured value in the quantity's unit, or why there is none.
+    pub fn measured(&mut self, quiz: &Quiz, question: &str, value: Result<f64, String>) -> Option<QuizAction> {
+        let state = self.questions.get_mut(question)?;
+        state.waiting = false;
+        let question = quiz.question(question)?;
+        let outcome = value.and_then(|measured| {
+            let predicted = model::parse_number(&state.typed, unit(question))?;
+            let mark = model::mark_prediction(question, predicted, measured)?;
+            Ok((Answer::Number(predicted), mark))
+        });
+        match outcome {
+            Ok((answer, mark)) => state.marked(question, answer, mark),
+            Err(problem) => {
+                state.problem = Some(problem);
+                None
+            }
+        }
+    }
+
+    /// Restores what was answered on an earlier day, so that the score is right before anything is shown.
+    pub fn restore(&mut self, question: &str, correct: bool) {
+        self.questions.entry(question.to_owned()).or_default().first_correct = Some(correct);
+    }
+}
+
+impl QuestionState {
+    fn marked(&mut self, question: &Question, answer: Answer, mark: Mark) -> Option<QuizAction> {
+        self.problem = None;
+        let correct = mark.correct;
+        self.mark = Some(mark);
+        if self.first_correct.is_some() {
+            return None;
+        }
+        self.first_correct = Some(correct);
+        Some(QuizAction::Answered { question: question.id.clone(), answer, correct })
+    }
+
+    /// Right, or given up: nothing more to answer.
+    fn settled(&self) -> bool {
+        self.opened || self.mark.as_ref().is_some_and(|mark| mark.correct)
+    }
+
+    /// The answer as it stands.
+    ///
+    /// # Errors
+    /// What is missing or cannot be read, to show beside the answer.
+    fn answer(&self, question: &Question) -> Result<Answer, String> {
+        Ok(match &question.kind {
+            Kind::Single { .. } => Answer::Choice(*self.chosen.first().ok_or("Choose one first.")?),
+            Kind::Multiple { .. } => Answer::Choices(self.chosen.clone()),
+            Kind::Numeric { unit, .. } => {
+                Answer::Number(model::parse_number(&self.typed, unit).map_err(|expected| format!("Type {expected}."))?)
+            }
+            Kind::Predict { .. } => Answer::Number(
+                model::parse_number(&self.typed, unit(question)).map_err(|expected| format!("Type {expected}."))?,
+            ),
+            Kind::Cell { .. } => Answer::Cells(self.cells.clone()),
+        })
+    }
+
+    fn submit(&mut self, question: &Question, actions: &mut Vec<QuizAction>) {
+        let answer = match self.answer(question) {
+            Ok(answer) => answer,
+            Err(problem) => {
+                self.problem = Some(problem);
+                return;
+            }
+        };
+        if let Kind::Predict { run, .. } = &question.kind {
+            self.problem = None;
+            self.waiting = true;
+            actions.push(QuizAction::Run { question: question.id.clone(), run: run.clone() });
+            return;
+        }
+        match model::mark(question, &answer) {
+            Ok(mark) => actions.extend(self.marked(question, answer, mark)),
+            Err(expected) => self.problem = Some(format!("Give {expected}.")),
+        }
+    }
+
+    fn text_ui(&mut self, ui: &mut Ui, place: Place, markdown: &str, actions: &mut Vec<QuizAction>) {
+        let cache = self.texts.entry(place).or_default();
+        for action in lesson_text::show(ui, cache, markdown) {
+            if let lesson_text::LessonAction::OpenLink(target) = action {
+                actions.push(QuizAction::OpenLink(target));
+            }
+        }
+    }
+}
+
+/// The unit that a number is typed in; empty for a bare count.
+fn unit(question: &Question) -> &str {
+    match &question.kind {
+        Kind::Numeric { unit, .. } => unit,
+        Kind::Predict { quantity, .. } => model::quantity(quantity).map_or("", |quantity| quantity.unit),
+        _ => "",
+    }
+}
+
+/// Shows all questions, one card each.
+pub fn show(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) -> Vec<QuizAction> {
+    let mut actions = Vec::new();
+    let tokens = theme::tokens(ui);
+    if quiz.questions.is_empty() {
+        ui.label(RichText::new("This day has no questions yet.").color(tokens.text_muted));
+        return actions;
+    }
+    let score = state.score(quiz);
+    let summary = match score.answered {
+        0 => format!("{} questions", score.questions),
+        answered => format!("{answered} of {} answered, {} right at the first try", score.questions, score.right),
+    };
+    ui.label(RichText::new(summary).color(tokens.text_muted));
+    ui.spacing_mut().item_spacing.y = space::L;
+    ui.add_space(space::XXS);
+    for (index, question) in quiz.questions.iter().enumerate() {
+        let question_state = state.questions.entry(question.id.clone()).or_default();
+        ui.push_id(&question.id, |ui| question_ui(ui, index, question, question_state, &mut actions));
+    }
+    actions
+}
+
+fn question_ui(
+    ui: &mut Ui,
+    index: usize,
+    question: &Question,
+    state: &mut QuestionState,
+    actions: &mut Vec<QuizAction>,
+) {
+    let tokens = theme::tokens(ui);
+    let outer = ui.available_width().min(theme::PROSE_WIDTH + 2.0 * space::L);
+    let frame = Frame::new()
+        .fill(tokens.raised)
+        .stroke(Stroke::new(1.0, tokens.border))
+        .corner_radius(radius::MEDIUM)
+        .inner_margin(space::L);
+    frame.show(ui, |ui| {
+        ui.set_width(outer - 2.0 * space::L - 2.0);
+        ui.spacing_mut().item_spacing.y = space::M;
+        ui.horizontal(|ui| {
+            let head = RichText::new(format!("Question {}", index + 1)).small().strong().color(tokens.text_muted);
+            ui.label(head);
+            ui.label(RichText::new(&question.concept).small().color(tokens.text_faint));
+            if let Some(correct) = state.first_correct {
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let (mark, color) = if correct { ("✔ right", tokens.pass) } else { ("✖ missed", tokens.fail) };
+                    ui.label(RichText::new(mark).small().color(color))
+                        .on_hover_text("The first answer counts; missed questions come back for review.");
+                });
+            }
+        });
+        state.text_ui(ui, Place::Prompt, &question.prompt, actions);
+        answer_ui::answer_ui(ui, question, state, actions);
+        if let Some(problem) = &state.problem {
+            ui.label(RichText::new(problem).color(tokens.warn));
+        }
+        mark_ui(ui, question, state, actions);
+    });
+}
+
+/// What the marking said, and the way on from there.
+fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions: &mut Vec<QuizAction>) {
+    let tokens = theme::tokens(ui);
+    let Some(mark) = state.mark.clone() else { return };
+    let (fill, color, title) = if mark.correct {
+        (tokens.pass_soft, tokens.pass, "✔ Right")
+    } else {
+        (tokens.fail_soft, tokens.fail, "✖ Not quite")
+    };
+    Frame::new().fill(fill).corner_radius(radius::SMALL).inner_margin(space::M).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = space::XS;
+        ui.label(RichText::new(title).strong().color(color));
+        state.text_ui(ui, Place::Message, &mark.message, actions);
+        if mark.correct && !mark.message.contains(question.why.trim()) {
+            state.text_ui(ui, Place::Why, &question.why, actions);
+        }
+    });
+    if mark.correct {
+        return;
+    }
+    if state.opened {
+        Frame::new().fill(tokens.info_soft).corner_radius(radius::SMALL).inner_margin(space::M).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = space::XS;
+            ui.label(RichText::new(format!("Answer: {}", right_answer(question))).strong().color(tokens.info));
+            state.text_ui(ui, Place::Why, &question.why, actions);
+        });
+    } else if ui.button("Show the answer").on_hover_text("Closes the question for further tries").clicked() {
+        state.opened = true;
+    }
+}
+
+fn right_answer(question: &Question) -> String {
+    match &question.kind {
+        Kind::Single { choices } | Kind::Multiple { choices } => {
+            let right: Vec<_> = choices.iter().filter(|c| c.right).map(|c| c.text.replace(['`', '$'], "")).collect();
+            right.join("; ")
+        }
+        Kind::Numeric { answer, unit, .. } => format!("{answer} {unit}").trim_end().to_owned(),
+        Kind::Cell { cells, .. } => {
+            let cells: Vec<_> = cells.iter().map(|(row, column)| format!("row {row}, column {column}")).collect();
+            cells.join("; ")
+        }
+        Kind::Predict { .. } => "what this machine measured".to_owned(),
+    }
+}
