@@ -1,7 +1,13 @@
 //! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
 
+pub mod build;
+pub mod diagnostics;
 pub mod fetch;
+pub mod includes;
 pub mod locate;
+pub mod nvrtc;
+pub mod options;
+pub mod resources;
 pub mod wheels;
 
 use serde::{Deserialize, Serialize};

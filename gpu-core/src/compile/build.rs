@@ -1,0 +1,133 @@
+//! One compilation: source in, report out.
+
+use super::nvrtc::{COMPILATION, INVALID_OPTION, Nvrtc, OUT_OF_MEMORY, SUCCESS};
+use super::options::{Arch, nvrtc_options};
+use super::{CompileReport, Diagnostic, Severity, Toolchain, diagnostics, resources};
+use crate::job::Source;
+use std::path::Path;
+use std::time::Instant;
+
+/// Static shared memory that a launch accepts without opt-in, on every architecture.
+const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
+
+/// Why there is no report at all. What is wrong with the *source* is in the report's diagnostics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildFailure {
+    /// NVRTC ran out of the memory that its process may use.
+    OutOfMemory,
+    /// The architecture is unknown to this NVRTC, or an option is.
+    BadRequest(String),
+    /// NVRTC failed in itself; says how.
+    Internal(String),
+}
+
+/// Compiles `source` for `arch`. Blocks as long as NVRTC does: call it in a process that can be killed.
+pub fn build(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) -> Result<CompileReport, BuildFailure> {
+    let started = Instant::now();
+    let options = nvrtc_options(toolchain, source, &arch);
+    let raw = nvrtc.compile(&source.name, &source.text, &source.headers, &options);
+    let version = nvrtc.version();
+    match raw.code {
+        SUCCESS | COMPILATION => {}
+        OUT_OF_MEMORY => return Err(BuildFailure::OutOfMemory),
+        INVALID_OPTION if raw.log.contains("gpu-architecture") => {
+            let known: Vec<String> = nvrtc.supported_archs().iter().map(|number| format!("sm_{number}")).collect();
+            return Err(BuildFailure::BadRequest(format!(
+                "NVRTC {version} cannot compile for {arch}; it knows {} (with `a` or `f` where the chip has it)",
+                known.join(", ")
+            )));
+        }
+        INVALID_OPTION => {
+            return Err(BuildFailure::BadRequest(format!("NVRTC {version} refused an option: {}", raw.log.trim())));
+        }
+        _ => {
+            return Err(BuildFailure::Internal(format!(
+                "NVRTC {version} failed with {}: {}",
+                raw.code_name,
+                raw.log.lines().next().unwrap_or("it said nothing more")
+            )));
+        }
+    }
+    let ptx = plain_file_names(&raw.ptx, source);
+    let context = diagnostics::Context { source_name: &source.name, source_text: &source.text, ptx: &ptx };
+    let mut report = CompileReport {
+        succeeded: raw.code == SUCCESS,
+        arch: arch.to_string(),
+        nvrtc_version: version,
+        diagnostics: diagnostics::parse(&raw.log, &context),
+        kernels: resources::parse(&raw.log, &raw.cubin),
+        ..CompileReport::default()
+    };
+    explain_shared_memory(&mut report, source);
+    explain_silence(&mut report, source, &raw.code_name);
+    if report.succeeded {
+        report.ptx = ptx;
+        report.cubin = raw.cubin;
+    }
+    report.compile_ms = started.elapsed().as_secs_f64() * 1e3;
+    Ok(report)
+}
+
+/// NVRTC writes `.file` entries as absolute paths below the current folder, also for sources that exist in memory
+/// only. Readers want the names that they gave.
+fn plain_file_names(ptx: &str, source: &Source) -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let names = std::iter::once(&source.name).chain(source.headers.iter().map(|(name, _)| name));
+    let replacements: Vec<(String, &String)> =
+        names.map(|name| (folder.join(name).display().to_string(), name)).collect();
+    let mut out = String::with_capacity(ptx.len());
+    for line in ptx.split_inclusive('\n') {
+        let replaced = line.trim_start().strip_prefix(".file").and_then(|rest| {
+            let path = rest.split('"').nth(1)?;
+            let (_, name) = replacements.iter().find(|(long, _)| Path::new(long) == Path::new(path))?;
+            Some(line.replacen(path, name, 1))
+        });
+        out.push_str(replaced.as_deref().unwrap_or(line));
+    }
+    out
+}
+
+/// ptxas 13.5 refuses 2 GB of `__shared__` without a word, and accepts sizes that no launch accepts.
+fn explain_shared_memory(report: &mut CompileReport, source: &Source) {
+    let too_much = report.kernels.iter().filter(|kernel| kernel.static_shared_bytes > SHARED_BYTES_PER_BLOCK);
+    let silent = !report.succeeded && !has_error(report);
+    let line = line_with(&source.text, "__shared__");
+    let found: Vec<Diagnostic> = too_much
+        .map(|kernel| Diagnostic {
+            severity: if silent { Severity::Error } else { Severity::Warning },
+            file: source.name.clone(),
+            line,
+            column: 0,
+            message: format!(
+                "kernel `{}` declares {} bytes of static shared memory; a block may have {SHARED_BYTES_PER_BLOCK}. \
+                 Use less, or `extern __shared__` with a dynamic size, up to 227 KB on sm_90 and 99 KB on sm_120",
+                kernel.name, kernel.static_shared_bytes
+            ),
+        })
+        .collect();
+    report.diagnostics.extend(found);
+}
+
+/// A failed compilation always says something, and a source without kernels is told so.
+fn explain_silence(report: &mut CompileReport, source: &Source, code_name: &str) {
+    let place =
+        |severity, message: String| Diagnostic { severity, file: source.name.clone(), line: 0, column: 0, message };
+    if !report.succeeded && !has_error(report) {
+        let text = format!("the compiler failed without saying why ({code_name})");
+        report.diagnostics.push(place(Severity::Error, text));
+    }
+    if report.succeeded && report.kernels.is_empty() {
+        let what = if source.text.trim().is_empty() { "the file is empty" } else { "no kernel is defined here" };
+        let text = format!("{what}: a kernel starts with `extern \"C\" __global__ void name(…)`");
+        report.diagnostics.push(place(Severity::Warning, text));
+    }
+}
+
+fn has_error(report: &CompileReport) -> bool {
+    report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// One-based number of the first line that contains `needle`; 0 when none does.
+fn line_with(text: &str, needle: &str) -> u32 {
+    text.lines().position(|line| line.contains(needle)).map_or(0, |index| index as u32 + 1)
+}
