@@ -37,3 +37,22 @@ pub struct DeviceInfo {
     pub shared_per_block_optin_bytes: Option<u32>,
     pub driver_version: Option<String>,
 }
+
+/// Why a device could not do, or finish, what was asked of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum RunError {
+    /// The request makes no sense; says what is expected.
+    #[error("{0}")]
+    BadRequest(String),
+    /// The machine lacks something; says what to do.
+    #[error("{0}")]
+    Environment(String),
+    /// The device context is unusable from here on (illegal address and its kin): its process must end.
+    #[error("{0}")]
+    Sticky(String),
+    #[error("stopped")]
+    Stopped,
+    /// A limit of the run was exceeded; says which and what to do.
+    #[error("{0}")]
+    Limit(String),
+}

@@ -9,6 +9,7 @@ pub mod ncu;
 pub mod oracle;
 pub mod spec;
 pub mod verdict;
+pub mod worker;
 
 /// The emulator's reports, so that callers need one crate only.
 pub use ptx_emulator as emulator;

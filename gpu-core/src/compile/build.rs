@@ -4,6 +4,7 @@ use super::nvrtc::{COMPILATION, INVALID_OPTION, Nvrtc, OUT_OF_MEMORY, SUCCESS};
 use super::options::{Arch, nvrtc_options};
 use super::{CompileReport, Diagnostic, Severity, Toolchain, diagnostics, resources};
 use crate::job::Source;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use std::time::Instant;
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
 /// Why there is no report at all. What is wrong with the *source* is in the report's diagnostics.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BuildFailure {
     /// NVRTC ran out of the memory that its process may use.
     OutOfMemory,

@@ -1,6 +1,7 @@
 //! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
 
 pub mod build;
+pub mod cache;
 pub mod diagnostics;
 pub mod fetch;
 pub mod includes;
@@ -8,6 +9,8 @@ pub mod locate;
 pub mod nvrtc;
 pub mod options;
 pub mod resources;
+pub mod sass;
+pub mod signature;
 pub mod wheels;
 
 use serde::{Deserialize, Serialize};

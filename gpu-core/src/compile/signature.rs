@@ -1,0 +1,238 @@
+//! Does the compiled kernel take what the exercise passes? Read from the PTX, which states size and kind of every
+//! parameter; a mismatch found here would be a crash or nonsense on a device.
+
+use super::resources::demangle;
+use crate::spec::{Dtype, Param, Role, Spec};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Integer,
+    Float,
+    /// Raw bits or an aggregate: nothing but the size is known.
+    Bits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Taken {
+    bytes: u64,
+    kind: Kind,
+}
+
+/// Checks `spec.entry` in `ptx`. The error says what is expected, with the declaration to write.
+pub fn check(ptx: &str, spec: &Spec) -> Result<(), String> {
+    let wanted = declaration(spec);
+    let entries = entries(ptx);
+    let Some((_, taken)) = entries.iter().find(|(name, _)| *name == spec.entry) else {
+        let names: Vec<String> = entries.iter().map(|(name, _)| demangle(name)).collect();
+        let mangled = names.iter().any(|name| name.split(['(', '<']).next() == Some(&spec.entry));
+        let found = match names.as_slice() {
+            [] => "it defines no kernel".to_owned(),
+            _ if mangled => format!("`{}` is there, but without `extern \"C\"` its name is changed", spec.entry),
+            names => {
+                format!("it defines {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+            }
+        };
+        return Err(format!("the source has no kernel named `{}`: {found}. Declare it as `{wanted}`", spec.entry));
+    };
+    if taken.len() != spec.params.len() {
+        return Err(format!(
+            "kernel `{}` takes {} parameter{}, the exercise passes {}. Declare it as `{wanted}`",
+            spec.entry,
+            taken.len(),
+            if taken.len() == 1 { "" } else { "s" },
+            spec.params.len()
+        ));
+    }
+    for (index, (taken, param)) in taken.iter().zip(&spec.params).enumerate() {
+        let passed = passed(param);
+        let kinds_differ = taken.kind != Kind::Bits && passed.kind != Kind::Bits && taken.kind != passed.kind;
+        if taken.bytes != passed.bytes || kinds_differ {
+            return Err(format!(
+                "parameter {} of kernel `{}` is {}; the exercise passes {}. Declare it as `{wanted}`",
+                index + 1,
+                spec.entry,
+                describe(*taken),
+                c_param(param)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Names and parameters of all entry functions.
+fn entries(ptx: &str) -> Vec<(&str, Vec<Taken>)> {
+    let mut found = Vec::new();
+    for (at, word) in ptx.match_indices(".entry") {
+        // A directive, not a part of a name or of a comment.
+        let line_start = ptx[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        if !ptx[line_start..at].split_whitespace().all(|before| before.starts_with('.')) {
+            continue;
+        }
+        let rest = ptx[at + word.len()..].trim_start();
+        let name_end = rest.find(|c: char| c.is_whitespace() || matches!(c, '(' | '{' | ';')).unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(name_end);
+        let list = rest.trim_start().strip_prefix('(').and_then(|list| list.split(')').next()).unwrap_or("");
+        found.push((name, list.split(',').filter_map(parameter).collect()));
+    }
+    found
+}
+
+/// `.param .u64 .ptr .align 1 k_param_0` or `.param .align 4 .b8 k_param_1[12]`.
+fn parameter(text: &str) -> Option<Taken> {
+    let rest = text.trim().strip_prefix(".param")?;
+    let (bytes, kind) = rest.split_whitespace().find_map(|word| {
+        let word = word.strip_prefix('.')?;
+        let kind = match word.chars().next()? {
+            'u' | 's' => Kind::Integer,
+            'f' => Kind::Float,
+            'b' => Kind::Bits,
+            _ => return None,
+        };
+        let bits: u64 = word[1..].parse().ok()?;
+        Some((bits / 8, kind))
+    })?;
+    let count = match rest.split_once('[') {
+        Some((_, count)) => count.split(']').next()?.trim().parse().ok()?,
+        None => 1,
+    };
+    Some(Taken { bytes: bytes * count, kind: if count == 1 { kind } else { Kind::Bits } })
+}
+
+fn passed(param: &Param) -> Taken {
+    match param {
+        Param::Buffer { .. } => Taken { bytes: 8, kind: Kind::Integer },
+        Param::Scalar { dtype, .. } => {
+            let (bytes, kind) = match dtype {
+                Dtype::F64 => (8, Kind::Float),
+                Dtype::F32 => (4, Kind::Float),
+                Dtype::I64 => (8, Kind::Integer),
+                Dtype::I32 | Dtype::U32 => (4, Kind::Integer),
+                Dtype::I16 | Dtype::U16 => (2, Kind::Integer),
+                Dtype::I8 | Dtype::U8 => (1, Kind::Integer),
+                Dtype::F16 | Dtype::Bf16 => (2, Kind::Bits),
+                Dtype::E4m3 | Dtype::E5m2 => (1, Kind::Bits),
+            };
+            Taken { bytes, kind }
+        }
+    }
+}
+
+fn describe(taken: Taken) -> String {
+    let kind = match taken.kind {
+        Kind::Integer if taken.bytes == 8 => "a pointer or integer",
+        Kind::Integer => "an integer",
+        Kind::Float => "a floating-point number",
+        Kind::Bits => "a value",
+    };
+    format!("{kind} of {} bytes", taken.bytes)
+}
+
+/// The declaration that fits, for example `extern "C" __global__ void add(const float* a, float* b, int n)`.
+fn declaration(spec: &Spec) -> String {
+    let params: Vec<String> = spec.params.iter().map(c_param).collect();
+    format!("extern \"C\" __global__ void {}({})", spec.entry, params.join(", "))
+}
+
+fn c_param(param: &Param) -> String {
+    match param {
+        Param::Buffer { name, dtype, role: Role::In, .. } => format!("const {}* {name}", c_type(*dtype)),
+        Param::Buffer { name, dtype, .. } => format!("{}* {name}", c_type(*dtype)),
+        Param::Scalar { name, dtype, .. } => format!("{} {name}", c_type(*dtype)),
+    }
+}
+
+fn c_type(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F64 => "double",
+        Dtype::F32 => "float",
+        Dtype::F16 => "__half",
+        Dtype::Bf16 => "__nv_bfloat16",
+        Dtype::E4m3 => "__nv_fp8_e4m3",
+        Dtype::E5m2 => "__nv_fp8_e5m2",
+        Dtype::I64 => "long long",
+        Dtype::I32 => "int",
+        Dtype::U32 => "unsigned int",
+        Dtype::I16 => "short",
+        Dtype::U16 => "unsigned short",
+        Dtype::I8 => "signed char",
+        Dtype::U8 => "unsigned char",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Cost, Expr, LaunchShape, Tolerance};
+
+    fn spec() -> Spec {
+        let buffer = |name: &str, role| Param::Buffer {
+            name: name.into(),
+            dtype: Dtype::F32,
+            shape: vec![Expr("n".into())],
+            role,
+            fill: None,
+        };
+        let expr = || Expr("1".into());
+        Spec {
+            title: String::new(),
+            entry: "scale".into(),
+            params: vec![
+                buffer("a", Role::In),
+                buffer("b", Role::Out),
+                Param::Scalar { name: "n".into(), dtype: Dtype::I32, value: "n".into() },
+            ],
+            launch: LaunchShape {
+                grid: vec![expr()],
+                block: vec![expr()],
+                cluster: Vec::new(),
+                dynamic_shared_bytes: expr(),
+                learner_may_change: false,
+            },
+            oracle: None,
+            tolerance: Tolerance { absolute: 0.0, relative: 0.0, reason: String::new() },
+            check: Vec::new(),
+            emulator_check: Vec::new(),
+            bench: Vec::new(),
+            cost: Cost { flops: expr(), bytes: expr() },
+            milestones: Vec::new(),
+            requires: None,
+            wrong: Vec::new(),
+        }
+    }
+
+    fn ptx(name: &str, params: &str) -> String {
+        format!("//\n\t// .globl\t{name}\n\n.visible .entry {name}(\n{params}\n)\n{{\nret;\n}}\n")
+    }
+
+    #[test]
+    fn both_dialects_of_nvrtc_are_read() {
+        let old =
+            ptx("scale", "\t.param .u64 scale_param_0,\n\t.param .u64 scale_param_1,\n\t.param .u32 scale_param_2");
+        let new = ptx(
+            "scale",
+            "\t.param .u64 .ptr .align 1 scale_param_0,\n\t.param .b64 scale_param_1,\n\t.param .b32 scale_param_2",
+        );
+        assert_eq!(check(&old, &spec()), Ok(()));
+        assert_eq!(check(&new, &spec()), Ok(()));
+        let aggregate = parameter("\t.param .align 4 .b8 k_param_1[12]");
+        assert_eq!(aggregate, Some(Taken { bytes: 12, kind: Kind::Bits }));
+    }
+
+    #[test]
+    fn every_mismatch_names_the_declaration_to_write() {
+        let cases = [
+            (ptx("other", ""), "it defines `other`"),
+            (ptx("_Z5scalePKfPfi", ""), "without `extern \"C\"`"),
+            (String::new(), "it defines no kernel"),
+            (ptx("scale", ".param .u64 p0"), "takes 1 parameter,"),
+            (ptx("scale", ".param .u64 p0,\n.param .u64 p1,\n.param .f32 p2"), "a floating-point number of 4 bytes"),
+            (ptx("scale", ".param .u64 p0,\n.param .u64 p1,\n.param .u64 p2"), "parameter 3"),
+        ];
+        for (text, part) in cases {
+            let message = check(&text, &spec()).expect_err(part);
+            assert!(message.contains(part), "{message}");
+            let declaration = "extern \"C\" __global__ void scale(const float* a, float* b, int n)";
+            assert!(message.contains(declaration), "{message}");
+        }
+    }
+}

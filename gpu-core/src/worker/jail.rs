@@ -1,0 +1,94 @@
+//! Confines the process that calls it: a compile worker reads hostile text and needs almost nothing.
+//!
+//! Not a defence against machine code of an attacker; against what a compiler can be told to do: read files, eat
+//! memory, write dumps. Time is limited from outside, by a kill.
+
+use std::path::PathBuf;
+
+/// Ends this process when the one that started it dies, however it dies. Standard input closing does the same on every
+/// system; this also covers a worker that is stuck.
+pub fn die_with_parent() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: plain system call with integer arguments.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
+}
+
+/// Limits the address space, in bytes.
+pub fn limit_memory(bytes: u64) {
+    #[cfg(unix)]
+    set_limit(libc::RLIMIT_AS, bytes);
+    #[cfg(not(unix))]
+    let _ = bytes;
+}
+
+/// No core dumps: they hold the learner's text, and a dump of gigabytes takes a minute.
+pub fn no_core_dumps() {
+    #[cfg(unix)]
+    set_limit(libc::RLIMIT_CORE, 0);
+}
+
+/// Confines this thread and all that it starts later: only `readable` can be read, nothing written, no network; memory,
+/// files and dumps are limited. Says what is in force. Never fails: a system without a jail still has the limits of
+/// time and the check of includes.
+pub fn confine(readable: &[PathBuf], memory_bytes: u64) -> String {
+    #[cfg(unix)]
+    {
+        const OPEN_FILES: u64 = 64;
+        set_limit(libc::RLIMIT_FSIZE, 0);
+        set_limit(libc::RLIMIT_NOFILE, OPEN_FILES);
+        // Writing past the size limit is then an error and not the end of the process.
+        // SAFETY: ignoring a signal installs no handler code.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    }
+    no_core_dumps();
+    limit_memory(memory_bytes);
+    landlock(readable)
+}
+
+#[cfg(target_os = "linux")]
+fn landlock(readable: &[PathBuf]) -> String {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+        path_beneath_rules,
+    };
+    // Best effort: of these rights the kernel takes those that it knows.
+    const KNOWN: ABI = ABI::V6;
+    let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
+    let enforce = || {
+        Ruleset::default()
+            .handle_access(AccessFs::from_all(KNOWN))?
+            .handle_access(AccessNet::from_all(KNOWN))?
+            .scope(Scope::from_all(KNOWN))?
+            .create()?
+            .add_rules(path_beneath_rules(readable, read))?
+            .restrict_self()
+    };
+    match enforce().map(|status| status.ruleset) {
+        Ok(RulesetStatus::FullyEnforced) => "Landlock".to_owned(),
+        Ok(RulesetStatus::PartiallyEnforced) => "Landlock (in part: an older kernel)".to_owned(),
+        Ok(RulesetStatus::NotEnforced) => {
+            "none: this kernel has no Landlock; includes are checked by text only".to_owned()
+        }
+        Err(error) => format!("none: Landlock failed ({error}); includes are checked by text only"),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn landlock(readable: &[PathBuf]) -> String {
+    let _ = readable;
+    "none on this system; includes are checked by text only".to_owned()
+}
+
+#[cfg(target_os = "linux")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(all(unix, not(target_os = "linux")))]
+type Resource = libc::c_int;
+
+#[cfg(unix)]
+fn set_limit(resource: Resource, value: u64) {
+    let limit = libc::rlimit { rlim_cur: value as libc::rlim_t, rlim_max: value as libc::rlim_t };
+    // SAFETY: the pointer leads to a valid rlimit. Failure (a lower hard limit is in force) leaves a stricter limit.
+    unsafe { libc::setrlimit(resource, &limit) };
+}
