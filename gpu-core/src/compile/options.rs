@@ -8,7 +8,7 @@ pub const RECIPE_VERSION: u32 = 1;
 
 /// Options that may come with a source, as `name` or `name=value`; a trailing `*` allows a suffix. Whatever reads or
 /// writes files, or adds include folders, is absent on purpose.
-const ALLOWED: [&str; 30] = [
+const ALLOWED: [&str; 31] = [
     "-D*",
     "-U*",
     "--define-macro=*",
@@ -28,6 +28,7 @@ const ALLOWED: [&str; 30] = [
     "-maxrregcount=*",
     "--maxrregcount=*",
     "--extra-device-vectorization",
+    "-extra-device-vectorization",
     "--restrict",
     "-restrict",
     "--device-int128",

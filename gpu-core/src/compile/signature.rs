@@ -162,7 +162,7 @@ fn c_type(dtype: Dtype) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Cost, Expr, LaunchShape, Tolerance};
+    use crate::spec::{CeilingKind, Cost, Expr, LaunchShape, Tolerance};
 
     fn spec() -> Spec {
         let buffer = |name: &str, role| Param::Buffer {
@@ -193,7 +193,11 @@ mod tests {
             check: Vec::new(),
             emulator_check: Vec::new(),
             bench: Vec::new(),
-            cost: Cost { flops: expr(), bytes: expr() },
+            emulator_bench: Vec::new(),
+            options: Vec::new(),
+            hints: Vec::new(),
+            experiments: Vec::new(),
+            cost: Cost { flops: expr(), bytes: expr(), ceiling: CeilingKind::default() },
             milestones: Vec::new(),
             requires: None,
             wrong: Vec::new(),

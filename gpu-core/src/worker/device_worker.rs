@@ -216,7 +216,6 @@ mod tests {
         let printed = [b"one\ntwo".as_slice(), END_OF_OUTPUT].concat();
         forward_printed(&printed[..], &sender, &drained);
         assert!(wait.try_recv().is_ok());
-        drop(sender);
         let mut reader = Reader::start(&bytes[..]).unwrap();
         let FromDevice::Event(Event::Console(text)) = reader.receive().unwrap() else { panic!("no text") };
         assert_eq!(text, "one\ntwo");

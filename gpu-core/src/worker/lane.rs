@@ -109,17 +109,20 @@ impl Lane {
     fn perform(&mut self, id: JobId, job: Job, stop: &AtomicBool, submitted: Instant) -> Result<Outcome, Outcome> {
         let limits = self.shared.limits();
         let (task, time, compile_ms) = match job {
-            Job::Check { source, spec, arch, seed, trace, .. } => {
+            Job::Check { source, mut spec, arch, seed, trace, .. } => {
+                apply_directives(&source, &mut spec)?;
                 let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
                 let ms = compiled.compile_ms;
                 (Task::Check { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
-            Job::Run { source, spec, arch, seed, trace, .. } => {
+            Job::Run { source, mut spec, arch, seed, trace, .. } => {
+                apply_directives(&source, &mut spec)?;
                 let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
                 let ms = compiled.compile_ms;
                 (Task::Run { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
-            Job::Bench { source, spec, arch, seed, reference, .. } => {
+            Job::Bench { source, mut spec, arch, seed, reference, .. } => {
+                apply_directives(&source, &mut spec)?;
                 let compiled = self.compile(id, &source, &spec, arch.clone(), stop, true)?;
                 let ms = compiled.compile_ms;
                 let reference = match reference {
@@ -153,7 +156,10 @@ impl Lane {
     ) -> Result<CompileReport, Outcome> {
         let info = self.open(stop)?;
         let arch = choose_arch(&info, spec.requires.as_deref(), arch)?;
-        let report = pipeline::compile(&self.shared, &self.pool, source, &arch, Emit::default(), stop)?;
+        let mut source = source.clone();
+        let missing = spec.options.iter().filter(|option| !source.options.contains(option)).cloned();
+        source.options.extend(missing.collect::<Vec<_>>());
+        let report = pipeline::compile(&self.shared, &self.pool, &source, &arch, Emit::default(), stop)?;
         if own {
             self.shared.emit(id, Event::Compiled(Box::new(report.clone())));
         }
@@ -261,6 +267,12 @@ fn choose_arch(info: &DeviceInfo, requires: Option<&str>, asked: Option<String>)
         ))),
         _ => Ok(own.to_string()),
     }
+}
+
+/// The launch shape that the source's directives ask for; the judge sees the spec, not the text.
+fn apply_directives(source: &Source, spec: &mut Spec) -> Result<(), Outcome> {
+    spec.launch = spec.launch_for(&source.name, &source.text).map_err(Outcome::BadRequest)?;
+    Ok(())
 }
 
 /// A verdict's times as the learner lived them: from the job's submission, compiling included.
