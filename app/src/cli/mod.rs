@@ -8,6 +8,7 @@ mod engine;
 mod json;
 mod out;
 mod setup;
+mod worker;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -95,6 +96,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
     Setup(setup::Args),
+    /// Serve as a device for a window or terminal elsewhere, over standard input and output
+    Worker(worker::Args),
 }
 
 /// Parses the command line and runs what it asks for.
@@ -108,6 +111,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
+        Command::Worker(args) => return worker::run(&args, &places),
     };
     let Err(failure) = done else { return ExitCode::SUCCESS };
     if let Some(message) = failure.message() {
@@ -123,7 +127,7 @@ impl Command {
     fn wants_json(&self) -> bool {
         match self {
             Command::Doctor(args) => args.json,
-            Command::Setup(_) => false,
+            Command::Setup(_) | Command::Worker(_) => false,
         }
     }
 
@@ -131,6 +135,7 @@ impl Command {
         match self {
             Command::Doctor(_) => "doctor",
             Command::Setup(_) => "setup",
+            Command::Worker(_) => "worker",
         }
     }
 }
