@@ -7,6 +7,7 @@
 mod directives;
 mod dtype;
 mod expr;
+mod macros;
 mod read;
 mod read_extras;
 mod resolve;

@@ -4,8 +4,10 @@
 //! // lockstep: block = 32, 8
 //! // lockstep: grid = ceil_div(n, 4 * block_x)
 //! ```
+//!
+//! A macro of the kernel that stands for a whole number (`#define BLOCK 256`) may be used by name.
 
-use super::{Expr, LaunchShape, Parsed, Spec};
+use super::{Expr, LaunchShape, Parsed, Spec, macros};
 
 const PREFIX: &str = "lockstep:";
 const KEYS: [&str; 4] = ["block", "cluster", "dynamic_shared_bytes", "grid"];
@@ -26,6 +28,7 @@ pub struct Directive {
 /// Line and one sentence for the first that is malformed.
 pub fn launch_directives(source: &str) -> Result<Vec<Directive>, (u32, String)> {
     let mut directives = Vec::new();
+    let defined = macros::integers(source);
     for (index, line) in source.lines().enumerate() {
         let Some(text) = line.trim_start().strip_prefix("//").map(str::trim) else { continue };
         let Some(text) = text.strip_prefix(PREFIX) else { continue };
@@ -41,7 +44,8 @@ pub fn launch_directives(source: &str) -> Result<Vec<Directive>, (u32, String)> 
         if !KEYS.contains(&key) {
             return Err((number, format!("expected a directive out of {known}, found `{key}`")));
         }
-        let values = split_top_level(value);
+        let value = macros::expand(value, &defined);
+        let values = split_top_level(&value);
         let most = if key == "dynamic_shared_bytes" { 1 } else { 3 };
         if values.len() > most {
             return Err((number, format!("expected at most {most} value(s) for `{key}`, found {}", values.len())));
@@ -104,6 +108,16 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].line, found[0].values.len()), (2, 2));
         assert_eq!(found[1].values, [Expr::from("ceil_div(n, 4 * block_x)"), Expr::from("2")]);
+    }
+
+    #[test]
+    fn a_directive_follows_the_kernels_macros() {
+        let source = "// lockstep: block = BLOCK\n// lockstep: grid = ceil_div(n, 4 * BLOCK)\n#define BLOCK 64\n";
+        let found = launch_directives(source).expect("well-formed");
+        assert_eq!(
+            (&found[0].values, &found[1].values),
+            (&vec![Expr::from("64")], &vec![Expr::from("ceil_div(n, 4 * 64)")])
+        );
     }
 
     #[test]
