@@ -13,7 +13,7 @@ pub struct Args {
 
 pub fn run(args: &Args, places: &Places) -> Done {
     let data_dir = places.data_dir();
-    let mut items = ready::machine(&data_dir);
+    let mut items = ready::machine(&data_dir, places.settings().nvrtc.as_deref());
     items.extend(engine::ready_items(places));
     let ready = items.iter().all(|item| item.state != State::Failed);
     if args.json {

@@ -1,8 +1,223 @@
-//! The way from a command to the engine: the stop flag, the lab, the exit.
+//! The way from a command to the engine: which device, one job, its answer, the exit.
 
-use super::Places;
+use super::{Failure, Places, out, report, usage};
 use crate::ready::Item;
+use curriculum::store::Remote;
+use gpu_core::bench::BenchReport;
+use gpu_core::compile::CompileReport;
+use gpu_core::compile::options::Arch;
+use gpu_core::device::{DeviceChoice, DeviceInfo};
+use gpu_core::job::{Emit, Event, Job, Outcome, Source};
+use gpu_core::verdict::{RunReport, Verdict};
+use gpu_core::worker::{Lab, LabConfig};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often Ctrl-C is looked at while waiting.
+const POLL: Duration = Duration::from_millis(50);
+/// How long a stopped job may take to say so before the process ends without it.
+const STOP_TIME: Duration = Duration::from_secs(3);
+
+/// Options of every command that runs a kernel.
+#[derive(clap::Args, Debug)]
+pub struct DeviceArgs {
+    /// emulator, gpu, gpu:N, or a remote machine: NAME, NAME:gpu:N, NAME:emulator
+    #[arg(long, value_name = "DEVICE", default_value = "emulator")]
+    pub device: String,
+    /// Architecture to compile for [default: the device's own]
+    #[arg(long, value_name = "sm_XX")]
+    arch: Option<String>,
+    /// Repeat a run with the seed that it printed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+impl DeviceArgs {
+    pub fn target(&self, places: &Places) -> Result<Target, Failure> {
+        Target::parse(&self.device, &places.settings().remotes)
+    }
+
+    pub fn arch(&self) -> Result<Option<String>, Failure> {
+        self.arch.as_deref().map(arch).transpose()
+    }
+}
+
+/// Checks an architecture's spelling; whether the compiler knows it is the compiler's to say.
+pub fn arch(text: &str) -> Result<String, Failure> {
+    match Arch::parse(text) {
+        Some(arch) => Ok(arch.to_string()),
+        None => Err(usage(format!("`{text}` is no architecture; write it as in sm_90, sm_90a or sm_120a"))),
+    }
+}
+
+/// Where a job goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub choice: DeviceChoice,
+    /// The command that starts the worker, for a remote machine.
+    command: Option<String>,
+    /// For people.
+    pub shown: String,
+}
+
+impl Target {
+    pub fn local_emulator() -> Self {
+        Target { choice: DeviceChoice::Emulator, command: None, shown: "emulator".into() }
+    }
+
+    /// A remote machine, with its first GPU.
+    pub fn remote(name: &str, remotes: &[Remote]) -> Result<Self, Failure> {
+        let remote = remotes.iter().find(|remote| remote.name == name).ok_or_else(|| unknown_remote(name, remotes))?;
+        Ok(Target {
+            choice: DeviceChoice::Gpu(0),
+            command: Some(remote.command.clone()),
+            shown: format!("{name}: gpu:0"),
+        })
+    }
+
+    fn parse(text: &str, remotes: &[Remote]) -> Result<Self, Failure> {
+        if let Some(choice) = local_choice(text) {
+            return Ok(Target { choice, command: None, shown: text.to_owned() });
+        }
+        let (name, device) = text.split_once(':').unwrap_or((text, "gpu"));
+        let target = Target::remote(name, remotes)?;
+        let choice = local_choice(device).ok_or_else(|| {
+            usage(format!("`{device}` is no device of {name}: write {name}:gpu, {name}:gpu:N or {name}:emulator"))
+        })?;
+        Ok(Target { choice, shown: format!("{name}: {device}"), ..target })
+    }
+}
+
+fn local_choice(text: &str) -> Option<DeviceChoice> {
+    match text {
+        "emulator" => Some(DeviceChoice::Emulator),
+        "gpu" => Some(DeviceChoice::Gpu(0)),
+        _ => text.strip_prefix("gpu:")?.parse().ok().map(DeviceChoice::Gpu),
+    }
+}
+
+pub fn unknown_remote(name: &str, remotes: &[Remote]) -> Failure {
+    let known: Vec<&str> = remotes.iter().map(|remote| remote.name.as_str()).collect();
+    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+    usage(format!(
+        "there is no device `{name}`: it can be emulator, gpu, gpu:N or a remote machine ({known}); remember one with \
+         `lockstep devices --add NAME 'ssh HOST lockstep worker'`"
+    ))
+}
+
+/// Everything that one job sent back.
+pub struct Answer {
+    pub outcome: Outcome,
+    pub compiled: Option<CompileReport>,
+    pub verdict: Option<Verdict>,
+    pub bench: Option<BenchReport>,
+    pub ran: Option<RunReport>,
+    pub devices: Option<Vec<DeviceInfo>>,
+    pub console: String,
+}
+
+impl Answer {
+    /// The compiler's messages and what it made, for people.
+    pub fn compile_text(&self, kernel: &report::Kernel<'_>, style: out::Style) -> String {
+        let Some(compiled) = &self.compiled else { return String::new() };
+        let mut text = report::diagnostics(&compiled.diagnostics, kernel, style);
+        if compiled.succeeded {
+            text += &report::compiled(compiled);
+        } else {
+            text += &format!("\n{}: it does not compile\n", style.red("FAILED"));
+        }
+        text
+    }
+
+    /// The sentence of an outcome that has one.
+    pub fn message(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Done | Outcome::CompileErrors(_) | Outcome::Stopped => None,
+            Outcome::LimitExceeded(why)
+            | Outcome::Crashed(why)
+            | Outcome::Environment(why)
+            | Outcome::BadRequest(why) => Some(why),
+        }
+    }
+}
+
+/// The exit of an outcome other than a judged one.
+pub fn failure(outcome: &Outcome) -> Failure {
+    match outcome {
+        Outcome::Done | Outcome::CompileErrors(_) => Failure::Kernel,
+        Outcome::Stopped => Failure::Interrupted,
+        Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => {
+            Failure::Rejected(why.clone())
+        }
+        Outcome::Environment(why) => Failure::Usage(why.clone()),
+    }
+}
+
+/// Starts a lab, runs one job in it and collects what it sends. With `show`, the kernel's own output is printed as it
+/// comes, and progress on a terminal.
+pub fn submit(places: &Places, target: &Target, job: Job, show: bool) -> Result<Answer, Failure> {
+    run_in(&start(places, target), job, show)
+}
+
+/// As [`submit`], in a lab that serves several jobs.
+pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
+    let stop = stop_on_ctrl_c();
+    let (id, handle) = lab.submit(job);
+    let mut answer = Answer {
+        outcome: Outcome::Stopped,
+        compiled: None,
+        verdict: None,
+        bench: None,
+        ran: None,
+        devices: None,
+        console: String::new(),
+    };
+    let mut stopped_at: Option<Instant> = None;
+    loop {
+        if stop.load(Ordering::SeqCst) && stopped_at.is_none() {
+            handle.stop();
+            stopped_at = Some(Instant::now());
+        }
+        if stopped_at.is_some_and(|at| at.elapsed() > STOP_TIME) {
+            return Err(Failure::Interrupted);
+        }
+        let Some((of, event)) = lab.next_event(POLL) else { continue };
+        if of != id {
+            continue;
+        }
+        match event {
+            Event::Progress { what, done, total } if show => out::transient(&progress_line(&what, done, total)),
+            Event::Progress { .. } | Event::Case(_) | Event::Ceilings(_) => {}
+            Event::Devices(list) => answer.devices = Some(list),
+            Event::Compiled(report) => answer.compiled = Some(*report),
+            Event::Console(text) => {
+                if show {
+                    out::transient("");
+                    out::print(&text);
+                }
+                answer.console += &text;
+            }
+            Event::Verdict(verdict) => answer.verdict = Some(*verdict),
+            Event::Bench(report) => answer.bench = Some(*report),
+            Event::Ran(report) => answer.ran = Some(*report),
+            Event::Finished(outcome) => {
+                out::transient("");
+                answer.outcome = outcome;
+                return Ok(answer);
+            }
+        }
+    }
+}
+
+fn progress_line(what: &str, done: u32, total: u32) -> String {
+    if total > 1 { format!("{what} ({done} of {total})") } else { what.to_owned() }
+}
+
+/// The lab of this machine, or of a remote one.
+pub fn start(places: &Places, target: &Target) -> Lab {
+    let nvrtc = places.settings().nvrtc;
+    Lab::start(LabConfig { remote: target.command.clone(), nvrtc, ..LabConfig::new(places.data_dir()) })
+}
 
 /// The flag that Ctrl-C and a termination signal set; installed on the first call. A second Ctrl-C ends the process at
 /// once, for whoever cannot wait.
@@ -16,13 +231,52 @@ pub fn stop_on_ctrl_c() -> &'static AtomicBool {
             }
         });
         if let Err(error) = installed {
-            super::out::remark(&format!("Ctrl-C will end the program at once, not cleanly: {error}"));
+            out::remark(&format!("Ctrl-C will end the program at once, not cleanly: {error}"));
         }
     });
     &STOP
 }
 
-/// Items of the ready check that need the engine.
-pub fn ready_items(_places: &Places) -> Vec<Item> {
-    Vec::new()
+/// Items of the ready check that need the engine: whether a kernel compiles and runs, in which jail, and the GPUs.
+pub fn ready_items(places: &Places) -> Vec<Item> {
+    let lab = start(places, &Target::local_emulator());
+    let mut items = vec![trial(&lab)];
+    let status = lab.status();
+    items.push(match status.jail {
+        Some(jail) if jail.starts_with("none") => Item::limited(
+            "sandbox",
+            "Compiler's sandbox",
+            jail,
+            "a kernel of 5.13 or later with Landlock enabled confines the compiler fully; limits of time and memory hold \
+             anyway",
+        ),
+        Some(jail) => Item::fine("sandbox", "Compiler's sandbox", jail),
+        None => Item::limited("sandbox", "Compiler's sandbox", "not known", "repair the compiler first"),
+    });
+    if let Ok(Answer { devices: Some(devices), .. }) = run_in(&lab, Job::Devices, false) {
+        for device in devices.iter().filter(|device| device.choice != DeviceChoice::Emulator) {
+            items.push(Item::fine("gpu", "GPU", format!("{}, {}", device.name, device.arch)));
+        }
+    }
+    items
+}
+
+/// Compiles a kernel, as the course will.
+fn trial(lab: &Lab) -> Item {
+    const ID: &str = "trial";
+    const TITLE: &str = "Trial compilation";
+    const TEXT: &str = "extern \"C\" __global__ void trial(float* a) { a[threadIdx.x] *= 2.0f; }\n";
+    let source = Source { name: "trial.cu".into(), text: TEXT.into(), headers: Vec::new(), options: Vec::new() };
+    let job = Job::Compile { source, arch: "sm_90".into(), emit: Emit::default() };
+    match run_in(lab, job, false) {
+        Ok(Answer { outcome: Outcome::Done, compiled: Some(report), .. }) => {
+            let found = format!("NVRTC {} made sm_90 code in {:.0} ms", report.nvrtc_version, report.compile_ms);
+            Item::fine(ID, TITLE, found)
+        }
+        Ok(answer) => {
+            let why = answer.message().unwrap_or("the compiler rejected a correct kernel").to_owned();
+            Item::failed(ID, TITLE, why, "run `lockstep setup --again`")
+        }
+        Err(_) => Item::failed(ID, TITLE, "stopped", "run `lockstep doctor` again"),
+    }
 }

@@ -1,21 +1,32 @@
 //! The shapes that `--json` prints. Written out here, field by field, so that they stay as `app/JSON.md` documents
 //! them while the engine's own types move on; a test compares every command with that page.
 
+use super::report::class_name;
 use crate::ready::{Item, State};
+use curriculum::store::Remote;
+use curriculum::{Course, Status};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Stats, Timing};
+use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
+use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
+use gpu_core::emulator::{Class, Counters, Fault, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic};
+use gpu_core::job::Outcome;
+use gpu_core::verdict::{CaseReport, Mismatch, RunReport, Verdict, fault_key};
 use serde_json::{Value, json};
 
 /// Raised when a field is removed or changes meaning; added fields do not raise it.
 const VERSION: u32 = 1;
 
-/// Every object begins with these: which command wrote it, and which version of its shape.
-fn envelope(command: &str, mut body: Value) -> Value {
-    let mut object = serde_json::Map::new();
-    object.insert("command".into(), command.into());
-    object.insert("version".into(), VERSION.into());
-    if let Value::Object(fields) = &mut body {
-        object.append(fields);
+/// Every object has these: which command wrote it, and which version of its shape.
+pub fn envelope(command: &str, body: Value) -> Value {
+    let mut object = json!({ "command": command, "version": VERSION });
+    if let (Value::Object(object), Value::Object(fields)) = (&mut object, body) {
+        object.extend(fields);
     }
-    Value::Object(object)
+    object
+}
+
+fn all<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
+    items.iter().map(one).collect()
 }
 
 /// A command that could not do its work.
@@ -24,16 +35,283 @@ pub fn error(command: &str, message: &str, exit_status: u8) -> Value {
 }
 
 pub fn doctor(items: &[Item], ready: bool) -> Value {
-    let items: Vec<Value> = items
-        .iter()
-        .map(|item| {
-            let state = match item.state {
-                State::Fine => "fine",
-                State::Limited => "limited",
-                State::Failed => "failed",
-            };
-            json!({ "id": item.id, "title": item.title, "state": state, "found": item.found, "fix": item.fix })
+    let item = |item: &Item| {
+        let state = match item.state {
+            State::Fine => "fine",
+            State::Limited => "limited",
+            State::Failed => "failed",
+        };
+        json!({ "id": item.id, "title": item.title, "state": state, "found": item.found, "fix": item.fix })
+    };
+    envelope("doctor", json!({ "ready": ready, "items": all(items, item) }))
+}
+
+pub fn list(course: &Course) -> Value {
+    let weeks = all(&course.weeks, |week| {
+        let days = all(&week.days, |day| {
+            let exercises = all(&day.exercises, |e| json!({ "key": e.key, "title": e.spec.title, "folder": e.folder }));
+            json!({
+                "address": day.address,
+                "title": day.title,
+                "summary": day.summary,
+                "written": day.status == Status::Written,
+                "minutes": day.minutes,
+                "exercises": exercises,
+            })
+        });
+        json!({ "number": week.number, "title": week.title, "project": week.project, "days": days })
+    });
+    envelope("list", json!({ "title": course.title, "language": course.language, "weeks": weeks }))
+}
+
+pub fn devices(list: &[DeviceInfo], remotes: &[Remote]) -> Value {
+    let device = |d: &DeviceInfo| {
+        json!({
+            "id": match d.choice {
+                DeviceChoice::Emulator => "emulator".to_owned(),
+                DeviceChoice::Gpu(index) => format!("gpu:{index}"),
+            },
+            "kind": match d.kind {
+                DeviceKind::Emulator => "emulator",
+                DeviceKind::Gpu => "gpu",
+            },
+            "name": d.name,
+            "capability": format!("{}.{}", d.capability.0, d.capability.1),
+            "arch": d.arch,
+            "multiprocessors": d.multiprocessors,
+            "memory_bytes": d.memory_bytes,
+            "l2_bytes": d.l2_bytes,
+            "clock_khz": d.clock_khz,
+            "memory_clock_khz": d.memory_clock_khz,
+            "memory_bus_bits": d.memory_bus_bits,
+            "shared_per_block_optin_bytes": d.shared_per_block_optin_bytes,
+            "driver_version": d.driver_version,
         })
-        .collect();
-    envelope("doctor", json!({ "ready": ready, "items": items }))
+    };
+    let remotes = all(remotes, |remote| json!({ "name": remote.name, "command": remote.command }));
+    envelope("devices", json!({ "devices": all(list, device), "remotes": remotes }))
+}
+
+/// How the job ended, in one word.
+pub fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::CompileErrors(_) => "compile_errors",
+        Outcome::Stopped => "stopped",
+        Outcome::LimitExceeded(_) => "limit_exceeded",
+        Outcome::Crashed(_) => "crashed",
+        Outcome::Environment(_) => "environment",
+        Outcome::BadRequest(_) => "bad_request",
+    }
+}
+
+fn diagnostic(d: &Diagnostic) -> Value {
+    json!({ "severity": d.severity, "file": d.file, "line": d.line, "column": d.column, "message": d.message })
+}
+
+fn resources(k: &KernelResources) -> Value {
+    json!({
+        "name": k.name,
+        "registers": k.registers,
+        "static_shared_bytes": k.static_shared_bytes,
+        "stack_bytes": k.stack_bytes,
+        "spill_store_bytes": k.spill_store_bytes,
+        "spill_load_bytes": k.spill_load_bytes,
+        "constant_bytes": k.constant_bytes,
+        "barriers": k.barriers,
+    })
+}
+
+/// The compilation without its products.
+pub fn compiled(report: &CompileReport) -> Value {
+    json!({
+        "succeeded": report.succeeded,
+        "arch": report.arch,
+        "nvrtc_version": report.nvrtc_version,
+        "diagnostics": all(&report.diagnostics, diagnostic),
+        "kernels": all(&report.kernels, resources),
+        "from_cache": report.from_cache,
+        "compile_ms": report.compile_ms,
+    })
+}
+
+fn source(source: &SourceLine) -> Value {
+    json!({ "file": source.file, "line": source.line, "column": source.column })
+}
+
+fn thread(id: &ThreadId) -> Value {
+    json!({ "block": id.block, "thread": id.thread, "warp": id.warp, "lane": id.lane })
+}
+
+fn fault(f: &Fault) -> Value {
+    json!({
+        "kind": fault_key(f.kind),
+        "message": f.message,
+        "kernel": f.kernel,
+        "source": f.source.as_ref().map(source),
+        "instruction": f.instruction,
+        "thread": f.thread.as_ref().map(thread),
+        "space": f.space,
+        "access": f.access,
+        "address": f.address,
+        "access_bytes": f.access_bytes,
+        "allocation": f.allocation.as_ref().map(|a| {
+            json!({ "name": a.name, "base": a.base, "bytes": a.bytes, "offset": a.offset })
+        }),
+        "other": f.other.as_ref().map(|o| {
+            json!({ "source": o.source.as_ref().map(source), "thread": thread(&o.thread), "access": o.access })
+        }),
+        "occurrences": f.occurrences,
+    })
+}
+
+fn traffic(t: &Traffic) -> Value {
+    json!({ "requests": t.requests, "sectors": t.sectors, "bytes": t.bytes })
+}
+
+fn shared(s: &SharedTraffic) -> Value {
+    json!({ "requests": s.requests, "wavefronts": s.wavefronts, "bank_conflicts": s.bank_conflicts, "bytes": s.bytes })
+}
+
+fn counters(c: &Counters) -> Value {
+    let classes: serde_json::Map<String, Value> =
+        Class::ALL.iter().map(|class| (class_name(*class).to_owned(), c.by_class[*class as usize].into())).collect();
+    json!({
+        "warp_instructions": c.warp_instructions,
+        "thread_instructions": c.thread_instructions,
+        "by_class": classes,
+        "branches": c.branches,
+        "divergent_branches": c.divergent_branches,
+        "global_load": traffic(&c.global_load),
+        "global_store": traffic(&c.global_store),
+        "global_atomic": traffic(&c.global_atomic),
+        "local_load": traffic(&c.local_load),
+        "local_store": traffic(&c.local_store),
+        "shared_load": shared(&c.shared_load),
+        "shared_store": shared(&c.shared_store),
+        "shared_atomic": shared(&c.shared_atomic),
+        "barriers": c.barriers,
+        "async_copy_bytes": c.async_copy_bytes,
+        "matrix_instructions": c.matrix_instructions,
+        "matrix_multiply_adds": c.matrix_multiply_adds,
+    })
+}
+
+fn lines(list: &[LineCounters]) -> Value {
+    all(list, |line| json!({ "source": source(&line.source), "counters": counters(&line.counters) }))
+}
+
+/// NaN and infinities are no JSON numbers: they are written as strings.
+fn float(value: f64) -> Value {
+    if value.is_finite() { value.into() } else { value.to_string().into() }
+}
+
+fn mismatch(m: &Mismatch) -> Value {
+    json!({
+        "buffer": m.buffer,
+        "index": m.index,
+        "expected": float(m.expected),
+        "got": float(m.got),
+        "never_written": m.never_written,
+    })
+}
+
+fn case(c: &CaseReport) -> Value {
+    json!({
+        "name": c.name,
+        "seed": c.seed,
+        "device": c.device,
+        "passed": c.passed,
+        "reason": c.reason,
+        "mismatches": all(&c.mismatches, mismatch),
+        "mismatch_count": c.mismatch_count,
+        "element_count": c.element_count,
+        "worst_error_ratio": float(c.worst_error_ratio),
+        "corrupted": c.corrupted,
+        "faults": all(&c.faults, fault),
+        "notes": c.notes,
+        "counters": c.counters.as_ref().map(counters),
+        "lines": lines(&c.lines),
+        "wall_ms": c.wall_ms,
+    })
+}
+
+pub fn verdict(v: &Verdict) -> Value {
+    json!({
+        "passed": v.passed,
+        "summary": v.summary,
+        "cases": all(&v.cases, case),
+        "faults": all(&v.faults, fault),
+        "hints": v.hints,
+        "seed": v.seed,
+        "compile_ms": v.compile_ms,
+        "total_ms": v.total_ms,
+    })
+}
+
+fn stats(s: &Stats) -> Value {
+    json!({
+        "samples": s.samples,
+        "median_ns": s.median_ns,
+        "p20_ns": s.p20_ns,
+        "p80_ns": s.p80_ns,
+        "min_ns": s.min_ns,
+    })
+}
+
+fn timing(timing: &Timing) -> Value {
+    match timing {
+        Timing::Measured { nanos, cold_l2 } => json!({ "kind": "measured", "nanos": nanos, "cold_l2": cold_l2 }),
+        Timing::Modelled { low_ns, high_ns, bound_by } => {
+            json!({ "kind": "modelled", "low_ns": low_ns, "high_ns": high_ns, "bound_by": bound_by })
+        }
+    }
+}
+
+fn point(p: &BenchPoint) -> Value {
+    json!({
+        "name": p.name,
+        "timing": p.timing.as_ref().map(timing),
+        "stats": p.stats.as_ref().map(stats),
+        "flops": p.flops,
+        "bytes": p.bytes,
+        "share_of_ceiling": p.share_of_ceiling,
+        "bound": p.bound,
+        "copy": p.copy.as_ref().map(stats),
+        "reference": p.reference.as_ref().map(stats),
+        "against_reference": p.against_reference.map(|compared| match compared {
+            Compared::Faster => "faster",
+            Compared::Slower => "slower",
+            Compared::Inconclusive => "inconclusive",
+        }),
+        "counters": p.counters.as_ref().map(counters),
+        "lines": lines(&p.lines),
+        "caveats": p.caveats,
+        "rejected": p.rejected,
+    })
+}
+
+pub fn bench(b: &BenchReport) -> Value {
+    json!({
+        "device": b.device,
+        "passed_check": b.passed_check,
+        "points": all(&b.points, point),
+        "summary": b.summary,
+        "when_unix_s": b.when_unix_s,
+    })
+}
+
+pub fn ran(r: &RunReport) -> Value {
+    json!({
+        "device": r.device,
+        "completed": r.completed,
+        "faults": all(&r.faults, fault),
+        "notes": r.notes,
+        "counters": r.counters.as_ref().map(counters),
+        "lines": lines(&r.lines),
+        "outputs": r.outputs.iter().map(|(name, count, head)| {
+            json!({ "name": name, "element_count": count, "head": head.iter().copied().map(float).collect::<Value>() })
+        }).collect::<Value>(),
+        "wall_ms": r.wall_ms,
+    })
 }

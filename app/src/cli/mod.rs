@@ -3,14 +3,23 @@
 //! Exit status: 0 passed, 1 the kernel failed (or was rejected), 2 wrong usage or an environment that lacks something,
 //! 130 stopped by Ctrl-C. `--json` writes one object per command, described in `app/JSON.md`.
 
+mod bench;
+mod check;
+mod compile;
+mod content;
+mod devices;
 mod doctor;
 mod engine;
 mod json;
+mod list;
 mod out;
+mod report;
+mod run;
 mod setup;
 mod worker;
 
 use clap::{Parser, Subcommand};
+use curriculum::store::{Settings, Store};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -88,15 +97,37 @@ impl Places {
             None => crate::paths::data_dir(),
         }
     }
+
+    /// What the learner chose in the window; defaults where nothing was chosen.
+    pub fn settings(&self) -> Settings {
+        let store = Store::open_read_only(&self.data_dir());
+        let settings = store.settings();
+        for problem in store.take_problems() {
+            out::remark(&format!("lockstep: {problem}"));
+        }
+        settings
+    }
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// List the weeks and days of the course
+    List(list::Args),
+    /// Compile a day's kernel and judge it
+    Check(check::Args),
+    /// Judge a day's kernel, then time it (GPU) or count its work (emulator)
+    Bench(bench::Args),
+    /// Compile a file: diagnostics, registers, PTX, cubin or SASS
+    Compile(compile::Args),
+    /// Run a free kernel once with buffers described by a spec file
+    Run(run::Args),
+    /// List devices that kernels can run on
+    Devices(devices::Args),
     /// Check whether this machine is ready, and say how to fix what is not
     Doctor(doctor::Args),
     /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
     Setup(setup::Args),
-    /// Serve as a device for a window or terminal elsewhere, over standard input and output
+    /// Serve jobs over standard input and output, for a window or terminal elsewhere
     Worker(worker::Args),
 }
 
@@ -109,6 +140,12 @@ pub fn main() -> ExitCode {
     let wants_json = command.wants_json();
     let name = command.name();
     let done = match command {
+        Command::List(args) => list::run(&args, &places),
+        Command::Check(args) => check::run(&args, &places),
+        Command::Bench(args) => bench::run(&args, &places),
+        Command::Compile(args) => compile::run(&args, &places),
+        Command::Run(args) => run::run(&args, &places),
+        Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
         Command::Worker(args) => return worker::run(&args, &places),
@@ -126,6 +163,12 @@ pub fn main() -> ExitCode {
 impl Command {
     fn wants_json(&self) -> bool {
         match self {
+            Command::List(args) => args.json,
+            Command::Check(args) => args.json,
+            Command::Bench(args) => args.json,
+            Command::Compile(args) => args.json,
+            Command::Run(args) => args.json,
+            Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
             Command::Setup(_) | Command::Worker(_) => false,
         }
@@ -133,6 +176,12 @@ impl Command {
 
     fn name(&self) -> &'static str {
         match self {
+            Command::List(_) => "list",
+            Command::Check(_) => "check",
+            Command::Bench(_) => "bench",
+            Command::Compile(_) => "compile",
+            Command::Run(_) => "run",
+            Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
             Command::Setup(_) => "setup",
             Command::Worker(_) => "worker",

@@ -49,6 +49,10 @@ impl Style {
         Style::of(&std::io::stdout())
     }
 
+    pub fn stderr() -> Self {
+        Style::of(&std::io::stderr())
+    }
+
     fn of(stream: &impl IsTerminal) -> Self {
         // https://no-color.org: present and not empty.
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

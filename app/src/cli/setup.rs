@@ -19,7 +19,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     if args.again {
         fetch::remove(&data_dir).map_err(usage)?;
     }
-    let found = locate::locate(None, &data_dir);
+    let found = locate::locate(places.settings().nvrtc.as_deref(), &data_dir);
     if let Ok(found) = &found
         && !(args.force || args.again)
         && !found.include_dirs.is_empty()

@@ -1,4 +1,5 @@
-//! `lockstep worker`: the engine behind standard input and output, for a window or terminal elsewhere.
+//! `lockstep worker`: the engine behind standard input and output. The window and the terminal start it for themselves;
+//! a remote device's command starts it on another machine.
 
 use super::{Places, out};
 use gpu_core::worker::{LabConfig, Role, serve};
@@ -6,18 +7,17 @@ use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to serve; without it, everything: that is what a remote device's command starts
-    #[arg(long, hide = true)]
+    /// `compile` or `device`: one part of the engine; without it the whole engine, for a remote user
+    #[arg(long, value_name = "ROLE")]
     role: Option<String>,
 }
 
-/// Serves until standard input ends.
 pub fn run(args: &Args, places: &Places) -> ExitCode {
     let role = match args.role.as_deref().map(|text| (text, Role::parse(text))) {
         None => None,
         Some((_, Some(role))) => Some(role),
         Some((text, None)) => {
-            out::error(&format!("`{text}` is no role of a worker: compile or device"));
+            out::error(&format!("there is no worker role `{text}`; it can be `compile` or `device`"));
             return ExitCode::from(2);
         }
     };

@@ -56,10 +56,10 @@ impl Item {
     }
 }
 
-/// Everything that can be told without compiling or starting a worker.
-pub fn machine(data_dir: &Path) -> Vec<Item> {
+/// Everything that can be told without compiling or starting a worker. `nvrtc` is the learner's setting.
+pub fn machine(data_dir: &Path, nvrtc: Option<&Path>) -> Vec<Item> {
     let mut items = vec![processor(), data_folder(data_dir)];
-    items.extend(compiler(data_dir));
+    items.extend(compiler(data_dir, nvrtc));
     items.extend(gpu::items());
     items.push(display::item());
     items.extend(python::items());
@@ -101,8 +101,8 @@ fn data_folder(data_dir: &Path) -> Item {
     }
 }
 
-fn compiler(data_dir: &Path) -> Vec<Item> {
-    let found = match locate::locate(None, data_dir) {
+fn compiler(data_dir: &Path, nvrtc: Option<&Path>) -> Vec<Item> {
+    let found = match locate::locate(nvrtc, data_dir) {
         Ok(found) => found,
         Err(error) => {
             let fix = match error.setting {

@@ -1,0 +1,151 @@
+//! `lockstep bench`: judge a day's kernel, then time it on a GPU, or count its work on the emulator.
+
+use super::engine::{self, DeviceArgs};
+use super::{Done, Failure, Places, content, json, out, report};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Stats, Timing};
+use gpu_core::job::{Job, Outcome};
+use serde_json::json as object;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Day as `lockstep list` shows it, or short: week1/day4, 1.4
+    day: String,
+    /// A file, or `scaffold`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<String>,
+    /// An exercise of the day other than its main one
+    #[arg(long, value_name = "NAME")]
+    exercise: Option<String>,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Print one JSON object (app/JSON.md, "bench")
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: &Args, places: &Places) -> Done {
+    let course = content::course(places)?;
+    let (day, exercise) = content::exercise(&course, &args.day, args.exercise.as_deref())?;
+    let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
+    let reference = content::kernel(places, day, exercise, Some("reference"))?;
+    let target = args.device.target(places)?;
+    let style = out::Style::stdout();
+    if !args.json {
+        out::print(&format!(
+            "{}  {}\nkernel  {}\ndevice  {}\n\n",
+            style.bold(&day.address),
+            exercise.spec.title,
+            kernel.shown,
+            target.shown
+        ));
+    }
+    let job = Job::Bench {
+        source: kernel.source.clone(),
+        spec: Box::new(exercise.spec.clone()),
+        device: target.choice.clone(),
+        arch: args.device.arch()?,
+        seed: args.device.seed,
+        reference: (reference.source.text != kernel.source.text).then_some(reference.source),
+    };
+    let answer = engine::submit(places, &target, job, !args.json)?;
+    if args.json {
+        out::json(&json::envelope(
+            "bench",
+            object!({
+                "day": day.address,
+                "exercise": exercise.key,
+                "kernel": kernel.shown,
+                "device": args.device.device,
+                "outcome": json::outcome(&answer.outcome),
+                "message": answer.message(),
+                "compiled": answer.compiled.as_ref().map(json::compiled),
+                "console": answer.console,
+                "verdict": answer.verdict.as_ref().map(json::verdict),
+                "bench": answer.bench.as_ref().map(json::bench),
+            }),
+        ));
+    } else {
+        out::print(&answer.compile_text(&kernel.for_report(), style));
+        if let Some(verdict) = answer.verdict.as_ref().filter(|verdict| !verdict.passed) {
+            out::print(&format!("\n{}", report::verdict(verdict, &kernel.for_report(), style)));
+        }
+        if let Some(bench) = &answer.bench {
+            out::print(&format!("\n{}", text(bench, style)));
+        }
+    }
+    match &answer.outcome {
+        Outcome::Done if answer.bench.as_ref().is_some_and(sound) => Ok(()),
+        Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
+        other => Err(engine::failure(other)),
+    }
+}
+
+/// Every point is a result.
+fn sound(bench: &BenchReport) -> bool {
+    bench.passed_check && bench.points.iter().all(|point| point.rejected.is_none())
+}
+
+fn text(bench: &BenchReport, style: out::Style) -> String {
+    let mut text = String::new();
+    for point in &bench.points {
+        text += &format!("{} on {}\n{}", style.bold(&point.name), bench.device, point_text(point));
+        for caveat in &point.caveats {
+            text += &format!("  {} {caveat}\n", style.yellow("caution:"));
+        }
+        if let Some(why) = &point.rejected {
+            text += &format!("  {} {why}\n", style.red("rejected:"));
+        }
+        text.push('\n');
+    }
+    text + &format!("{}\n", bench.summary)
+}
+
+fn point_text(point: &BenchPoint) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |name: &str, text: String| rows.push(vec![name.to_owned(), text]);
+    if let Some(stats) = &point.stats {
+        row("time (measured)", spread(stats));
+        row("rate", rates(point, stats.median_ns));
+    }
+    if let Some(share) = point.share_of_ceiling {
+        row("of this machine's ceiling", format!("{:.1}% ({})", 100.0 * share, point.bound));
+    }
+    if let Some(copy) = &point.copy {
+        row("a copy of as many bytes", spread(copy));
+    }
+    if let Some(reference) = &point.reference {
+        let compared = match point.against_reference {
+            Some(Compared::Faster) => "yours is faster",
+            Some(Compared::Slower) => "yours is slower",
+            Some(Compared::Inconclusive) | None => "inconclusive",
+        };
+        row("the reference", format!("{}: {compared}", spread(reference)));
+    }
+    if let Some(Timing::Modelled { low_ns, high_ns, bound_by }) = &point.timing {
+        row(
+            "time (modelled, not measured)",
+            format!("{} to {}, bound by {bound_by}", out::nanoseconds(*low_ns), out::nanoseconds(*high_ns)),
+        );
+    }
+    let mut text = out::table(&[out::Align::Left, out::Align::Left], &rows);
+    if let Some(counters) = &point.counters {
+        text += &report::counters(counters);
+    }
+    text
+}
+
+fn spread(s: &Stats) -> String {
+    format!(
+        "median {} (20% {}, 80% {}, least {}; {} samples)",
+        out::nanoseconds(s.median_ns),
+        out::nanoseconds(s.p20_ns),
+        out::nanoseconds(s.p80_ns),
+        out::nanoseconds(s.min_ns),
+        s.samples
+    )
+}
+
+/// Work per second: operations or bytes per nanosecond are 10^9 per second.
+fn rates(point: &BenchPoint, median_ns: f64) -> String {
+    format!("{:.1} GB/s, {:.1} GFLOP/s", point.bytes / median_ns, point.flops / median_ns)
+}

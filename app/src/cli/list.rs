@@ -1,0 +1,39 @@
+//! `lockstep list`: the course, week by week. Days that are not written yet are shown and say so.
+
+use super::{Done, Places, content, json, out};
+use curriculum::{MAIN, Status};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print one JSON object (app/JSON.md, "list")
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: &Args, places: &Places) -> Done {
+    let course = content::course(places)?;
+    if args.json {
+        out::json(&json::list(&course));
+        return Ok(());
+    }
+    let style = out::Style::stdout();
+    let width = course.days().map(|day| day.address.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for week in &course.weeks {
+        text += &format!("{}\n", style.bold(&format!("Week {}: {}", week.number, week.title)));
+        for day in &week.days {
+            let address = format!("{:width$}", day.address);
+            text += &match &day.status {
+                Status::Written => format!("  {address}  {}\n", day.title),
+                Status::Planned { .. } => style.dim(&format!("  {address}  {} (not written yet)", day.title)) + "\n",
+            };
+            for exercise in day.exercises.iter().filter(|exercise| exercise.key != MAIN) {
+                text += &format!("  {:width$}    --exercise {}  {}\n", "", exercise.key, exercise.spec.title);
+            }
+        }
+        text.push('\n');
+    }
+    text += "Check a day: lockstep check week1/day4 --kernel reference\n";
+    out::print(&text);
+    Ok(())
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs Lockstep once for everybody who logs in to this machine or mounts this folder:
+#   installers/classroom/install.sh FOLDER [BINARY]
+# FOLDER (for example /opt/lockstep, or a share that students read) gets the program, the CUDA compiler and, if wanted,
+# a changed course. Nobody needs to download anything. Texts and progress stay in each student's own home.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+folder=${1:?usage: installers/classroom/install.sh FOLDER [BINARY]}
+binary=${2:-${CARGO_TARGET_DIR:-target}/release/lockstep}
+[ -e "$binary" ] || cargo build --release --locked -p lockstep
+
+install -Dm755 "$binary" "$folder/libexec/lockstep"
+mkdir -p "$folder/bin" "$folder/shared"
+"$folder/libexec/lockstep" --data "$folder/shared" setup --force
+nvrtc=$(find "$folder/shared/toolchain" \( -name 'libnvrtc.so*' -o -name 'libnvrtc-builtins.so*' \) -printf '%h\n' | sort -u | head -n 1)
+[ -n "$nvrtc" ] || { echo "the CUDA compiler was not installed into $folder/shared" >&2; exit 2; }
+
+# Relative to the wrapper, so that the share may be mounted elsewhere. A student's own LOCKSTEP_NVRTC wins.
+cat > "$folder/bin/lockstep" <<'WRAPPER'
+#!/bin/sh
+base=$(dirname "$(dirname "$(readlink -f "$0")")")
+: "${LOCKSTEP_NVRTC:=$base/shared/toolchain/__NVRTC__}"
+export LOCKSTEP_NVRTC
+# An instructor's version of the course, when there is one.
+[ -d "$base/course" ] && set -- --content "$base/course" "$@"
+exec "$base/libexec/lockstep" "$@"
+WRAPPER
+sed -i "s|__NVRTC__|${nvrtc#"$folder/shared/toolchain/"}|" "$folder/bin/lockstep"
+chmod 755 "$folder/bin/lockstep"
+# Readable by all, writable by whoever installed it.
+chmod -R a+rX "$folder"
+echo "Installed. Students run: $folder/bin/lockstep"

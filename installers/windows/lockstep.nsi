@@ -1,0 +1,56 @@
+; Windows installer, for one user, without administrator rights.
+; Build on any system with NSIS 3: makensis -DBINARY=path\to\lockstep.exe -DVERSION=0.1.0 installers/windows/lockstep.nsi
+; It holds no NVIDIA file: the CUDA compiler comes from `lockstep setup`.
+Unicode true
+!ifndef BINARY
+  !define BINARY "..\..\target\release\lockstep.exe"
+!endif
+!ifndef VERSION
+  !define VERSION "0.1.0"
+!endif
+!ifndef OUT
+  !define OUT "lockstep-${VERSION}-setup.exe"
+!endif
+
+Name "Lockstep ${VERSION}"
+OutFile "${OUT}"
+RequestExecutionLevel user
+InstallDir "$LOCALAPPDATA\Programs\Lockstep"
+InstallDirRegKey HKCU "Software\Lockstep" "InstallDir"
+SetCompressor /SOLID lzma
+
+!include "MUI2.nsh"
+!insertmacro MUI_PAGE_LICENSE "..\..\LICENSE-MIT"
+!insertmacro MUI_PAGE_DIRECTORY
+!insertmacro MUI_PAGE_INSTFILES
+!insertmacro MUI_UNPAGE_CONFIRM
+!insertmacro MUI_UNPAGE_INSTFILES
+!insertmacro MUI_LANGUAGE "English"
+
+Section "Lockstep"
+  SetOutPath "$INSTDIR"
+  File "/oname=lockstep.exe" "${BINARY}"
+  File "..\..\README.md"
+  File "..\..\LICENSE-MIT"
+  File "..\..\LICENSE-APACHE"
+  WriteRegStr HKCU "Software\Lockstep" "InstallDir" "$INSTDIR"
+  CreateShortcut "$SMPROGRAMS\Lockstep.lnk" "$INSTDIR\lockstep.exe"
+  WriteUninstaller "$INSTDIR\uninstall.exe"
+  !define KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\Lockstep"
+  WriteRegStr HKCU "${KEY}" "DisplayName" "Lockstep"
+  WriteRegStr HKCU "${KEY}" "DisplayVersion" "${VERSION}"
+  WriteRegStr HKCU "${KEY}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+SectionEnd
+
+; The learner's texts and progress in %APPDATA%\lockstep stay.
+Section "Uninstall"
+  Delete "$INSTDIR\lockstep.exe"
+  Delete "$INSTDIR\README.md"
+  Delete "$INSTDIR\LICENSE-MIT"
+  Delete "$INSTDIR\LICENSE-APACHE"
+  Delete "$INSTDIR\uninstall.exe"
+  RMDir "$INSTDIR"
+  Delete "$SMPROGRAMS\Lockstep.lnk"
+  DeleteRegKey HKCU "${KEY}"
+  DeleteRegKey HKCU "Software\Lockstep"
+SectionEnd
