@@ -76,7 +76,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     match &answer.outcome {
         Outcome::Done if answer.bench.as_ref().is_some_and(sound) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
-        other => Err(engine::failure(other)),
+        _ => Err(engine::failure(&answer)),
     }
 }
 

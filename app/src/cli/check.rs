@@ -74,6 +74,6 @@ pub fn run(args: &Args, places: &Places) -> Done {
     match &answer.outcome {
         Outcome::Done if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
-        other => Err(engine::failure(other)),
+        _ => Err(engine::failure(&answer)),
     }
 }

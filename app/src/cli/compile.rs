@@ -82,7 +82,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     match &answer.outcome {
         Outcome::Done => Ok(()),
         Outcome::CompileErrors(_) => Err(Failure::Kernel),
-        other => Err(engine::failure(other)),
+        _ => Err(engine::failure(&answer)),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     };
     let answer = engine::submit(places, &target, Job::Devices, false)?;
     if answer.outcome != Outcome::Done {
-        return Err(engine::failure(&answer.outcome));
+        return Err(engine::failure(&answer));
     }
     let list = answer.devices.ok_or_else(|| Failure::Usage("the engine listed no devices".into()))?;
     if args.json {

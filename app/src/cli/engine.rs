@@ -114,6 +114,8 @@ pub struct Answer {
     pub ran: Option<RunReport>,
     pub devices: Option<Vec<DeviceInfo>>,
     pub console: String,
+    /// The compiler does not know the architecture that was asked for: wrong usage, not a wrong kernel.
+    arch_unknown: bool,
 }
 
 impl Answer {
@@ -141,9 +143,18 @@ impl Answer {
     }
 }
 
-/// The exit of an outcome other than a judged one.
-pub fn failure(outcome: &Outcome) -> Failure {
-    match outcome {
+fn wanted_arch(job: &Job) -> Option<Arch> {
+    match job {
+        Job::Compile { arch, .. } => Arch::parse(arch),
+        Job::Check { arch, .. } | Job::Bench { arch, .. } | Job::Run { arch, .. } => Arch::parse(arch.as_deref()?),
+        Job::Devices | Job::Ceilings { .. } => None,
+    }
+}
+
+/// The exit of an answer whose job was not carried out.
+pub fn failure(answer: &Answer) -> Failure {
+    match &answer.outcome {
+        Outcome::BadRequest(why) if answer.arch_unknown => Failure::Usage(why.clone()),
         Outcome::Done | Outcome::CompileErrors(_) => Failure::Kernel,
         Outcome::Stopped => Failure::Interrupted,
         Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => {
@@ -162,7 +173,6 @@ pub fn submit(places: &Places, target: &Target, job: Job, show: bool) -> Result<
 /// As [`submit`], in a lab that serves several jobs.
 pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
     let stop = stop_on_ctrl_c();
-    let (id, handle) = lab.submit(job);
     let mut answer = Answer {
         outcome: Outcome::Stopped,
         compiled: None,
@@ -171,7 +181,10 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
         ran: None,
         devices: None,
         console: String::new(),
+        arch_unknown: false,
     };
+    let wanted = wanted_arch(&job);
+    let (id, handle) = lab.submit(job);
     let mut stopped_at: Option<Instant> = None;
     loop {
         if stop.load(Ordering::SeqCst) && stopped_at.is_none() {
@@ -202,6 +215,8 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
             Event::Ran(report) => answer.ran = Some(*report),
             Event::Finished(outcome) => {
                 out::transient("");
+                let known = lab.status().nvrtc_archs;
+                answer.arch_unknown = wanted.is_some_and(|arch| !known.is_empty() && !known.contains(&arch.number));
                 answer.outcome = outcome;
                 return Ok(answer);
             }

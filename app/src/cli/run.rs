@@ -58,6 +58,6 @@ pub fn run(args: &Args, places: &Places) -> Done {
     match &answer.outcome {
         Outcome::Done if answer.ran.as_ref().is_some_and(|ran| ran.completed) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
-        other => Err(engine::failure(other)),
+        _ => Err(engine::failure(&answer)),
     }
 }
