@@ -23,10 +23,10 @@ pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b:
                 step(model, (m, n, k), ks, a, b, d);
             }
         }
-        Order::HalfWords => {
+        Order::HalfWords(span) => {
             d.fill(0.0);
             for upper in [0, 1] {
-                let ks: Vec<usize> = (0..k).filter(|k| k % 4 / 2 == upper).collect();
+                let ks: Vec<usize> = (0..k).filter(|k| k / span % 2 == upper).collect();
                 step(model, (m, n, k), &ks, a, b, d);
             }
             for (d, &c) in d.iter_mut().zip(c) {

@@ -203,6 +203,9 @@ impl Form {
     pub fn check(&self, arch: u32, specific: bool) -> Result<(), String> {
         let least = self.least_arch().ok_or("no architecture has this combination of shape and types")?;
         if self.kind != Kind::Plain {
+            if self.sparse.is_some_and(|s| !s.ordered) {
+                return Err("sparse mma of this kind exists only as mma.sp::ordered_metadata".to_owned());
+            }
             return if matches!(arch, 120 | 121) && specific {
                 Ok(())
             } else {
@@ -230,7 +233,11 @@ impl Form {
         let f32_only = (c, d) == (Output::F32, Output::F32);
         match (kind, a, b) {
             (Kind::Plain, Input::Float(Element::F16), Input::Float(Element::F16)) => match stored {
-                4 if narrow && c != Output::S32 && d != Output::S32 => Some(70),
+                4 if narrow
+                    && matches!((c, d), (Output::F16, Output::F16 | Output::F32) | (Output::F32, Output::F32)) =>
+                {
+                    Some(70)
+                }
                 8 if wide && same_float => Some(if self.sparse.is_some() { 80 } else { 75 }),
                 16 if wide && same_float => Some(80),
                 _ => None,

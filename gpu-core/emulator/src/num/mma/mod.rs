@@ -44,8 +44,9 @@ pub enum Order {
     Chain(usize),
     /// FP8 `mma` where the hardware has no such unit (sm_90, sm_100): the assembler unpacks to f16 the lower, then the
     /// upper two bytes of each register, chains two f16 steps from zero and adds the accumulator with an ordinary
-    /// addition. Found in the machine code of `mma.m16n8k32.e4m3`.
-    HalfWords,
+    /// addition. Found in the machine code of `mma.m16n8k32.e4m3`. The number says how many elements of k lie in a half
+    /// register: two, or the four that two stored ones stand for in a sparse A.
+    HalfWords(usize),
     /// `mma.m8n8k4` of f16 on sm_80 and later, a software call: f32 fma over the four products, then an addition.
     Quad,
 }
@@ -82,7 +83,7 @@ impl Model {
             (90, _) if fp8 && unit == Unit::WarpGroup => {
                 Model { fraction_bits: 13, order: Order::Chain(k), accumulator: short }
             }
-            (90..=110, _) if fp8 => Model { order: Order::HalfWords, ..chain(k) },
+            (90..=110, _) if fp8 => Model { order: Order::HalfWords(2), ..chain(k) },
             (..=89, Element::Tf32) => chain(4),
             (..=89, _) => chain(8),
             _ => chain(k),
@@ -93,7 +94,8 @@ impl Model {
     pub fn expanded(self) -> Model {
         match self.order {
             Order::Chain(group) => Model { order: Order::Chain(2 * group), ..self },
-            _ => self,
+            Order::HalfWords(span) => Model { order: Order::HalfWords(2 * span), ..self },
+            Order::Quad => self,
         }
     }
 }

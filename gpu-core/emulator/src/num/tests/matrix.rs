@@ -211,7 +211,8 @@ fn specials_propagate_by_ieee_rules() {
 #[test]
 fn fp8_without_a_unit_is_two_f16_steps_and_an_addition() {
     let model = Model::for_arch(90, Unit::Warp, Element::E4m3, 32, false);
-    assert_eq!(model.order, Order::HalfWords);
+    assert_eq!(model.order, Order::HalfWords(2));
+    assert_eq!(model.expanded().order, Order::HalfWords(4));
     // C is added last, in round to nearest: 2^24 + 1 + (2 from the products) = 2^24 + 4 would be exact; here the
     // products sum to 3 and the tie goes to even.
     let mut a = [0.0; 32];

@@ -295,7 +295,9 @@ fn sparse_forms_multiply() {
             check(&format!("mma.sp.sync.aligned.{shape}.row.col.{types}"), arch, &mut random);
         }
     }
-    check("mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32", 89, &mut random);
+    for arch in [89, 90, 120] {
+        check("mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32", arch, &mut random);
+    }
 }
 
 #[test]
@@ -441,6 +443,8 @@ fn forms_that_no_architecture_has_are_refused() {
         ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.f32.e2m1.e2m1.f32", 120, true),
         ("mma.sync.aligned.m16n8k16.f32.f16.f16.f32", 90, true),
         ("mma.sync.aligned.row.col.f32.f16.f16.f32", 90, true),
+        ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32", 75, false),
+        ("mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", 120, true),
         ("wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32", 80, false),
     ] {
         assert!(!refused(opcode, arch, specific).is_empty(), "{opcode}");
