@@ -4,7 +4,7 @@ use crate::address::{self, UnknownDay};
 use crate::error::ContentErrors;
 use crate::files::Files;
 use crate::quiz::Quiz;
-use gpu_core::spec::Spec;
+use gpu_core::spec::{Knob, Spec};
 use std::path::Path;
 
 /// The whole course, read once and then only looked at.
@@ -181,6 +181,8 @@ pub struct Exercise {
     /// What the learner starts from: compiles, and fails the check.
     pub scaffold: String,
     pub reference: String,
+    /// The same as fast as we can make it, where the readable reference is slower: see [`Exercise::rival`].
+    pub fast: Option<String>,
     /// Kernels that must be rejected, each for its declared reason.
     pub wrongs: Vec<WrongKernel>,
     pub experiments: Vec<Experiment>,
@@ -199,29 +201,18 @@ pub struct WrongKernel {
 }
 
 /// A kernel to play with: correct or instructive, with values to turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
     /// File name without `.cu`.
     pub name: String,
-    /// First comment line of the file.
     pub title: String,
-    /// The comment lines after it.
-    pub about: String,
+    /// What running it answers.
+    pub question: String,
     pub source: String,
+    /// Whole-number macros of the source; [`Experiment::with`] turns them.
     pub knobs: Vec<Knob>,
-}
-
-/// A value in an experiment's source that the window offers as a choice. Written in the source as a comment line
-/// `//? NAME: value value value | what it is` above the line that holds one of the values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Knob {
-    pub name: String,
-    pub what: String,
-    pub values: Vec<String>,
-    /// The value in the file.
-    pub default: String,
-    /// Zero-based line that holds the value.
-    pub(crate) line: usize,
+    /// Its own spec where it takes other parameters than the exercise.
+    pub spec: Option<Spec>,
 }
 
 /// A Python step beside the kernel, never required to pass a day.
@@ -249,7 +240,8 @@ pub struct Hints {
 pub struct TriggeredHint {
     /// A hint key as in `Verdict::hints`: `race`, `out_of_bounds`, `wrong_output`, …
     pub fault: String,
-    pub text: String,
+    /// From a nudge to nearly the answer.
+    pub steps: Vec<String>,
 }
 
 impl Hints {
@@ -343,6 +335,13 @@ impl Day {
         self.exercises.iter().find_map(|exercise| {
             exercise.experiments.iter().find(|experiment| experiment.name == name).map(|found| (exercise, found))
         })
+    }
+}
+
+impl Exercise {
+    /// The kernel that benchmarks compare with: `fast.cu` where there is one, else the reference.
+    pub fn rival(&self) -> &str {
+        self.fast.as_deref().unwrap_or(&self.reference)
     }
 }
 

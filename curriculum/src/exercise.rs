@@ -1,36 +1,15 @@
 //! Loads the CUDA half of a day: the exercise in its folder, and further ones in sub-folders.
 
-use crate::course::{Exercise, Experiment, Hints, Knob, Rung, TriggeredHint, WrongKernel};
+use crate::course::{Exercise, Experiment, Hints, Rung, TriggeredHint, WrongKernel};
 use crate::error::ContentError;
 use crate::files::Files;
 use crate::lesson::without_anchors;
-use crate::load::{line_with, toml_file};
+use crate::load::line_with;
+use gpu_core::spec::Spec;
 use serde::Deserialize;
 
 /// Key of the exercise in the day's own folder.
 pub const MAIN: &str = "main";
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HintsFile {
-    #[serde(default)]
-    hint: Vec<HintFile>,
-    #[serde(default)]
-    when: Vec<WhenFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HintFile {
-    text: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WhenFile {
-    fault: String,
-    text: String,
-}
 
 /// All exercises of a day, the main one first, then by folder name.
 pub(crate) fn load(files: &Files, address: &str, errors: &mut Vec<ContentError>) -> Vec<Exercise> {
@@ -51,13 +30,7 @@ pub(crate) fn load(files: &Files, address: &str, errors: &mut Vec<ContentError>)
 fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentError>) -> Option<Exercise> {
     let spec_path = format!("{folder}/exercise.toml");
     let spec_text = files.text(&spec_path)?;
-    let spec = match parse_spec(spec_text) {
-        Ok(spec) => spec,
-        Err((line, expected)) => {
-            errors.push(ContentError::new(spec_path, line, expected));
-            return None;
-        }
-    };
+    let spec = spec(&spec_path, spec_text, errors)?;
     let mut source = |name: &str, line: usize| match files.text(&format!("{folder}/{name}")) {
         Some(text) => Some(without_anchors(text)),
         None if line > 0 => {
@@ -82,9 +55,10 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
             });
         }
     }
-    let experiments = experiments(files, folder, errors);
+    let fast = files.text(&format!("{folder}/fast.cu")).map(without_anchors);
+    let experiments = experiments(files, folder, &spec, errors);
     let rungs = rungs(files, folder, errors);
-    let hints = hints(files, folder, errors);
+    let hints = hints(&spec);
     Some(Exercise {
         key: key.to_owned(),
         folder: folder.to_owned(),
@@ -92,6 +66,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
         spec_text: spec_text.to_owned(),
         scaffold: scaffold?,
         reference: reference?,
+        fast,
         wrongs,
         experiments,
         rungs,
@@ -99,96 +74,92 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
     })
 }
 
-/// `hints.toml` lies with the words, for it is words: `curriculum/…` for `kernels/…`.
-pub(crate) fn hints_path(folder: &str) -> String {
-    format!("curriculum/{}/hints.toml", folder.strip_prefix("kernels/").unwrap_or(folder))
-}
-
-fn hints(files: &Files, folder: &str, errors: &mut Vec<ContentError>) -> Hints {
-    let path = hints_path(folder);
-    if files.text(&path).is_none() {
-        return Hints::default();
-    }
-    let HintsFile { hint, when } = toml_file(files, &path, errors).unwrap_or_default();
-    Hints {
-        steps: hint.into_iter().map(|HintFile { text }| text.trim().to_owned()).collect(),
-        triggered: when
-            .into_iter()
-            .map(|WhenFile { fault, text }| TriggeredHint { fault, text: text.trim().to_owned() })
-            .collect(),
+fn spec(path: &str, text: &str, errors: &mut Vec<ContentError>) -> Option<Spec> {
+    match Spec::parse(text, path) {
+        Ok(spec) => Some(spec),
+        Err(error) => {
+            errors.extend(error.problems.iter().map(|problem| {
+                let key = if problem.key.is_empty() { String::new() } else { format!(" for `{}`", problem.key) };
+                let expected = format!("{}{key} (found {})", problem.expected, problem.found);
+                ContentError::new(path, problem.line as usize, expected)
+            }));
+            None
+        }
     }
 }
 
-fn experiments(files: &Files, folder: &str, errors: &mut Vec<ContentError>) -> Vec<Experiment> {
+/// The general hints in one list, and those that belong to a diagnosis.
+fn hints(spec: &Spec) -> Hints {
+    let mut hints = Hints::default();
+    for hint in &spec.hints {
+        match &hint.on {
+            None => hints.steps.extend(hint.steps.iter().cloned()),
+            Some(fault) => {
+                hints.triggered.push(TriggeredHint { fault: fault.clone(), steps: hint.steps.clone() });
+            }
+        }
+    }
+    hints
+}
+
+fn experiments(files: &Files, folder: &str, spec_of: &Spec, errors: &mut Vec<ContentError>) -> Vec<Experiment> {
     let mut experiments = Vec::new();
-    for (file, text) in files.below(&format!("{folder}/experiments")) {
-        let path = format!("{folder}/experiments/{file}");
-        let Some(name) = file.strip_suffix(".cu").filter(|name| crate::address::is_slug(name)) else {
-            errors.push(ContentError::new(path, 0, "a file name such as `block-size.cu`"));
+    for declared in &spec_of.experiments {
+        let path = format!("{folder}/{}", declared.file);
+        let Some(text) = files.text(&path) else {
+            errors.push(ContentError::new(format!("{folder}/exercise.toml"), 0, format!("an existing file {path}")));
             continue;
         };
-        let source = without_anchors(text);
-        let mut comment = source.lines().map_while(|line| line.strip_prefix("//")).map(str::trim);
-        let title = comment.next().unwrap_or_default().trim_end_matches('.').to_owned();
-        if title.is_empty() {
-            errors.push(ContentError::new(&path, 1, "a comment line with the experiment's title"));
+        let own = declared.spec.as_ref().map(|name| format!("{folder}/{name}"));
+        let own = own.and_then(|path| match files.text(&path) {
+            Some(text) => spec(&path, text, errors),
+            None => {
+                errors.push(ContentError::new(path, 0, "this file to exist"));
+                None
+            }
+        });
+        let name = declared.file.rsplit('/').next().unwrap_or_default().trim_end_matches(".cu").to_owned();
+        if !crate::address::is_slug(&name) {
+            errors.push(ContentError::new(&path, 0, "a file name such as `block-size.cu`"));
         }
-        let about = comment.collect::<Vec<_>>().join("\n").trim().to_owned();
-        let knobs = knobs(&path, &source, errors);
-        experiments.push(Experiment { name: name.to_owned(), title, about, source, knobs });
+        let source = without_anchors(text);
+        for knob in &declared.knobs {
+            match define_line(&source, &knob.name) {
+                Some((_, value)) if value == knob.default.to_string() => {}
+                _ => errors.push(ContentError::new(
+                    &path,
+                    0,
+                    format!("the line `#define {} {}` for a knob of exercise.toml", knob.name, knob.default),
+                )),
+            }
+        }
+        experiments.push(Experiment {
+            name,
+            title: declared.title.clone(),
+            question: declared.question.clone(),
+            source,
+            knobs: declared.knobs.clone(),
+            spec: own,
+        });
     }
     experiments
 }
 
-/// Reads the `//?` lines of an experiment.
-fn knobs(path: &str, source: &str, errors: &mut Vec<ContentError>) -> Vec<Knob> {
-    let lines: Vec<&str> = source.lines().collect();
-    let mut knobs: Vec<Knob> = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        let Some(rest) = line.trim().strip_prefix("//?") else { continue };
-        let mut error = |expected: &str| errors.push(ContentError::new(path, index + 1, expected));
-        let parts = rest.split_once(':').and_then(|(name, rest)| Some((name.trim(), rest.split_once('|')?)));
-        let Some((name, (values, what))) = parts else {
-            error("`//? NAME: value value | what it is`");
-            continue;
-        };
-        let values: Vec<String> = values.split_whitespace().map(str::to_owned).collect();
-        let target = lines.get(index + 1).copied().unwrap_or_default();
-        let present: Vec<&String> = values.iter().filter(|value| find_token(target, value).is_some()).collect();
-        if values.len() < 2 || present.len() != 1 {
-            error("at least two values, exactly one of which stands on the next line");
-            continue;
-        }
-        if knobs.iter().any(|knob| knob.name == name) {
-            error("a knob name that is not used above");
-        }
-        knobs.push(Knob {
-            name: name.to_owned(),
-            what: what.trim().to_owned(),
-            default: present[0].clone(),
-            values,
-            line: index + 1,
-        });
-    }
-    knobs
-}
-
-/// Byte offset of `token` in `line` where it is not part of a longer word.
-fn find_token(line: &str, token: &str) -> Option<usize> {
-    let word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    line.match_indices(token).map(|(at, _)| at).find(|at| {
-        let before = line[..*at].chars().next_back();
-        let after = line[at + token.len()..].chars().next();
-        !before.is_some_and(word) && !after.is_some_and(word)
+/// The line `#define NAME value`: its zero-based number and the value.
+fn define_line<'a>(source: &'a str, name: &str) -> Option<(usize, &'a str)> {
+    source.lines().enumerate().find_map(|(number, line)| {
+        let mut words = line.split_whitespace();
+        let is_it = words.next() == Some("#define") && words.next() == Some(name);
+        is_it.then(|| words.next()).flatten().map(|value| (number, value))
     })
 }
 
 impl Experiment {
-    /// The source with knobs turned; knobs that are not named keep their value.
+    /// The source with knobs turned, by rewriting their `#define` lines; knobs that are not named keep their value.
     ///
     /// # Errors
     /// No such knob, or a value that it does not offer: says which exist.
-    pub fn with(&self, settings: &[(String, String)]) -> Result<String, String> {
+    pub fn with(&self, settings: &[(String, i64)]) -> Result<String, String> {
         let mut lines: Vec<String> = self.source.lines().map(str::to_owned).collect();
         for (name, value) in settings {
             let Some(knob) = self.knobs.iter().find(|knob| knob.name == *name) else {
@@ -196,11 +167,11 @@ impl Experiment {
                 return Err(format!("experiment {} has no knob `{name}`; it has: {}", self.name, known.join(", ")));
             };
             if !knob.values.contains(value) {
-                return Err(format!("knob {name} takes {} (found `{value}`)", knob.values.join(", ")));
+                let known: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
+                return Err(format!("knob {name} takes {} (found {value})", known.join(", ")));
             }
-            let line = &mut lines[knob.line];
-            if let Some(at) = find_token(line, &knob.default) {
-                line.replace_range(at..at + knob.default.len(), value);
+            if let Some((number, _)) = define_line(&self.source, name) {
+                lines[number] = format!("#define {name} {value}");
             }
         }
         Ok(lines.join("\n") + "\n")
@@ -252,44 +223,33 @@ fn inline_dependencies(source: &str) -> Option<Vec<String>> {
     toml::from_str::<Script>(&block).ok().map(|script| script.dependencies)
 }
 
-/// Becomes the exercise format's own reader as soon as there is one.
-fn parse_spec(_text: &str) -> Result<gpu_core::spec::Spec, (usize, String)> {
-    Err((0, "a build that reads exercise files".to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpu_core::spec::Knob;
 
-    const TEXT: &str = "// Stride.\n// Turn it.\n//? STRIDE: 1 2 32 | elements between threads\nconstexpr int STRIDE = 1; // not 12\n\
-                        //? block: 64 128 | threads\n// lockstep: block = 128\n";
+    const TEXT: &str = "#define STRIDE 1\n#define STRIDED 1\nint a = STRIDE;\n";
 
-    fn experiment(text: &str) -> (Vec<Experiment>, Vec<ContentError>) {
-        let files = Files::from_texts([("kernels/w/d/experiments/stride.cu", text)]);
-        let mut errors = Vec::new();
-        (experiments(&files, "kernels/w/d", &mut errors), errors)
-    }
-
-    #[test]
-    fn knobs_change_one_token() {
-        let (found, errors) = experiment(TEXT);
-        assert_eq!(errors, []);
-        assert_eq!((found[0].title.as_str(), found[0].knobs.len()), ("Stride", 2));
-        let set = |name: &str, value: &str| found[0].with(&[(name.to_owned(), value.to_owned())]);
-        assert!(set("STRIDE", "32").unwrap().contains("STRIDE = 32; // not 12"));
-        assert!(set("block", "64").unwrap().contains("block = 64\n"));
-        assert_eq!(found[0].with(&[]).unwrap(), TEXT);
-        assert!(set("STRIDE", "3").unwrap_err().contains("1, 2, 32"));
-        assert!(set("depth", "3").unwrap_err().contains("STRIDE, block"));
-    }
-
-    #[test]
-    fn a_knob_that_turns_nothing_is_an_error() {
-        for bad in ["// t\n//? A: 1 2 | x\nint a = 3;\n", "// t\n//? A: 1 2\nint a = 1;\n", "// t\n//? A: 1 2 | x"] {
-            let (_, errors) = experiment(bad);
-            assert_eq!(errors.len(), 1, "{bad}");
-            assert_eq!(errors[0].line, 2);
+    fn experiment() -> Experiment {
+        let knob = Knob { name: "STRIDE".into(), values: vec![1, 2, 32], default: 1, label: String::new() };
+        Experiment {
+            name: "stride".into(),
+            title: String::new(),
+            question: String::new(),
+            source: TEXT.into(),
+            knobs: vec![knob],
+            spec: None,
         }
+    }
+
+    #[test]
+    fn knobs_change_their_definition_only() {
+        let experiment = experiment();
+        let set = |name: &str, value: i64| experiment.with(&[(name.to_owned(), value)]);
+        assert_eq!(set("STRIDE", 32).unwrap(), TEXT.replacen("STRIDE 1", "STRIDE 32", 1));
+        assert_eq!(experiment.with(&[]).unwrap(), TEXT);
+        assert!(set("STRIDE", 3).unwrap_err().contains("1, 2, 32"));
+        assert!(set("DEPTH", 3).unwrap_err().contains("it has: STRIDE"));
     }
 
     #[test]

@@ -154,6 +154,10 @@ fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) 
         minutes: None,
         objectives: Vec::new(),
     });
+    if let Some(id) = head.id.as_ref().filter(|id| !crate::address::is_slug(id)) {
+        let expected = format!("an id of lower-case words and hyphens (found `{id}`)");
+        errors.push(ContentError::new(format!("{folder}/day.toml"), 0, expected));
+    }
     let lesson_path = format!("{folder}/lesson.md");
     let lesson = files.text(&lesson_path).map(|text| {
         let source = lesson::Source { files, path: &lesson_path, address: &address };

@@ -67,7 +67,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             out::print(&format!("\n{}", report::verdict(verdict, &kernel.for_report(), style)));
             // What the course has to say about this failure.
             if let Some(hint) = exercise.hints.for_keys(&verdict.hints).filter(|_| !verdict.passed) {
-                out::print(&format!("hint: {}\n", hint.text));
+                out::print(&format!("hint: {}\n", hint.steps.first().map_or("", String::as_str)));
             }
         }
     }

@@ -106,7 +106,7 @@ pub enum PredictKernel {
     /// An experiment by name, knobs at their defaults unless given.
     Experiment {
         name: String,
-        knobs: Vec<(String, String)>,
+        knobs: Vec<(String, i64)>,
     },
 }
 

@@ -65,7 +65,7 @@ struct RawRun {
     action: String,
     case: Option<String>,
     #[serde(default)]
-    knobs: std::collections::BTreeMap<String, String>,
+    knobs: std::collections::BTreeMap<String, i64>,
 }
 
 fn main_exercise() -> String {
@@ -286,7 +286,7 @@ impl Reader<'_> {
         let run = self.need(raw.run.as_ref(), "run", "predict")?;
         let at = Some(run.span().start);
         let RawRun { exercise, kernel, action, case, knobs } = run.get_ref();
-        let knobs: Vec<_> = knobs.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let knobs: Vec<_> = knobs.iter().map(|(name, value)| (name.clone(), *value)).collect();
         let kernel = match kernel.as_str() {
             "learner" => PredictKernel::Learner,
             "reference" => PredictKernel::Reference,
