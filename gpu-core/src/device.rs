@@ -1,6 +1,13 @@
 //! One trait for everything that can run a compiled kernel.
 
+use crate::compile::CompileReport;
+use crate::cuda::CudaDevice;
+use crate::emulator_device::EmulatorDevice;
+use crate::spec::{Dtype, Geometry, Role};
+use ptx_emulator::{Counters, Fault, LineCounters, Occupancy, Trace, TraceRequest};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Which device a job wants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,4 +62,108 @@ pub enum RunError {
     /// A limit of the run was exceeded; says which and what to do.
     #[error("{0}")]
     Limit(String),
+}
+
+/// Opens a device. A GPU's context stays alive until the device is dropped.
+///
+/// # Errors
+/// [`RunError::Environment`] when there is no such device here.
+pub fn open(choice: &DeviceChoice) -> Result<Box<dyn Device>, RunError> {
+    Ok(match choice {
+        DeviceChoice::Emulator => Box::new(EmulatorDevice::new()),
+        DeviceChoice::Gpu(ordinal) => Box::new(CudaDevice::open(*ordinal)?),
+    })
+}
+
+/// Every device of this machine: GPUs by ordinal, then the emulator, which is always there.
+pub fn list() -> Vec<DeviceInfo> {
+    let mut devices = crate::cuda::list();
+    devices.push(EmulatorDevice::describe());
+    devices
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    Buffer(Buffer),
+    /// The value's bytes, little-endian.
+    Scalar(Vec<u8>),
+}
+
+/// Device memory that a kernel gets a pointer to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    pub name: String,
+    pub dtype: Dtype,
+    pub role: Role,
+    /// Before a run what the memory holds (ignored for `Role::Out`, whose `len` alone counts), after it what the
+    /// kernel left there. Elements of an output that nobody wrote hold [`Dtype::poison`].
+    pub bytes: Vec<u8>,
+}
+
+/// One launch. Arguments are given apart.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    pub kernel: &'a str,
+    pub geometry: Geometry,
+    /// Registers that ptxas gave each thread, for the emulator's occupancy.
+    pub registers_per_thread: Option<u32>,
+    pub trace: Option<TraceRequest>,
+    pub time_limit: Duration,
+}
+
+/// What a launch did beside its outputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Every thread ran to its end.
+    pub completed: bool,
+    /// Emulator only, like all up to `occupancy`.
+    pub faults: Vec<Fault>,
+    pub counters: Option<Counters>,
+    pub lines: Vec<LineCounters>,
+    pub trace: Option<Trace>,
+    /// Printed text that the device itself collected (a GPU prints to the process's own output).
+    pub console: String,
+    pub console_dropped_lines: u64,
+    pub notes: Vec<String>,
+    pub occupancy: Option<Occupancy>,
+    pub corruptions: Vec<Corruption>,
+}
+
+/// Memory that a kernel changed and should not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    pub buffer: String,
+    pub kind: CorruptionKind,
+    /// Byte offset of the first change from the buffer's start; negative before it.
+    pub first_byte: i64,
+    pub changed_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorruptionKind {
+    /// In the guard zone before or after a buffer.
+    Guard,
+    /// Inside an `in` buffer.
+    Input,
+}
+
+/// Anything that runs a compiled kernel.
+pub trait Device: Send {
+    fn info(&self) -> &DeviceInfo;
+
+    /// Makes a module ready and forgets the one before.
+    ///
+    /// # Errors
+    /// [`RunError::Environment`] when this device cannot run it, with the reason.
+    fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError>;
+
+    /// Runs a kernel of the loaded module once. Outputs are poisoned before, and read back into `arguments`.
+    ///
+    /// # Errors
+    /// See [`RunError`]. A kernel's own faults are in the report where the device can go on after them.
+    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError>;
+
+    /// The GPU behind this device, for timing; None for the emulator, which has no time to measure.
+    fn as_cuda(&mut self) -> Option<&mut CudaDevice>;
 }

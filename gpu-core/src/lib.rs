@@ -3,8 +3,11 @@
 pub mod bench;
 pub mod compile;
 pub mod counter_check;
+pub mod cuda;
 pub mod device;
+pub mod emulator_device;
 pub mod job;
+pub mod judge;
 pub mod ncu;
 pub mod oracle;
 pub mod spec;

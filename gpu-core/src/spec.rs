@@ -238,12 +238,4 @@ impl Spec {
             &self.emulator_bench
         }
     }
-
-    /// The launch shape with the directives of a kernel's text applied.
-    ///
-    /// # Errors
-    /// One sentence with file and line when a directive is malformed or this exercise fixes its launch.
-    pub fn launch_for(&self, file: &str, source: &str) -> Result<LaunchShape, String> {
-        directives::apply(self, file, source)
-    }
 }

@@ -113,6 +113,8 @@ pub struct Verdict {
     pub faults: Vec<Fault>,
     /// Hint keys for the lesson (`race`, `out_of_bounds`, `wrong_output`, `never_written`, …).
     pub hints: Vec<String>,
+    /// What the check could not do or left out, and why.
+    pub notes: Vec<String>,
     /// The trace that was asked for, of the first case that has one.
     pub trace: Option<Trace>,
     pub seed: u64,

@@ -1,7 +1,7 @@
 //! Exercise files: the documented example reads, and every mistake is named with line, expectation and finding.
 
 use gpu_core::oracle;
-use gpu_core::spec::{Dtype, Param, Size, Spec};
+use gpu_core::spec::{Dtype, Param, Size, Spec, launch_directives};
 use gpu_core::verdict::HINT_KEYS;
 
 const README: &str = include_str!("../../kernels/README.md");
@@ -42,13 +42,14 @@ fn the_manual_names_everything_that_the_reader_accepts() {
 fn directives_change_the_launch() {
     let spec = Spec::parse(example(), "example.toml").expect("reads");
     let source = "// lockstep: block = 128\n// lockstep: grid = ceil_div(n, 4 * block_x)\n";
-    let launch = spec.launch_for("kernel.cu", source).expect("well-formed");
+    let directives = launch_directives(source, &[]).expect("well-formed");
+    let launch = spec.launch_with(&directives).expect("allowed");
     let resolved = spec.resolve(&size(1000), Some(&launch)).expect("resolves");
     assert_eq!((resolved.geometry.grid[0], resolved.geometry.block[0]), (2, 128));
     let mut fixed = spec.clone();
     fixed.launch.learner_may_change = false;
-    let error = fixed.launch_for("kernel.cu", source).expect_err("fixed");
-    assert!(error.starts_with("kernel.cu:1:"), "{error}");
+    let error = fixed.launch_with(&directives).expect_err("fixed");
+    assert!(error.starts_with("line 1:"), "{error}");
 }
 
 /// Replaces `from` by `to` in the example and expects a problem that holds every one of `parts`.

@@ -77,6 +77,8 @@ pub struct CompileReport {
     pub cubin: Vec<u8>,
     /// Disassembly; None when not asked for or no disassembler is present.
     pub sass: Option<String>,
+    /// Launch directives found in the source's comments.
+    pub launch_directives: Vec<crate::spec::Directive>,
     pub from_cache: bool,
     pub compile_ms: f64,
 }

@@ -8,12 +8,13 @@
 //! A macro of the kernel that stands for a whole number (`#define BLOCK 256`) may be used by name.
 
 use super::{Expr, LaunchShape, Parsed, Spec, macros};
+use serde::{Deserialize, Serialize};
 
 const PREFIX: &str = "lockstep:";
 const KEYS: [&str; 4] = ["block", "cluster", "dynamic_shared_bytes", "grid"];
 
 /// One directive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directive {
     /// One-based line of the kernel's text.
     pub line: u32,
@@ -22,13 +23,14 @@ pub struct Directive {
     pub values: Vec<Expr>,
 }
 
-/// Finds the directives of a kernel's text, in order.
+/// Finds the directives of a kernel's text, in order. Macros may also come from `-DNAME=value` in the compiler
+/// `options`, which override the text's own.
 ///
 /// # Errors
 /// Line and one sentence for the first that is malformed.
-pub fn launch_directives(source: &str) -> Result<Vec<Directive>, (u32, String)> {
+pub fn launch_directives(source: &str, options: &[String]) -> Result<Vec<Directive>, (u32, String)> {
     let mut directives = Vec::new();
-    let defined = macros::integers(source);
+    let defined = macros::integers(source, options);
     for (index, line) in source.lines().enumerate() {
         let Some(text) = line.trim_start().strip_prefix("//").map(str::trim) else { continue };
         let Some(text) = text.strip_prefix(PREFIX) else { continue };
@@ -78,23 +80,28 @@ fn split_top_level(text: &str) -> Vec<&str> {
     parts
 }
 
-pub(super) fn apply(spec: &Spec, file: &str, source: &str) -> Result<LaunchShape, String> {
-    let mut shape = spec.launch.clone();
-    let directives = launch_directives(source).map_err(|(line, message)| format!("{file}:{line}: {message}"))?;
-    for Directive { line, key, mut values } in directives {
-        if !shape.learner_may_change {
-            return Err(format!(
-                "{file}:{line}: this exercise fixes its launch shape; remove the `lockstep: {key}` directive"
-            ));
+impl Spec {
+    /// The launch shape with a kernel's directives applied.
+    ///
+    /// # Errors
+    /// One sentence with the line when this exercise fixes its launch.
+    pub fn launch_with(&self, directives: &[Directive]) -> Result<LaunchShape, String> {
+        let mut shape = self.launch.clone();
+        for Directive { line, key, values } in directives {
+            if !shape.learner_may_change {
+                return Err(format!(
+                    "line {line}: this exercise fixes its launch shape; remove the comment `lockstep: {key} = ...`"
+                ));
+            }
+            match key.as_str() {
+                "block" => shape.block = values.clone(),
+                "cluster" => shape.cluster = values.clone(),
+                "grid" => shape.grid = values.clone(),
+                _ => shape.dynamic_shared_bytes = values.first().cloned().unwrap_or(Expr::from("0")),
+            }
         }
-        match key.as_str() {
-            "block" => shape.block = values,
-            "cluster" => shape.cluster = values,
-            "grid" => shape.grid = values,
-            _ => shape.dynamic_shared_bytes = values.remove(0),
-        }
+        Ok(shape)
     }
-    Ok(shape)
 }
 
 #[cfg(test)]
@@ -104,7 +111,7 @@ mod tests {
     #[test]
     fn directives_are_found_with_their_lines() {
         let source = "#include <x>\n// lockstep: block = 32, 8\n  //lockstep: grid = ceil_div(n, 4 * block_x), 2\nint a; // lockstep: no\n";
-        let found = launch_directives(source).expect("well-formed");
+        let found = launch_directives(source, &[]).expect("well-formed");
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].line, found[0].values.len()), (2, 2));
         assert_eq!(found[1].values, [Expr::from("ceil_div(n, 4 * block_x)"), Expr::from("2")]);
@@ -113,11 +120,13 @@ mod tests {
     #[test]
     fn a_directive_follows_the_kernels_macros() {
         let source = "// lockstep: block = BLOCK\n// lockstep: grid = ceil_div(n, 4 * BLOCK)\n#define BLOCK 64\n";
-        let found = launch_directives(source).expect("well-formed");
+        let found = launch_directives(source, &[]).expect("well-formed");
         assert_eq!(
             (&found[0].values, &found[1].values),
             (&vec![Expr::from("64")], &vec![Expr::from("ceil_div(n, 4 * 64)")])
         );
+        let varied = launch_directives(source, &["-DBLOCK=32".to_owned()]).expect("well-formed");
+        assert_eq!(varied[0].values, [Expr::from("32")], "an experiment's knob overrides the default");
     }
 
     #[test]
@@ -129,7 +138,7 @@ mod tests {
             ("\n// lockstep: grid = ceil_div(n", "expected"),
             ("\n// lockstep: dynamic_shared_bytes = 1, 2", "at most 1"),
         ] {
-            let (line, message) = launch_directives(source).expect_err(source);
+            let (line, message) = launch_directives(source, &[]).expect_err(source);
             assert_eq!(line, 2);
             assert!(message.contains(part), "{message}");
         }

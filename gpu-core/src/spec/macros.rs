@@ -3,9 +3,14 @@
 
 use std::collections::BTreeMap;
 
-/// The macros that stand for a whole number (`#define BLOCK 256`), with the last definition of each.
-pub(super) fn integers(source: &str) -> BTreeMap<&str, &str> {
-    source.lines().filter_map(definition).collect()
+/// The macros that stand for a whole number (`#define BLOCK 256`), with the last definition of each. Those that
+/// the compiler's options define (`-DBLOCK=64`) win: kernels guard such defaults with `#ifndef`.
+pub(super) fn integers<'a>(source: &'a str, options: &'a [String]) -> BTreeMap<&'a str, &'a str> {
+    let given = options.iter().filter_map(|option| {
+        let (name, value) = option.strip_prefix("-D")?.split_once('=')?;
+        value.parse::<u64>().is_ok().then_some((name, value))
+    });
+    source.lines().filter_map(definition).chain(given).collect()
 }
 
 fn definition(line: &str) -> Option<(&str, &str)> {
@@ -41,7 +46,7 @@ mod tests {
     fn only_whole_number_macros_count() {
         let source =
             "#define BLOCK 128\n  # define  N 4 // four\n#define F(x) x\n#define E 2 + 3\n#defineX 3\n#define Q\n";
-        let macros = integers(source);
+        let macros = integers(source, &[]);
         assert_eq!(macros, BTreeMap::from([("BLOCK", "128"), ("N", "4")]));
         assert_eq!(expand("ceil_div(n, N * BLOCK_x), BLOCK", &macros), "ceil_div(n, 4 * BLOCK_x), 128");
         assert_eq!(expand("", &macros), "");

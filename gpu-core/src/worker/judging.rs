@@ -1,32 +1,46 @@
 //! The one place where a device worker calls the judge, the benchmark and the devices.
 
 use super::messages::Task;
-use crate::device::{DeviceChoice, DeviceInfo, RunError};
+use crate::device::{self, Device, DeviceChoice, DeviceInfo, RunError};
 use crate::job::Event;
+use crate::judge::{self, CheckRequest};
 use std::sync::atomic::AtomicBool;
 
 /// An open device.
 pub struct Opened {
-    info: DeviceInfo,
+    device: Box<dyn Device>,
 }
 
 impl Opened {
     pub fn open(choice: &DeviceChoice) -> Result<Self, RunError> {
-        let _ = choice;
-        Err(RunError::Environment("this build has no devices yet".to_owned()))
+        Ok(Self { device: device::open(choice)? })
     }
 
     pub fn info(&self) -> DeviceInfo {
-        self.info.clone()
+        self.device.info().clone()
     }
 
     /// Does a task. Events go out through `emit` as they come.
     pub fn perform(&mut self, task: Task, emit: &mut dyn FnMut(Event), stop: &AtomicBool) -> Result<(), RunError> {
-        let _ = (task, emit, stop);
-        Err(RunError::Environment("this build has no judge yet".to_owned()))
+        let device = self.device.as_mut();
+        let event = match task {
+            Task::Check { compiled, spec, seed, trace } => {
+                let request = CheckRequest { seed, trace };
+                Event::Verdict(Box::new(judge::check(device, &compiled, &spec, &request, emit, stop)?))
+            }
+            Task::Run { compiled, spec, seed, trace } => {
+                let request = CheckRequest { seed, trace };
+                Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
+            }
+            Task::Bench { .. } | Task::Ceilings => {
+                return Err(RunError::Environment("this build has no benchmark yet".to_owned()));
+            }
+        };
+        emit(event);
+        Ok(())
     }
 }
 
 pub fn list() -> Vec<DeviceInfo> {
-    Vec::new()
+    device::list()
 }

@@ -9,7 +9,7 @@ use crate::compile::options::Arch;
 use crate::compile::{CompileReport, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
-use crate::spec::Spec;
+use crate::spec::{Spec, launch_directives};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
@@ -109,20 +109,17 @@ impl Lane {
     fn perform(&mut self, id: JobId, job: Job, stop: &AtomicBool, submitted: Instant) -> Result<Outcome, Outcome> {
         let limits = self.shared.limits();
         let (task, time, compile_ms) = match job {
-            Job::Check { source, mut spec, arch, seed, trace, .. } => {
-                apply_directives(&source, &mut spec)?;
+            Job::Check { source, spec, arch, seed, trace, .. } => {
                 let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
                 let ms = compiled.compile_ms;
                 (Task::Check { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
-            Job::Run { source, mut spec, arch, seed, trace, .. } => {
-                apply_directives(&source, &mut spec)?;
+            Job::Run { source, spec, arch, seed, trace, .. } => {
                 let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
                 let ms = compiled.compile_ms;
                 (Task::Run { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
-            Job::Bench { source, mut spec, arch, seed, reference, .. } => {
-                apply_directives(&source, &mut spec)?;
+            Job::Bench { source, spec, arch, seed, reference, .. } => {
                 let compiled = self.compile(id, &source, &spec, arch.clone(), stop, true)?;
                 let ms = compiled.compile_ms;
                 let reference = match reference {
@@ -159,7 +156,7 @@ impl Lane {
         let mut source = source.clone();
         let missing = spec.options.iter().filter(|option| !source.options.contains(option)).cloned();
         source.options.extend(missing.collect::<Vec<_>>());
-        let report = pipeline::compile(&self.shared, &self.pool, &source, &arch, Emit::default(), stop)?;
+        let mut report = pipeline::compile(&self.shared, &self.pool, &source, &arch, Emit::default(), stop)?;
         if own {
             self.shared.emit(id, Event::Compiled(Box::new(report.clone())));
         }
@@ -167,6 +164,8 @@ impl Lane {
             return Err(Outcome::CompileErrors(report.diagnostics));
         }
         signature::check(&report.ptx, spec).map_err(Outcome::BadRequest)?;
+        report.launch_directives = launch_directives(&source.text, &source.options)
+            .map_err(|(line, message)| Outcome::BadRequest(format!("{}:{line}: {message}", source.name)))?;
         Ok(report)
     }
 
@@ -267,12 +266,6 @@ fn choose_arch(info: &DeviceInfo, requires: Option<&str>, asked: Option<String>)
         ))),
         _ => Ok(own.to_string()),
     }
-}
-
-/// The launch shape that the source's directives ask for; the judge sees the spec, not the text.
-fn apply_directives(source: &Source, spec: &mut Spec) -> Result<(), Outcome> {
-    spec.launch = spec.launch_for(&source.name, &source.text).map_err(Outcome::BadRequest)?;
-    Ok(())
 }
 
 /// A verdict's times as the learner lived them: from the job's submission, compiling included.

@@ -1,0 +1,196 @@
+//! The emulator as a device: every run with all checks, counters and, when asked, a trace.
+
+use crate::compile::CompileReport;
+use crate::cuda::CudaDevice;
+use crate::device::{
+    Argument, Buffer, Corruption, CorruptionKind, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report,
+    RunError,
+};
+use crate::spec::Role;
+use ptx_emulator::{FaultKind, Memory, Module, Options};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The architecture that kernels are compiled for unless an exercise requires another: the richest one whose
+/// instructions a data-centre GPU of today runs, so that the same PTX can be compared with hardware.
+const DEFAULT_ARCH: &str = "sm_90a";
+const DEFAULT_CAPABILITY: (u32, u32) = (9, 0);
+/// Device memory of the emulated GPU. Shadow memory for the checks costs about as much again.
+const MEMORY_BYTES: u64 = 4 << 30;
+
+/// A CPU that runs PTX.
+pub struct EmulatorDevice {
+    info: DeviceInfo,
+    /// The PTX that `module` was made from, so that loading the same again is free.
+    loaded: Option<(String, Module)>,
+}
+
+impl EmulatorDevice {
+    pub fn new() -> Self {
+        Self { info: Self::describe(), loaded: None }
+    }
+
+    pub fn describe() -> DeviceInfo {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        DeviceInfo {
+            choice: DeviceChoice::Emulator,
+            kind: DeviceKind::Emulator,
+            name: format!("Emulator ({cores} core{})", if cores == 1 { "" } else { "s" }),
+            capability: DEFAULT_CAPABILITY,
+            arch: DEFAULT_ARCH.to_owned(),
+            multiprocessors: None,
+            memory_bytes: Some(MEMORY_BYTES),
+            l2_bytes: None,
+            clock_khz: None,
+            memory_clock_khz: None,
+            memory_bus_bits: None,
+            shared_per_block_optin_bytes: None,
+            driver_version: None,
+        }
+    }
+}
+
+impl Default for EmulatorDevice {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Device for EmulatorDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
+        if self.loaded.as_ref().is_some_and(|(ptx, _)| *ptx == compiled.ptx) {
+            return Ok(());
+        }
+        self.loaded = None;
+        let module = Module::load(&compiled.ptx)
+            .map_err(|error| RunError::Environment(format!("the emulator cannot run this kernel: {error}")))?;
+        self.loaded = Some((compiled.ptx.clone(), module));
+        Ok(())
+    }
+
+    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+        let Some((_, module)) = &self.loaded else {
+            return Err(RunError::BadRequest("no module is loaded".to_owned()));
+        };
+        let mut memory = Memory::new(MEMORY_BYTES);
+        let (params, addresses) = place(&mut memory, arguments)?;
+        let request = ptx_emulator::Launch {
+            kernel: launch.kernel.to_owned(),
+            grid: launch.geometry.grid,
+            block: launch.geometry.block,
+            cluster: launch.geometry.cluster,
+            dynamic_shared_bytes: launch.geometry.dynamic_shared_bytes,
+            params,
+            registers_per_thread: launch.registers_per_thread,
+            cooperative: false,
+        };
+        let options =
+            Options { trace: launch.trace.clone(), time_limit: Some(launch.time_limit), ..Options::default() };
+        let outcome = ptx_emulator::launch(module, &mut memory, &request, &options, stop);
+        if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
+            return Err(RunError::Stopped);
+        }
+        let corruptions = collect(&memory, arguments, &addresses)?;
+        Ok(Report {
+            completed: outcome.completed,
+            faults: outcome.faults,
+            counters: Some(outcome.counters),
+            lines: outcome.lines,
+            trace: outcome.trace,
+            console: outcome.console,
+            console_dropped_lines: outcome.console_dropped_lines,
+            notes: outcome.notes,
+            occupancy: outcome.occupancy,
+            corruptions,
+        })
+    }
+
+    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
+        None
+    }
+}
+
+/// Allocates the buffers and packs the argument block; addresses are 0 for scalars.
+fn place(memory: &mut Memory, arguments: &[Argument]) -> Result<(Vec<u8>, Vec<u64>), RunError> {
+    let mut params = Vec::new();
+    let mut addresses = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        match argument {
+            Argument::Scalar(bytes) => {
+                pack(&mut params, bytes);
+                addresses.push(0);
+            }
+            Argument::Buffer(buffer) => {
+                let address = memory
+                    .alloc(&buffer.name, buffer.bytes.len() as u64)
+                    .map_err(|error| RunError::Limit(format!("buffer `{}`: {error}", buffer.name)))?;
+                if buffer.role != Role::Out {
+                    memory.write(address, &buffer.bytes).map_err(internal)?;
+                }
+                pack(&mut params, &address.to_le_bytes());
+                addresses.push(address);
+            }
+        }
+    }
+    Ok((params, addresses))
+}
+
+/// Appends an argument at its natural alignment, as CUDA lays out kernel parameters.
+pub(crate) fn pack(params: &mut Vec<u8>, bytes: &[u8]) {
+    params.resize(params.len().next_multiple_of(bytes.len().max(1)), 0);
+    params.extend_from_slice(bytes);
+}
+
+/// Reads outputs back and compares inputs.
+fn collect(memory: &Memory, arguments: &mut [Argument], addresses: &[u64]) -> Result<Vec<Corruption>, RunError> {
+    let mut corruptions = Vec::new();
+    for (argument, &address) in arguments.iter_mut().zip(addresses) {
+        let Argument::Buffer(buffer) = argument else { continue };
+        let mut after = vec![0; buffer.bytes.len()];
+        memory.read(address, &mut after).map_err(internal)?;
+        match buffer.role {
+            Role::In => corruptions.extend(changed_input(buffer, &after)),
+            Role::InOut => buffer.bytes = after,
+            Role::Out => {
+                buffer.bytes = after;
+                poison_unwritten(memory, buffer, address);
+            }
+        }
+    }
+    Ok(corruptions)
+}
+
+/// Marks the elements that nobody wrote in a way that every device shares.
+fn poison_unwritten(memory: &Memory, buffer: &mut Buffer, address: u64) {
+    let size = buffer.dtype.bytes();
+    let end = address + buffer.bytes.len() as u64;
+    let mut from = address;
+    while from < end {
+        let Some(unwritten) = memory.initialised(from, end - from) else { break };
+        let element = (unwritten - address) as usize / size;
+        buffer.bytes[element * size..][..size].copy_from_slice(buffer.dtype.poison());
+        from = address + ((element + 1) * size) as u64;
+    }
+}
+
+/// The first difference between an input before and after a run.
+pub(crate) fn changed_input(buffer: &Buffer, after: &[u8]) -> Option<Corruption> {
+    if buffer.bytes == after {
+        return None;
+    }
+    let differs = |at: &usize| buffer.bytes[*at] != after[*at];
+    let first = (0..after.len()).find(differs)?;
+    Some(Corruption {
+        buffer: buffer.name.clone(),
+        kind: CorruptionKind::Input,
+        first_byte: first as i64,
+        changed_bytes: (first..after.len()).filter(differs).count() as u64,
+    })
+}
+
+fn internal(error: ptx_emulator::MemoryError) -> RunError {
+    RunError::Environment(format!("the emulator's memory failed: {error}"))
+}

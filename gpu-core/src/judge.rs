@@ -1,0 +1,328 @@
+//! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
+//! emulator's checks, which run also when the device is a GPU.
+
+mod compare;
+mod explain;
+mod free_run;
+mod inputs;
+
+pub use explain::fault_sentence;
+pub use free_run::run_free;
+pub use inputs::{arguments, fresh_seed};
+
+use crate::compile::{CompileReport, signature};
+use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
+use crate::emulator_device::EmulatorDevice;
+use crate::job::Event;
+use crate::oracle::{self, Oracle};
+use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Role, Size, Spec};
+use crate::verdict::{CaseReport, Verdict};
+use compare::Comparison;
+use ptx_emulator::{Fault, Trace, TraceRequest};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// One case may run this long. A lab ends a job without progress after about as long, so this is a little less:
+/// the kernel's own fault report says more than a killed worker.
+pub const CASE_TIME_LIMIT: Duration = Duration::from_secs(8);
+/// Host memory for one case's buffers, their float64 copies included.
+const MAX_CASE_BYTES: u64 = 8 << 30;
+
+/// What is asked of a check beside the spec.
+#[derive(Clone, Debug, Default)]
+pub struct CheckRequest {
+    /// None: a fresh one from the operating system.
+    pub seed: Option<u64>,
+    /// Traced is the last of the emulator's cases.
+    pub trace: Option<TraceRequest>,
+}
+
+/// Judges a compiled kernel. Each case is sent as an [`Event::Case`] when it is done, printed text as
+/// [`Event::Console`].
+///
+/// # Errors
+/// [`RunError::BadRequest`] for a missing kernel, a wrong signature or a spec that cannot be evaluated;
+/// the rest as the device has it. A kernel that is wrong is not an error but a verdict.
+pub fn check(
+    device: &mut dyn Device,
+    compiled: &CompileReport,
+    spec: &Spec,
+    request: &CheckRequest,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<Verdict, RunError> {
+    let started = Instant::now();
+    let oracle = spec.oracle.as_deref().ok_or_else(|| {
+        RunError::BadRequest(
+            "this spec names no oracle, so there is nothing to check against; run it instead".to_owned(),
+        )
+    })?;
+    let oracle =
+        oracle::find(oracle).ok_or_else(|| RunError::BadRequest(format!("there is no oracle called `{oracle}`")))?;
+    signature::check(&compiled.ptx, spec).map_err(RunError::BadRequest)?;
+    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let seed = request.seed.unwrap_or_else(fresh_seed);
+    let mut session = Session {
+        compiled,
+        spec,
+        oracle,
+        launch,
+        seed,
+        emit,
+        stop,
+        judged: Vec::new(),
+        trace: None,
+        notes: Vec::new(),
+    };
+
+    match device.info().kind {
+        DeviceKind::Emulator => session.run_on(device, spec.emulator_sizes(), request.trace.as_ref())?,
+        DeviceKind::Gpu => {
+            // The emulator goes first: what it finds names line and thread, where the GPU would only lose its context.
+            session.check_on_emulator(request.trace.as_ref())?;
+            let danger =
+                session.judged.iter().flat_map(|judged| &judged.report.faults).find(|f| explain::is_dangerous(f.kind));
+            match danger.map(explain::fault_sentence) {
+                Some(fault) => session.notes.push(format!("Not run on {}: {fault}.", device.info().name)),
+                None => session.run_on(device, &spec.check, None)?,
+            }
+        }
+    }
+    Ok(session.verdict(started))
+}
+
+/// A judged case.
+struct Judged {
+    resolved: Resolved,
+    report: CaseReport,
+    hints: Vec<&'static str>,
+}
+
+/// What the cases of one check share.
+struct Session<'a> {
+    compiled: &'a CompileReport,
+    spec: &'a Spec,
+    oracle: &'static Oracle,
+    launch: LaunchShape,
+    seed: u64,
+    emit: &'a mut dyn FnMut(Event),
+    stop: &'a AtomicBool,
+    judged: Vec<Judged>,
+    trace: Option<Trace>,
+    notes: Vec<String>,
+}
+
+impl Session<'_> {
+    /// The emulator's checks beside a GPU. What the emulator cannot run is noted, not held against the kernel.
+    fn check_on_emulator(&mut self, trace: Option<&TraceRequest>) -> Result<(), RunError> {
+        let mut emulator = EmulatorDevice::new();
+        match emulator.load(self.compiled) {
+            Ok(()) => self.run_on(&mut emulator, self.spec.emulator_sizes(), trace),
+            Err(RunError::Environment(message)) => {
+                self.notes.push(format!("Races and bounds were not checked: {message}."));
+                Ok(())
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn run_on(
+        &mut self,
+        device: &mut dyn Device,
+        sizes: &[Size],
+        trace: Option<&TraceRequest>,
+    ) -> Result<(), RunError> {
+        device.load(self.compiled)?;
+        for (index, size) in sizes.iter().enumerate() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(RunError::Stopped);
+            }
+            let resolved = resolve(self.spec, size, &self.launch)?;
+            let trace = trace.filter(|_| index + 1 == sizes.len()).cloned();
+            let judged = self.case(device, resolved, trace)?;
+            (self.emit)(Event::Case(Box::new(judged.report.clone())));
+            // A kernel that does not end would spend the limit again at every size.
+            let hangs = judged.report.faults.iter().any(|fault| explain::rank(fault.kind) >= 12);
+            self.judged.push(judged);
+            if hangs {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn case(
+        &mut self,
+        device: &mut dyn Device,
+        resolved: Resolved,
+        trace: Option<TraceRequest>,
+    ) -> Result<Judged, RunError> {
+        let started = Instant::now();
+        let mut arguments = inputs::arguments(&resolved, self.seed);
+        let expected = self
+            .oracle
+            .compute(&resolved.signature(), &oracle_inputs(&resolved, &arguments))
+            .map_err(RunError::BadRequest)?;
+        let launch = launch_of(self.compiled, self.spec, &resolved, trace);
+        let mut run = device.run(&launch, &mut arguments, self.stop)?;
+        emit_console(self.emit, &mut run);
+        let comparison = if run.completed {
+            compare::compare(&resolved, &arguments, &expected, &self.spec.tolerance)
+        } else {
+            // Half-written outputs of an aborted run say nothing beyond its fault.
+            Comparison::default()
+        };
+        self.trace = self.trace.take().or(run.trace.take());
+        run.faults.sort_by_key(|fault| explain::rank(fault.kind));
+        let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
+        let corrupted: Vec<String> =
+            run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
+        let passed = run.completed && run.faults.is_empty() && corrupted.is_empty() && comparison.mismatch_count == 0;
+        let mut report = CaseReport {
+            name: resolved.name.clone(),
+            seed: self.seed,
+            device: device.info().name.clone(),
+            passed,
+            reason: String::new(),
+            mismatches: comparison.mismatches.clone(),
+            mismatch_count: comparison.mismatch_count,
+            element_count: comparison.element_count,
+            worst_error_ratio: comparison.worst_error_ratio,
+            corrupted,
+            faults: run.faults,
+            notes: run.notes,
+            counters: run.counters,
+            lines: run.lines,
+            wall_ms: 0.0,
+        };
+        report.reason = explain::reason(&report, &comparison);
+        if !passed && report.reason.is_empty() {
+            report.reason = "the kernel did not run to its end".to_owned();
+        }
+        let hints = explain::hints(&report, &run.corruptions, &comparison);
+        report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(Judged { resolved, report, hints })
+    }
+
+    fn verdict(self, started: Instant) -> Verdict {
+        let passed = !self.judged.is_empty() && self.judged.iter().all(|judged| judged.report.passed);
+        let mut faults: Vec<Fault> =
+            self.judged.iter().flat_map(|judged| judged.report.faults.iter().cloned()).collect();
+        faults.sort_by_key(|fault| explain::rank(fault.kind));
+        let mut hints: Vec<String> = Vec::new();
+        let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
+        let keys = self.judged.iter().flat_map(|judged| judged.hints.iter().copied());
+        for key in keys.chain(usage.map(explain::usage_hints).unwrap_or_default()) {
+            if !hints.iter().any(|known| known == key) {
+                hints.push(key.to_owned());
+            }
+        }
+        let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
+            self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
+        let summary = match first_failure(&cases) {
+            Some(case) => format!("{} (at {}).", case.reason.trim_end_matches('.'), case.name),
+            None => explain::passed_sentence(&cases, &resolved),
+        };
+        Verdict {
+            passed,
+            summary,
+            cases,
+            faults,
+            hints,
+            trace: self.trace,
+            notes: self.notes,
+            seed: self.seed,
+            compile_ms: self.compiled.compile_ms,
+            total_ms: started.elapsed().as_secs_f64() * 1e3,
+        }
+    }
+}
+
+/// The failed case that a learner should look at first: one with the most telling fault, else the first.
+fn first_failure(cases: &[CaseReport]) -> Option<&CaseReport> {
+    let rank = |case: &&CaseReport| case.faults.iter().map(|fault| explain::rank(fault.kind)).min().unwrap_or(u32::MAX);
+    cases.iter().filter(|case| !case.passed).min_by_key(rank)
+}
+
+/// Evaluates a spec at a size and refuses what would not fit into memory.
+pub(crate) fn resolve(spec: &Spec, size: &Size, launch: &LaunchShape) -> Result<Resolved, RunError> {
+    let at = crate::spec::size_name(size);
+    let resolved = spec
+        .resolve(size, Some(launch))
+        .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {at}: {message}")))?;
+    let bytes = resolved.buffer_bytes();
+    if bytes > MAX_CASE_BYTES {
+        return Err(RunError::Limit(format!("{at} needs {bytes} bytes of buffers; the limit is {MAX_CASE_BYTES}")));
+    }
+    Ok(resolved)
+}
+
+/// What the oracle computes from: the inputs as the kernel sees them, rounded to their types.
+pub(crate) fn oracle_inputs(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
+    let inputs = resolved.params.iter().zip(arguments).filter_map(|pair| match pair {
+        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role != Role::Out => Some(buffer),
+        _ => None,
+    });
+    inputs.map(|buffer| buffer.dtype.decode_all(&buffer.bytes)).collect()
+}
+
+pub(crate) fn launch_of<'a>(
+    compiled: &CompileReport,
+    spec: &'a Spec,
+    resolved: &Resolved,
+    trace: Option<TraceRequest>,
+) -> Launch<'a> {
+    let resources = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry);
+    Launch {
+        kernel: &spec.entry,
+        geometry: resolved.geometry,
+        registers_per_thread: resources.map(|resources| resources.registers).filter(|registers| *registers > 0),
+        trace,
+        time_limit: CASE_TIME_LIMIT,
+    }
+}
+
+fn emit_console(emit: &mut dyn FnMut(Event), run: &mut Report) {
+    let mut text = std::mem::take(&mut run.console);
+    if run.console_dropped_lines > 0 {
+        text.push_str(&format!("\n[{} more lines were printed and dropped]\n", run.console_dropped_lines));
+    }
+    if !text.is_empty() {
+        emit(Event::Console(text));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests_support {
+    use crate::spec::{CeilingKind, Cost, Expr, LaunchShape, Spec, Tolerance};
+
+    /// A spec with nothing in it but a launch of one thread.
+    pub fn empty_spec(entry: &str) -> Spec {
+        let one = || vec![Expr::from("1")];
+        Spec {
+            title: String::new(),
+            entry: entry.to_owned(),
+            params: Vec::new(),
+            launch: LaunchShape {
+                grid: one(),
+                block: one(),
+                cluster: Vec::new(),
+                dynamic_shared_bytes: Expr::from("0"),
+                learner_may_change: false,
+            },
+            oracle: None,
+            tolerance: Tolerance { absolute: 0.0, relative: 0.0, reason: String::new() },
+            check: Vec::new(),
+            emulator_check: Vec::new(),
+            bench: Vec::new(),
+            emulator_bench: Vec::new(),
+            cost: Cost { flops: Expr::from("0"), bytes: Expr::from("0"), ceiling: CeilingKind::Auto },
+            milestones: Vec::new(),
+            requires: None,
+            options: Vec::new(),
+            hints: Vec::new(),
+            wrong: Vec::new(),
+            experiments: Vec::new(),
+        }
+    }
+}

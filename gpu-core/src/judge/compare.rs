@@ -1,0 +1,249 @@
+//! Outputs against the oracle: which elements are wrong, and what the pattern of the wrong ones says.
+
+use crate::device::{Argument, Buffer};
+use crate::oracle::Expected;
+use crate::spec::{Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
+use crate::verdict::Mismatch;
+
+/// Rows of the first-mismatch table.
+const TABLE_ROWS: usize = 10;
+/// Error ratios are cut here, so that infinities survive formats without them.
+const MAX_RATIO: f64 = 1e12;
+/// Elements looked at to recognise a pattern.
+const PATTERN_SAMPLE: usize = 1 << 16;
+/// A wrong result this close to the right one is a matter of rounding, not of indices.
+const NEARLY_RIGHT: f64 = 1e-2;
+
+/// What the comparison of all outputs found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// In index order, at most ten.
+    pub mismatches: Vec<Mismatch>,
+    pub mismatch_count: u64,
+    pub element_count: u64,
+    /// In units of the tolerance.
+    pub worst_error_ratio: f64,
+    /// Hint keys that the pattern of wrong elements suggests, most telling first.
+    pub patterns: Vec<&'static str>,
+}
+
+/// Compares every output of a case. `expected` is in the order of the outputs.
+pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], tolerance: &Tolerance) -> Comparison {
+    let mut result = Comparison::default();
+    let outputs = case.params.iter().zip(arguments).filter_map(|pair| match pair {
+        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role != Role::In => Some((shape, buffer)),
+        _ => None,
+    });
+    for ((shape, buffer), expected) in outputs.zip(expected) {
+        compare_buffer(shape, buffer, expected, tolerance, &mut result);
+    }
+    result
+}
+
+fn compare_buffer(
+    shape: &ResolvedBuffer,
+    buffer: &Buffer,
+    expected: &Expected,
+    tolerance: &Tolerance,
+    result: &mut Comparison,
+) {
+    let dtype = buffer.dtype;
+    let poison = dtype.poison();
+    let exact = !dtype.is_float();
+    let mut wrong = Wrong::default();
+    for (index, (bytes, want)) in buffer.bytes.chunks_exact(dtype.bytes()).zip(&expected.values).enumerate() {
+        let got = dtype.decode(bytes);
+        let ratio = error_ratio(got, *want, expected.magnitude(index), tolerance, exact);
+        // Written nothing: wrong even where the poison would happen to pass (a NaN is expected, say).
+        let never_written = buffer.role == Role::Out && bytes == poison && (ratio > 1.0 || want.is_nan());
+        if !never_written {
+            result.worst_error_ratio = result.worst_error_ratio.max(ratio);
+        }
+        if ratio <= 1.0 && !never_written {
+            continue;
+        }
+        wrong.note(index, got, *want, expected.magnitude(index), never_written);
+        if result.mismatches.len() < TABLE_ROWS {
+            result.mismatches.push(Mismatch {
+                buffer: shape.name.clone(),
+                index: shape.index_of(index as u64),
+                expected: *want,
+                got,
+                never_written,
+            });
+        }
+    }
+    result.element_count += shape.elements;
+    result.mismatch_count += wrong.count;
+    if wrong.count > 0 {
+        for pattern in wrong.patterns(shape, buffer, expected, tolerance) {
+            if !result.patterns.contains(&pattern) {
+                result.patterns.push(pattern);
+            }
+        }
+    }
+}
+
+/// Error in units of the allowed one; at most 1 passes.
+fn error_ratio(got: f64, want: f64, magnitude: f64, tolerance: &Tolerance, exact: bool) -> f64 {
+    if got == want || (got.is_nan() && want.is_nan()) {
+        return 0.0;
+    }
+    let error = (got - want).abs();
+    let allowed = tolerance.absolute + tolerance.relative * magnitude;
+    // Whole numbers pass by equality unless the tolerance reaches a whole unit.
+    if !error.is_finite() || !allowed.is_finite() || allowed <= 0.0 || (exact && allowed < 1.0) {
+        return MAX_RATIO;
+    }
+    (error / allowed).min(MAX_RATIO)
+}
+
+/// Statistics of one buffer's wrong elements.
+#[derive(Default)]
+struct Wrong {
+    count: u64,
+    never_written: u64,
+    nan: u64,
+    nearly_right: u64,
+    first: usize,
+    last: usize,
+}
+
+impl Wrong {
+    fn note(&mut self, index: usize, got: f64, want: f64, magnitude: f64, never_written: bool) {
+        if self.count == 0 {
+            self.first = index;
+        }
+        self.last = index;
+        self.count += 1;
+        self.never_written += u64::from(never_written);
+        self.nan += u64::from(!never_written && got.is_nan() && !want.is_nan());
+        self.nearly_right += u64::from(!never_written && (got - want).abs() <= NEARLY_RIGHT * magnitude);
+    }
+
+    fn patterns(
+        &self,
+        shape: &ResolvedBuffer,
+        buffer: &Buffer,
+        expected: &Expected,
+        tolerance: &Tolerance,
+    ) -> Vec<&'static str> {
+        let elements = shape.elements as usize;
+        let mut patterns = Vec::new();
+        let is_tail = self.first > 0 && self.last + 1 == elements && self.count as usize == elements - self.first;
+        if is_tail {
+            patterns.push("tail_missing");
+        }
+        if self.never_written == self.count {
+            patterns.push("never_written");
+            return patterns;
+        }
+        if self.nan > 0 {
+            patterns.push("nan_output");
+        }
+        if self.nearly_right == self.count && buffer.dtype.is_float() {
+            patterns.push("precision");
+        }
+        let size = buffer.dtype.bytes();
+        let got = |index: usize| buffer.dtype.decode(&buffer.bytes[index * size..][..size]);
+        let agrees = |at: usize, of: usize| {
+            let ratio = error_ratio(got(at), expected.values[of], expected.magnitude(of), tolerance, false);
+            ratio <= 1.0
+        };
+        if let [rows, columns] = shape.shape[..]
+            && rows > 1
+            && columns > 1
+        {
+            let (rows, columns) = (rows as usize, columns as usize);
+            // Element (i, j) found where a column-major reader would look for it.
+            if (0..elements.min(PATTERN_SAMPLE)).all(|of| agrees((of % columns) * rows + of / columns, of)) {
+                patterns.push("transposed_output");
+            }
+        }
+        let sample = elements.min(PATTERN_SAMPLE);
+        if sample > 2 && ((1..sample).all(|at| agrees(at, at - 1)) || (1..sample).all(|at| agrees(at - 1, at))) {
+            patterns.push("shifted_output");
+        }
+        if self.never_written > 0 {
+            patterns.push("never_written");
+        }
+        patterns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests_support::empty_spec;
+    use crate::spec::{Dtype, Expr, Param, Size};
+
+    fn run(shape: &[i64], dtype: Dtype, want: &[f64], got: &[f64], relative: f64) -> Comparison {
+        let mut spec = empty_spec("k");
+        let extents = shape.iter().map(|extent| Expr(extent.to_string())).collect();
+        spec.params.push(Param::Buffer { name: "y".to_owned(), dtype, shape: extents, role: Role::Out, fill: None });
+        let case = spec.resolve(&Size::new(), None).expect("resolves");
+        let mut bytes = dtype.poison().repeat(got.len());
+        for (out, value) in bytes.chunks_exact_mut(dtype.bytes()).zip(got) {
+            // Infinity stands for an element that is left alone.
+            if value.is_finite() || value.is_nan() {
+                dtype.encode(*value, out);
+            }
+        }
+        let arguments = [Argument::Buffer(Buffer { name: "y".to_owned(), dtype, role: Role::Out, bytes })];
+        let expected = [Expected { values: want.to_vec(), magnitudes: None }];
+        compare(&case, &arguments, &expected, &Tolerance { absolute: 0.0, relative, reason: String::new() })
+    }
+
+    const WANT: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    const LEFT: f64 = f64::INFINITY;
+
+    #[test]
+    fn equal_outputs_have_no_mismatch() {
+        let result = run(&[6], Dtype::F32, &WANT, &WANT, 0.0);
+        assert_eq!((result.mismatch_count, result.worst_error_ratio, result.element_count), (0, 0.0, 6));
+    }
+
+    #[test]
+    fn tolerance_is_a_limit_in_both_directions() {
+        assert_eq!(run(&[1], Dtype::F64, &[100.0], &[100.9], 0.01).mismatch_count, 0);
+        let over = run(&[1], Dtype::F64, &[100.0], &[100.2], 0.001);
+        assert_eq!(over.mismatch_count, 1);
+        assert!((over.worst_error_ratio - 2.0).abs() < 1e-9);
+        assert_eq!(over.patterns, ["precision"]);
+        assert_eq!(run(&[1], Dtype::I32, &[100.0], &[101.0], 0.001).mismatch_count, 1, "whole numbers are exact");
+    }
+
+    #[test]
+    fn patterns_are_recognised() {
+        let cases: [(&[i64], [f64; 6], &[&str]); 6] = [
+            (&[6], [1.0, 2.0, 3.0, 4.0, LEFT, LEFT], &["tail_missing", "never_written"]),
+            (&[6], [LEFT; 6], &["never_written"]),
+            (&[6], [1.0, f64::NAN, 3.0, 4.0, 5.0, 6.0], &["nan_output"]),
+            (&[2, 3], [1.0, 4.0, 2.0, 5.0, 3.0, 6.0], &["transposed_output"]),
+            (&[6], [9.0, 1.0, 2.0, 3.0, 4.0, 5.0], &["shifted_output"]),
+            (&[6], [9.0, 8.0, 3.0, 7.0, 5.0, 6.0], &[]),
+        ];
+        for (shape, got, patterns) in cases {
+            let result = run(shape, Dtype::F32, &WANT, &got, 1e-6);
+            assert!(result.mismatch_count > 0);
+            assert_eq!(result.patterns, patterns, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_holds_the_first_ten_with_their_indices() {
+        let want: Vec<f64> = (0..60).map(f64::from).collect();
+        let result = run(&[3, 20], Dtype::F32, &want, &[-1.0; 60], 0.0);
+        assert_eq!((result.mismatches.len(), result.mismatch_count), (10, 60));
+        assert_eq!(result.mismatches[9].index, [0, 9]);
+        let result = run(&[3, 20], Dtype::F32, &want, &[[0.0; 40].as_slice(), &want[40..]].concat(), 0.0);
+        assert_eq!(result.mismatches[0].index, [0, 1]);
+    }
+
+    #[test]
+    fn an_expected_nan_does_not_hide_a_missing_write() {
+        let result = run(&[2], Dtype::F32, &[f64::NAN, 1.0], &[LEFT, 1.0], 0.0);
+        assert!(result.mismatch_count == 1 && result.mismatches[0].never_written);
+        assert_eq!(run(&[2], Dtype::F32, &[f64::NAN, 1.0], &[f64::NAN, 1.0], 0.0).mismatch_count, 0);
+    }
+}

@@ -1,0 +1,201 @@
+//! Findings to sentences and hint keys: what a learner reads first.
+
+use super::compare::Comparison;
+use crate::device::{Corruption, CorruptionKind};
+use crate::spec::{Resolved, ResolvedBuffer, Role};
+use crate::verdict::{CaseReport, Mismatch, fault_key};
+use ptx_emulator::{Counters, Fault, FaultKind};
+
+/// Position of a fault kind in the order in which a learner should look at them: causes before consequences.
+pub fn rank(kind: FaultKind) -> u32 {
+    match kind {
+        FaultKind::BadLaunch => 0,
+        FaultKind::OutOfBounds => 1,
+        FaultKind::Misaligned => 2,
+        FaultKind::UseAfterFree => 3,
+        FaultKind::StackOverflow => 4,
+        FaultKind::Trap => 5,
+        FaultKind::BarrierDivergence => 6,
+        FaultKind::BarrierPhase => 7,
+        FaultKind::MissingAsyncWait => 8,
+        FaultKind::MaskMisuse => 9,
+        FaultKind::Race => 10,
+        FaultKind::Uninitialised => 11,
+        FaultKind::Deadlock => 12,
+        FaultKind::StepBudget => 13,
+        FaultKind::TimeBudget => 14,
+        FaultKind::Stopped => 15,
+    }
+}
+
+/// Whether a kernel with such a fault could take a GPU's context, or the GPU's time, with it.
+pub fn is_dangerous(kind: FaultKind) -> bool {
+    match kind {
+        FaultKind::OutOfBounds
+        | FaultKind::Misaligned
+        | FaultKind::UseAfterFree
+        | FaultKind::StackOverflow
+        | FaultKind::Trap
+        | FaultKind::BarrierPhase
+        | FaultKind::BarrierDivergence
+        | FaultKind::Deadlock
+        | FaultKind::StepBudget
+        | FaultKind::TimeBudget => true,
+        FaultKind::BadLaunch
+        | FaultKind::MissingAsyncWait
+        | FaultKind::MaskMisuse
+        | FaultKind::Race
+        | FaultKind::Uninitialised
+        | FaultKind::Stopped => false,
+    }
+}
+
+/// The sentence of a fault with its place: `... (kernel.cu:7)`.
+pub fn fault_sentence(fault: &Fault) -> String {
+    let message = fault.message.trim_end_matches('.');
+    match &fault.source {
+        Some(source) => format!("{message} ({}:{})", source.file, source.line),
+        None => message.to_owned(),
+    }
+}
+
+/// Index as in C: `c[256]`, `c[3][17]`.
+fn element(mismatch: &Mismatch) -> String {
+    let index: String = mismatch.index.iter().map(|i| format!("[{i}]")).collect();
+    format!("{}{index}", mismatch.buffer)
+}
+
+/// One sentence about wrong outputs.
+pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
+    let first = comparison.mismatches.first()?;
+    let (count, all) = (comparison.mismatch_count, comparison.element_count);
+    let share = format!("{count} of {all} output element{} wrong", if all == 1 { " is" } else { "s are" });
+    let what = if first.never_written {
+        format!("{} was never written (expected {})", element(first), number(first.expected))
+    } else {
+        format!("{} is {}, expected {}", element(first), number(first.got), number(first.expected))
+    };
+    let clue = match comparison.patterns.first() {
+        Some(&"tail_missing") => "; everything before it is right: look at the last block",
+        Some(&"transposed_output") => "; rows and columns are exchanged",
+        Some(&"shifted_output") => "; the values are right, but one place off",
+        Some(&"precision") => "; every value is nearly right: look at the precision of the sums",
+        _ => "",
+    };
+    Some(format!("{what}; {share}{clue}"))
+}
+
+/// A number with as many digits as tell it apart.
+fn number(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 { format!("{value}") } else { format!("{value:.9e}") }
+}
+
+/// One sentence about memory that was changed and should not have been.
+pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer]) -> String {
+    let name = &corruption.buffer;
+    let buffer = buffers.iter().find(|buffer| buffer.name == *name);
+    let size = buffer.map_or(1, |buffer| buffer.dtype.bytes() as i64);
+    let element = corruption.first_byte.div_euclid(size);
+    match corruption.kind {
+        CorruptionKind::Input => format!(
+            "input `{name}` was changed, first at element {element} ({} bytes in all): a kernel must leave its inputs alone",
+            corruption.changed_bytes
+        ),
+        CorruptionKind::Guard => {
+            let place = if element < 0 { "before its start" } else { "past its end" };
+            let elements = buffer.map_or(0, |buffer| buffer.elements);
+            format!(
+                "the kernel wrote {place}: element {element} of `{name}`, which has {elements} element(s); {} bytes of the guard zone changed",
+                corruption.changed_bytes
+            )
+        }
+    }
+}
+
+/// Why a case failed, in one sentence; empty when it passed. Faults lead, for they are causes.
+pub fn reason(case: &CaseReport, comparison: &Comparison) -> String {
+    let fault = case.faults.iter().min_by_key(|fault| rank(fault.kind)).map(fault_sentence);
+    fault.or_else(|| case.corrupted.first().cloned()).or_else(|| mismatch_sentence(comparison)).unwrap_or_default()
+}
+
+/// Hint keys of one case, most telling first.
+pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Comparison) -> Vec<&'static str> {
+    let mut kinds: Vec<FaultKind> = case.faults.iter().map(|fault| fault.kind).collect();
+    kinds.sort_by_key(|kind| rank(*kind));
+    let mut keys: Vec<&'static str> = kinds.into_iter().map(fault_key).collect();
+    keys.extend(corruptions.iter().map(|corruption| match corruption.kind {
+        CorruptionKind::Guard => "out_of_bounds",
+        CorruptionKind::Input => "input_changed",
+    }));
+    keys.extend(comparison.patterns.iter().copied());
+    if comparison.mismatch_count > 0 {
+        keys.push("wrong_output");
+    }
+    keys
+}
+
+/// Keys that say how a kernel uses the machine, from its counters. Only clear cases: a factor of two over what
+/// the same bytes would cost at best, in a run large enough to mean something.
+pub fn usage_hints(counters: &Counters) -> Vec<&'static str> {
+    const LEAST_REQUESTS: u64 = 32;
+    const SECTOR_BYTES: u64 = 32;
+    let mut keys = Vec::new();
+    let wasteful = [counters.global_load, counters.global_store]
+        .into_iter()
+        .any(|traffic| traffic.requests >= LEAST_REQUESTS && traffic.sectors * SECTOR_BYTES > 2 * traffic.bytes.max(1));
+    if wasteful {
+        keys.push("uncoalesced");
+    }
+    let conflicts = [counters.shared_load, counters.shared_store]
+        .into_iter()
+        .any(|traffic| traffic.requests >= LEAST_REQUESTS && 2 * traffic.bank_conflicts > traffic.wavefronts);
+    if conflicts {
+        keys.push("bank_conflicts");
+    }
+    if counters.branches >= LEAST_REQUESTS && 4 * counters.divergent_branches > counters.branches {
+        keys.push("divergence");
+    }
+    keys
+}
+
+/// The first sentence of a verdict that passed.
+pub fn passed_sentence(cases: &[CaseReport], resolved: &[Resolved]) -> String {
+    let outputs: u64 = resolved
+        .iter()
+        .flat_map(Resolved::buffers)
+        .filter(|buffer| buffer.role != Role::In)
+        .map(|buffer| buffer.elements)
+        .sum();
+    let checked = cases.iter().any(|case| case.counters.is_some());
+    let worst = cases.iter().map(|case| case.worst_error_ratio).fold(0.0, f64::max);
+    format!(
+        "All {} cases pass: {outputs} output elements agree with the float64 reference (largest error {:.0}% of the tolerance){}",
+        cases.len(),
+        worst * 100.0,
+        if checked { ", and the emulator found no fault." } else { "." }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx_emulator::Traffic;
+
+    #[test]
+    fn usage_hints_need_a_clear_case() {
+        let traffic = |requests, sectors, bytes| Traffic { requests, sectors, bytes };
+        let mut counters = Counters { global_load: traffic(100, 400, 12_800), ..Counters::default() };
+        assert!(usage_hints(&counters).is_empty(), "32 lanes of 4 bytes in 4 sectors");
+        counters.global_load = traffic(100, 3200, 12_800);
+        assert_eq!(usage_hints(&counters), ["uncoalesced"]);
+        counters.global_load = traffic(10, 320, 1280);
+        assert!(usage_hints(&counters).is_empty(), "too little to judge");
+    }
+
+    #[test]
+    fn corruption_names_the_element() {
+        let corruption =
+            Corruption { buffer: "c".to_owned(), kind: CorruptionKind::Guard, first_byte: -4, changed_bytes: 4 };
+        assert!(corruption_sentence(&corruption, &[]).contains("before its start"));
+    }
+}
