@@ -3,4 +3,7 @@
 pub mod formula;
 pub mod highlight;
 pub mod lesson_text;
+pub mod plot_kit;
 pub mod quiz;
+pub mod roofline;
+pub mod timing_plot;

@@ -24,13 +24,29 @@ pub fn harness<'a>(dark: bool, size: [f32; 2], mut ui: impl FnMut(&mut egui::Ui)
     })
 }
 
-/// Compares with `tests/snapshots/<name>-<theme>.png` in both themes. `make` is called once for each theme.
-pub fn both_themes<F: FnMut(&mut egui::Ui)>(name: &str, size: [f32; 2], mut make: impl FnMut() -> F) {
-    let mut results = SnapshotResults::new();
-    for (theme_name, dark) in [("light", false), ("dark", true)] {
-        let mut harness = harness(dark, size, make());
-        harness.run();
-        results.add(harness.try_snapshot_options(format!("{name}-{theme_name}"), &options()));
+/// Pictures of one test, compared together so that all that differ are written.
+#[derive(Default)]
+pub struct Shots {
+    results: SnapshotResults,
+}
+
+impl Shots {
+    /// Compares with `tests/snapshots/<name>-<theme>.png` in both themes. `make` is called once for each theme.
+    pub fn both_themes<F: FnMut(&mut egui::Ui)>(&mut self, name: &str, size: [f32; 2], mut make: impl FnMut() -> F) {
+        for (theme_name, dark) in [("light", false), ("dark", true)] {
+            let mut harness = harness(dark, size, make());
+            harness.run();
+            self.results.add(harness.try_snapshot_options(format!("{name}-{theme_name}"), &options()));
+        }
     }
-    results.unwrap();
+
+    /// Compares what a harness shows now.
+    pub fn shot(&mut self, name: &str, harness: &mut Harness<'_>) {
+        self.results.add(harness.try_snapshot_options(name, &options()));
+    }
+}
+
+/// Compares one thing in both themes.
+pub fn both_themes<F: FnMut(&mut egui::Ui)>(name: &str, size: [f32; 2], make: impl FnMut() -> F) {
+    Shots::default().both_themes(name, size, make);
 }

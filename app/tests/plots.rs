@@ -1,0 +1,165 @@
+//! The timing plot and the roofline: measured, modelled and counted runs, and none.
+
+mod support;
+
+use egui_kittest::kittest::Queryable;
+use gpu_core::bench::{BenchPoint, Ceilings, Stats, Timing};
+use gpu_core::emulator::{Counters, Traffic};
+use lockstep::widgets::roofline::{self, RooflinePoint};
+use lockstep::widgets::timing_plot::{self, Measure, TimedRun, TimingAction, TimingPlotState};
+
+/// Made-up runs with the shape of real ones.
+fn run(number: u32, median_us: Option<f64>) -> TimedRun {
+    let stats = |us: f64| Stats {
+        samples: 100,
+        median_ns: us * 1e3,
+        p20_ns: us * 0.97e3,
+        p80_ns: us * 1.06e3,
+        min_ns: us * 0.95e3,
+    };
+    let measured = median_us.map(stats);
+    TimedRun {
+        number,
+        device: if median_us.is_some() { "NVIDIA H200".into() } else { "Emulator".into() },
+        when_unix_s: 1_790_000_000 + u64::from(number),
+        point: BenchPoint {
+            name: "n = 1048576".into(),
+            timing: median_us.map(|us| Timing::Measured { nanos: vec![us * 1e3; 3], cold_l2: true }),
+            stats: measured,
+            flops: 1_048_576.0,
+            bytes: 12_582_912.0,
+            share_of_ceiling: median_us.map(|us| 3.1 / us),
+            bound: "copy bandwidth".into(),
+            copy: None,
+            reference: measured.map(|_| stats(3.2)),
+            against_reference: None,
+            counters: median_us.is_none().then(|| Counters {
+                warp_instructions: 327_680,
+                global_load: Traffic {
+                    requests: 65_536,
+                    sectors: 65_536 * if number < 3 { 32 } else { 4 },
+                    bytes: 8_388_608,
+                },
+                ..Counters::default()
+            }),
+            lines: Vec::new(),
+            caveats: if number == 2 { vec!["clocks were not steady".into()] } else { Vec::new() },
+            rejected: None,
+        },
+    }
+}
+
+fn on_gpu() -> Vec<TimedRun> {
+    let mut runs: Vec<_> = [(1, 31.0), (2, 12.5), (3, 6.4), (6, 3.3)].map(|(n, us)| run(n, Some(us))).to_vec();
+    let mut modelled = run(4, None);
+    modelled.point.timing = Some(Timing::Modelled { low_ns: 3.5e3, high_ns: 5.8e3, bound_by: "DRAM bandwidth".into() });
+    modelled.point.share_of_ceiling = Some(0.7);
+    let mut rejected = run(5, Some(1.0));
+    rejected.point.rejected = Some("faster than memory allows: the result was not written".into());
+    runs.insert(3, modelled);
+    runs.insert(4, rejected);
+    runs.push(run(7, None));
+    runs
+}
+
+#[test]
+fn timing_plot_of_measured_runs() {
+    let mut shots = support::Shots::default();
+    for (name, measure, log) in [
+        ("timing_share", Measure::Share, false),
+        ("timing_log_time", Measure::Time, true),
+        ("timing_rate", Measure::Rate, false),
+    ] {
+        shots.both_themes(name, [620.0, 420.0], || {
+            let mut state = TimingPlotState { measure: Some(measure), log, case: None };
+            move |ui: &mut egui::Ui| {
+                timing_plot::show(ui, &mut state, &on_gpu(), 390.0);
+            }
+        });
+    }
+}
+
+#[test]
+fn runs_on_the_emulator_are_counted_and_never_timed() {
+    let runs: Vec<_> = (1..=4).map(|number| run(number, None)).collect();
+    support::both_themes("timing_counters", [620.0, 420.0], || {
+        // Asking for a time gives counters where there is no time.
+        let mut state = TimingPlotState { measure: Some(Measure::Time), log: false, case: None };
+        let runs = runs.clone();
+        move |ui: &mut egui::Ui| {
+            timing_plot::show(ui, &mut state, &runs, 390.0);
+        }
+    });
+}
+
+#[test]
+fn a_plot_without_runs_says_how_to_get_some() {
+    support::both_themes("timing_empty", [620.0, 420.0], || {
+        |ui: &mut egui::Ui| {
+            timing_plot::show(ui, &mut TimingPlotState::default(), &[], 390.0);
+        }
+    });
+}
+
+#[test]
+fn runs_are_copied_as_csv() {
+    let runs = on_gpu();
+    let mut state = TimingPlotState::default();
+    let copied = std::cell::RefCell::new(Vec::new());
+    let mut harness = support::harness(true, [620.0, 420.0], |ui| {
+        copied.borrow_mut().extend(timing_plot::show(ui, &mut state, &runs, 390.0));
+    });
+    harness.get_by_label("Copy CSV").click();
+    harness.step();
+    let text = harness.output().platform_output.commands.iter().find_map(|command| match command {
+        egui::OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let text = text.expect("text on the clipboard");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 8);
+    let columns = lines[0].split(',').count();
+    for line in &lines[..6] {
+        assert_eq!(line.split(',').count(), columns, "{line}");
+    }
+    assert!(lines[1].starts_with("1,NVIDIA H200,1790000001,n = 1048576,measured,31000,"));
+    drop(harness);
+    assert_eq!(copied.into_inner(), [TimingAction::CopiedCsv]);
+}
+
+fn ceilings() -> Ceilings {
+    Ceilings {
+        device: "NVIDIA H200".into(),
+        driver: "580".into(),
+        date: "2026-11-20".into(),
+        copy_bytes_per_s: 4.1e12,
+        fp32_flops: 5.9e13,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn roofline_with_runs_and_without() {
+    let mut shots = support::Shots::default();
+    let point = |name: &str, flops: f64, bytes: f64, us: Option<f64>, newest: bool| RooflinePoint {
+        name: name.into(),
+        flops,
+        bytes,
+        median_ns: us.map(|us| us * 1e3),
+        newest,
+    };
+    shots.both_themes("roofline", [620.0, 460.0], || {
+        let points = vec![
+            point("vector add", 1e6, 1.2e7, Some(3.2), false),
+            point("run 1", 2.147e9, 2.5e7, Some(900.0), false),
+            point("run 4", 2.147e9, 1.26e7, Some(62.0), true),
+            point("run 5 (emulator)", 2.147e9, 1.0e9, None, false),
+        ];
+        move |ui: &mut egui::Ui| roofline::show(ui, Some(&ceilings()), &points, 430.0)
+    });
+    shots.both_themes("roofline_empty", [620.0, 460.0], || |ui: &mut egui::Ui| roofline::show(ui, None, &[], 430.0));
+    shots.both_themes("roofline_degenerate", [620.0, 460.0], || {
+        let points = vec![point("no bytes", 1.0, 0.0, Some(1.0), true), point("no work", 0.0, 1.0, None, false)];
+        move |ui: &mut egui::Ui| roofline::show(ui, Some(&ceilings()), &points, 430.0)
+    });
+}
