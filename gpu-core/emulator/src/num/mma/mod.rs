@@ -15,13 +15,16 @@
 //! | sm_100 and later | 25 | all of k; FP8 on sm_100 as on sm_90 |
 //! | NVFP4, MXFP4 | 35 | sums of 16, see [`scaled`] |
 
+pub mod descriptor;
 mod dot;
 mod element;
 pub mod form;
 pub mod integer;
+pub mod rows;
 pub mod scaled;
 pub mod sparse;
 pub mod warp;
+pub mod warpgroup;
 
 pub use dot::{add_scales, chain_f64, dot_tile, quad_tile};
 pub use element::{ABSENT, Element, Operand};

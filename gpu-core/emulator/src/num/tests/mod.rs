@@ -6,6 +6,7 @@ mod exact;
 mod formats;
 mod fragments;
 mod matrix;
+mod memory_forms;
 mod packed;
 mod warp;
 

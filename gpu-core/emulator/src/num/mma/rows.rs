@@ -1,0 +1,152 @@
+//! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 16-byte rows between shared memory and registers.
+
+use super::warp::Row;
+
+/// Shape and element handling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `.m8n8….b16`, optionally transposed.
+    B16 { transposed: bool },
+    /// `.m16n16….trans.b8` of `ldmatrix`.
+    B8Transposed,
+    /// `.m8n16….b8x16.b6x16_p32` (12 bytes and 4 of padding) or `.b4x16_p64` (8 and 8): elements widen to bytes.
+    Packed { bits: u32 },
+    /// `.m16n16….trans.b8x16.…`.
+    PackedTransposed { bits: u32 },
+    /// `.m16n8….trans.b8` of `stmatrix`.
+    StoreB8,
+}
+
+/// One form: kind and number of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowsForm {
+    pub kind: Kind,
+    pub count: usize,
+}
+
+impl RowsForm {
+    /// Reads an opcode of `ldmatrix` or `stmatrix` (state space included).
+    pub fn parse(opcode: &str) -> Result<RowsForm, String> {
+        let store = opcode.starts_with("stmatrix");
+        let has = |part: &str| opcode.split('.').any(|p| p == part);
+        let count = match (has("x1"), has("x2"), has("x4")) {
+            (true, false, false) => 1,
+            (false, true, false) => 2,
+            (false, false, true) => 4,
+            _ => return Err(format!("`{opcode}` must say .x1, .x2 or .x4")),
+        };
+        let transposed = has("trans");
+        let packed = if has("b6x16_p32") {
+            Some(6)
+        } else if has("b4x16_p64") {
+            Some(4)
+        } else {
+            None
+        };
+        let kind = match (store, packed) {
+            (_, None) if has("m8n8") && has("b16") => Kind::B16 { transposed },
+            (false, None) if has("m16n16") && has("b8") && transposed => Kind::B8Transposed,
+            (false, Some(bits)) if has("m8n16") && !transposed => Kind::Packed { bits },
+            (false, Some(bits)) if has("m16n16") && transposed => Kind::PackedTransposed { bits },
+            (true, None) if has("m16n8") && has("b8") && transposed => Kind::StoreB8,
+            _ => return Err(format!("`{opcode}`: no such shape and type")),
+        };
+        let form = RowsForm { kind, count };
+        if form.rows() > 32 { Err(format!("`{opcode}`: m16n16 exists as .x1 and .x2")) } else { Ok(form) }
+    }
+
+    /// Whether an architecture has the form. `specific`: the target is `sm_XXXa` or `sm_XXXf`.
+    pub fn check(&self, arch: u32, specific: bool, store: bool) -> Result<(), String> {
+        match self.kind {
+            Kind::B16 { .. } if arch >= if store { 90 } else { 75 } => Ok(()),
+            Kind::B16 { .. } => Err(format!("needs sm_{} or higher", if store { 90 } else { 75 })),
+            _ if arch >= 100 && specific => Ok(()),
+            _ => Err(format!("needs sm_100a, sm_120a or sm_121a, the module is for sm_{arch}")),
+        }
+    }
+
+    const fn rows_per_matrix(&self) -> usize {
+        if matches!(self.kind, Kind::B8Transposed | Kind::PackedTransposed { .. }) { 16 } else { 8 }
+    }
+
+    /// Rows of 16 bytes that take part: row r is at the address that lane r gives.
+    pub const fn rows(&self) -> usize {
+        self.count * self.rows_per_matrix()
+    }
+
+    /// Registers of a lane.
+    pub const fn registers(&self) -> usize {
+        self.count * self.rows_per_matrix() / 8
+    }
+
+    /// Bytes of a row that are really read.
+    pub const fn bytes(&self) -> usize {
+        match self.kind {
+            Kind::Packed { bits } | Kind::PackedTransposed { bits } => 2 * bits as usize,
+            _ => 16,
+        }
+    }
+
+    /// Which byte of which row lies in byte `byte` of register `register` of `lane`.
+    const fn source(&self, lane: usize, register: usize, byte: usize) -> (usize, usize) {
+        let (g, t) = (lane / 4, lane % 4);
+        match self.kind {
+            Kind::B16 { transposed: false } => (8 * register + g, 4 * t + byte),
+            Kind::B16 { transposed: true } => (8 * register + 2 * t + byte / 2, 2 * g + byte % 2),
+            Kind::Packed { .. } => (8 * register + g, 4 * t + byte),
+            // Even registers: rows 4t.. of column g; odd ones of column g + 8 (CUTLASS, SM100_U8x8_LDSM_T).
+            Kind::B8Transposed | Kind::PackedTransposed { .. } => {
+                (16 * (register / 2) + 4 * t + byte, g + 8 * (register % 2))
+            }
+            // An accumulator's pairs: columns 2t and 2t + 1 of row g, then of row g + 8 (SM100_U8x4_STSM_T).
+            Kind::StoreB8 => (8 * register + 2 * t + byte % 2, g + 8 * (byte / 2)),
+        }
+    }
+
+    /// Registers from rows. `rows` holds [`RowsForm::rows`] rows as they lie in memory.
+    pub fn load(&self, rows: &[[u8; 16]], registers: &mut [Row]) {
+        let unpacked: Vec<[u8; 16]> = match self.kind {
+            Kind::Packed { bits } | Kind::PackedTransposed { bits } => {
+                rows.iter().map(|row| unpack(row, bits)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let rows = if unpacked.is_empty() { rows } else { &unpacked };
+        for (r, register) in registers.iter_mut().enumerate() {
+            for (lane, value) in register.iter_mut().enumerate() {
+                let bytes = std::array::from_fn(|byte| {
+                    let (row, column) = self.source(lane, r, byte);
+                    rows[row][column]
+                });
+                *value = u32::from_le_bytes(bytes);
+            }
+        }
+    }
+
+    /// Rows from registers.
+    pub fn store(&self, registers: &[&Row], rows: &mut [[u8; 16]]) {
+        for (r, register) in registers.iter().enumerate() {
+            for (lane, value) in register.iter().enumerate() {
+                for (byte, part) in value.to_le_bytes().into_iter().enumerate() {
+                    let (row, column) = self.source(lane, r, byte);
+                    rows[row][column] = part;
+                }
+            }
+        }
+    }
+}
+
+/// Sixteen elements of `bits` bits, packed from the lowest bit up, each to a byte.
+fn unpack(row: &[u8; 16], bits: u32) -> [u8; 16] {
+    let all = u128::from_le_bytes(*row);
+    std::array::from_fn(|i| (all >> (bits * i as u32)) as u8 & ((1u16 << bits) - 1) as u8)
+}
+
+/// `movmatrix.sync.aligned.m8n8.trans.b16`: the transposed 8 x 8 matrix of 16-bit elements.
+pub fn transpose(source: &Row) -> Row {
+    let element = |row: usize, column: usize| source[4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
+    std::array::from_fn(|lane| {
+        let (g, t) = (lane / 4, lane % 4);
+        element(2 * t, g) | element(2 * t + 1, g) << 16
+    })
+}
