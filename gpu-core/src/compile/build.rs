@@ -59,6 +59,9 @@ pub fn build(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) 
         kernels: resources::parse(&raw.log, &raw.cubin),
         ..CompileReport::default()
     };
+    if !report.succeeded && report.diagnostics.iter().any(|found| found.message.starts_with("out of memory")) {
+        return Err(BuildFailure::OutOfMemory);
+    }
     explain_shared_memory(&mut report, source);
     explain_silence(&mut report, source, &raw.code_name);
     if report.succeeded {
