@@ -265,3 +265,30 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Prints the figures; run it alone on a quiet machine:
+/// `cargo test -p lockstep --test compile_worker -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures time"]
+fn warm_edit_to_compiled_time() {
+    let lab = TestLab::start().warm();
+    lab.good_run_follows();
+    let median = |make: &dyn Fn() -> String| {
+        let mut times: Vec<f64> = (0..31)
+            .map(|_| {
+                let text = make();
+                let started = Instant::now();
+                let (report, outcome) = lab.compile(&text);
+                assert_eq!(outcome, Outcome::Done, "{report:?}");
+                started.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let edited = median(&|| format!("{GOOD}// {}\n", unique()));
+    let fp16 = median(&|| format!("#include <cuda_fp16.h>\n{GOOD}// {}\n", unique()));
+    let cached = median(&|| GOOD.to_owned());
+    println!("edited {edited:.1} ms, with cuda_fp16.h {fp16:.1} ms, cached {cached:.2} ms (medians of 31)");
+    assert!(edited < 100.0 && cached < 20.0);
+}

@@ -64,9 +64,7 @@ pub fn nvrtc_options(toolchain: &Toolchain, source: &Source, arch: &Arch) -> Vec
         "-lineinfo".to_owned(),
         // Registers, spills and shared memory, in the log.
         "--ptxas-options=-v".to_owned(),
-        // A helper without `__device__` is then a device function, not an error about host code.
-        "-default-device".to_owned(),
-        // One-line messages without this remark about suppressing them.
+        // Relative includes are looked up in the include folders only, not in the current folder.
         "--no-source-include".to_owned(),
     ];
     if !source.options.iter().any(|option| option.contains("-std=")) {
