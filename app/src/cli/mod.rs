@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod compile;
 mod content;
+mod dev;
 mod devices;
 mod doctor;
 mod engine;
@@ -127,6 +128,9 @@ enum Command {
     Doctor(doctor::Args),
     /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
     Setup(setup::Args),
+    /// Tools for authors of the course
+    #[command(subcommand)]
+    Dev(dev::Command),
     /// Serve jobs over standard input and output, for a window or terminal elsewhere
     Worker(worker::Args),
 }
@@ -148,6 +152,7 @@ pub fn main() -> ExitCode {
         Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
+        Command::Dev(args) => dev::run(&args, &places),
         Command::Worker(args) => return worker::run(&args, &places),
     };
     let Err(failure) = done else { return ExitCode::SUCCESS };
@@ -170,7 +175,7 @@ impl Command {
             Command::Run(args) => args.json,
             Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
-            Command::Setup(_) | Command::Worker(_) => false,
+            Command::Setup(_) | Command::Dev(_) | Command::Worker(_) => false,
         }
     }
 
@@ -184,6 +189,7 @@ impl Command {
             Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
             Command::Setup(_) => "setup",
+            Command::Dev(_) => "dev",
             Command::Worker(_) => "worker",
         }
     }

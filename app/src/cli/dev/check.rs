@@ -1,0 +1,186 @@
+//! `lockstep dev check`: the course is sound from both sides. Files are read by the same loader as the learner's; every
+//! kernel is compiled and judged on the emulator by the same engine.
+
+use super::course_folder;
+use crate::cli::engine::{self, Answer, Target};
+use crate::cli::{Done, Failure, Places, out, usage};
+use curriculum::quiz::Kind;
+use curriculum::{Course, Day, Exercise, Files, Status};
+use gpu_core::device::DeviceChoice;
+use gpu_core::job::{Emit, Job, Outcome, Source};
+use gpu_core::spec::Spec;
+use gpu_core::verdict::fault_key;
+use gpu_core::worker::Lab;
+
+/// By custom of the course (CONTRIBUTING.md, "A day").
+const LEAST_QUESTIONS: usize = 5;
+const LEAST_HINTS: usize = 3;
+const LEAST_WRONG_KERNELS: usize = 2;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only this day [default: all written ones]
+    day: Option<String>,
+}
+
+pub fn run(args: &Args, places: &Places) -> Done {
+    let mut problems = Vec::new();
+    let course = match course_folder(places) {
+        Some(dir) => {
+            let files = Files::from_folder(&dir).map_err(|errors| usage(lines(&errors)))?;
+            problems.extend(files.strangers().iter().map(|path| format!("{path}: no part of a course; remove it")));
+            out::print(&format!("course in {}\n", dir.display()));
+            match Course::load(&dir) {
+                Ok(course) => course,
+                Err(errors) => {
+                    out::print(&format!("{errors}\n\n{} problems\n", errors.0.len()));
+                    return Err(Failure::Kernel);
+                }
+            }
+        }
+        None => {
+            out::print("the built-in course\n");
+            Course::embedded()
+        }
+    };
+    let days: Vec<&Day> = match &args.day {
+        Some(asked) => vec![course.day(asked).map_err(usage)?],
+        None => course.days().filter(|day| day.status == Status::Written).collect(),
+    };
+    let lab = engine::start(places, &Target::local_emulator());
+    let mut kernels = 0;
+    for day in &days {
+        words(day, &mut problems);
+        for exercise in &day.exercises {
+            kernels += judge(&lab, exercise, &mut problems)?;
+        }
+    }
+    for problem in &problems {
+        out::print(&format!("{problem}\n"));
+    }
+    out::print(&format!("{} days, {kernels} kernels, {} problems\n", days.len(), problems.len()));
+    if problems.is_empty() { Ok(()) } else { Err(Failure::Kernel) }
+}
+
+fn lines(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// What the words of a written day must have beyond their format.
+fn words(day: &Day, problems: &mut Vec<String>) {
+    let folder = format!("curriculum/{}", day.address);
+    let mut say = |file: &str, what: String| problems.push(format!("{folder}/{file}: {what}"));
+    if day.status != Status::Written {
+        return say("lesson.md", "this file to exist: the day is not written yet".into());
+    }
+    let unfinished = |text: &str| text.contains("TODO");
+    if unfinished(&day.summary) || day.objectives.iter().any(|text| unfinished(text)) {
+        say("day.toml", "a TODO is left".into());
+    }
+    for section in &day.lesson.sections {
+        if section.markdown.trim().is_empty() || unfinished(&section.markdown) {
+            say("lesson.md", format!("the section `{}` is not written", section.title));
+        }
+    }
+    if day.quiz.questions.len() < LEAST_QUESTIONS {
+        say("quiz.toml", format!("{} questions; a day has at least {LEAST_QUESTIONS}", day.quiz.questions.len()));
+    }
+    for question in &day.quiz.questions {
+        if unfinished(&question.prompt) || unfinished(&question.why) || unfinished(&question.concept) {
+            say("quiz.toml", format!("question `{}` is not written", question.id));
+        }
+        if let Kind::Single { choices } | Kind::Multiple { choices } = &question.kind
+            && choices.iter().any(|choice| choice.why.trim().is_empty() || unfinished(&choice.why))
+        {
+            say("quiz.toml", format!("question `{}`: every choice says why it is right or wrong", question.id));
+        }
+    }
+    if day.reflection.is_empty() || day.reflection.iter().any(|r| unfinished(&r.ask) || unfinished(&r.think)) {
+        say("notes.toml", "a reflection that is written".into());
+    }
+}
+
+/// Compiles and judges all kernels of an exercise; returns how many.
+fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
+    let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
+    if exercise.hints.steps.len() < LEAST_HINTS || exercise.hints.steps.iter().any(|step| step.contains("TODO")) {
+        say("exercise.toml", format!("at least {LEAST_HINTS} general hints that are written"));
+    }
+    if exercise.wrongs.len() < LEAST_WRONG_KERNELS {
+        say("exercise.toml", format!("at least {LEAST_WRONG_KERNELS} known-wrong kernels"));
+    }
+    let mut count = 2;
+    out::transient(&format!("{}: scaffold", exercise.folder));
+    let scaffold = check(lab, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
+    match (&scaffold.outcome, &scaffold.verdict) {
+        (Outcome::Done, Some(verdict)) if !verdict.passed => {}
+        (Outcome::Done, _) => say("scaffold.cu", "it passes; a learner would have nothing to do".into()),
+        _ => say("scaffold.cu", format!("it must compile and run: {}", why(&scaffold))),
+    }
+    out::transient(&format!("{}: reference", exercise.folder));
+    let reference = check(lab, "reference.cu", &exercise.reference, &exercise.spec)?;
+    if !reference.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
+        say("reference.cu", format!("it must pass: {}", why(&reference)));
+    }
+    for wrong in &exercise.wrongs {
+        count += 1;
+        out::transient(&format!("{}: {}", exercise.folder, wrong.file));
+        let answer = check(lab, &wrong.file, &wrong.source, &exercise.spec)?;
+        let found = diagnoses(&answer);
+        if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
+            say(&wrong.file, format!("it passes; it must be rejected for {}", wrong.fault));
+        } else if !found.contains(&wrong.fault) {
+            say(&wrong.file, format!("it must be rejected for {}, not: {}", wrong.fault, why(&answer)));
+        }
+    }
+    for experiment in &exercise.experiments {
+        count += 1;
+        let file = format!("experiments/{}.cu", experiment.name);
+        let job = Job::Compile {
+            source: source(&file, &experiment.source),
+            arch: exercise.spec.requires.clone().unwrap_or_else(|| "sm_90".into()),
+            emit: Emit::default(),
+        };
+        let answer = engine::run_in(lab, job, false)?;
+        if answer.outcome != Outcome::Done {
+            say(&file, format!("it must compile: {}", why(&answer)));
+        }
+    }
+    out::transient("");
+    Ok(count)
+}
+
+fn source(file: &str, text: &str) -> Source {
+    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    Source { name, text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
+}
+
+fn check(lab: &Lab, file: &str, text: &str, spec: &Spec) -> Result<Answer, Failure> {
+    let job = Job::Check {
+        source: source(file, text),
+        spec: Box::new(spec.clone()),
+        device: DeviceChoice::Emulator,
+        arch: None,
+        seed: None,
+        trace: None,
+    };
+    engine::run_in(lab, job, false)
+}
+
+/// Everything that a kernel was rejected for.
+fn diagnoses(answer: &Answer) -> Vec<String> {
+    let Some(verdict) = &answer.verdict else { return Vec::new() };
+    let faults = verdict.faults.iter().map(|fault| fault_key(fault.kind).to_owned());
+    faults.chain(verdict.hints.iter().cloned()).collect()
+}
+
+/// One line on how a job ended.
+fn why(answer: &Answer) -> String {
+    match (&answer.outcome, &answer.verdict) {
+        (Outcome::CompileErrors(list), _) => {
+            list.first().map_or("it does not compile".into(), |d| format!("line {}: {}", d.line, d.message))
+        }
+        (Outcome::Done, Some(verdict)) => verdict.summary.clone(),
+        _ => answer.message().unwrap_or("no verdict").to_owned(),
+    }
+}

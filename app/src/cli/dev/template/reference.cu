@@ -1,0 +1,6 @@
+//@ kernel
+extern "C" __global__ void {entry}(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+//@ end
