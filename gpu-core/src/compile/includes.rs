@@ -9,6 +9,19 @@ use crate::job::Source;
 /// Longest source accepted, in bytes. The longest kernel of the course has some 20 kB.
 pub const MAX_SOURCE_BYTES: usize = 2 * 1024 * 1024;
 
+/// The course's header, present for every kernel that asks for it.
+pub const COURSE_HEADER: (&str, &str) = ("lab.cuh", include_str!("../../../kernels/include/lab.cuh"));
+
+/// `source` with the course's header where it is included and did not come along.
+pub fn with_course_header(source: &Source) -> Source {
+    let (name, text) = COURSE_HEADER;
+    let mut source = source.clone();
+    if source.text.contains(name) && !source.headers.iter().any(|(header, _)| header == name) {
+        source.headers.push((name.to_owned(), text.to_owned()));
+    }
+    source
+}
+
 /// Problems that make compiling pointless; empty when the compiler may look.
 pub fn check(source: &Source) -> Vec<Diagnostic> {
     let mut found = check_text(&source.name, &source.text);
@@ -206,6 +219,21 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_courses_header_comes_along_once() {
+        let source = |text: &str| Source {
+            name: "kernel.cu".into(),
+            text: text.into(),
+            headers: Vec::new(),
+            options: Vec::new(),
+        };
+        assert!(with_course_header(&source("int x;")).headers.is_empty());
+        let with = with_course_header(&source("#include \"lab.cuh\"\n"));
+        assert_eq!(with.headers.len(), 1);
+        assert!(check(&with).is_empty(), "{:?}", check(&with));
+        assert_eq!(with_course_header(&with), with);
+    }
 
     fn places(text: &str) -> Vec<(u32, u32)> {
         check_text("kernel.cu", text).into_iter().map(|found| (found.line, found.column)).collect()
