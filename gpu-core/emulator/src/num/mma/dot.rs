@@ -3,14 +3,22 @@
 use super::super::format::power_of_two;
 use super::super::{arith16, arith32, canonical, half};
 use super::{Accumulator, Model, Operand, Order};
+use std::ops::Range;
 
 /// Columns computed together: one AVX2 register of 32-bit integers.
-const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
+
+/// Position of B's element (k, column) in an operand of inner dimension `k_total`: blocks of eight columns, row after
+/// row inside a block. With eight columns in all this is the plain row-by-row order.
+#[inline(always)]
+pub const fn b_index(k_total: usize, k: usize, column: usize) -> usize {
+    (column / WIDTH * k_total + k) * WIDTH + column % WIDTH
+}
 
 /// D = A x B + C for an m x n tile with inner dimension k.
 ///
-/// `a` holds m x k elements row by row, `b` k x n row by row, `c` and `d` m x n; f16 accumulators travel as f32 values.
-/// `n` must be a multiple of 8, as in every PTX shape.
+/// `a` holds m x k elements row by row, `b` k x n in the order of [`b_index`], `c` and `d` m x n row by row; f16
+/// accumulators travel as f32 values. `n` must be a multiple of 8, as in every PTX shape.
 pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b: &Operand, c: &[f32], d: &mut [f32]) {
     assert!(a.codes.len() == m * k && b.codes.len() == k * n && c.len() == m * n && d.len() == m * n);
     assert!(n.is_multiple_of(WIDTH), "tiles are computed in blocks of eight columns");
@@ -18,17 +26,18 @@ pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b:
         Order::Quad => quad_tile(model.accumulator, (m, n), a, b, c, d),
         Order::Chain(group) => {
             d.copy_from_slice(c);
-            let order: Vec<usize> = (0..k).collect();
-            for ks in order.chunks(group) {
-                step(model, (m, n, k), ks, a, b, d);
+            for start in (0..k).step_by(group) {
+                step(model, (m, n, k), start..k.min(start + group), a, b, d);
             }
         }
         Order::HalfWords(span) => {
+            let order: Vec<usize> =
+                [0, 1].iter().flat_map(|&upper| (0..k).filter(move |k| k / span % 2 == upper)).collect();
+            let a = a.reordered(|i| i / k * k + order[i % k]);
+            let b = b.reordered(|i| (i / WIDTH / k * k + order[i / WIDTH % k]) * WIDTH + i % WIDTH);
             d.fill(0.0);
-            for upper in [0, 1] {
-                let ks: Vec<usize> = (0..k).filter(|k| k / span % 2 == upper).collect();
-                step(model, (m, n, k), &ks, a, b, d);
-            }
+            step(model, (m, n, k), 0..k / 2, &a, &b, d);
+            step(model, (m, n, k), k / 2..k, &a, &b, d);
             for (d, &c) in d.iter_mut().zip(c) {
                 *d = match model.accumulator {
                     Accumulator::F16 => half::f16_to_f32(half::f32_to_f16(c + *d)),
@@ -40,32 +49,122 @@ pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b:
 }
 
 /// One pass of the units over the inner indices `ks`, accumulating in `d`.
-fn step(model: &Model, dims: (usize, usize, usize), ks: &[usize], a: &Operand, b: &Operand, d: &mut [f32]) {
+fn step(model: &Model, dims: (usize, usize, usize), ks: Range<usize>, a: &Operand, b: &Operand, d: &mut [f32]) {
     let before = if a.special || b.special { d.to_vec() } else { Vec::new() };
+    match model.accumulator {
+        Accumulator::F32 => dispatch::<F32>(model, dims, ks.clone(), a, b, d),
+        Accumulator::F32Short => dispatch::<F32Short>(model, dims, ks.clone(), a, b, d),
+        Accumulator::F16 => dispatch::<F16>(model, dims, ks.clone(), a, b, d),
+    }
+    override_specials(dims, ks, a, b, &before, d);
+}
+
+/// How sums become accumulators, as a type so that the inner loop is compiled for each.
+trait Rounding {
+    /// Exponent below which an accumulator's significand is not normalised.
+    const FLOOR: i32;
+    fn round(exact: f64) -> f32;
+}
+
+struct F32;
+struct F32Short;
+struct F16;
+
+impl Rounding for F32 {
+    const FLOOR: i32 = -126;
+    #[inline(always)]
+    fn round(exact: f64) -> f32 {
+        toward_zero(exact)
+    }
+}
+
+impl Rounding for F32Short {
+    const FLOOR: i32 = -126;
+    #[inline(always)]
+    fn round(exact: f64) -> f32 {
+        f32::from_bits(toward_zero(exact).to_bits() & !0x3ff)
+    }
+}
+
+impl Rounding for F16 {
+    const FLOOR: i32 = -14;
+    #[inline(always)]
+    fn round(exact: f64) -> f32 {
+        half::f16_to_f32(half::f64_to_f16(exact))
+    }
+}
+
+/// The operands of eight dot products with one row of A, over the inner indices of one step.
+pub(super) struct Products<'a> {
+    pub a_significands: &'a [i32],
+    pub a_exponents: &'a [i32],
+    pub b_significands: &'a [[i32; WIDTH]],
+    pub b_exponents: &'a [[i32; WIDTH]],
+    /// Left shift that gives products the model's fraction bits.
+    pub preshift: u32,
+}
+
+/// Largest exponent and exact sum of the cut terms, for eight columns.
+pub(super) type Sums = ([i32; WIDTH], [f64; WIDTH]);
+
+#[inline(always)]
+fn sum_products_portable(p: &Products<'_>, c_significand: &[i32; WIDTH], c_exponent: &[i32; WIDTH]) -> Sums {
+    let mut largest = *c_exponent;
+    for (&e, row) in p.a_exponents.iter().zip(p.b_exponents) {
+        for x in 0..WIDTH {
+            largest[x] = largest[x].max(e.wrapping_add(row[x]));
+        }
+    }
+    let sum = std::array::from_fn(|x| {
+        let own = i64::from(cut(c_significand[x], largest[x].wrapping_sub(c_exponent[x])));
+        let terms = p.a_significands.iter().zip(p.a_exponents).zip(p.b_significands.iter().zip(p.b_exponents));
+        let sum = terms.fold(own, |sum, ((&s, &e), (significands, exponents))| {
+            let shift = largest[x].wrapping_sub(e.wrapping_add(exponents[x]));
+            sum + i64::from(cut(s.wrapping_shl(p.preshift).wrapping_mul(significands[x]), shift))
+        });
+        sum as f64
+    });
+    (largest, sum)
+}
+
+fn dispatch<R: Rounding>(
+    model: &Model,
+    dims: (usize, usize, usize),
+    ks: Range<usize>,
+    a: &Operand,
+    b: &Operand,
+    d: &mut [f32],
+) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor was just found to have AVX2.
-        unsafe { step_avx2(model, dims, ks, a, b, d) };
-        return override_specials(dims, ks, a, b, &before, d);
+        return unsafe { step_avx2::<R>(model, dims, ks, a, b, d) };
     }
-    step_portable(model, dims, ks, a, b, d);
-    override_specials(dims, ks, a, b, &before, d);
+    step_portable::<R>(model, dims, ks, a, b, d, sum_products_portable);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn step_avx2(model: &Model, dims: (usize, usize, usize), ks: &[usize], a: &Operand, b: &Operand, d: &mut [f32]) {
-    step_portable(model, dims, ks, a, b, d);
-}
-
-#[inline(always)]
-fn step_portable(
+fn step_avx2<R: Rounding>(
     model: &Model,
-    (m, n, k): (usize, usize, usize),
-    ks: &[usize],
+    dims: (usize, usize, usize),
+    ks: Range<usize>,
     a: &Operand,
     b: &Operand,
     d: &mut [f32],
+) {
+    step_portable::<R>(model, dims, ks, a, b, d, |p, s, e| super::dot_avx2::sum_products(p, s, e));
+}
+
+#[inline(always)]
+fn step_portable<R: Rounding>(
+    model: &Model,
+    (m, n, k): (usize, usize, usize),
+    ks: Range<usize>,
+    a: &Operand,
+    b: &Operand,
+    d: &mut [f32],
+    sum_products: impl Fn(&Products<'_>, &[i32; WIDTH], &[i32; WIDTH]) -> Sums,
 ) {
     let fraction_bits = model.fraction_bits;
     // Products then carry exactly `fraction_bits` fraction bits; every pair of formats has fewer.
@@ -75,42 +174,19 @@ fn step_portable(
     let (b_exponents, _) = b.exponent.as_chunks::<WIDTH>();
     let (d_blocks, _) = d.as_chunks_mut::<WIDTH>();
     for i in 0..m {
-        let a_significands = &a.significand[i * k..(i + 1) * k];
-        let a_exponents = &a.exponent[i * k..(i + 1) * k];
+        let a_significands = &a.significand[i * k..][ks.clone()];
+        let a_exponents = &a.exponent[i * k..][ks.clone()];
         for block in 0..blocks {
+            let b_significands = &b_significands[block * k..][ks.clone()];
+            let b_exponents = &b_exponents[block * k..][ks.clone()];
             let d = &mut d_blocks[i * blocks + block];
             let c = *d;
-            let (c_significand, c_exponent) = decode_accumulator(&c, model.accumulator, fraction_bits);
-            let mut largest = c_exponent;
-            for &kk in ks {
-                let (e, row) = (a_exponents[kk], &b_exponents[kk * blocks + block]);
-                for x in 0..WIDTH {
-                    largest[x] = largest[x].max(e.wrapping_add(row[x]));
-                }
-            }
-            let mut sum = [0f64; WIDTH];
-            for x in 0..WIDTH {
-                sum[x] = f64::from(cut(c_significand[x], largest[x].wrapping_sub(c_exponent[x])));
-            }
-            // Eight products of at most 2^(fraction_bits + 2) fit in 32 bits.
-            for ks in ks.chunks(8) {
-                let mut part = [0i32; WIDTH];
-                for &kk in ks {
-                    let (s, e) = (a_significands[kk].wrapping_shl(preshift), a_exponents[kk]);
-                    let (significands, exponents) =
-                        (&b_significands[kk * blocks + block], &b_exponents[kk * blocks + block]);
-                    for x in 0..WIDTH {
-                        let shift = largest[x].wrapping_sub(e.wrapping_add(exponents[x]));
-                        part[x] = part[x].wrapping_add(cut(s.wrapping_mul(significands[x]), shift));
-                    }
-                }
-                for x in 0..WIDTH {
-                    sum[x] += f64::from(part[x]);
-                }
-            }
+            let (c_significand, c_exponent) = decode_accumulator::<R>(&c, fraction_bits);
+            let products = Products { a_significands, a_exponents, b_significands, b_exponents, preshift };
+            let (largest, sum) = sum_products(&products, &c_significand, &c_exponent);
             for x in 0..WIDTH {
                 let exact = sum[x] * power_of_two(largest[x].wrapping_sub(fraction_bits as i32));
-                let result = round(exact, model.accumulator);
+                let result = R::round(exact);
                 d[x] = if c[x].is_finite() { result } else { canonical(c[x]) };
             }
         }
@@ -127,8 +203,7 @@ fn cut(value: i32, shift: i32) -> i32 {
 
 /// Significand with `fraction_bits` fraction bits, and exponent. An f16 accumulator keeps f16's subnormal exponent.
 #[inline(always)]
-fn decode_accumulator(c: &[f32; WIDTH], accumulator: Accumulator, fraction_bits: u32) -> ([i32; WIDTH], [i32; WIDTH]) {
-    let floor: i32 = if accumulator == Accumulator::F16 { -14 } else { -126 };
+fn decode_accumulator<R: Rounding>(c: &[f32; WIDTH], fraction_bits: u32) -> ([i32; WIDTH], [i32; WIDTH]) {
     let mut significand = [0; WIDTH];
     let mut exponent = [0; WIDTH];
     for x in 0..WIDTH {
@@ -137,7 +212,7 @@ fn decode_accumulator(c: &[f32; WIDTH], accumulator: Accumulator, fraction_bits:
         let field = (bits >> 23 & 0xff) as i32;
         let magnitude = (bits & 0x7f_ffff) as i32 | i32::from(field != 0) << 23;
         let own = field.max(1).wrapping_sub(127);
-        let lift = floor.wrapping_sub(own).max(0);
+        let lift = R::FLOOR.wrapping_sub(own).max(0);
         let aligned = magnitude.wrapping_shr(lift.min(31) as u32);
         let scaled =
             if fraction_bits >= 23 { aligned << (fraction_bits - 23) } else { aligned >> (23 - fraction_bits) };
@@ -145,16 +220,6 @@ fn decode_accumulator(c: &[f32; WIDTH], accumulator: Accumulator, fraction_bits:
         exponent[x] = if magnitude == 0 { -126 } else { own.wrapping_add(lift) };
     }
     (significand, exponent)
-}
-
-/// The exact sum into the accumulator's format.
-#[inline(always)]
-fn round(exact: f64, accumulator: Accumulator) -> f32 {
-    match accumulator {
-        Accumulator::F16 => half::f16_to_f32(half::f64_to_f16(exact)),
-        Accumulator::F32 => toward_zero(exact),
-        Accumulator::F32Short => f32::from_bits(toward_zero(exact).to_bits() & !0x3ff),
-    }
 }
 
 /// Toward zero to f32, but a sum of 2^128 or more is infinite.
@@ -169,7 +234,7 @@ pub(super) fn toward_zero(exact: f64) -> f32 {
 /// Replaces results whose products contain NaN or infinity.
 fn override_specials(
     (m, n, k): (usize, usize, usize),
-    ks: &[usize],
+    ks: Range<usize>,
     a: &Operand,
     b: &Operand,
     before: &[f32],
@@ -183,8 +248,8 @@ fn override_specials(
     for i in 0..m {
         for j in 0..n {
             let mut specials = 0f32;
-            for &kk in ks {
-                let (x, y) = (a_values[i * k + kk], b_values[kk * n + j]);
+            for kk in ks.clone() {
+                let (x, y) = (a_values[i * k + kk], b_values[b_index(k, kk, j)]);
                 if (!x.is_finite() || !y.is_finite()) && a.exponent[i * k + kk] != super::ABSENT {
                     specials += x * y;
                 }
@@ -208,10 +273,9 @@ pub fn add_scales(
     for (row, &scale) in a.exponent.chunks_mut(k).zip(&a_scales[..m]) {
         row.iter_mut().for_each(|e| *e += i32::from(scale) - 127);
     }
-    for row in b.exponent.chunks_mut(n) {
-        for (e, &scale) in row.iter_mut().zip(b_scales) {
-            *e += i32::from(scale) - 127;
-        }
+    for (i, e) in b.exponent[..k * n].iter_mut().enumerate() {
+        let column = i / (WIDTH * k) * WIDTH + i % WIDTH;
+        *e += i32::from(b_scales[column]) - 127;
     }
 }
 
@@ -221,7 +285,7 @@ pub fn quad_tile(accumulator: Accumulator, (m, n): (usize, usize), a: &Operand, 
     for i in 0..m {
         for j in 0..n {
             let x: [f32; 4] = std::array::from_fn(|k| a.element.value(a.codes[i * 4 + k]));
-            let y: [f32; 4] = std::array::from_fn(|k| b.element.value(b.codes[k * n + j]));
+            let y: [f32; 4] = std::array::from_fn(|k| b.element.value(b.codes[b_index(4, k, j)]));
             let c = c[i * n + j];
             let fma = |x, y, z| arith32::fma(x, y, z, arith32::Mode::RN);
             d[i * n + j] = if accumulator == Accumulator::F16 {
@@ -239,6 +303,43 @@ pub fn chain_f64((m, n, k): (usize, usize, usize), a: &[f64], b: &[f64], c: &[f6
     for i in 0..m {
         for j in 0..n {
             d[i * n + j] = (0..k).fold(c[i * n + j], |sum, kk| a[i * k + kk].mul_add(b[kk * n + j], sum));
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vector_form_agrees_with_the_portable_one() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut state = 1u32;
+        let mut next = |modulus: i32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as i32 % modulus
+        };
+        for k in [1, 4, 8, 16, 32] {
+            let row = |next: &mut dyn FnMut(i32) -> i32| (0..k).map(|_| next(4095) - 2047).collect::<Vec<i32>>();
+            let (a_significands, b_flat) = (row(&mut next), (0..8).flat_map(|_| row(&mut next)).collect::<Vec<i32>>());
+            let a_exponents: Vec<i32> = (0..k).map(|_| next(60) - 30).collect();
+            let b_exponents: Vec<[i32; WIDTH]> = (0..k).map(|_| std::array::from_fn(|_| next(60) - 30)).collect();
+            let (b_significands, _) = b_flat.as_chunks::<WIDTH>();
+            let products = Products {
+                a_significands: &a_significands,
+                a_exponents: &a_exponents,
+                b_significands,
+                b_exponents: &b_exponents,
+                preshift: 5,
+            };
+            let c_significand = std::array::from_fn(|_| next(1 << 23) - (1 << 22));
+            let c_exponent = std::array::from_fn(|_| next(80) - 40);
+            let portable = sum_products_portable(&products, &c_significand, &c_exponent);
+            // SAFETY: the processor was just found to have AVX2.
+            let vector = unsafe { super::super::dot_avx2::sum_products(&products, &c_significand, &c_exponent) };
+            assert_eq!(vector, portable);
         }
     }
 }

@@ -96,8 +96,7 @@ impl Element {
     }
 }
 
-/// A matrix operand decoded for the units. For A, `major` counts rows and `minor` is k; for B, `major` is k and `minor`
-/// counts columns: the tile loops run along B's columns.
+/// A matrix operand decoded for the units: A row by row, B in the order of [`super::b_index`].
 #[derive(Clone, Debug)]
 pub struct Operand {
     pub element: Element,
@@ -120,6 +119,17 @@ impl Operand {
         };
         operand.decode_all();
         operand
+    }
+
+    /// The operand whose element i is this one's element `from(i)`.
+    pub(super) fn reordered(&self, from: impl Fn(usize) -> usize) -> Operand {
+        Operand {
+            element: self.element,
+            significand: (0..self.significand.len()).map(|i| self.significand[from(i)]).collect(),
+            exponent: (0..self.exponent.len()).map(|i| self.exponent[from(i)]).collect(),
+            special: self.special,
+            codes: (0..self.codes.len()).map(|i| self.codes[from(i)]).collect(),
+        }
     }
 
     fn decode_all(&mut self) {

@@ -1,15 +1,39 @@
 //! Integer and one-bit matrix operations: exact.
 
-/// D = A x B + C over integers already unpacked to i32; layouts as in [`super::dot_tile`]. Sums wrap, or clamp to the
-/// range of s32 with `.satfinite`.
-pub fn integer_tile((m, n, k): (usize, usize, usize), a: &[i32], b: &[i32], c: &[i32], saturate: bool, d: &mut [i32]) {
+/// D = A x B + C over integers already unpacked to i32: `a` m x k, `b` k x n, `c` and `d` m x n, all row by row. Sums
+/// wrap, or clamp to the range of s32 with `.satfinite`.
+pub fn integer_tile(dims: (usize, usize, usize), a: &[i32], b: &[i32], c: &[i32], saturate: bool, d: &mut [i32]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor was just found to have AVX2.
+        return unsafe { tile_avx2(dims, a, b, c, saturate, d) };
+    }
+    tile_portable(dims, a, b, c, saturate, d);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn tile_avx2(dims: (usize, usize, usize), a: &[i32], b: &[i32], c: &[i32], saturate: bool, d: &mut [i32]) {
+    tile_portable(dims, a, b, c, saturate, d);
+}
+
+#[inline(always)]
+fn tile_portable((m, n, k): (usize, usize, usize), a: &[i32], b: &[i32], c: &[i32], saturate: bool, d: &mut [i32]) {
+    const WIDTH: usize = 8;
     for i in 0..m {
-        for j in 0..n {
-            // 256 products of at most 2^16 are far from the range of i64.
-            let exact = (0..k)
-                .fold(i64::from(c[i * n + j]), |sum, kk| sum + i64::from(a[i * k + kk]) * i64::from(b[kk * n + j]));
-            d[i * n + j] =
-                if saturate { exact.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32 } else { exact as i32 };
+        let a_row = &a[i * k..(i + 1) * k];
+        for j in (0..n).step_by(WIDTH) {
+            // 128 products of at most 2^16 fit in 32 bits.
+            let mut sum = [0i32; WIDTH];
+            for (&x, row) in a_row.iter().zip(b.chunks_exact(n)) {
+                for (sum, &y) in sum.iter_mut().zip(&row[j..j + WIDTH]) {
+                    *sum = sum.wrapping_add(x.wrapping_mul(y));
+                }
+            }
+            for (x, sum) in sum.into_iter().enumerate() {
+                let at = i * n + j + x;
+                d[at] = if saturate { c[at].saturating_add(sum) } else { c[at].wrapping_add(sum) };
+            }
         }
     }
 }

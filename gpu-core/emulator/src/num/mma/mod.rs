@@ -17,6 +17,8 @@
 
 pub mod descriptor;
 mod dot;
+#[cfg(target_arch = "x86_64")]
+mod dot_avx2;
 mod element;
 pub mod form;
 pub mod integer;
@@ -26,7 +28,7 @@ pub mod sparse;
 pub mod warp;
 pub mod warpgroup;
 
-pub use dot::{add_scales, chain_f64, dot_tile, quad_tile};
+pub use dot::{add_scales, b_index, chain_f64, dot_tile, quad_tile};
 pub use element::{ABSENT, Element, Operand};
 
 /// What the accumulator is, and how a sum is rounded into it.

@@ -6,6 +6,7 @@
 
 use super::super::format::power_of_two;
 use super::super::pack::Narrow;
+use super::integer::integer_tile;
 
 /// Type of the block scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,29 +67,39 @@ pub fn fp4_tile(
     let halves = |codes: &[u8]| codes.iter().map(|&x| HALVES[usize::from(x & 15)]).collect::<Vec<i32>>();
     let (a, b) = (halves(a), halves(b));
     let groups = k / group;
-    let mut sums = vec![0i32; n];
-    let mut terms = vec![(0i64, 0i32); n * groups];
+    let sums = group_sums((m, n, k), group, &a, &b);
+    let mut terms = vec![(0i64, 0i32); groups];
     for i in 0..m {
-        for g in 0..groups {
-            sums.fill(0);
-            for kk in g * group..(g + 1) * group {
-                let x = a[i * k + kk];
-                for (sum, &y) in sums.iter_mut().zip(&b[kk * n..][..n]) {
-                    *sum += x * y;
-                }
-            }
-            let at = g * group / block;
-            for j in 0..n {
-                terms[j * groups + g] = match (a_scales[i * scales + at], b_scales[j * scales + at]) {
-                    (Some((p, e)), Some((q, f))) => (i64::from(sums[j]) * p * q, e + f),
+        for j in 0..n {
+            for (g, term) in terms.iter_mut().enumerate() {
+                let at = g * group / block;
+                *term = match (a_scales[i * scales + at], b_scales[j * scales + at]) {
+                    (Some((p, e)), Some((q, f))) => (i64::from(sums[(i * groups + g) * n + j]) * p * q, e + f),
                     _ => (i64::MAX, 0),
                 };
             }
-        }
-        for j in 0..n {
-            d[i * n + j] = accumulate(&terms[j * groups..][..groups], c[i * n + j]);
+            d[i * n + j] = accumulate(&terms, c[i * n + j]);
         }
     }
+}
+
+/// Exact sums of each group of products: m rows of k / `group` rows of n.
+fn group_sums((m, n, k): (usize, usize, usize), group: usize, a: &[i32], b: &[i32]) -> Vec<i32> {
+    let groups = k / group;
+    let mut sums = vec![0i32; m * groups * n];
+    let zero = vec![0i32; m * n];
+    let mut part = vec![0i32; m * n];
+    let mut column = vec![0i32; m * group];
+    for g in 0..groups {
+        for (to, from) in column.chunks_mut(group).zip(a.chunks(k)) {
+            to.copy_from_slice(&from[g * group..(g + 1) * group]);
+        }
+        integer_tile((m, n, group), &column, &b[g * group * n..(g + 1) * group * n], &zero, false, &mut part);
+        for (i, row) in part.chunks(n).enumerate() {
+            sums[(i * groups + g) * n..][..n].copy_from_slice(row);
+        }
+    }
+    sums
 }
 
 /// Adds terms with 8 fraction bits (2 of the products, 3 of each scale) to `c`. A term of `i64::MAX` is NaN.

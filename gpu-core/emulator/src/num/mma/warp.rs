@@ -6,7 +6,7 @@ use super::form::{Form, Input, Kind, Output};
 use super::integer::{bit_tile, integer_tile};
 use super::scaled::fp4_tile;
 use super::sparse::expand;
-use super::{ABSENT, Element, Model, Operand, Order, add_scales, chain_f64, dot_tile, quad_tile};
+use super::{ABSENT, Element, Model, Operand, Order, add_scales, b_index, chain_f64, dot_tile, quad_tile};
 
 /// One 32-bit register of a warp.
 pub type Row = [u32; 32];
@@ -143,10 +143,15 @@ impl Plan {
         let bit = form.a == Input::Bit;
         let words = form.k / 32;
         let a_index = |major: usize, k: usize| if bit { major * words + k / 32 } else { major * form.stored_k() + k };
-        let b_index = |major: usize, k: usize| if bit { major * words + k / 32 } else { k * form.n + major };
+        let float = matches!(form.b, Input::Float(_)) && !matches!(form.kind, Kind::Mxf4 | Kind::Mxf4nvf4);
+        let b_place = |major: usize, k: usize| match (bit, float) {
+            (true, _) => major * words + k / 32,
+            (_, true) => b_index(form.k, k, major),
+            _ => k * form.n + major,
+        };
         let mask = |bits: u32| if bit { u32::MAX } else { u32::MAX >> (32 - bits) };
         let mut a = places(form.layout_a(), a_bits, &a_index);
-        let mut b = places(form.layout_b(), b_bits, &b_index);
+        let mut b = places(form.layout_b(), b_bits, &b_place);
         if bit {
             a.retain(|p| p.shift == 0);
             b.retain(|p| p.shift == 0);

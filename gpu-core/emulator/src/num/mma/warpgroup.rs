@@ -144,8 +144,8 @@ pub struct Options<'a> {
     pub metadata: Option<(&'a Row, usize)>,
 }
 
-/// D = A x B (+ D) for one warp. `a` holds 16 rows of stored k codes, `b` k rows of n codes (one-bit operands: n columns
-/// of k / 32 words); `d` the warp's registers.
+/// D = A x B (+ D) for one warp. `a` holds 16 rows of stored k codes; `b` n columns of k codes, for floats in the order
+/// of [`super::b_index`], for integers row by row, for one-bit operands n columns of k / 32 words; `d` the warp's registers.
 pub fn run(
     form: &WarpGroupForm,
     mut a: Vec<u32>,

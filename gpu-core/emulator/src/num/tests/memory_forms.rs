@@ -185,7 +185,14 @@ fn one_warp_of_a_warpgroup_multiplies() {
         let unsigned = opcode.contains("u8");
         let a: Vec<i32> = a.into_iter().map(|x| if unsigned { x.abs() } else { x }).collect();
         let codes_a: Vec<u32> = a.iter().map(|&x| encode(x, form.a)).collect();
-        let codes_b: Vec<u32> = b.iter().map(|&x| encode(x, form.b)).collect();
+        let mut codes_b = vec![0; k * n];
+        for kk in 0..k {
+            for j in 0..n {
+                let integer = matches!(form.b, crate::num::mma::form::Input::Int { .. });
+                let at = if integer { kk * n + j } else { crate::num::mma::b_index(k, kk, j) };
+                codes_b[at] = encode(b[kk * n + j], form.b);
+            }
+        }
         let mut d = vec![[0u32; 32]; form.registers().0];
         for pass in 0..2 {
             let options = Options { accumulate: pass == 1, negate_a: negate, negate_b: false, metadata: None };
