@@ -68,7 +68,8 @@ fn errors_name_line_and_column_in_characters() {
     // The compiler counts bytes; é and € have two and three.
     let found = first_error(&lab, "extern \"C\" __global__ void k(float* a)\n{ /* é€ */ a[0] = y; }\n");
     assert_eq!((found.line, found.column), (2, 19), "{found:?}");
-    let found = first_error(&lab, "__global__ void k(float* a) {\n  asm volatile(\"foo.bar %0;\" : : \"f\"(a[0]));\n}\n");
+    let found =
+        first_error(&lab, "__global__ void k(float* a) {\n  asm volatile(\"foo.bar %0;\" : : \"f\"(a[0]));\n}\n");
     assert_eq!((found.file.as_str(), found.line), ("kernel.cu", 2), "{found:?}");
     assert!(found.message.contains("foo"), "{found:?}");
     let found = first_error(&lab, "int helper(int x) { return x; }\n");

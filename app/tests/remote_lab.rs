@@ -14,8 +14,7 @@ fn remote(command: impl FnOnce(String) -> String) -> TestLab {
     TestLab::with(|config| {
         let data = config.data_dir.join("remote");
         let nvrtc = nvrtc();
-        let worker =
-            format!("LOCKSTEP_NVRTC='{}' '{PROGRAM}' --data '{}' worker", nvrtc.display(), data.display());
+        let worker = format!("LOCKSTEP_NVRTC='{}' '{PROGRAM}' --data '{}' worker", nvrtc.display(), data.display());
         config.remote = Some(command(worker));
         config.remote_timeout = Duration::from_secs(20);
         // Nothing may run here.
@@ -42,7 +41,9 @@ fn a_remote_lab_compiles_and_tells_its_status() {
 
 #[test]
 fn banners_before_the_handshake_are_skipped() {
-    let lab = remote(|worker| format!("printf 'Last login: Monday\\nLOCKSTEP \\367LOCKSTEP\\n'; exec {}", worker_env(&worker)));
+    let lab = remote(|worker| {
+        format!("printf 'Last login: Monday\\nLOCKSTEP \\367LOCKSTEP\\n'; exec {}", worker_env(&worker))
+    });
     let (_, outcome) = lab.compile(GOOD);
     assert_eq!(outcome, Outcome::Done);
 }

@@ -1,7 +1,8 @@
 //! `lockstep bench`: judge a day's kernel, then time it on a GPU, or count its work on the emulator.
 
 use super::engine::{self, DeviceArgs};
-use super::{Done, Failure, Places, content, json, out, report};
+use super::{Done, Failure, Places, content, json, out, record, report};
+use curriculum::store::RunRecord;
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Stats, Timing};
 use gpu_core::job::{Job, Outcome};
 use serde_json::json as object;
@@ -27,7 +28,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let course = content::course(places)?;
     let (day, exercise) = content::exercise(&course, &args.day, args.exercise.as_deref())?;
     let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
-    let reference = content::kernel(places, day, exercise, Some("reference"))?;
+    let rival = content::text(exercise.rival());
     let target = args.device.target(places)?;
     let style = out::Style::stdout();
     if !args.json {
@@ -45,9 +46,13 @@ pub fn run(args: &Args, places: &Places) -> Done {
         device: target.choice.clone(),
         arch: args.device.arch()?,
         seed: args.device.seed,
-        reference: (reference.source.text != kernel.source.text).then_some(reference.source),
+        reference: (rival.text != kernel.source.text).then_some(rival),
     };
     let answer = engine::submit(places, &target, job, !args.json)?;
+    if let (None, Some(bench)) = (&args.kernel, &answer.bench) {
+        let text = &kernel.source.text;
+        record::run(places, day, exercise, &RunRecord::bench(bench, text), text);
+    }
     if args.json {
         out::json(&json::envelope(
             "bench",

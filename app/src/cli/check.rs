@@ -1,7 +1,8 @@
 //! `lockstep check`: compile a day's kernel and judge it.
 
 use super::engine::{self, DeviceArgs};
-use super::{Done, Failure, Places, content, json, out, report};
+use super::{Done, Failure, Places, content, json, out, record, report};
+use curriculum::store::RunRecord;
 use gpu_core::job::{Job, Outcome};
 use serde_json::json as object;
 
@@ -46,6 +47,11 @@ pub fn run(args: &Args, places: &Places) -> Done {
         trace: None,
     };
     let answer = engine::submit(places, &target, job, !args.json)?;
+    if let (None, Some(verdict)) = (&args.kernel, &answer.verdict) {
+        let text = &kernel.source.text;
+        let run = RunRecord::check(&target.shown, verdict, text, record::now());
+        record::run(places, day, exercise, &run, text);
+    }
     if args.json {
         out::json(&json::envelope(
             "check",

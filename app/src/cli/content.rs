@@ -45,6 +45,11 @@ pub struct Kernel {
     pub shown: String,
 }
 
+/// The kernel that others are compared with, as a source.
+pub fn text(text: &str) -> Source {
+    Source { name: "reference.cu".into(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
+}
+
 impl Kernel {
     fn new(name: &str, shown: String, text: String) -> Self {
         let source = Source { name: name.to_owned(), text, headers: Vec::new(), options: Vec::new() };
@@ -78,6 +83,7 @@ pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&st
     }
     match named.strip_suffix(".cu").unwrap_or(named) {
         "scaffold" => return Ok(course_file("scaffold.cu", &exercise.scaffold)),
+        "fast" if exercise.fast.is_some() => return Ok(course_file("fast.cu", exercise.rival())),
         "reference" => return Ok(course_file("reference.cu", &exercise.reference)),
         other if other.starts_with("wrong/") => {
             let file = format!("{other}.cu");
@@ -88,6 +94,7 @@ pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&st
         _ => {}
     }
     let mut words = vec!["scaffold".to_owned(), "reference".to_owned()];
+    words.extend(exercise.fast.as_ref().map(|_| "fast".to_owned()));
     words.extend(exercise.wrongs.iter().map(|wrong| wrong.file.trim_end_matches(".cu").to_owned()));
     Err(usage(format!("there is no file `{named}`; --kernel takes a file or one of {}", words.join(", "))))
 }

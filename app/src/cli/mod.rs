@@ -14,6 +14,7 @@ mod engine;
 mod json;
 mod list;
 mod out;
+mod record;
 mod report;
 mod run;
 mod setup;
@@ -158,7 +159,7 @@ pub fn main() -> ExitCode {
     let Err(failure) = done else { return ExitCode::SUCCESS };
     if let Some(message) = failure.message() {
         out::error(message);
-        if wants_json {
+        if wants_json && !out::json_printed() {
             out::json(&json::error(name, message, failure.status()));
         }
     }

@@ -1,6 +1,7 @@
 //! Text for people: alignment, colour where the terminal wants it, and no panic when the reader goes away.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes to standard output. A closed pipe (`lockstep list | head`) is not an error.
 pub fn print(text: &str) {
@@ -9,8 +10,16 @@ pub fn print(text: &str) {
     let _ = stdout.flush();
 }
 
+static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`json`] was called: a command prints one object, also when it fails.
+pub fn json_printed() -> bool {
+    JSON_PRINTED.load(Ordering::Relaxed)
+}
+
 /// One JSON object and a newline.
 pub fn json(value: &serde_json::Value) {
+    JSON_PRINTED.store(true, Ordering::Relaxed);
     print(&format!("{value:#}\n"));
 }
 

@@ -58,7 +58,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
     for problem in &problems {
         out::print(&format!("{problem}\n"));
     }
-    out::print(&format!("{} days, {kernels} kernels, {} problems\n", days.len(), problems.len()));
+    let days = days.len();
+    out::print(&format!("days checked: {days}, kernels: {kernels}, problems: {}\n", problems.len()));
     if problems.is_empty() { Ok(()) } else { Err(Failure::Kernel) }
 }
 
@@ -73,7 +74,7 @@ fn words(day: &Day, problems: &mut Vec<String>) {
     if day.status != Status::Written {
         return say("lesson.md", "this file to exist: the day is not written yet".into());
     }
-    let unfinished = |text: &str| text.contains("TODO");
+    let unfinished = |text: &str| text.contains("TODO:");
     if unfinished(&day.summary) || day.objectives.iter().any(|text| unfinished(text)) {
         say("day.toml", "a TODO is left".into());
     }
@@ -103,7 +104,7 @@ fn words(day: &Day, problems: &mut Vec<String>) {
 /// Compiles and judges all kernels of an exercise; returns how many.
 fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
     let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
-    if exercise.hints.steps.len() < LEAST_HINTS || exercise.hints.steps.iter().any(|step| step.contains("TODO")) {
+    if exercise.hints.steps.len() < LEAST_HINTS || exercise.hints.steps.iter().any(|step| step.contains("TODO:")) {
         say("exercise.toml", format!("at least {LEAST_HINTS} general hints that are written"));
     }
     if exercise.wrongs.len() < LEAST_WRONG_KERNELS {
@@ -121,6 +122,13 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     let reference = check(lab, "reference.cu", &exercise.reference, &exercise.spec)?;
     if !reference.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
         say("reference.cu", format!("it must pass: {}", why(&reference)));
+    }
+    if let Some(fast) = &exercise.fast {
+        count += 1;
+        let answer = check(lab, "fast.cu", fast, &exercise.spec)?;
+        if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
+            say("fast.cu", format!("it must pass: {}", why(&answer)));
+        }
     }
     for wrong in &exercise.wrongs {
         count += 1;
