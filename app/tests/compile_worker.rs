@@ -158,6 +158,20 @@ fn exponential_templates_are_ended_by_a_limit() {
 }
 
 #[test]
+fn sources_that_strain_the_parser_cost_at_most_their_worker() {
+    let lab = TestLab::with_limits(|limits| limits.compile_time = Duration::from_secs(5)).warm();
+    let deep = |open: &str, close: &str, depth: usize| {
+        format!("__device__ int f() {{ return {}1{}; }}\n", open.repeat(depth), close.repeat(depth))
+    };
+    let nested = format!("template <class T> struct A {{}};\n{}int{} a;\n", "A<".repeat(20_000), ">".repeat(20_000));
+    for text in [deep("(", ")", 300_000), deep("- ", "", 300_000), deep("[]{return ", ";}()", 3_000), nested] {
+        let (_, outcome) = lab.compile(&text);
+        assert!(!matches!(outcome, Outcome::Environment(_) | Outcome::BadRequest(_)), "{outcome:?}");
+        lab.good_run_follows();
+    }
+}
+
+#[test]
 fn two_gigabytes_of_shared_memory_are_explained() {
     let lab = TestLab::start().warm();
     let found = first_error(

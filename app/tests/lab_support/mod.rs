@@ -3,7 +3,10 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use gpu_core::compile::{CompileReport, locate};
+use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Event, Job, JobId, Outcome, Source};
+use gpu_core::spec::Spec;
+use gpu_core::verdict::Verdict;
 use gpu_core::worker::{Lab, LabConfig, Limits};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -95,6 +98,37 @@ impl TestLab {
         (report, outcome)
     }
 
+    /// Checks a kernel against the vector addition of [`spec`].
+    pub fn check(&self, text: &str) -> (Option<Verdict>, String, Outcome) {
+        let (id, _) = self.lab.submit(check_job(text));
+        self.finish_check(id)
+    }
+
+    /// The verdict, what was printed, and the outcome.
+    pub fn finish_check(&self, id: JobId) -> (Option<Verdict>, String, Outcome) {
+        let (events, outcome) = self.finish(id);
+        let (mut verdict, mut printed) = (None, String::new());
+        for event in events {
+            match event {
+                Event::Verdict(found) => verdict = Some(*found),
+                Event::Console(text) => printed += &text,
+                _ => {}
+            }
+        }
+        (verdict, printed, outcome)
+    }
+
+    /// As [`TestLab::good_run_follows`], through the device.
+    pub fn good_check_follows(&self) {
+        let started = Instant::now();
+        let (verdict, _, outcome) = self.check(&format!("{GOOD}// {}\n", unique()));
+        let took = started.elapsed();
+        assert_eq!(outcome, Outcome::Done);
+        let verdict = verdict.expect("a verdict");
+        assert!(verdict.passed, "{}", verdict.summary);
+        assert!(took < Duration::from_millis(1500), "the next good check took {took:?}");
+    }
+
     /// A kernel never compiled before must compile soon: nothing is left of what went wrong before.
     pub fn good_run_follows(&self) {
         let started = Instant::now();
@@ -121,4 +155,59 @@ pub fn source(text: &str) -> Source {
 
 pub fn compile_job(text: &str, arch: &str, emit: Emit) -> Job {
     Job::Compile { source: source(text), arch: arch.to_owned(), emit }
+}
+
+/// `emulator`, or the first GPU with `LOCKSTEP_TEST_DEVICE=gpu`.
+pub fn device() -> DeviceChoice {
+    match std::env::var("LOCKSTEP_TEST_DEVICE").as_deref() {
+        Ok("gpu") => DeviceChoice::Gpu(0),
+        _ => DeviceChoice::Emulator,
+    }
+}
+
+/// Vector addition at a few small sizes.
+pub fn spec() -> Spec {
+    const TEXT: &str = r#"
+title = "Vector addition"
+entry = "vector_add"
+oracle = "vector_add"
+[[param]]
+name = "a"
+dtype = "f32"
+shape = ["n"]
+[[param]]
+name = "b"
+dtype = "f32"
+shape = ["n"]
+[[param]]
+name = "c"
+dtype = "f32"
+shape = ["n"]
+role = "out"
+[[param]]
+name = "n"
+dtype = "i32"
+value = "n"
+[launch]
+grid = ["ceil_div(n, block_x)"]
+block = [256]
+learner_may_change = true
+[tolerance]
+absolute = 0.0
+relative = 1.2e-7
+reason = "One addition rounds once."
+[sizes]
+check = [{ n = 1 }, { n = 257 }, { n = 1000 }]
+bench = [{ n = 65536 }]
+[cost]
+flops = "n"
+bytes = "12 * n"
+ceiling = "memory"
+"#;
+    Spec::parse(TEXT, "test.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn check_job(text: &str) -> Job {
+    let spec = Box::new(spec());
+    Job::Check { source: source(text), spec, device: device(), arch: None, seed: None, trace: None }
 }

@@ -81,9 +81,9 @@ fn landlock(readable: &[PathBuf]) -> String {
     "none on this system; includes are checked by text only".to_owned()
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 type Resource = libc::__rlimit_resource_t;
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
 type Resource = libc::c_int;
 
 #[cfg(unix)]

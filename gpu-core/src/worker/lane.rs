@@ -1,5 +1,6 @@
 //! One device's queue: a thread that owns the device's worker, and what to do when it hangs or dies.
 
+use super::local::guarded;
 use super::messages::{FromDevice, Task, ToDevice};
 use super::pipeline;
 use super::pool::Pool;
@@ -53,7 +54,7 @@ impl Lane {
                 break;
             }
             let LaneJob { id, job, stop, submitted } = job;
-            let outcome = self.perform(id, job, &stop, submitted).unwrap_or_else(|outcome| outcome);
+            let outcome = guarded(|| self.perform(id, job, &stop, submitted));
             let lost = self.worker.is_none();
             self.shared.emit(id, Event::Finished(outcome));
             if lost {

@@ -110,18 +110,27 @@ fn serve_compile(shared: &Shared, pool: &Pool, jobs: &Mutex<Receiver<LaneJob>>) 
         let received = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(LaneJob { id, job, stop, .. }) = received else { return };
         let Job::Compile { source, arch, emit } = job else { continue };
-        let outcome = match pipeline::compile(shared, pool, &source, &arch, emit, &stop) {
-            Ok(report) => {
-                let outcome = match report.succeeded {
-                    true => Outcome::Done,
-                    false => Outcome::CompileErrors(report.diagnostics.clone()),
-                };
-                shared.emit(id, Event::Compiled(Box::new(report)));
-                outcome
-            }
-            Err(outcome) => outcome,
-        };
+        let outcome = guarded(|| {
+            let report = pipeline::compile(shared, pool, &source, &arch, emit, &stop)?;
+            let outcome = match report.succeeded {
+                true => Outcome::Done,
+                false => Outcome::CompileErrors(report.diagnostics.clone()),
+            };
+            shared.emit(id, Event::Compiled(Box::new(report)));
+            Ok(outcome)
+        });
         shared.emit(id, Event::Finished(outcome));
+    }
+}
+
+/// Runs a job's work. A panic is a mistake of ours; it must cost this job only, not the thread that serves all others.
+pub fn guarded(work: impl FnOnce() -> Result<Outcome, Outcome>) -> Outcome {
+    // What the work leaves behind half-done is its worker, which is dropped and replaced.
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
+        Ok(Ok(outcome) | Err(outcome)) => outcome,
+        Err(_) => Outcome::Crashed(
+            "Lockstep made a mistake of its own on this job (details are on standard error); please report it".to_owned(),
+        ),
     }
 }
 

@@ -12,12 +12,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Workers kept ready.
-const WARM: usize = 2;
 /// Most that compile at once.
 const MOST: usize = 3;
 /// Loading NVRTC takes 0.2 s; a cold disk and a busy machine can make that many times as long.
 const START_TIME: Duration = Duration::from_secs(60);
+/// Looking for a compiler that is not there may start Python: not often.
+const RETRY_TIME: Duration = Duration::from_secs(60);
 /// A stopped compilation that is about to end is not worth killing a warm worker for.
 const STOP_GRACE: Duration = Duration::from_millis(100);
 
@@ -140,7 +140,7 @@ impl Pool {
         state.busy = state.busy.saturating_sub(1);
         let mut lost = None;
         if let Some(compiler) = compiler {
-            if reusable && state.idle.len() < WARM && !state.closed {
+            if reusable && state.idle.len() < shared.config.warm_compilers.max(1) && !state.closed {
                 shared.note_worker("compile", compiler.pid(), false);
                 state.idle.push(compiler);
             } else {
@@ -157,9 +157,10 @@ impl Pool {
     /// Starts workers until enough are warm, and again whenever one was lost. Runs on a thread of its own until the
     /// pool is closed; the thread owns the workers that it starts (see [`Process::spawn`]).
     pub fn keep_warm(&self, shared: &Shared) {
+        let warm = shared.config.warm_compilers;
         loop {
             let mut state = self.lock();
-            while !state.closed && state.idle.len() + state.busy.min(WARM) >= WARM {
+            while !state.closed && state.idle.len() + state.busy.min(1) >= warm {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.closed {
@@ -182,10 +183,10 @@ impl Pool {
             drop(state);
             self.changed.notify_all();
             if failed {
-                // Nothing to compile with: a job will try again, and its success wakes this thread.
+                // Nothing to compile with: a job will try again, and its end wakes this thread.
                 let state = self.lock();
                 if !state.closed {
-                    drop(self.changed.wait_timeout(state, Duration::from_secs(5)));
+                    drop(self.changed.wait_timeout(state, RETRY_TIME));
                 }
             }
         }

@@ -23,6 +23,7 @@ pub struct Process<In, Out> {
     to: Sender<Vec<u8>>,
     from: Receiver<Result<Out, WireError>>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "process groups are a notion of Unix"))]
     own_group: bool,
     messages: PhantomData<fn(In)>,
 }

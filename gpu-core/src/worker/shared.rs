@@ -24,6 +24,9 @@ pub struct LabConfig {
     pub data_dir: PathBuf,
     /// Where NVRTC is, when the user says so; a file or a folder.
     pub nvrtc: Option<PathBuf>,
+    /// Compile workers kept ready, each some 60 MB. Two let an edit compile at once even while the one before it is
+    /// being killed; one will do for a single command.
+    pub warm_compilers: usize,
     pub limits: Limits,
 }
 
@@ -37,6 +40,7 @@ impl LabConfig {
             remote_timeout: Duration::from_secs(120),
             data_dir,
             nvrtc: None,
+            warm_compilers: 2,
             limits: Limits::default(),
         }
     }
