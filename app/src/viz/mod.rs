@@ -1,1 +1,61 @@
 //! Visualizations: one file each, one trait, one list.
+//!
+//! Each draws the trace of the learner's own run, or a small example with controls to ask "what if"; steps forward and
+//! backward; and says in words what it shows. To add one: a file here that implements [`Visualization`], and a line in
+//! [`all`]. The snapshot tests walk the list.
+
+pub mod example;
+pub mod kit;
+pub mod model;
+
+mod launch;
+
+use gpu_core::compile::KernelResources;
+use gpu_core::device::DeviceInfo;
+use gpu_core::emulator::{Counters, SourceLine, Trace};
+
+/// What there is to draw. Everything is optional: a visualization says what it lacks and shows its example.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VizInput<'a> {
+    /// The trace of the learner's last run; None shows the example.
+    pub trace: Option<&'a Trace>,
+    /// The kernel's text, to quote the lines that the trace names.
+    pub source: Option<&'a str>,
+    /// Of the whole launch, also where the trace holds only some of its warps.
+    pub counters: Option<&'a Counters>,
+    pub resources: Option<&'a KernelResources>,
+    pub device: Option<&'a DeviceInfo>,
+}
+
+/// What the viewer wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VizAction {
+    /// Show this line in the editor.
+    GoToLine(SourceLine),
+}
+
+/// A picture of what a kernel does.
+pub trait Visualization {
+    /// Stable name that lessons use: `{{viz launch: …}}`.
+    fn id(&self) -> &'static str;
+
+    fn title(&self) -> &'static str;
+
+    /// The example as it stands with its controls: deterministic and small.
+    fn example(&self) -> Trace;
+
+    fn ui(&mut self, ui: &mut egui::Ui, input: &VizInput<'_>) -> Option<VizAction>;
+
+    /// What the picture shows at the present step, in words; the same facts, for screen readers and for the terminal.
+    fn describe(&self, input: &VizInput<'_>) -> String;
+}
+
+/// Every visualization, fresh, in the order of the course.
+pub fn all() -> Vec<Box<dyn Visualization>> {
+    vec![Box::new(launch::Launch::default())]
+}
+
+/// A fresh visualization by id.
+pub fn by_id(id: &str) -> Option<Box<dyn Visualization>> {
+    all().into_iter().find(|viz| viz.id() == id)
+}

@@ -1,0 +1,395 @@
+//! What the visualizations share: stepping, a canvas that takes the keyboard, cells, captions.
+
+use super::model::{self, AccessSite};
+use super::{VizAction, VizInput};
+use crate::theme::{self, Tokens, font_size, radius, space};
+use crate::widgets::lesson_text::code_job;
+use egui::{
+    Align2, Color32, EventFilter, FontId, Frame, Key, Painter, Pos2, Rect, Response, RichText, Sense, Stroke,
+    StrokeKind, Ui, Vec2, pos2, vec2,
+};
+use gpu_core::emulator::{SourceLine, Trace};
+
+/// Steps a second while playing.
+const PLAY_RATE: f64 = 3.0;
+
+/// A position in a sequence of steps, moved by buttons, a slider and keys.
+#[derive(Clone, Debug, Default)]
+pub struct Stepper {
+    pub at: usize,
+    playing: bool,
+    /// Seconds of egui's clock at the last automatic step.
+    last_step_s: f64,
+}
+
+impl Stepper {
+    /// Draws the controls; `noun` names what is stepped over, for example `step`. Keeps the position within `count`.
+    pub fn ui(&mut self, ui: &mut Ui, count: usize, noun: &str) {
+        let last = count.saturating_sub(1);
+        self.at = self.at.min(last);
+        self.advance(ui, last);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            ui.add_enabled_ui(count > 1, |ui| {
+                if icon_button(ui, "⏮", &format!("First {noun}"), "Home").clicked() {
+                    self.jump(0);
+                }
+                if icon_button(ui, "⏴", &format!("Previous {noun}"), "Left arrow").clicked() {
+                    self.jump(self.at.saturating_sub(1));
+                }
+                let (icon, name) = if self.playing { ("⏸", "Pause") } else { ("▶", "Play") };
+                if icon_button(ui, icon, name, "Space").clicked() {
+                    self.toggle(ui, last);
+                }
+                if icon_button(ui, "⏵", &format!("Next {noun}"), "Right arrow").clicked() {
+                    self.jump((self.at + 1).min(last));
+                }
+                if icon_button(ui, "⏭", &format!("Last {noun}"), "End").clicked() {
+                    self.jump(last);
+                }
+                ui.spacing_mut().slider_width = (ui.available_width() - 130.0).clamp(60.0, 360.0);
+                let mut at = self.at;
+                let slider = ui.add(egui::Slider::new(&mut at, 0..=last).show_value(false));
+                slider.widget_info(|| egui::WidgetInfo::slider(count > 1, at as f64, noun));
+                if slider.changed() {
+                    self.jump(at);
+                }
+            });
+            let position =
+                if count == 0 { format!("no {noun}s") } else { format!("{noun} {} of {count}", self.at + 1) };
+            ui.label(RichText::new(position).small().color(theme::tokens(ui).text_muted));
+        });
+    }
+
+    /// Left and right, Home and End, Space, while the canvas has the keyboard. Click it or tab to it.
+    pub fn keys(&mut self, ui: &Ui, canvas: &Response, count: usize) {
+        if !canvas.has_focus() || count == 0 {
+            return;
+        }
+        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(canvas.id, filter));
+        let last = count - 1;
+        let pressed = |key| ui.input(|input| input.key_pressed(key));
+        if pressed(Key::ArrowLeft) {
+            self.jump(self.at.saturating_sub(1));
+        }
+        if pressed(Key::ArrowRight) {
+            self.jump((self.at + 1).min(last));
+        }
+        if pressed(Key::Home) {
+            self.jump(0);
+        }
+        if pressed(Key::End) {
+            self.jump(last);
+        }
+        if pressed(Key::Space) {
+            self.toggle(ui, last);
+        }
+    }
+
+    pub fn jump(&mut self, at: usize) {
+        self.at = at;
+        self.playing = false;
+    }
+
+    fn toggle(&mut self, ui: &Ui, last: usize) {
+        self.playing = !self.playing && last > 0;
+        self.last_step_s = ui.input(|input| input.time);
+        if self.playing && self.at == last {
+            self.at = 0;
+        }
+    }
+
+    fn advance(&mut self, ui: &Ui, last: usize) {
+        if !self.playing {
+            return;
+        }
+        let now = ui.input(|input| input.time);
+        if now - self.last_step_s >= 1.0 / PLAY_RATE {
+            self.last_step_s = now;
+            self.at = (self.at + 1).min(last);
+            self.playing = self.at < last;
+        }
+        ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(1.0 / PLAY_RATE));
+    }
+}
+
+/// A small button with a picture; its name is for screen readers and the tooltip.
+pub fn icon_button(ui: &mut Ui, icon: &str, name: &str, key: &str) -> Response {
+    let button = egui::Button::new(icon).min_size(Vec2::splat(26.0));
+    let response = ui.add(button);
+    let enabled = response.enabled();
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, name));
+    let hint = if key.is_empty() { name.to_owned() } else { format!("{name} ({key} when the picture is selected)") };
+    response.on_hover_text(hint)
+}
+
+/// Where a picture is drawn. It can be focused, and says `words` to screen readers.
+pub struct Canvas {
+    pub painter: Painter,
+    pub rect: Rect,
+    pub response: Response,
+}
+
+pub fn canvas(ui: &mut Ui, size: Vec2, words: &str) -> Canvas {
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Figure, true, words));
+    if response.clicked() {
+        response.request_focus();
+    }
+    if response.has_focus() {
+        let ring = Stroke::new(2.0, theme::tokens(ui).accent);
+        ui.painter().rect_stroke(rect.expand(3.0), radius::SMALL, ring, StrokeKind::Outside);
+    }
+    Canvas { painter: ui.painter_at(rect.expand(1.0)), rect, response }
+}
+
+/// Equal cells in rows, filled from the left.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    pub origin: Pos2,
+    pub columns: usize,
+    pub cell: Vec2,
+    pub count: usize,
+}
+
+impl Cells {
+    pub fn rows(&self) -> usize {
+        self.count.div_ceil(self.columns.max(1))
+    }
+
+    pub fn size(&self) -> Vec2 {
+        vec2(self.cell.x * self.columns.min(self.count.max(1)) as f32, self.cell.y * self.rows() as f32)
+    }
+
+    pub fn rect(&self, index: usize) -> Rect {
+        let columns = self.columns.max(1);
+        let at = vec2((index % columns) as f32 * self.cell.x, (index / columns) as f32 * self.cell.y);
+        Rect::from_min_size(self.origin + at, self.cell)
+    }
+
+    /// True for the first cell of a row that has room for a label beside it.
+    pub fn is_labelled(&self, index: usize) -> bool {
+        let every = (font_size::SMALL * 1.1 / self.cell.y).ceil().max(1.0) as usize;
+        index % (self.columns.max(1) * every) == 0
+    }
+
+    /// Numbers over every eighth column and the last; the first few are left out for the title that stands there.
+    pub fn paint_column_numbers(&self, painter: &Painter, tokens: &Tokens) {
+        let last = self.columns.min(self.count).saturating_sub(1);
+        for column in (8..=last).filter(|column| column % 8 == 0 && column + 3 < last || *column == last) {
+            let rect = self.rect(column);
+            small(painter, rect.center_top() - vec2(0.0, 2.0), Align2::CENTER_BOTTOM, column, tokens.text_faint);
+        }
+    }
+
+    /// The cell under a position.
+    pub fn at(&self, pos: Pos2) -> Option<usize> {
+        let offset = pos - self.origin;
+        if offset.x < 0.0 || offset.y < 0.0 {
+            return None;
+        }
+        let column = (offset.x / self.cell.x) as usize;
+        let index = (offset.y / self.cell.y) as usize * self.columns + column;
+        (column < self.columns && index < self.count).then_some(index)
+    }
+}
+
+/// How a cell looks. Each has a shape of its own beside its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellLook {
+    /// Does the thing that is shown.
+    On,
+    /// Takes no part: crossed by a line.
+    Off,
+    /// Nothing is known of it.
+    Unknown,
+    /// More than once: striped.
+    Twice,
+    /// Wrong: a cross.
+    Bad,
+    /// An empty place.
+    Empty,
+}
+
+/// Paints one cell; `focus` marks the selected one with a thick frame.
+pub fn paint_cell(painter: &Painter, tokens: &Tokens, rect: Rect, look: CellLook, focus: bool) {
+    let inner = rect.shrink(if rect.width() > 8.0 { 1.0 } else { 0.5 });
+    let round = if inner.width() > 10.0 { 2.0 } else { 0.0 };
+    let outline = Stroke::new(1.0, tokens.border_strong.gamma_multiply(0.6));
+    match look {
+        CellLook::On => {
+            painter.rect_filled(inner, round, tokens.lane_on);
+        }
+        CellLook::Off => {
+            painter.rect_filled(inner, round, tokens.lane_off);
+            painter.line_segment([inner.left_bottom(), inner.right_top()], outline);
+        }
+        CellLook::Unknown => {
+            painter.rect_stroke(inner, round, Stroke::new(1.0, tokens.border), StrokeKind::Inside);
+        }
+        CellLook::Twice => {
+            painter.rect_filled(inner, round, tokens.warn);
+            let mid = Rect::from_center_size(inner.center(), vec2(inner.width(), inner.height() / 4.0));
+            painter.rect_filled(mid, 0.0, tokens.panel);
+        }
+        CellLook::Bad => {
+            painter.rect_filled(inner, round, tokens.fail_soft);
+            let stroke = Stroke::new(1.5, tokens.fail);
+            let cross = inner.shrink(inner.width() * 0.25);
+            painter.line_segment([cross.left_top(), cross.right_bottom()], stroke);
+            painter.line_segment([cross.left_bottom(), cross.right_top()], stroke);
+            painter.rect_stroke(inner, round, stroke, StrokeKind::Inside);
+        }
+        CellLook::Empty => {
+            painter.rect_stroke(inner, round, outline, StrokeKind::Inside);
+        }
+    }
+    if focus {
+        painter.rect_stroke(inner, round, Stroke::new(2.5, tokens.lane_focus), StrokeKind::Inside);
+        painter.rect_stroke(inner.expand(1.0), round, Stroke::new(1.0, tokens.text), StrokeKind::Outside);
+    }
+}
+
+/// The colour for text on a cell.
+pub fn on_cell(tokens: &Tokens, look: CellLook) -> Color32 {
+    match look {
+        CellLook::On => tokens.on_lane,
+        CellLook::Twice => tokens.panel,
+        CellLook::Bad => tokens.fail,
+        _ => tokens.text,
+    }
+}
+
+/// A legend entry: a cell and what it means.
+pub fn legend_cell(ui: &mut Ui, look: CellLook, focus: bool, text: &str) {
+    let tokens = theme::tokens(ui);
+    let galley =
+        ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(font_size::SMALL), tokens.text_muted);
+    let side = 14.0;
+    let size = vec2(side + space::XS + galley.size().x, side.max(galley.size().y));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
+    let cell = Rect::from_center_size(pos2(rect.left() + side / 2.0, rect.center().y), Vec2::splat(side));
+    paint_cell(ui.painter(), tokens, cell, look, focus);
+    let at = pos2(rect.left() + side + space::XS, rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, tokens.text_muted);
+}
+
+/// Small text painted at a place.
+pub fn small(painter: &Painter, at: Pos2, align: Align2, text: impl ToString, color: Color32) -> Rect {
+    painter.text(at, align, text, FontId::proportional(font_size::SMALL), color)
+}
+
+/// Says whether this is the learner's run or an example, and of what.
+pub fn provenance_ui(ui: &mut Ui, input: &VizInput<'_>, trace: &Trace) {
+    let tokens = theme::tokens(ui);
+    let text = match input.trace {
+        None => "Example: change the values and step through it.".to_owned(),
+        Some(_) => format!("Your last run: {}", launch_words(trace)),
+    };
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(text).small().color(tokens.text_muted));
+        if trace.truncated {
+            ui.label(RichText::new("The trace was cut short; later steps are missing.").small().color(tokens.warn));
+        }
+    });
+}
+
+/// `add, grid 4, block 256; 2 of 4 blocks traced`.
+pub fn launch_words(trace: &Trace) -> String {
+    let dims = |d: [u32; 3]| match d {
+        [x, 0 | 1, 0 | 1] => x.to_string(),
+        [x, y, 0 | 1] => format!("{x} x {y}"),
+        [x, y, z] => format!("{x} x {y} x {z}"),
+    };
+    let mut blocks: Vec<[u32; 3]> = trace.warps.iter().map(|warp| warp.block).collect();
+    blocks.dedup();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let total = model::volume(trace.grid);
+    let traced = if (blocks.len() as u64) < total {
+        format!("; {} of {total} blocks traced", blocks.len())
+    } else {
+        String::new()
+    };
+    format!("{}, grid {}, block {}{traced}", trace.kernel, dims(trace.grid), dims(trace.block))
+}
+
+/// Lets the viewer choose among access sites; `chosen` stays within them. Returns the site.
+pub fn site_choice_ui<'a>(ui: &mut Ui, sites: &'a [AccessSite], chosen: &mut usize) -> Option<&'a AccessSite> {
+    *chosen = (*chosen).min(sites.len().saturating_sub(1));
+    let site = sites.get(*chosen)?;
+    let shown = egui::ComboBox::from_id_salt("site")
+        .width(240.0_f32.min(ui.available_width()))
+        .selected_text(site.label())
+        .show_ui(ui, |ui| {
+            for (index, option) in sites.iter().enumerate() {
+                ui.selectable_value(chosen, index, option.label());
+            }
+        });
+    crate::widgets::plot_kit::name_choice(&shown.response, "Access", &site.label());
+    sites.get(*chosen)
+}
+
+/// Quotes the source line of an instruction; clicking it shows it in the editor.
+pub fn source_line_ui(ui: &mut Ui, source: Option<&str>, trace: &Trace, instruction: u32) -> Option<VizAction> {
+    let tokens = theme::tokens(ui);
+    let instruction = trace.instructions.get(instruction as usize)?;
+    let text = match &instruction.source {
+        Some(at) => match model::source_line(source, at.line) {
+            Some(text) => format!("{:>3}  {text}", at.line),
+            None => format!("{:>3}  {}", at.line, instruction.text),
+        },
+        None => instruction.text.clone(),
+    };
+    let response = code_line_ui(ui, &text);
+    let source = instruction.source.clone()?;
+    response.clone().on_hover_ui(|ui| {
+        ui.label(RichText::new(&instruction.text).monospace());
+        ui.label(RichText::new("Click to show the line in the editor").small().color(tokens.text_muted));
+    });
+    response.clicked().then_some(VizAction::GoToLine(SourceLine { ..source }))
+}
+
+/// A few lines of code in a box of their own.
+pub fn code_line_ui(ui: &mut Ui, text: &str) -> Response {
+    let tokens = theme::tokens(ui);
+    let shown = Frame::new()
+        .fill(tokens.inset)
+        .stroke(Stroke::new(1.0, tokens.border))
+        .corner_radius(radius::SMALL)
+        .inner_margin(egui::Margin::symmetric(space::M as i8, space::XS as i8))
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for line in text.lines() {
+                ui.add(egui::Label::new(code_job(tokens, "cuda", line)).selectable(false).truncate());
+            }
+        });
+    shown.response.interact(Sense::click())
+}
+
+/// The picture in words, under it.
+pub fn caption_ui(ui: &mut Ui, words: &str) {
+    let tokens = theme::tokens(ui);
+    ui.add_space(space::XXS);
+    // Hidden from screen readers: the picture itself says the same.
+    let galley = ui.painter().layout(
+        words.to_owned(),
+        FontId::proportional(font_size::BODY),
+        tokens.text,
+        ui.available_width().min(theme::PROSE_WIDTH * 1.3),
+    );
+    let (rect, _) = ui.allocate_exact_size(galley.size(), Sense::hover());
+    ui.painter().galley(rect.min, galley, tokens.text);
+}
+
+/// Shown in place of a picture when the trace holds nothing to draw.
+pub fn nothing_ui(ui: &mut Ui, what: &str) {
+    crate::widgets::plot_kit::empty_state(ui, 160.0, what, "Run the kernel on the emulator, then look again.");
+}
+
+/// `1 thread`, `24 threads`.
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,289 @@
+//! What the visualizations read out of a trace. Nothing here draws, and nothing here trusts the trace to be complete:
+//! it may be cut short anywhere.
+
+use gpu_core::emulator::{AccessKind, Space, Step, StepAccess, Trace, TraceAllocation, WarpTrace};
+
+/// Lanes of a warp.
+pub const LANES: u32 = 32;
+/// Bytes of a sector, the unit in which memory is fetched.
+pub const SECTOR_BYTES: u64 = 32;
+/// Bytes of a cache line: four sectors.
+pub const LINE_BYTES: u64 = 128;
+/// Banks of shared memory, each four bytes wide.
+pub const BANKS: u64 = 32;
+pub const BANK_BYTES: u64 = 4;
+
+/// Lanes whose bit is set, lowest first.
+pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+/// Lane and address of each active lane of an access.
+pub fn lane_addresses(step: &Step) -> impl Iterator<Item = (u32, u64)> + '_ {
+    let addresses = step.access.as_ref().map_or(&[][..], |access| access.addresses.as_slice());
+    lanes(step.mask).zip(addresses.iter().copied())
+}
+
+/// `threadIdx` of a linear index within a block: x is fastest.
+pub fn thread_at(block_dim: [u32; 3], linear: u32) -> [u32; 3] {
+    let [x, y, _] = block_dim.map(|d| u64::from(d.max(1)));
+    let linear = u64::from(linear);
+    [linear % x, linear / x % y, linear / (x * y)].map(|index| index as u32)
+}
+
+/// `blockIdx` to the linear index that [`gpu_core::emulator::TraceRequest`] uses.
+pub fn block_linear(grid: [u32; 3], block: [u32; 3]) -> u64 {
+    let [gx, gy, _] = grid.map(u64::from);
+    let rows = u64::from(block[1]).saturating_add(gy.saturating_mul(u64::from(block[2])));
+    u64::from(block[0]).saturating_add(gx.saturating_mul(rows))
+}
+
+pub fn volume(dims: [u32; 3]) -> u64 {
+    dims.iter().fold(1, |volume: u64, d| volume.saturating_mul(u64::from((*d).max(1))))
+}
+
+/// How many of a warp's lanes are threads of the block: the last warp may be partly empty.
+pub fn lanes_in_warp(block_dim: [u32; 3], warp: u32) -> u32 {
+    let threads = volume(block_dim).min(u64::from(u32::MAX)) as u32;
+    threads.saturating_sub(warp.saturating_mul(LANES)).min(LANES)
+}
+
+/// A source line and array that warps access: what the viewer chooses among.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessSite {
+    /// Index into [`Trace::instructions`].
+    pub instruction: u32,
+    pub space: Space,
+    pub kind: AccessKind,
+    /// Bytes per lane.
+    pub bytes: u32,
+    pub allocation: Option<u32>,
+    /// One-based source line, 0 when unknown.
+    pub line: u32,
+    /// Name of the array, or of the space where the array is unknown.
+    pub array: String,
+}
+
+impl AccessSite {
+    /// For example `line 4: load a (4 bytes a lane)`.
+    pub fn label(&self) -> String {
+        let verb = match self.kind {
+            AccessKind::Read => "load",
+            AccessKind::Write => "store",
+            AccessKind::Atomic => "atomic on",
+            AccessKind::AsyncCopy => "async copy of",
+        };
+        let bytes = if self.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", self.bytes) };
+        match self.line {
+            0 => format!("{verb} {} ({bytes} a lane)", self.array),
+            line => format!("line {line}: {verb} {} ({bytes} a lane)", self.array),
+        }
+    }
+}
+
+/// Every place in the kernel that touches memory of the wanted kind, in order of source line.
+pub fn access_sites(trace: &Trace, wanted: impl Fn(Space) -> bool) -> Vec<AccessSite> {
+    let mut sites: Vec<AccessSite> = Vec::new();
+    for step in trace.warps.iter().flat_map(|warp| &warp.steps) {
+        let Some(access) = step.access.as_ref().filter(|access| wanted(access.space)) else { continue };
+        let known = |site: &AccessSite| site.instruction == step.instruction && site.allocation == access.allocation;
+        if sites.iter().any(known) {
+            continue;
+        }
+        let source = trace.instructions.get(step.instruction as usize).and_then(|i| i.source.as_ref());
+        sites.push(AccessSite {
+            instruction: step.instruction,
+            space: access.space,
+            kind: access.kind,
+            bytes: access.bytes,
+            allocation: access.allocation,
+            line: source.map_or(0, |source| source.line),
+            array: allocation(trace, access).map_or_else(|| space_name(access.space).to_owned(), |a| a.name.clone()),
+        });
+    }
+    sites.sort_by_key(|site| (site.line, site.instruction));
+    sites
+}
+
+pub fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Global => "global memory",
+        Space::Shared => "shared memory",
+        Space::Local => "local memory",
+        Space::Const => "constant memory",
+        Space::Param => "parameters",
+        Space::Cluster => "shared memory of the cluster",
+        Space::Generic => "memory",
+    }
+}
+
+pub fn allocation<'a>(trace: &'a Trace, access: &StepAccess) -> Option<&'a TraceAllocation> {
+    trace.allocations.get(access.allocation? as usize)
+}
+
+/// One execution of an access site by one warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution<'a> {
+    pub warp: &'a WarpTrace,
+    /// Index of the step within its warp.
+    pub at: usize,
+    pub step: &'a Step,
+}
+
+/// Each time that a traced warp executed `site`, in the order of execution.
+pub fn executions<'a>(trace: &'a Trace, site: &AccessSite) -> Vec<Execution<'a>> {
+    let mut found: Vec<Execution<'a>> = Vec::new();
+    for warp in &trace.warps {
+        for (at, step) in warp.steps.iter().enumerate() {
+            let same = step.access.as_ref().is_some_and(|access| access.allocation == site.allocation);
+            if step.instruction == site.instruction && same {
+                found.push(Execution { warp, at, step });
+            }
+        }
+    }
+    found.sort_by_key(|execution| execution.step.tick);
+    found
+}
+
+/// The 32-byte sectors that an access touches, in address order, each with the lanes that use it.
+pub fn sectors(step: &Step) -> Vec<(u64, u32)> {
+    let bytes = step.access.as_ref().map_or(1, |access| u64::from(access.bytes.max(1)));
+    let mut sectors: Vec<(u64, u32)> = Vec::new();
+    for (lane, address) in lane_addresses(step) {
+        let last = address.saturating_add(bytes - 1) / SECTOR_BYTES;
+        for sector in address / SECTOR_BYTES..=last {
+            match sectors.iter_mut().find(|(known, _)| *known == sector) {
+                Some((_, mask)) => *mask |= 1 << lane,
+                None => sectors.push((sector, 1 << lane)),
+            }
+        }
+    }
+    sectors.sort_unstable();
+    sectors
+}
+
+/// One pass over the banks: which lanes it serves, and the word that each bank delivers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    pub lanes: u32,
+    /// Bank and word index (address divided by four), one entry per bank that works.
+    pub words: Vec<(u64, u64)>,
+}
+
+/// Serves a shared-memory access in passes: in one pass each bank delivers one 4-byte word, to every lane that wants
+/// that very word. Lanes are served in order, which gives the fewest passes for 4-byte accesses. Accesses of 8 and 16
+/// bytes are served half-warp by half-warp and quarter-warp by quarter-warp, as the hardware does.
+pub fn passes(step: &Step) -> Vec<Pass> {
+    let bytes = step.access.as_ref().map_or(4, |access| u64::from(access.bytes.max(1)));
+    let words_per_lane = bytes.div_ceil(BANK_BYTES).max(1);
+    let lanes_at_once = (u64::from(LANES) / words_per_lane).max(1) as u32;
+    let mut passes: Vec<Pass> = Vec::new();
+    for group in 0..LANES.div_ceil(lanes_at_once) {
+        let first = passes.len();
+        for (lane, address) in lane_addresses(step).filter(|(lane, _)| lane / lanes_at_once == group) {
+            let from = address / BANK_BYTES;
+            let to = address.saturating_add(bytes - 1) / BANK_BYTES;
+            for word in from..=to {
+                let bank = word % BANKS;
+                let free = |pass: &Pass| pass.words.iter().all(|(b, w)| *b != bank || *w == word);
+                let index = match (first..passes.len()).find(|i| free(&passes[*i])) {
+                    Some(index) => index,
+                    None => {
+                        passes.push(Pass::default());
+                        passes.len() - 1
+                    }
+                };
+                passes[index].lanes |= 1 << lane;
+                if !passes[index].words.contains(&(bank, word)) {
+                    passes[index].words.push((bank, word));
+                }
+            }
+        }
+    }
+    passes
+}
+
+/// Tells one trace from another, cheaply: what a visualization derived from the last one is kept until this changes.
+pub fn fingerprint(trace: &Trace) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    (&trace.kernel, trace.grid, trace.block, trace.instructions.len(), trace.truncated).hash(&mut hasher);
+    for allocation in &trace.allocations {
+        (&allocation.name, allocation.base, allocation.bytes).hash(&mut hasher);
+    }
+    for warp in &trace.warps {
+        (warp.block, warp.warp, warp.steps.len()).hash(&mut hasher);
+        for step in [warp.steps.first(), warp.steps.last()].into_iter().flatten() {
+            (step.tick, step.instruction, step.mask).hash(&mut hasher);
+            step.access.as_ref().map(|access| &access.addresses).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// The line of the kernel's text, without its indentation.
+pub fn source_line(source: Option<&str>, line: u32) -> Option<&str> {
+    source?.lines().nth((line as usize).checked_sub(1)?).map(str::trim)
+}
+
+/// `5`, `(3, 1)` or `(3, 1, 0)`: as many coordinates as the launch uses.
+pub fn coordinates(at: [u32; 3], dims: [u32; 3]) -> String {
+    if dims[2] > 1 {
+        format!("({}, {}, {})", at[0], at[1], at[2])
+    } else if dims[1] > 1 {
+        format!("({}, {})", at[0], at[1])
+    } else {
+        at[0].to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_core::emulator::AccessKind;
+
+    fn step(bytes: u32, addresses: impl IntoIterator<Item = u64>) -> Step {
+        let addresses: Vec<u64> = addresses.into_iter().collect();
+        let mask = if addresses.len() >= 32 { u32::MAX } else { (1 << addresses.len()) - 1 };
+        let access =
+            StepAccess { space: Space::Shared, kind: AccessKind::Read, bytes, allocation: None, addresses, cost: 0 };
+        Step { tick: 0, instruction: 0, mask, access: Some(access) }
+    }
+
+    #[test]
+    fn sectors_of_the_textbook_patterns() {
+        assert_eq!(sectors(&step(4, (0..32).map(|l| l * 4))).len(), 4);
+        assert_eq!(sectors(&step(4, (0..32).map(|l| l * 4 + 4))).len(), 5, "misaligned");
+        assert_eq!(sectors(&step(4, (0..32).map(|l| l * 8))).len(), 8, "every second element");
+        assert_eq!(sectors(&step(4, (0..32).map(|l| l * 128))).len(), 32, "a column");
+        assert_eq!(sectors(&step(16, (0..32).map(|l| l * 16))).len(), 16, "float4");
+        assert_eq!(sectors(&step(4, (0..32).map(|_| 64))), [(2, u32::MAX)], "all the same");
+        assert_eq!(sectors(&step(4, [u64::MAX])).len(), 1, "an absurd address");
+    }
+
+    #[test]
+    fn passes_of_the_textbook_patterns() {
+        for (stride, expected) in [(1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1), (3, 1), (0, 1)] {
+            assert_eq!(passes(&step(4, (0..32).map(|l| l * 4 * stride))).len(), expected, "stride {stride}");
+        }
+        assert_eq!(passes(&step(8, (0..32).map(|l| l * 8))).len(), 2, "double");
+        assert_eq!(passes(&step(16, (0..32).map(|l| l * 16))).len(), 4, "float4");
+        assert_eq!(passes(&step(1, 0..32)).len(), 1, "bytes of eight words");
+    }
+
+    #[test]
+    fn every_lane_is_served_once_in_a_conflict() {
+        let all = passes(&step(4, (0..32).map(|l| l * 128)));
+        assert_eq!(all.iter().fold(0, |mask, pass| mask ^ pass.lanes), u32::MAX);
+    }
+
+    #[test]
+    fn threads_and_blocks_are_numbered_x_first() {
+        assert_eq!(thread_at([16, 4, 2], 16 * 4 + 17), [1, 1, 1]);
+        assert_eq!(thread_at([0, 0, 0], 5), [0, 0, 5]);
+        assert_eq!(block_linear([3, 2, 1], [2, 1, 0]), 5);
+        assert_eq!(lanes_in_warp([40, 1, 1], 1), 8);
+        assert_eq!(lanes_in_warp([40, 1, 1], 2), 0);
+        assert_eq!(coordinates([3, 1, 0], [8, 8, 1]), "(3, 1)");
+    }
+}
