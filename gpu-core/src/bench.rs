@@ -1,7 +1,23 @@
 //! Timing on a GPU; counters on the emulator. Measured and modelled time are different types.
 
+mod point;
+mod probes;
+mod stats;
+mod verify;
+
+pub use stats::{Ended, StopRule, compare, noise};
+
+use crate::compile::CompileReport;
+use crate::cuda::CudaDevice;
+use crate::device::{Device, RunError};
+use crate::job::Event;
+use crate::judge::{self, CheckRequest};
+use crate::profile::{bound_by, duration, si};
+use crate::spec::{Resolved, Size, Spec};
 use ptx_emulator::{Counters, LineCounters};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A time with its kind. The two are never drawn alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,4 +97,276 @@ pub struct BenchReport {
     pub summary: String,
     /// Seconds since the Unix epoch.
     pub when_unix_s: u64,
+}
+
+/// What is asked of a benchmark beside the spec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BenchRequest {
+    /// None: a fresh one from the operating system.
+    pub seed: Option<u64>,
+    pub rule: StopRule,
+}
+
+/// Judges a kernel and, when it is right, times it at the spec's benchmark sizes (on a GPU) or counts what it does
+/// (on the emulator, which has no time to measure). The check's verdict goes out as an event before.
+///
+/// # Errors
+/// As [`judge::check`]; a kernel that is wrong is reported, not timed.
+pub fn measure(
+    device: &mut dyn Device,
+    compiled: &CompileReport,
+    reference: Option<&CompileReport>,
+    spec: &Spec,
+    request: &BenchRequest,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<BenchReport, RunError> {
+    let seed = request.seed.unwrap_or_else(judge::fresh_seed);
+    let check = CheckRequest { seed: Some(seed), trace: None };
+    let verdict = judge::check(device, compiled, spec, &check, emit, stop)?;
+    let mut report = BenchReport {
+        device: device.info().name.clone(),
+        passed_check: verdict.passed,
+        points: Vec::new(),
+        summary: verdict.summary.clone(),
+        when_unix_s: unix_seconds(),
+    };
+    emit(Event::Verdict(Box::new(verdict)));
+    if !report.passed_check {
+        report.summary = format!("Not timed, for the kernel is wrong. {}", report.summary);
+        return Ok(report);
+    }
+    report.points = match device.as_cuda() {
+        Some(gpu) => time(gpu, compiled, reference, spec, seed, request.rule, emit, stop)?,
+        None => count(device, compiled, spec, seed, emit, stop)?,
+    };
+    report.summary = summary(&report.points);
+    Ok(report)
+}
+
+/// This machine's ceilings, measured now.
+///
+/// # Errors
+/// [`RunError::BadRequest`] on the emulator, which has none.
+pub fn ceilings(device: &mut dyn Device, emit: &mut dyn FnMut(Event), stop: &AtomicBool) -> Result<Ceilings, RunError> {
+    let Some(gpu) = device.as_cuda() else {
+        return Err(RunError::BadRequest(
+            "ceilings are measured on a GPU; the emulator has counters, no time".to_owned(),
+        ));
+    };
+    gpu.ceilings = None;
+    measure_ceilings(gpu, emit, stop)
+}
+
+/// Measured once per process, for they take a third of a second.
+fn measure_ceilings(
+    gpu: &mut CudaDevice,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<Ceilings, RunError> {
+    if let Some(known) = &gpu.ceilings {
+        return Ok(known.clone());
+    }
+    emit(Event::Progress { what: "measuring this machine's ceilings".to_owned(), done: 0, total: 2 });
+    let copy_bytes_per_s = probes::copy_bytes_per_s(gpu, stop)?;
+    emit(Event::Progress { what: "measuring this machine's ceilings".to_owned(), done: 1, total: 2 });
+    let fp32_flops = probes::fp32_flops(gpu, stop)?;
+    let measured = Ceilings {
+        device: gpu.info().name.clone(),
+        driver: gpu.info().driver_version.clone().unwrap_or_default(),
+        date: iso_date(unix_seconds()),
+        copy_bytes_per_s,
+        fp32_flops,
+        notes: vec!["copy: the driver's device-to-device copy, bytes read plus bytes written".to_owned()],
+    };
+    gpu.ceilings = Some(measured.clone());
+    Ok(measured)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call, and a struct for it would only repeat the names")]
+fn time(
+    gpu: &mut CudaDevice,
+    compiled: &CompileReport,
+    reference: Option<&CompileReport>,
+    spec: &Spec,
+    seed: u64,
+    rule: StopRule,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<Vec<BenchPoint>, RunError> {
+    if spec.bench.is_empty() {
+        return Err(RunError::BadRequest("the spec has no sizes.bench".to_owned()));
+    }
+    let ceilings = measure_ceilings(gpu, emit, stop)?;
+    // Afresh: nothing that the kernel kept in device variables while it was checked survives.
+    gpu.unload();
+    gpu.load(compiled)?;
+    let gpu = &*gpu;
+    let reference = match reference {
+        Some(report) => Some((report, gpu.load_apart(&report.cubin)?)),
+        None => None,
+    };
+    let clock = probes::ClockProbe::new(gpu)?;
+    let uses_matrix_unit = compiled.ptx.contains("mma");
+    let bench = point::Bench { gpu, spec, ceilings: &ceilings, clock: &clock, rule, seed, uses_matrix_unit, stop };
+    let mut points = Vec::new();
+    for (index, size) in spec.bench.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(RunError::Stopped);
+        }
+        let name = crate::spec::size_name(size);
+        emit(Event::Progress { what: format!("timing {name}"), done: index as u32, total: spec.bench.len() as u32 });
+        let own = kernel(gpu, gpu.module()?, compiled, spec, size)?;
+        let reference =
+            reference.as_ref().map(|(report, module)| kernel(gpu, module, report, spec, size)).transpose()?;
+        match bench.point(&own, reference.as_ref()) {
+            Ok(point) => points.push(point),
+            // A size that this GPU's memory does not hold is left out; a hanging kernel is not.
+            Err(RunError::Limit(reason)) if reason.contains("memory") => points.push(left_out(own.case, reason)),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(points)
+}
+
+/// A kernel made ready at a size, with its own launch directives.
+fn kernel<'m>(
+    gpu: &CudaDevice,
+    module: &'m crate::cuda::Module,
+    compiled: &CompileReport,
+    spec: &Spec,
+    size: &Size,
+) -> Result<point::Kernel<'m>, RunError> {
+    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let case = spec
+        .resolve(size, Some(&launch))
+        .map_err(|(key, message)| RunError::BadRequest(format!("{key}: {message}")))?;
+    let function = module.function(&spec.entry)?;
+    function.prepare(&case.geometry, gpu.info().shared_per_block_optin_bytes)?;
+    Ok(point::Kernel { function, case })
+}
+
+fn left_out(case: Resolved, reason: String) -> BenchPoint {
+    let mut point = untimed(&case);
+    point.rejected = Some(format!("left out: {reason}"));
+    point
+}
+
+fn untimed(case: &Resolved) -> BenchPoint {
+    BenchPoint {
+        name: case.name.clone(),
+        timing: None,
+        stats: None,
+        flops: case.flops,
+        bytes: case.bytes,
+        share_of_ceiling: None,
+        bound: String::new(),
+        copy: None,
+        reference: None,
+        against_reference: None,
+        counters: None,
+        lines: Vec::new(),
+        caveats: Vec::new(),
+        rejected: None,
+    }
+}
+
+/// The emulator's counters at the spec's sizes for them.
+fn count(
+    device: &mut dyn Device,
+    compiled: &CompileReport,
+    spec: &Spec,
+    seed: u64,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<Vec<BenchPoint>, RunError> {
+    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let sizes = spec.emulator_bench_sizes();
+    let mut points = Vec::new();
+    device.load(compiled)?;
+    for (index, size) in sizes.iter().enumerate() {
+        let case = judge::resolve(spec, size, &launch)?;
+        let what = format!("counting at {}", case.name);
+        emit(Event::Progress { what, done: index as u32, total: sizes.len() as u32 });
+        let mut arguments = judge::arguments(&case, seed);
+        let run = device.run(&judge::launch_of(compiled, spec, &case, None), &mut arguments, stop)?;
+        let mut point = untimed(&case);
+        point.bound = bound_by(&Ceilings::default(), spec.cost.ceiling, case.flops, case.bytes).to_owned();
+        point.rejected = run.faults.first().map(judge::fault_sentence);
+        point.counters = run.counters;
+        point.lines = run.lines;
+        point.caveats = vec!["counted on the emulator: it has no time to measure".to_owned()];
+        points.push(point);
+    }
+    Ok(points)
+}
+
+/// One sentence about the largest size.
+fn summary(points: &[BenchPoint]) -> String {
+    let Some(point) = points.last() else { return "Nothing was measured: the spec has no benchmark sizes.".to_owned() };
+    if let Some(reason) = &point.rejected {
+        return format!("{}: rejected, {reason}.", point.name);
+    }
+    if let Some(stats) = &point.stats {
+        let seconds = stats.median_ns / 1e9;
+        let rate = match point.bound.as_str() {
+            "fp32" => si(point.flops / seconds, "FLOP/s"),
+            _ => si(point.bytes / seconds, "B/s"),
+        };
+        let share = point.share_of_ceiling.map_or_else(String::new, |share| {
+            format!(", {:.0}% of this machine's measured {} ceiling", share * 100.0, point.bound)
+        });
+        let against = match point.against_reference {
+            None => "",
+            Some(Compared::Faster) => "; faster than the reference",
+            Some(Compared::Slower) => "; slower than the reference",
+            Some(Compared::Inconclusive) => "; no clear difference from the reference",
+        };
+        return format!("{}: {} ({rate}{share}){against}.", point.name, duration(stats.median_ns));
+    }
+    let Some(counters) = &point.counters else { return format!("{}: nothing was measured.", point.name) };
+    let sectors = counters.global_load.sectors + counters.global_store.sectors;
+    let moved = sectors as f64 * 32.0;
+    let ideal = if point.bytes > 0.0 {
+        format!(", {:.2} times the least possible", moved / point.bytes)
+    } else {
+        String::new()
+    };
+    format!(
+        "{}: {} warp instructions and {} of memory sectors{ideal}; counted on the emulator, no time.",
+        point.name,
+        counters.warp_instructions,
+        si(moved, "B")
+    )
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// `2026-11-21` in UTC, by the days-to-civil algorithm (Howard Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms").
+fn iso_date(unix_seconds: u64) -> String {
+    let days = (unix_seconds / 86_400) as i64 + 719_468;
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_civil() {
+        assert_eq!(iso_date(0), "1970-01-01");
+        assert_eq!(iso_date(951_782_400), "2000-02-29");
+        assert_eq!(iso_date(1_795_305_600), "2026-11-22");
+    }
 }

@@ -1,10 +1,10 @@
 //! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
 //! emulator's checks, which run also when the device is a GPU.
 
-mod compare;
-mod explain;
+pub(crate) mod compare;
+pub(crate) mod explain;
 mod free_run;
-mod inputs;
+pub(crate) mod inputs;
 
 pub use explain::fault_sentence;
 pub use free_run::run_free;

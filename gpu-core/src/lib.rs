@@ -10,6 +10,7 @@ pub mod job;
 pub mod judge;
 pub mod ncu;
 pub mod oracle;
+pub mod profile;
 pub mod spec;
 pub mod verdict;
 pub mod worker;

@@ -1,26 +1,75 @@
-//! GPUs through the CUDA driver, loaded at run time.
+//! GPUs through the CUDA driver, loaded at run time: nothing is linked, and a machine without a driver only hears
+//! that there is none.
 
+mod driver;
+mod memory;
+mod module;
+mod stream;
+
+pub use driver::sticky_cause;
+pub(crate) use memory::{DeviceMemory, GuardedBuffer};
+pub(crate) use module::{Function, Module};
+pub(crate) use stream::{Event, Graph, Stream};
+
+use crate::bench::Ceilings;
 use crate::compile::CompileReport;
-use crate::device::{Argument, Device, DeviceInfo, Launch, Report, RunError};
+use crate::device::{Argument, Corruption, Device, DeviceInfo, Launch, Report, RunError};
+use crate::emulator_device::{changed_input, pack};
+use crate::spec::Role;
+use cudarc::driver::CudaContext;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-/// An open GPU.
-pub struct CudaDevice {
-    info: DeviceInfo,
+/// Every GPU of this machine by ordinal; empty without a working driver.
+pub fn list() -> Vec<DeviceInfo> {
+    // cudarc panics when a driver lacks a function; a broken driver must not take the caller along.
+    let found = std::panic::catch_unwind(|| {
+        let count = driver::count().unwrap_or(0);
+        (0..count).filter_map(|ordinal| driver::describe_device(ordinal).ok()).collect()
+    });
+    found.unwrap_or_default()
 }
 
-/// Every GPU of this machine; empty without a driver.
-pub fn list() -> Vec<DeviceInfo> {
-    Vec::new()
+/// An open GPU with a warm context.
+pub struct CudaDevice {
+    info: DeviceInfo,
+    // Fields are dropped in order: the module and the stream before their context.
+    module: Option<(Vec<u8>, Module)>,
+    pub(crate) stream: Stream,
+    pub(crate) context: Arc<CudaContext>,
+    /// Measured once per process, when first needed.
+    pub(crate) ceilings: Option<Ceilings>,
 }
 
 impl CudaDevice {
-    /// Opens the GPU with this CUDA ordinal.
+    /// Opens the GPU with this CUDA ordinal and creates its context (about 0.1 s).
     ///
     /// # Errors
     /// [`RunError::Environment`] with what is missing.
     pub fn open(ordinal: u32) -> Result<Self, RunError> {
-        Err(RunError::Environment(format!("GPU {ordinal} cannot be used yet")))
+        let info = driver::describe_device(ordinal)?;
+        let context =
+            CudaContext::new(ordinal as usize).map_err(|error| driver::failed("creating a context", error))?;
+        // SAFETY: event tracking synchronises cudarc's own slices between streams; this crate uses none of them.
+        unsafe { context.disable_event_tracking() };
+        let stream = Stream::new(&context)?;
+        Ok(Self { info, module: None, stream, context, ceilings: None })
+    }
+
+    /// Unloads the module, so that the next load starts afresh, static device variables included.
+    pub(crate) fn unload(&mut self) {
+        self.module = None;
+    }
+
+    /// Loads a cubin apart from the device's own module, for a reference kernel or a probe.
+    pub(crate) fn load_apart(&self, image: &[u8]) -> Result<Module, RunError> {
+        Module::load(&self.context, image)
+    }
+
+    pub(crate) fn module(&self) -> Result<&Module, RunError> {
+        let loaded = self.module.as_ref().map(|(_, module)| module);
+        loaded.ok_or_else(|| RunError::BadRequest("no module is loaded".to_owned()))
     }
 }
 
@@ -29,15 +78,77 @@ impl Device for CudaDevice {
         &self.info
     }
 
-    fn load(&mut self, _: &CompileReport) -> Result<(), RunError> {
-        Err(RunError::Environment(String::new()))
+    fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
+        if self.module.as_ref().is_some_and(|(cubin, _)| *cubin == compiled.cubin) {
+            return Ok(());
+        }
+        self.module = None;
+        if compiled.cubin.is_empty() {
+            return Err(RunError::Environment(format!(
+                "there is no cubin for {}; compile for {}",
+                self.info.name, self.info.arch
+            )));
+        }
+        let module = Module::load(&self.context, &compiled.cubin)?;
+        self.module = Some((compiled.cubin.clone(), module));
+        Ok(())
     }
 
-    fn run(&mut self, _: &Launch<'_>, _: &mut [Argument], _: &AtomicBool) -> Result<Report, RunError> {
-        Err(RunError::Environment(String::new()))
+    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+        let function = self.module()?.function(launch.kernel)?;
+        function.prepare(&launch.geometry, self.info.shared_per_block_optin_bytes)?;
+        let (params, buffers) = place(&self.context, arguments)?;
+        function.launch(self.stream.raw(), &launch.geometry, &params)?;
+        self.stream.wait(Instant::now() + launch.time_limit, stop)?;
+        let corruptions = collect(arguments, &buffers)?;
+        Ok(Report { completed: true, corruptions, ..Report::default() })
     }
 
     fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
         Some(self)
     }
+}
+
+/// Allocates the buffers with their first contents and packs the argument block; scalars have no buffer.
+fn place(
+    context: &Arc<CudaContext>,
+    arguments: &[Argument],
+) -> Result<(Vec<u8>, Vec<Option<GuardedBuffer>>), RunError> {
+    let mut params = Vec::new();
+    let mut buffers = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        match argument {
+            Argument::Scalar(bytes) => {
+                pack(&mut params, bytes);
+                buffers.push(None);
+            }
+            Argument::Buffer(buffer) => {
+                let memory = GuardedBuffer::new(context, &buffer.name, buffer.bytes.len())?;
+                match buffer.role {
+                    Role::Out => memory.write_repeated(buffer.dtype.poison())?,
+                    Role::In | Role::InOut => memory.write(&buffer.bytes)?,
+                }
+                pack(&mut params, &memory.address().to_le_bytes());
+                buffers.push(Some(memory));
+            }
+        }
+    }
+    Ok((params, buffers))
+}
+
+/// Reads outputs back, compares inputs and looks at the guard zones.
+fn collect(arguments: &mut [Argument], buffers: &[Option<GuardedBuffer>]) -> Result<Vec<Corruption>, RunError> {
+    let mut corruptions = Vec::new();
+    for (argument, memory) in arguments.iter_mut().zip(buffers) {
+        let (Argument::Buffer(buffer), Some(memory)) = (argument, memory) else { continue };
+        corruptions.extend(memory.check_guards()?);
+        if buffer.role == Role::In {
+            let mut after = vec![0; buffer.bytes.len()];
+            memory.read(&mut after)?;
+            corruptions.extend(changed_input(buffer, &after));
+        } else {
+            memory.read(&mut buffer.bytes)?;
+        }
+    }
+    Ok(corruptions)
 }

@@ -1,6 +1,7 @@
 //! The one place where a device worker calls the judge, the benchmark and the devices.
 
 use super::messages::Task;
+use crate::bench::{self, BenchRequest};
 use crate::device::{self, Device, DeviceChoice, DeviceInfo, RunError};
 use crate::job::Event;
 use crate::judge::{self, CheckRequest};
@@ -32,9 +33,12 @@ impl Opened {
                 let request = CheckRequest { seed, trace };
                 Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
             }
-            Task::Bench { .. } | Task::Ceilings => {
-                return Err(RunError::Environment("this build has no benchmark yet".to_owned()));
+            Task::Bench { compiled, reference, spec, seed } => {
+                let request = BenchRequest { seed, ..BenchRequest::default() };
+                let report = bench::measure(device, &compiled, reference.as_ref(), &spec, &request, emit, stop)?;
+                Event::Bench(Box::new(report))
             }
+            Task::Ceilings => Event::Ceilings(Box::new(bench::ceilings(device, emit, stop)?)),
         };
         emit(event);
         Ok(())

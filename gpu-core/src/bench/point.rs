@@ -1,0 +1,321 @@
+//! One size on a GPU: buffers, sampling, and a last check of the output with inputs that the kernel never saw.
+
+use super::probes::ClockProbe;
+use super::stats::{Ended, StopRule, compare};
+use super::verify::{self, Verified};
+use super::{BenchPoint, Ceilings, Stats, Timing};
+use crate::cuda::{CudaDevice, DeviceMemory, Event, Function, Graph, GuardedBuffer, Stream};
+use crate::device::{Corruption, Device, RunError};
+use crate::emulator_device::pack;
+use crate::judge::inputs;
+use crate::profile::{Floor, Peaks, bound_by, time_at_ceiling_ns};
+use crate::spec::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role, Spec};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Untimed launches before the first sample, until clocks and caches have settled.
+const WARM_UP: Duration = Duration::from_millis(25);
+/// One round of launches may take this long.
+const ROUND_LIMIT: Duration = Duration::from_secs(10);
+/// Below this a single launch is mostly the launch itself, and a graph of many is timed instead.
+const SHORT_NS: f64 = 20_000.0;
+/// A graph's length in time, and its bounds in launches.
+const GRAPH_NS: f64 = 400_000.0;
+const GRAPH_LAUNCHES: (f64, f64) = (20.0, 200.0);
+/// Samples taken below this share of the chip's usual clock are dropped.
+const LEAST_CLOCK: f64 = 0.75;
+/// After so many dropped samples the clock is what it is, and said.
+const MOST_DROPPED: usize = 50;
+/// Inputs longer than this repeat after so many elements: drawing a gigabyte of numbers would take longer than
+/// everything else, and the GPU cannot tell.
+const PERIOD: u64 = 1 << 22;
+
+/// A kernel with its launch shape.
+pub struct Kernel<'a> {
+    pub function: Function<'a>,
+    pub case: Resolved,
+}
+
+/// What all points of a benchmark share.
+pub struct Bench<'a> {
+    pub gpu: &'a CudaDevice,
+    pub spec: &'a Spec,
+    pub ceilings: &'a Ceilings,
+    pub clock: &'a ClockProbe,
+    pub rule: StopRule,
+    pub seed: u64,
+    /// The kernel uses tensor cores, which the FP32 ceiling does not bound.
+    pub uses_matrix_unit: bool,
+    pub stop: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    /// Measures one size.
+    pub fn point(&self, own: &Kernel<'_>, reference: Option<&Kernel<'_>>) -> Result<BenchPoint, RunError> {
+        let case = &own.case;
+        let buffers = Buffers::new(self.gpu, case, self.seed)?;
+        let copy = CopyPair::new(self.gpu, case.bytes)?;
+        let own_queue = || own.function.launch(self.gpu.stream.raw(), &own.case.geometry, &buffers.params);
+        let reference_queue = || match reference {
+            Some(kernel) => kernel.function.launch(self.gpu.stream.raw(), &kernel.case.geometry, &buffers.params),
+            None => Ok(()),
+        };
+        let copy_queue = || copy.queue(&self.gpu.stream);
+        let mut subjects: Vec<&dyn Fn() -> Result<(), RunError>> = vec![&own_queue, &copy_queue];
+        if reference.is_some() {
+            subjects.push(&reference_queue);
+        }
+        let sampled = self.sample(&subjects)?;
+        let verified = verify::after_timing(self, own, reference, &buffers)?;
+        Ok(self.report(case, sampled, verified, reference.is_some()))
+    }
+
+    /// Interleaved samples of all subjects: what disturbs one disturbs its neighbours too.
+    fn sample(&self, subjects: &[&dyn Fn() -> Result<(), RunError>]) -> Result<Sampled, RunError> {
+        let stream = &self.gpu.stream;
+        let events =
+            subjects.iter().map(|_| Ok((Event::new()?, Event::new()?))).collect::<Result<Vec<_>, RunError>>()?;
+        let warm_up = Instant::now();
+        let mut single = f64::INFINITY;
+        loop {
+            for (queue, (start, end)) in subjects.iter().zip(&events) {
+                stream.record(start)?;
+                queue()?;
+                stream.record(end)?;
+            }
+            stream.wait(Instant::now() + ROUND_LIMIT, self.stop)?;
+            single = single.min(events[0].0.nanos_until(&events[0].1)?);
+            if warm_up.elapsed() >= WARM_UP {
+                break;
+            }
+        }
+        let launches = if single < SHORT_NS {
+            (GRAPH_NS / single.max(1.0)).clamp(GRAPH_LAUNCHES.0, GRAPH_LAUNCHES.1) as usize
+        } else {
+            1
+        };
+        let graphs = match launches {
+            1 => Vec::new(),
+            _ => subjects
+                .iter()
+                .map(|queue| stream.capture(|| (0..launches).try_for_each(|_| queue())))
+                .collect::<Result<Vec<Graph>, RunError>>()?,
+        };
+        // The flush is timed by nobody; it only has to be larger than the cache.
+        let flush_bytes = 2 * self.gpu.info().l2_bytes.unwrap_or(128 << 20) as usize;
+        let flush = DeviceMemory::new(&self.gpu.context, flush_bytes, "flushing the cache")?;
+        let usual_khz = f64::from(self.gpu.info().clock_khz.unwrap_or(0));
+        let mut samples = vec![Vec::new(); subjects.len()];
+        let (mut dropped, mut clocks) = (0, Vec::new());
+        let started = Instant::now();
+        let ended = loop {
+            for turn in 0..subjects.len() {
+                // A different subject begins every round, so that none always follows the same neighbour.
+                let index = (turn + samples[0].len() + dropped) % subjects.len();
+                let (start, end) = &events[index];
+                match graphs.get(index) {
+                    None => {
+                        stream.fill(flush.address(), flush.bytes(), samples[0].len() as u8)?;
+                        stream.record(start)?;
+                        subjects[index]()?;
+                    }
+                    Some(graph) => {
+                        stream.record(start)?;
+                        stream.launch_graph(graph)?;
+                    }
+                }
+                stream.record(end)?;
+            }
+            self.clock.queue(stream)?;
+            stream.wait(Instant::now() + ROUND_LIMIT, self.stop)?;
+            let khz = self.clock.read_khz()?;
+            if usual_khz > 0.0 && khz < LEAST_CLOCK * usual_khz && dropped < MOST_DROPPED {
+                dropped += 1;
+            } else {
+                clocks.push(khz);
+                for (series, (start, end)) in samples.iter_mut().zip(&events) {
+                    series.push(start.nanos_until(end)? / launches as f64);
+                }
+            }
+            if let Some(ended) = self.rule.ended(&samples[0], started.elapsed().as_secs_f64()) {
+                break ended;
+            }
+        };
+        Ok(Sampled { samples, launches, dropped, clocks, usual_khz, ended })
+    }
+
+    fn report(&self, case: &Resolved, sampled: Sampled, verified: Verified, has_reference: bool) -> BenchPoint {
+        let cold_l2 = sampled.launches == 1;
+        let mut caveats = sampled.caveats();
+        caveats.extend(verified.caveat);
+        let stats = |index: usize| sampled.samples.get(index).and_then(|samples| Stats::of(samples));
+        let own = stats(0);
+        let copy = stats(1);
+        let reference = if has_reference { stats(2) } else { None };
+        let against_reference = own.zip(reference).map(|(own, reference)| {
+            let (outcome, reason) = compare(&own, &reference);
+            caveats.push(format!("against the reference: {reason}"));
+            outcome
+        });
+        let flops = (!self.uses_matrix_unit && case.flops > 0.0).then_some(case.flops);
+        let floor = Floor::of(&Peaks::of(self.gpu.info(), self.ceilings), case.bytes, flops, cold_l2);
+        let rejected = verified.rejected.or_else(|| own.and_then(|own| floor.rejects(own.median_ns)));
+        let kind = self.spec.cost.ceiling;
+        let at_ceiling = time_at_ceiling_ns(self.ceilings, kind, case.flops, case.bytes);
+        let share = at_ceiling.zip(own).map(|(ceiling, own)| ceiling / own.median_ns);
+        BenchPoint {
+            name: case.name.clone(),
+            timing: sampled.samples.into_iter().next().map(|nanos| Timing::Measured { nanos, cold_l2 }),
+            stats: own,
+            flops: case.flops,
+            bytes: case.bytes,
+            share_of_ceiling: share.filter(|_| rejected.is_none()),
+            bound: bound_by(self.ceilings, kind, case.flops, case.bytes).to_owned(),
+            copy,
+            reference,
+            against_reference: against_reference.filter(|_| rejected.is_none()),
+            counters: None,
+            lines: Vec::new(),
+            caveats,
+            rejected,
+        }
+    }
+}
+
+struct Sampled {
+    /// Of the kernel, the copy and, when there is one, the reference; nanoseconds of one launch.
+    samples: Vec<Vec<f64>>,
+    launches: usize,
+    dropped: usize,
+    clocks: Vec<f64>,
+    usual_khz: f64,
+    ended: Ended,
+}
+
+impl Sampled {
+    fn caveats(&self) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if self.launches > 1 {
+            caveats.push(format!(
+                "warm L2: too short to time alone, so each sample is the mean of {} launches in one graph",
+                self.launches
+            ));
+        }
+        let clock = Stats::of(&self.clocks).map(|stats| stats.median_ns);
+        if let Some(khz) = clock.filter(|khz| self.usual_khz > 0.0 && *khz < LEAST_CLOCK * self.usual_khz) {
+            caveats.push(format!(
+                "the GPU ran at {:.0} MHz, not at its usual {:.0}: it is throttled, or its clocks are locked",
+                khz / 1e3,
+                self.usual_khz / 1e3
+            ));
+        } else if self.dropped > 0 {
+            caveats.push(format!("{} samples at a low clock were dropped", self.dropped));
+        }
+        match self.ended {
+            Ended::Quiet => {}
+            Ended::StableNoise => caveats.push(format!(
+                "noisy: the samples vary by {:.1}%, and more of them do not change that",
+                super::stats::noise(&self.samples[0]) * 100.0
+            )),
+            Ended::TimeOut => caveats.push("the samples did not settle in the time allowed".to_owned()),
+        }
+        caveats
+    }
+}
+
+/// Device memory of one size's parameters, shared by the kernel and its reference.
+pub struct Buffers {
+    pub params: Vec<u8>,
+    memory: Vec<Option<GuardedBuffer>>,
+}
+
+impl Buffers {
+    fn new(gpu: &CudaDevice, case: &Resolved, seed: u64) -> Result<Self, RunError> {
+        let (mut params, mut memory) = (Vec::new(), Vec::new());
+        for param in &case.params {
+            match param {
+                ResolvedParam::Scalar(scalar) => {
+                    pack(&mut params, &scalar.bytes);
+                    memory.push(None);
+                }
+                ResolvedParam::Buffer(buffer) => {
+                    let allocated = GuardedBuffer::new(&gpu.context, &buffer.name, buffer.bytes() as usize)?;
+                    pack(&mut params, &allocated.address().to_le_bytes());
+                    memory.push(Some(allocated));
+                }
+            }
+        }
+        let buffers = Self { params, memory };
+        buffers.refill(case, seed)?;
+        Ok(buffers)
+    }
+
+    /// Fresh inputs and poisoned outputs.
+    pub fn refill(&self, case: &Resolved, seed: u64) -> Result<(), RunError> {
+        for (index, (param, memory)) in case.params.iter().zip(&self.memory).enumerate() {
+            let (ResolvedParam::Buffer(buffer), Some(memory)) = (param, memory) else { continue };
+            if buffer.role == Role::Out {
+                memory.write_repeated(buffer.dtype.poison())?;
+            } else {
+                memory.write_repeated(&inputs::fill(&one_period(buffer), seed.wrapping_add(index as u64)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes whole inputs, made elsewhere.
+    pub fn write(&self, index: usize, bytes: &[u8]) -> Result<(), RunError> {
+        self.memory[index].as_ref().map_or(Ok(()), |memory| memory.write(bytes))
+    }
+
+    pub fn read(&self, index: usize, offset: usize, out: &mut [u8]) -> Result<(), RunError> {
+        self.memory[index].as_ref().map_or(Ok(()), |memory| memory.read_at(offset, out))
+    }
+
+    /// The first buffer whose guard zone was written.
+    pub fn guard_hit(&self) -> Result<Option<Corruption>, RunError> {
+        for memory in self.memory.iter().flatten() {
+            if let Some(hit) = memory.check_guards()? {
+                return Ok(Some(hit));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The part of a buffer that is drawn; the rest repeats it. An index must not repeat.
+fn one_period(buffer: &ResolvedBuffer) -> ResolvedBuffer {
+    let mut drawn = buffer.clone();
+    if buffer.fill != Some(ResolvedFill::Index) {
+        drawn.elements = buffer.elements.min(PERIOD);
+    }
+    drawn
+}
+
+/// Source and destination of a copy that moves as many bytes as the kernel must.
+struct CopyPair {
+    from: DeviceMemory,
+    to: DeviceMemory,
+    half: usize,
+}
+
+impl CopyPair {
+    fn new(gpu: &CudaDevice, bytes: f64) -> Result<Self, RunError> {
+        let half = (bytes / 2.0).max(4.0) as usize;
+        let from = DeviceMemory::new(&gpu.context, half, "the copy to compare with")?;
+        let to = DeviceMemory::new(&gpu.context, half, "the copy to compare with")?;
+        from.fill(0, half, 0x5A)?;
+        Ok(Self { from, to, half })
+    }
+
+    fn queue(&self, stream: &Stream) -> Result<(), RunError> {
+        stream.copy(self.to.address(), self.from.address(), self.half)
+    }
+}
+
+/// Shape and arguments of a launch that is not timed.
+pub fn launch_once(gpu: &CudaDevice, kernel: &Kernel<'_>, params: &[u8], stop: &AtomicBool) -> Result<(), RunError> {
+    let geometry: &Geometry = &kernel.case.geometry;
+    kernel.function.launch(gpu.stream.raw(), geometry, params)?;
+    gpu.stream.wait(Instant::now() + ROUND_LIMIT, stop)
+}

@@ -1,0 +1,156 @@
+//! After timing the output is checked once more, with inputs that the kernel has never seen: a kernel that
+//! remembers its last answer is fast and wrong.
+
+use super::point::{Bench, Buffers, Kernel, launch_once};
+use crate::device::{Argument, RunError};
+use crate::judge::{self, compare, explain};
+use crate::oracle;
+use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
+
+/// Sizes up to this many elements, and this many operations, are checked against the oracle; it takes about a
+/// second.
+const ORACLE_ELEMENTS: u64 = 1 << 23;
+const ORACLE_FLOPS: f64 = 4.3e9;
+/// Bytes read back and compared at a time.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// What became of the check after timing.
+#[derive(Default)]
+pub struct Verified {
+    pub rejected: Option<String>,
+    pub caveat: Option<String>,
+}
+
+pub fn after_timing(
+    bench: &Bench<'_>,
+    own: &Kernel<'_>,
+    reference: Option<&Kernel<'_>>,
+    buffers: &Buffers,
+) -> Result<Verified, RunError> {
+    let seed = bench.seed.wrapping_add(1);
+    let elements: u64 = own.case.buffers().map(|buffer| buffer.elements).sum();
+    let by_oracle = elements <= ORACLE_ELEMENTS && own.case.flops <= ORACLE_FLOPS;
+    let mut verified = match (bench.spec.oracle.as_deref().and_then(oracle::find), reference) {
+        (Some(oracle), _) if by_oracle => against_oracle(bench, oracle, own, buffers, seed)?,
+        (_, Some(reference)) => against_reference(bench, own, reference, buffers, seed)?,
+        _ => Verified {
+            caveat: Some(
+                "too large for the float64 reference: the output was checked at smaller sizes only".to_owned(),
+            ),
+            rejected: None,
+        },
+    };
+    if let (None, Some(hit)) = (&verified.rejected, buffers.guard_hit()?) {
+        let shapes: Vec<&ResolvedBuffer> = own.case.buffers().collect();
+        verified.rejected = Some(explain::corruption_sentence(&hit, &shapes));
+    }
+    Ok(verified)
+}
+
+fn against_oracle(
+    bench: &Bench<'_>,
+    oracle: &oracle::Oracle,
+    own: &Kernel<'_>,
+    buffers: &Buffers,
+    seed: u64,
+) -> Result<Verified, RunError> {
+    let mut arguments = judge::arguments(&own.case, seed);
+    for (index, argument) in arguments.iter().enumerate() {
+        if let Argument::Buffer(buffer) = argument {
+            buffers.write(index, &buffer.bytes)?;
+        }
+    }
+    let expected = oracle
+        .compute(&own.case.signature(), &judge::oracle_inputs(&own.case, &arguments))
+        .map_err(RunError::BadRequest)?;
+    launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+    for (index, argument) in arguments.iter_mut().enumerate() {
+        if let Argument::Buffer(buffer) = argument
+            && buffer.role != Role::In
+        {
+            buffers.read(index, 0, &mut buffer.bytes)?;
+        }
+    }
+    let comparison = compare::compare(&own.case, &arguments, &expected, &bench.spec.tolerance);
+    let rejected = explain::mismatch_sentence(&comparison).map(|sentence| format!("wrong after timing: {sentence}"));
+    Ok(Verified { rejected, caveat: None })
+}
+
+/// Own outputs against those of the reference kernel, which agreed with the oracle at the smaller sizes.
+fn against_reference(
+    bench: &Bench<'_>,
+    own: &Kernel<'_>,
+    reference: &Kernel<'_>,
+    buffers: &Buffers,
+    seed: u64,
+) -> Result<Verified, RunError> {
+    let outputs: Vec<(usize, &ResolvedBuffer)> = outputs(&own.case).collect();
+    buffers.refill(&own.case, seed)?;
+    launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+    let mut results = Vec::new();
+    for (index, buffer) in &outputs {
+        let mut bytes = vec![0; buffer.bytes() as usize];
+        buffers.read(*index, 0, &mut bytes)?;
+        results.push(bytes);
+    }
+    buffers.refill(&own.case, seed)?;
+    launch_once(bench.gpu, reference, &buffers.params, bench.stop)?;
+    for ((index, buffer), own) in outputs.into_iter().zip(&results) {
+        let mut chunk = vec![0; CHUNK_BYTES.min(own.len())];
+        for (at, own) in own.chunks(CHUNK_BYTES).enumerate() {
+            let theirs = &mut chunk[..own.len()];
+            buffers.read(index, at * CHUNK_BYTES, theirs)?;
+            if let Some((element, got, want)) = first_difference(buffer.dtype, own, theirs, &bench.spec.tolerance) {
+                let element = (at * CHUNK_BYTES / buffer.dtype.bytes() + element) as u64;
+                let place: String = buffer.index_of(element).iter().map(|i| format!("[{i}]")).collect();
+                let sentence = format!("{}{place} is {got}, the reference kernel has {want}", buffer.name);
+                return Ok(Verified { rejected: Some(format!("wrong after timing: {sentence}")), caveat: None });
+            }
+        }
+    }
+    Ok(Verified::default())
+}
+
+fn outputs(case: &Resolved) -> impl Iterator<Item = (usize, &ResolvedBuffer)> {
+    case.params.iter().enumerate().filter_map(|(index, param)| match param {
+        ResolvedParam::Buffer(buffer) if buffer.role != Role::In => Some((index, buffer)),
+        _ => None,
+    })
+}
+
+/// First element in which two results differ by more than both may err. Where sums cancel, the size of the terms is
+/// not known here, and the root mean square of the chunk stands for it.
+fn first_difference(dtype: Dtype, own: &[u8], theirs: &[u8], tolerance: &Tolerance) -> Option<(usize, f64, f64)> {
+    if own == theirs {
+        return None;
+    }
+    let (own, theirs) = (dtype.decode_all(own), dtype.decode_all(theirs));
+    let finite = theirs.iter().filter(|value| value.is_finite());
+    let square: f64 = finite.map(|value| value * value).sum::<f64>() / theirs.len().max(1) as f64;
+    let typical = square.sqrt();
+    let differs = |(got, want): (&f64, &f64)| {
+        let allowed = 2.0 * (tolerance.absolute + tolerance.relative * want.abs().max(typical));
+        got != want && !(got.is_nan() && want.is_nan()) && !((got - want).abs() <= allowed)
+    };
+    let at = own.iter().zip(&theirs).position(differs)?;
+    Some((at, own[at], theirs[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_may_differ_by_rounding_only() {
+        let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let tolerance = Tolerance { absolute: 0.0, relative: 1e-6, reason: String::new() };
+        let difference =
+            |own: &[f32], theirs: &[f32]| first_difference(Dtype::F32, &bytes(own), &bytes(theirs), &tolerance);
+        assert_eq!(difference(&[1.0, 2.0], &[1.0, 2.0]), None);
+        assert_eq!(difference(&[1.0, 2.000_001], &[1.0, 2.0]), None);
+        assert_eq!(difference(&[1.0, 2.1], &[1.0, 2.0]).map(|found| found.0), Some(1));
+        assert_eq!(difference(&[f32::NAN], &[1.0]).map(|found| found.0), Some(0));
+        assert_eq!(difference(&[f32::NAN], &[f32::NAN]), None);
+        assert_eq!(difference(&[f32::INFINITY], &[1.0]).map(|found| found.0), Some(0));
+    }
+}

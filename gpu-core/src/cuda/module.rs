@@ -1,0 +1,136 @@
+//! Loaded modules and launches by a packed argument block.
+
+use super::driver::failed;
+use crate::device::RunError;
+use crate::spec::Geometry;
+use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute};
+use cudarc::driver::{CudaContext, result};
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+/// Dynamic shared memory that needs no opt-in.
+const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
+/// Blocks a cluster that every chip with clusters allows.
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// A module on the GPU; unloaded when dropped.
+pub struct Module {
+    handle: sys::CUmodule,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: a module handle is an opaque driver object that any thread may use once the context is bound, which every
+// use below does first.
+unsafe impl Send for Module {}
+
+impl Module {
+    /// Loads a cubin, or PTX text that ends in a zero byte.
+    pub fn load(context: &Arc<CudaContext>, image: &[u8]) -> Result<Self, RunError> {
+        context.bind_to_thread().map_err(|error| failed("binding the context", error))?;
+        // SAFETY: the image is a whole cubin or a zero-terminated text, and lives through the call.
+        let handle = unsafe { result::module::load_data(image.as_ptr().cast()) }
+            .map_err(|error| failed("loading the module", error))?;
+        Ok(Self { handle, context: context.clone() })
+    }
+
+    pub fn function(&self, name: &str) -> Result<Function<'_>, RunError> {
+        let missing = || RunError::BadRequest(format!("the module has no kernel called `{name}`"));
+        let text = CString::new(name).map_err(|_| missing())?;
+        // SAFETY: the module is loaded as long as `self` lives, and so is the function by its lifetime.
+        let handle = unsafe { result::module::get_function(self.handle, text) }.map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_NOT_FOUND => missing(),
+            _ => failed("looking the kernel up", error),
+        })?;
+        Ok(Function { handle, _module: self })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: loaded in `load`, unloaded nowhere else.
+            let _ = unsafe { result::module::unload(self.handle) };
+        }
+    }
+}
+
+/// A kernel of a loaded module.
+pub struct Function<'m> {
+    handle: sys::CUfunction,
+    _module: &'m Module,
+}
+
+impl Function<'_> {
+    /// Allows the launch what it needs beyond the defaults.
+    ///
+    /// # Errors
+    /// [`RunError::BadRequest`] when the chip has less than that.
+    pub fn prepare(&self, geometry: &Geometry, most_shared: Option<u32>) -> Result<(), RunError> {
+        let set = |attribute, value: u32| {
+            // SAFETY: the function belongs to a module that is loaded for as long as `self` lives.
+            unsafe { result::function::set_function_attribute(self.handle, attribute, value as i32) }
+        };
+        let shared = geometry.dynamic_shared_bytes;
+        if shared > SHARED_WITHOUT_OPT_IN {
+            set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared).map_err(|_| {
+                let most = most_shared.map_or_else(String::new, |most| format!("; this GPU has {most} a block"));
+                RunError::BadRequest(format!("{shared} bytes of dynamic shared memory are too many{most}"))
+            })?;
+        }
+        if geometry.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {
+            set(Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+                .map_err(|_| RunError::BadRequest("this GPU has no clusters of more than 8 blocks".to_owned()))?;
+        }
+        Ok(())
+    }
+
+    /// Queues one launch. `params` is the argument block as the kernel's parameters lie in it.
+    ///
+    /// # Errors
+    /// [`RunError::BadRequest`] when the shape does not suit the kernel or the chip. Faults of the kernel itself
+    /// show at the next wait.
+    pub fn launch(&self, stream: sys::CUstream, geometry: &Geometry, params: &[u8]) -> Result<(), RunError> {
+        let mut size = params.len();
+        let mut extra = [
+            sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize as *mut c_void,
+            params.as_ptr() as *mut c_void,
+            sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT as usize as *mut c_void,
+            (&raw mut size).cast::<c_void>(),
+            sys::CU_LAUNCH_PARAM_END_AS_INT as usize as *mut c_void,
+        ];
+        let [x, y, z] = geometry.cluster;
+        // SAFETY: all-zero bytes are a valid value of this plain C structure and its union.
+        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        let config = sys::CUlaunchConfig {
+            gridDimX: geometry.grid[0],
+            gridDimY: geometry.grid[1],
+            gridDimZ: geometry.grid[2],
+            blockDimX: geometry.block[0],
+            blockDimY: geometry.block[1],
+            blockDimZ: geometry.block[2],
+            sharedMemBytes: geometry.dynamic_shared_bytes,
+            hStream: stream,
+            attrs: &raw mut attribute,
+            numAttrs: u32::from(geometry.cluster != [1, 1, 1]),
+        };
+        // SAFETY: configuration, attribute and argument block live through the call, which copies them; the
+        // argument block's layout was checked against the kernel's parameters; the function is loaded.
+        let status = unsafe { sys::cuLaunchKernelEx(&config, self.handle, std::ptr::null_mut(), extra.as_mut_ptr()) };
+        status.result().map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => RunError::BadRequest(format!(
+                "a block of {} threads needs more registers or shared memory than the GPU has for one block; \
+                 use smaller blocks or `__launch_bounds__`",
+                geometry.block.iter().product::<u32>()
+            )),
+            sys::CUresult::CUDA_ERROR_INVALID_VALUE | sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE => {
+                RunError::BadRequest(format!(
+                    "the GPU refuses the launch: grid {:?}, block {:?}, cluster {:?}, {} bytes of dynamic shared memory",
+                    geometry.grid, geometry.block, geometry.cluster, geometry.dynamic_shared_bytes
+                ))
+            }
+            _ => failed("launching the kernel", error),
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! What a machine can do at most, and how near a kernel came.
+
+mod roofline;
+
+pub use roofline::{Floor, Peaks, bound_by, time_at_ceiling_ns};
+pub(crate) use roofline::{duration, si};
