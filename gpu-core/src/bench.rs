@@ -219,12 +219,10 @@ fn time(
         let own = kernel(gpu, gpu.module()?, compiled, spec, size)?;
         let reference =
             reference.as_ref().map(|(report, module)| kernel(gpu, module, report, spec, size)).transpose()?;
-        match bench.point(&own, reference.as_ref()) {
-            Ok(point) => points.push(point),
-            // A size that this GPU's memory does not hold is left out; a hanging kernel is not.
-            Err(RunError::Limit(reason)) if reason.contains("memory") => points.push(left_out(own.case, reason)),
-            Err(other) => return Err(other),
-        }
+        points.push(match bench.memory_shortage(&own.case)? {
+            Some(reason) => left_out(&own.case, reason),
+            None => bench.point(&own, reference.as_ref())?,
+        });
     }
     Ok(points)
 }
@@ -246,8 +244,8 @@ fn kernel<'m>(
     Ok(point::Kernel { function, case })
 }
 
-fn left_out(case: Resolved, reason: String) -> BenchPoint {
-    let mut point = untimed(&case);
+fn left_out(case: &Resolved, reason: String) -> BenchPoint {
+    let mut point = untimed(case);
     point.rejected = Some(format!("left out: {reason}"));
     point
 }

@@ -64,6 +64,18 @@ pub enum RunError {
     Limit(String),
 }
 
+impl RunError {
+    /// Whether a device of this kind can do nothing more in its process: after a sticky error, or because a kernel
+    /// that was stopped or ran too long is still running on the GPU, where nothing can cancel it.
+    pub fn loses(&self, kind: DeviceKind) -> bool {
+        match self {
+            RunError::Sticky(_) => true,
+            RunError::Stopped | RunError::Limit(_) => kind == DeviceKind::Gpu,
+            RunError::BadRequest(_) | RunError::Environment(_) => false,
+        }
+    }
+}
+
 /// Opens a device. A GPU's context stays alive until the device is dropped.
 ///
 /// # Errors

@@ -50,6 +50,14 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// Why this GPU cannot hold a size, if it cannot: buffers, as much again for the copy, and the flush.
+    pub fn memory_shortage(&self, case: &Resolved) -> Result<Option<String>, RunError> {
+        let free = self.gpu.free_bytes()?;
+        let flush = 2 * self.gpu.info().l2_bytes.unwrap_or(128 << 20);
+        let needed = case.buffer_bytes() + case.bytes.max(0.0) as u64 + flush + (16 << 20);
+        Ok((needed > free).then(|| format!("it needs {needed} bytes of GPU memory and {free} are free")))
+    }
+
     /// Measures one size.
     pub fn point(&self, own: &Kernel<'_>, reference: Option<&Kernel<'_>>) -> Result<BenchPoint, RunError> {
         let case = &own.case;

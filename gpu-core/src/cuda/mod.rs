@@ -67,6 +67,11 @@ impl CudaDevice {
         Module::load(&self.context, image)
     }
 
+    pub(crate) fn free_bytes(&self) -> Result<u64, RunError> {
+        let free = self.context.mem_get_info().map_err(|error| driver::failed("asking for free memory", error))?.0;
+        Ok(free as u64)
+    }
+
     pub(crate) fn module(&self) -> Result<&Module, RunError> {
         let loaded = self.module.as_ref().map(|(_, module)| module);
         loaded.ok_or_else(|| RunError::BadRequest("no module is loaded".to_owned()))

@@ -72,7 +72,8 @@ pub fn serve() -> Result<(), WireError> {
                     drain(drained);
                 }
                 sender.close_console();
-                let sticky = matches!(result, Err(RunError::Sticky(_)));
+                let kind = device.as_ref().map(|device| device.info().kind);
+                let sticky = kind.is_some_and(|kind| result.as_ref().is_err_and(|error| error.loses(kind)));
                 sender.send(&FromDevice::Done(result))?;
                 if sticky {
                     // The context is lost; destructors would only meet more errors.

@@ -199,7 +199,7 @@ impl Lane {
                     self.shared.emit(id, with_times(event, compile_ms, submitted));
                 }
                 Waited::Message(FromDevice::Done(result)) => {
-                    let keep = !matches!(result, Err(RunError::Sticky(_)));
+                    let keep = !result.as_ref().is_err_and(|error| error.loses(info.kind));
                     let outcome = match result {
                         _ if stopping => Outcome::Stopped,
                         Ok(()) => Outcome::Done,

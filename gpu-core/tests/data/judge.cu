@@ -53,7 +53,7 @@ extern "C" __global__ void races(const float* a, const float* b, float* c, int n
     if (j < n) c[j] = sums[other];
 }
 
-// `limit` is 0 in the tests: the compiler cannot know, and the loop never ends.
+// The compiler cannot know that n stays what it is: the store is volatile.
 extern "C" __global__ void never_ends(const float* a, const float* b, float* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     volatile float* out = c;
