@@ -1,5 +1,6 @@
 //! Parts that panels share: code editor, lesson text, plots.
 
+pub mod code_editor;
 pub mod formula;
 pub mod highlight;
 pub mod lesson_text;

@@ -1,0 +1,61 @@
+//! Everything that can be done to the editor, as data: keys, mouse, menus and screen readers all make these.
+
+use std::ops::Range;
+
+/// A step of the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    Up,
+    Down,
+    /// By so many lines, as a screenful.
+    PageUp(usize),
+    PageDown(usize),
+    /// First to the first character that is not a space, then to the column 0.
+    LineStart,
+    LineEnd,
+    TextStart,
+    TextEnd,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditorAction {
+    /// Typed text replaces the selection.
+    Type(String),
+    /// Pasted text replaces the selection and is a step of its own in the history.
+    Paste(String),
+    /// A new line with the indentation that the place calls for.
+    NewLine,
+    Erase(Motion),
+    Indent,
+    Outdent,
+    ToggleComment,
+    DuplicateLine,
+    DeleteLine,
+    MoveLineUp,
+    MoveLineDown,
+    Move { motion: Motion, extend: bool },
+    /// Click or drag.
+    Place { offset: usize, extend: bool },
+    SelectWord(usize),
+    SelectLine(usize),
+    Select(Range<usize>),
+    SelectAll,
+    /// Deletes the selection after the view copied it; the whole line when nothing is selected.
+    Cut,
+    Undo,
+    Redo,
+    /// Replaces everything, as one step that can be undone.
+    SetText(String),
+    /// One-based line; the column is one-based too, 0 means the first character that is not a space.
+    GoTo { line: u32, column: u32 },
+    /// Text that an input method is composing; empty ends it.
+    Compose(String),
+    FindNext,
+    FindPrevious,
+    ReplaceOne,
+    ReplaceAll,
+}

@@ -1,0 +1,514 @@
+//! What each action does to the text, the cursor and the history.
+
+use super::{EditKind, Editor, EditorAction, Motion};
+use std::ops::Range;
+
+/// One level of indentation, as CUDA samples and the course's kernels use.
+const INDENT: &str = "    ";
+
+impl Editor {
+    /// Does one action. `now_s` is any clock in seconds; it decides which edits are undone together.
+    pub fn act(&mut self, action: &EditorAction, now_s: f64) {
+        match action {
+            EditorAction::Type(text) => self.type_text(text, now_s),
+            EditorAction::Paste(text) => {
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                self.insert(EditKind::Other, &text, now_s);
+            }
+            EditorAction::NewLine => self.new_line(now_s),
+            EditorAction::Erase(motion) => self.erase(*motion, now_s),
+            EditorAction::Indent => self.indent(now_s),
+            EditorAction::Outdent => self.outdent(now_s),
+            EditorAction::ToggleComment => self.toggle_comment(now_s),
+            EditorAction::DuplicateLine => {
+                let range = self.selected_lines_range();
+                let text = format!("\n{}", &self.text()[range.clone()]);
+                let (anchor, head) = (self.anchor + text.len(), self.head + text.len());
+                self.replace_all_of(EditKind::Other, &[(range.end..range.end, text)], (anchor, head), now_s);
+            }
+            EditorAction::DeleteLine => {
+                let range = self.selected_lines_range();
+                let range = self.with_line_end(range);
+                self.replace_all_of(EditKind::Other, &[(range.clone(), String::new())], (range.start, range.start), now_s);
+            }
+            EditorAction::MoveLineUp => self.move_lines(false, now_s),
+            EditorAction::MoveLineDown => self.move_lines(true, now_s),
+            EditorAction::Move { motion, extend } => self.step_cursor(*motion, *extend),
+            EditorAction::Place { offset, extend } => {
+                self.place(*offset, *extend);
+                self.goal_column = None;
+            }
+            EditorAction::SelectWord(offset) => {
+                let range = self.buffer.word_at(self.buffer.clamp(*offset));
+                self.select(range);
+            }
+            EditorAction::SelectLine(line) => {
+                let range = self.with_line_end(self.buffer.line_range(*line));
+                self.select(range);
+            }
+            EditorAction::Select(range) => self.select(range.clone()),
+            EditorAction::SelectAll => {
+                self.history.seal();
+                (self.anchor, self.head) = (0, self.buffer.len());
+            }
+            EditorAction::Cut => {
+                let range = self.selection();
+                let range = if range.is_empty() { self.with_line_end(self.selected_lines_range()) } else { range };
+                self.replace_all_of(EditKind::Other, &[(range.clone(), String::new())], (range.start, range.start), now_s);
+            }
+            EditorAction::Undo => self.undo(),
+            EditorAction::Redo => self.redo(),
+            EditorAction::SetText(text) => {
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                if text != self.text() {
+                    let head = self.head.min(text.len());
+                    self.replace_all_of(EditKind::Other, &[(0..self.buffer.len(), text)], (head, head), now_s);
+                }
+            }
+            EditorAction::GoTo { line, column } => self.go_to(*line, *column),
+            EditorAction::Compose(text) => {
+                self.composing.clone_from(text);
+                self.show_cursor(false);
+            }
+            EditorAction::FindNext => {
+                let found = self.find.next_from(self.selection().end);
+                self.select_found(found);
+            }
+            EditorAction::FindPrevious => {
+                let found = self.find.previous_from(self.selection().start);
+                self.select_found(found);
+            }
+            EditorAction::ReplaceOne => self.replace_one(now_s),
+            EditorAction::ReplaceAll => {
+                let with = self.find.replacement.clone();
+                let edits: Vec<_> = self.find.matches.iter().map(|m| (m.clone(), with.clone())).collect();
+                if !edits.is_empty() {
+                    self.replace_all_of(EditKind::Other, &edits, (self.head, self.head), now_s);
+                }
+            }
+        }
+    }
+
+    fn insert(&mut self, kind: EditKind, text: &str, now_s: f64) {
+        let range = self.selection();
+        let end = range.start + text.len();
+        self.replace_all_of(kind, &[(range, text.to_owned())], (end, end), now_s);
+    }
+
+    fn type_text(&mut self, text: &str, now_s: f64) {
+        self.composing.clear();
+        if text.is_empty() {
+            return;
+        }
+        // A closing brace alone on its line goes one level out.
+        let line = self.buffer.line_range(self.buffer.line_of(self.head));
+        let before = &self.text()[line.start..self.head];
+        if text == "}" && self.selection().is_empty() && !before.is_empty() && before.trim().is_empty() {
+            let keep = before.len().saturating_sub(INDENT.len());
+            let range = line.start + keep..self.head;
+            let end = range.start + 1;
+            self.replace_all_of(EditKind::Other, &[(range, "}".to_owned())], (end, end), now_s);
+            return;
+        }
+        let kind = if self.selection().is_empty() { EditKind::Typing } else { EditKind::Other };
+        self.insert(kind, text, now_s);
+    }
+
+    fn new_line(&mut self, now_s: f64) {
+        let start = self.selection().start;
+        let line = self.buffer.line_range(self.buffer.line_of(start));
+        let before = &self.text()[line.start..start];
+        let indent: String = before.chars().take_while(|c| *c == ' ' || *c == '\t').collect();
+        let opens = before.trim_end().ends_with(['{', '(']);
+        let closes = self.text()[self.selection().end..].starts_with(['}', ')']);
+        let mut text = format!("\n{indent}");
+        if opens {
+            text.push_str(INDENT);
+        }
+        let cursor = start + text.len();
+        if opens && closes {
+            text = format!("{text}\n{indent}");
+        }
+        self.replace_all_of(EditKind::Other, &[(self.selection(), text)], (cursor, cursor), now_s);
+    }
+
+    fn erase(&mut self, motion: Motion, now_s: f64) {
+        let selection = self.selection();
+        let (range, kind) = if selection.is_empty() {
+            let single = matches!(motion, Motion::Left | Motion::Right);
+            let other = match motion {
+                Motion::Left => self.backspace_to(),
+                motion => self.target(motion),
+            };
+            let kind = if single { EditKind::Erasing } else { EditKind::Other };
+            (self.head.min(other)..self.head.max(other), kind)
+        } else {
+            (selection, EditKind::Other)
+        };
+        if !range.is_empty() {
+            self.replace_all_of(kind, &[(range.clone(), String::new())], (range.start, range.start), now_s);
+        }
+    }
+
+    /// Inside the indentation Backspace goes back one level.
+    fn backspace_to(&self) -> usize {
+        let start = self.buffer.line_range(self.buffer.line_of(self.head)).start;
+        let before = &self.text()[start..self.head];
+        if !before.is_empty() && before.bytes().all(|byte| byte == b' ') {
+            start + (before.len() - 1) / INDENT.len() * INDENT.len()
+        } else {
+            self.buffer.previous_char(self.head)
+        }
+    }
+
+    /// Zero-based lines of the selection; a line of which nothing is selected at the end is left out.
+    fn selected_lines(&self) -> std::ops::RangeInclusive<usize> {
+        let selection = self.selection();
+        let first = self.buffer.line_of(selection.start);
+        let mut last = self.buffer.line_of(selection.end);
+        if last > first && self.buffer.line_range(last).start == selection.end {
+            last -= 1;
+        }
+        first..=last
+    }
+
+    fn selected_lines_range(&self) -> Range<usize> {
+        let lines = self.selected_lines();
+        self.buffer.line_range(*lines.start()).start..self.buffer.line_range(*lines.end()).end
+    }
+
+    /// With the line's end after it, or before it on the last line, so that deleting leaves no empty line.
+    fn with_line_end(&self, range: Range<usize>) -> Range<usize> {
+        if range.end < self.buffer.len() {
+            range.start..range.end + 1
+        } else {
+            range.start.saturating_sub(1)..range.end
+        }
+    }
+
+    fn indent(&mut self, now_s: f64) {
+        if self.selection().is_empty() {
+            let column = self.buffer.column_of(self.head);
+            let spaces = " ".repeat(INDENT.len() - column % INDENT.len());
+            self.insert(EditKind::Other, &spaces, now_s);
+            return;
+        }
+        let lines: Vec<_> = self.selected_lines().filter(|line| !self.buffer.line(*line).is_empty()).collect();
+        let edits = lines.into_iter().map(|line| {
+            let start = self.buffer.line_range(line).start;
+            (start..start, INDENT.to_owned())
+        });
+        let edits = edits.collect();
+        self.edit_lines(edits, now_s);
+    }
+
+    fn outdent(&mut self, now_s: f64) {
+        let mut edits = Vec::new();
+        for line in self.selected_lines() {
+            let range = self.buffer.line_range(line);
+            let text = &self.text()[range.clone()];
+            let spaces = match text.strip_prefix('\t') {
+                Some(_) => 1,
+                None => text.bytes().take(INDENT.len()).take_while(|byte| *byte == b' ').count(),
+            };
+            if spaces > 0 {
+                edits.push((range.start..range.start + spaces, String::new()));
+            }
+        }
+        self.edit_lines(edits, now_s);
+    }
+
+    fn toggle_comment(&mut self, now_s: f64) {
+        let lines: Vec<usize> =
+            self.selected_lines().filter(|line| !self.buffer.line(*line).trim().is_empty()).collect();
+        let commented = lines.iter().all(|line| self.buffer.line(*line).trim_start().starts_with("//"));
+        let indent_of = |line: usize| {
+            let text = self.buffer.line(line);
+            text.len() - text.trim_start().len()
+        };
+        let least = lines.iter().map(|line| indent_of(*line)).min().unwrap_or(0);
+        let edits = lines
+            .iter()
+            .map(|line| {
+                let start = self.buffer.line_range(*line).start;
+                if commented {
+                    let at = start + indent_of(*line);
+                    let length = if self.text()[at..].starts_with("// ") { 3 } else { 2 };
+                    (at..at + length, String::new())
+                } else {
+                    (start + least..start + least, "// ".to_owned())
+                }
+            })
+            .collect();
+        self.edit_lines(edits, now_s);
+    }
+
+    /// Edits at the fronts of lines; the selection keeps what it held.
+    fn edit_lines(&mut self, edits: Vec<(Range<usize>, String)>, now_s: f64) {
+        if edits.is_empty() {
+            return;
+        }
+        let moved = |offset: usize| {
+            let mut now = offset as isize;
+            for (range, with) in &edits {
+                if range.end <= offset {
+                    now += with.len() as isize - range.len() as isize;
+                } else if range.start < offset {
+                    now -= (offset - range.start) as isize;
+                }
+            }
+            now as usize
+        };
+        let after = (moved(self.anchor), moved(self.head));
+        self.replace_all_of(EditKind::Other, &edits, after, now_s);
+    }
+
+    fn move_lines(&mut self, down: bool, now_s: f64) {
+        let lines = self.selected_lines();
+        let (first, last) = (*lines.start(), *lines.end());
+        if (down && last + 1 >= self.buffer.line_count()) || (!down && first == 0) {
+            return;
+        }
+        let block = self.selected_lines_range();
+        let neighbour = self.buffer.line_range(if down { last + 1 } else { first - 1 });
+        let (whole, text, shift) = if down {
+            let text = format!("{}\n{}", &self.text()[neighbour.clone()], &self.text()[block.clone()]);
+            (block.start..neighbour.end, text, neighbour.len() as isize + 1)
+        } else {
+            let text = format!("{}\n{}", &self.text()[block.clone()], &self.text()[neighbour.clone()]);
+            (neighbour.start..block.end, text, -(neighbour.len() as isize) - 1)
+        };
+        let after = (self.anchor.saturating_add_signed(shift), self.head.saturating_add_signed(shift));
+        self.replace_all_of(EditKind::Other, &[(whole, text)], after, now_s);
+    }
+
+    /// Where a motion leads from the cursor.
+    fn target(&self, motion: Motion) -> usize {
+        let line = self.buffer.line_of(self.head);
+        let vertical = |to: usize| {
+            let column = self.goal_column.unwrap_or_else(|| self.buffer.column_of(self.head));
+            self.buffer.offset_at(to, column)
+        };
+        let down = |lines: usize| {
+            let last = self.buffer.line_count() - 1;
+            if line == last { self.buffer.len() } else { vertical((line + lines).min(last)) }
+        };
+        let up = |lines: usize| if line == 0 { 0 } else { vertical(line.saturating_sub(lines)) };
+        match motion {
+            Motion::Left => self.buffer.previous_char(self.head),
+            Motion::Right => self.buffer.next_char(self.head),
+            Motion::WordLeft => self.buffer.previous_word(self.head),
+            Motion::WordRight => self.buffer.next_word(self.head),
+            Motion::Up => up(1),
+            Motion::Down => down(1),
+            Motion::PageUp(lines) => up(lines.max(1)),
+            Motion::PageDown(lines) => down(lines.max(1)),
+            Motion::LineStart => {
+                let range = self.buffer.line_range(line);
+                let text = &self.text()[range.clone()];
+                let first = range.start + text.len() - text.trim_start().len();
+                if self.head == first { range.start } else { first }
+            }
+            Motion::LineEnd => self.buffer.line_range(line).end,
+            Motion::TextStart => 0,
+            Motion::TextEnd => self.buffer.len(),
+        }
+    }
+
+    fn step_cursor(&mut self, motion: Motion, extend: bool) {
+        let selection = self.selection();
+        // Without Shift a selection collapses to the side that the arrow points to.
+        let target = match motion {
+            Motion::Left if !extend && !selection.is_empty() => selection.start,
+            Motion::Right if !extend && !selection.is_empty() => selection.end,
+            motion => self.target(motion),
+        };
+        let vertical = matches!(motion, Motion::Up | Motion::Down | Motion::PageUp(_) | Motion::PageDown(_));
+        let goal = vertical.then(|| self.goal_column.unwrap_or_else(|| self.buffer.column_of(self.head)));
+        self.place(target, extend);
+        self.goal_column = goal;
+    }
+
+    fn place(&mut self, offset: usize, extend: bool) {
+        self.history.seal();
+        self.head = self.buffer.clamp(offset);
+        if !extend {
+            self.anchor = self.head;
+        }
+        self.show_cursor(false);
+    }
+
+    fn select(&mut self, range: Range<usize>) {
+        self.history.seal();
+        self.anchor = self.buffer.clamp(range.start);
+        self.head = self.buffer.clamp(range.end);
+        self.goal_column = None;
+        self.show_cursor(false);
+    }
+
+    fn select_found(&mut self, found: Option<Range<usize>>) {
+        if let Some(range) = found {
+            self.select(range);
+            self.show_cursor(true);
+        }
+    }
+
+    fn go_to(&mut self, line: u32, column: u32) {
+        let line = (line.max(1) as usize - 1).min(self.buffer.line_count() - 1);
+        let text = self.buffer.line(line);
+        let indent = text.chars().count() - text.trim_start().chars().count();
+        let column = if column == 0 { indent } else { column as usize - 1 };
+        let offset = self.buffer.offset_at(line, column);
+        self.place(offset, false);
+        self.goal_column = None;
+        self.show_cursor(true);
+    }
+
+    fn replace_one(&mut self, now_s: f64) {
+        let selection = self.selection();
+        if self.find.matches.contains(&selection) {
+            let with = self.find.replacement.clone();
+            let end = selection.start + with.len();
+            self.replace_all_of(EditKind::Other, &[(selection, with)], (end, end), now_s);
+        }
+        let found = self.find.next_from(self.head);
+        self.select_found(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str, cursor: usize, actions: &[EditorAction]) -> Editor {
+        let mut editor = Editor::new(text.to_owned());
+        editor.act(&EditorAction::Place { offset: cursor, extend: false }, 0.0);
+        for (i, action) in actions.iter().enumerate() {
+            editor.act(action, i as f64 * 0.01);
+        }
+        editor
+    }
+
+    #[test]
+    fn typing_undoes_by_words_and_redoes() {
+        let typed: Vec<_> = "int x".chars().map(|c| EditorAction::Type(c.to_string())).collect();
+        let mut editor = with("", 0, &typed);
+        assert_eq!(editor.text(), "int x");
+        editor.act(&EditorAction::Undo, 1.0);
+        assert_eq!(editor.text(), "int");
+        editor.act(&EditorAction::Undo, 1.0);
+        assert_eq!((editor.text(), editor.can_undo()), ("", false));
+        editor.act(&EditorAction::Redo, 1.0);
+        editor.act(&EditorAction::Redo, 1.0);
+        assert_eq!((editor.text(), editor.cursor()), ("int x", 5));
+    }
+
+    #[test]
+    fn a_new_line_keeps_and_deepens_the_indentation() {
+        let editor = with("  if (x) {}", 10, &[EditorAction::NewLine]);
+        assert_eq!((editor.text(), editor.cursor()), ("  if (x) {\n      \n  }", 17));
+        let editor = with("    a;", 6, &[EditorAction::NewLine, EditorAction::Type("}".into())]);
+        assert_eq!(editor.text(), "    a;\n}");
+    }
+
+    #[test]
+    fn lines_are_indented_commented_moved_and_deleted() {
+        let text = "a\n  b\n\nc";
+        let all = EditorAction::SelectAll;
+        let indented = with(text, 0, &[all.clone(), EditorAction::Indent]);
+        assert_eq!(indented.text(), "    a\n      b\n\n    c");
+        let back = with(text, 0, &[all.clone(), EditorAction::Indent, EditorAction::Outdent]);
+        assert_eq!(back.text(), text);
+        let commented = with(text, 0, &[all.clone(), EditorAction::ToggleComment]);
+        assert_eq!(commented.text(), "// a\n//   b\n\n// c");
+        let plain = with(text, 0, &[all, EditorAction::ToggleComment, EditorAction::ToggleComment]);
+        assert_eq!(plain.text(), text);
+        assert_eq!(with(text, 0, &[EditorAction::MoveLineDown]).text(), "  b\na\n\nc");
+        assert_eq!(with(text, 7, &[EditorAction::MoveLineUp]).text(), "a\n  b\nc\n");
+        assert_eq!(with(text, 7, &[EditorAction::DeleteLine]).text(), "a\n  b\n");
+        assert_eq!(with(text, 0, &[EditorAction::DuplicateLine]).text(), "a\na\n  b\n\nc");
+    }
+
+    #[test]
+    fn up_and_down_keep_the_column_over_short_lines() {
+        let down = EditorAction::Move { motion: Motion::Down, extend: false };
+        let editor = with("abcdef\nx\nabcdef", 5, &[down.clone(), down]);
+        assert_eq!(editor.cursor_position(), (3, 6));
+    }
+
+    #[test]
+    fn backspace_goes_back_one_level_and_over_characters() {
+        let back = EditorAction::Erase(Motion::Left);
+        assert_eq!(with("      x", 6, std::slice::from_ref(&back)).text(), "    x");
+        assert_eq!(with("é", 2, std::slice::from_ref(&back)).text(), "");
+        assert_eq!(with("", 0, &[back]).text(), "");
+        assert_eq!(with("one two", 7, &[EditorAction::Erase(Motion::WordLeft)]).text(), "one ");
+    }
+
+    #[test]
+    fn replace_all_is_one_step() {
+        let mut editor = with("a b a", 0, &[]);
+        editor.find.open = true;
+        editor.find.query = "a".into();
+        editor.find.replacement = "long".into();
+        editor.find.refresh("a b a");
+        editor.act(&EditorAction::ReplaceAll, 1.0);
+        assert_eq!(editor.text(), "long b long");
+        editor.act(&EditorAction::Undo, 2.0);
+        assert_eq!(editor.text(), "a b a");
+        editor.act(&EditorAction::FindNext, 2.0);
+        editor.act(&EditorAction::ReplaceOne, 2.0);
+        assert_eq!(editor.text(), "long b a");
+    }
+
+    #[test]
+    fn places_outside_the_text_are_moved_into_it() {
+        let mut editor = with("é\nb", 1, &[EditorAction::Place { offset: 99, extend: true }]);
+        assert_eq!(editor.selected_text(), "é\nb");
+        editor.act(&EditorAction::GoTo { line: 99, column: 99 }, 0.0);
+        assert_eq!(editor.cursor_position(), (2, 2));
+        editor.act(&EditorAction::GoTo { line: 0, column: 0 }, 0.0);
+        assert_eq!(editor.cursor_position(), (1, 1));
+    }
+
+    /// Random edits, then undo to the beginning and redo to the end: nothing may be lost.
+    #[test]
+    fn any_edits_can_be_undone_and_redone() {
+        let mut seed = 0x2545_f491_u64;
+        let mut random = |below: usize| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed % below as u64) as usize
+        };
+        let start = "int main() {\n    return 0;\n}\n";
+        let mut editor = Editor::new(start.to_owned());
+        for i in 0..2_000 {
+            let offset = random(editor.text().len() + 1);
+            let action = match random(12) {
+                0 => EditorAction::NewLine,
+                1 => EditorAction::Erase(Motion::Left),
+                2 => EditorAction::Erase(Motion::WordRight),
+                3 => EditorAction::Indent,
+                4 => EditorAction::ToggleComment,
+                5 => EditorAction::MoveLineDown,
+                6 => EditorAction::Place { offset, extend: true },
+                7 => EditorAction::Cut,
+                8 => EditorAction::Paste("é{\n}".into()),
+                9 => EditorAction::Undo,
+                10 => EditorAction::Outdent,
+                _ => EditorAction::Type("ab".into()),
+            };
+            editor.act(&action, f64::from(i));
+        }
+        let end = editor.text().to_owned();
+        while editor.can_undo() {
+            editor.act(&EditorAction::Undo, 0.0);
+        }
+        assert_eq!(editor.text(), start);
+        while editor.can_redo() {
+            editor.act(&EditorAction::Redo, 0.0);
+        }
+        assert_eq!(editor.text(), end);
+    }
+}

@@ -1,0 +1,109 @@
+//! Marks on lines: what the compiler and the last run say about them. They move with the text.
+
+/// What a mark is about, most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MarkKind {
+    Error,
+    /// Something that the last run found wrong here.
+    Fault,
+    Warning,
+    Note,
+}
+
+impl MarkKind {
+    /// A shape of its own, so that colour never stands alone.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            MarkKind::Error => "✖",
+            MarkKind::Fault => "⚡",
+            MarkKind::Warning => "⚠",
+            MarkKind::Note => "ℹ",
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            MarkKind::Error => "Error",
+            MarkKind::Fault => "Fault",
+            MarkKind::Warning => "Warning",
+            MarkKind::Note => "Note",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineMark {
+    pub kind: MarkKind,
+    /// One-based.
+    pub line: u32,
+    /// One-based, 0 when the whole line is meant.
+    pub column: u32,
+    pub message: String,
+}
+
+/// Marks of the two sources: the compiler's go with the next compilation, the run's with the next run.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    compiler: Vec<LineMark>,
+    run: Vec<LineMark>,
+}
+
+impl Marks {
+    pub fn set_compiler(&mut self, marks: Vec<LineMark>) {
+        self.compiler = marks;
+    }
+
+    pub fn set_run(&mut self, marks: Vec<LineMark>) {
+        self.run = marks;
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &LineMark> {
+        self.compiler.iter().chain(&self.run)
+    }
+
+    /// Marks of one line (one-based), most urgent first.
+    pub fn on_line(&self, line: u32) -> Vec<&LineMark> {
+        let mut found: Vec<_> = self.iter().filter(|mark| mark.line == line).collect();
+        found.sort_by_key(|mark| mark.kind);
+        found
+    }
+
+    /// The next line (one-based) with a mark after `line`, or the first of all.
+    pub fn next_after(&self, line: u32) -> Option<&LineMark> {
+        self.iter().filter(|m| m.line > line).min_by_key(|m| m.line).or_else(|| self.iter().min_by_key(|m| m.line))
+    }
+
+    /// Lines from `from` (zero-based) on moved: `removed` lines went and `added` came.
+    pub(super) fn shift(&mut self, from: usize, removed: usize, added: usize) {
+        if removed == added {
+            return;
+        }
+        let gone = from as u32 + removed as u32;
+        for mark in self.compiler.iter_mut().chain(&mut self.run) {
+            let line = mark.line.saturating_sub(1);
+            if line >= gone {
+                mark.line = line + 1 + added as u32 - removed as u32;
+            } else if line >= from as u32 {
+                mark.line = from as u32 + 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_move_with_their_lines() {
+        let mark = |line| LineMark { kind: MarkKind::Fault, line, column: 0, message: String::new() };
+        let mut marks = Marks::default();
+        marks.set_run(vec![mark(2), mark(5)]);
+        marks.shift(2, 0, 3);
+        assert_eq!(marks.iter().map(|m| m.line).collect::<Vec<_>>(), [2, 8]);
+        marks.shift(0, 1, 0);
+        assert_eq!(marks.iter().map(|m| m.line).collect::<Vec<_>>(), [1, 7]);
+        assert_eq!(marks.next_after(1).map(|m| m.line), Some(7));
+        assert_eq!(marks.next_after(7).map(|m| m.line), Some(1));
+    }
+}

@@ -1,0 +1,248 @@
+//! The code editor: a text with cursor, history, marks and colours, drawn line by line.
+//!
+//! egui's `TextEdit` lays out the whole text at each key (14 ms at 5,000 lines) and keeps whole texts to undo, so
+//! the editor keeps its own model and lays out what is visible.
+//! The model changes only through [`Editor::act`]; [`view::show`] draws it and answers with actions.
+
+mod action;
+mod buffer;
+mod edit;
+mod find;
+mod history;
+mod input;
+mod marks;
+mod paint;
+mod view;
+
+pub use paint::token_color;
+
+pub use action::{EditorAction, Motion};
+pub use buffer::Buffer;
+pub use find::Find;
+pub use marks::{LineMark, MarkKind, Marks};
+pub use view::{EditorLook, EditorResponse, editor_id, show};
+
+use crate::widgets::highlight::{Highlighter, Span};
+use history::{Change, EditKind, History};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Above this many bytes the text is shown without colours: parsing it would hold up a frame.
+pub const MAX_HIGHLIGHT_BYTES: usize = 400_000;
+
+/// Ask for a place to come into view. A new generation is a new request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reveal {
+    pub generation: u64,
+    /// Put the line in the middle (a jump) and not just inside the view (typing).
+    pub center: bool,
+}
+
+/// One text being edited.
+pub struct Editor {
+    buffer: Buffer,
+    /// Where the selection began, and the cursor.
+    anchor: usize,
+    head: usize,
+    /// The column that Up and Down aim for.
+    goal_column: Option<usize>,
+    history: History,
+    /// Grows with each change of the text.
+    version: u64,
+    composing: String,
+    reveal: Reveal,
+    pub find: Find,
+    pub marks: Marks,
+    /// Follows the text lazily when the view asks for colours.
+    highlighter: RefCell<(u64, Highlighter)>,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self::new(String::new())
+    }
+}
+
+impl Editor {
+    pub fn new(text: String) -> Self {
+        Self {
+            buffer: Buffer::new(text),
+            anchor: 0,
+            head: 0,
+            goal_column: None,
+            history: History::default(),
+            version: 1,
+            composing: String::new(),
+            reveal: Reveal::default(),
+            find: Find::default(),
+            marks: Marks::default(),
+            highlighter: RefCell::new((0, Highlighter::default())),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        self.buffer.text()
+    }
+
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub fn cursor(&self) -> usize {
+        self.head
+    }
+
+    /// One-based line and column of the cursor.
+    pub fn cursor_position(&self) -> (usize, usize) {
+        (self.buffer.line_of(self.head) + 1, self.buffer.column_of(self.head) + 1)
+    }
+
+    pub fn selection(&self) -> Range<usize> {
+        self.anchor.min(self.head)..self.anchor.max(self.head)
+    }
+
+    /// (anchor, cursor).
+    pub fn selection_ends(&self) -> (usize, usize) {
+        (self.anchor, self.head)
+    }
+
+    pub fn selected_text(&self) -> &str {
+        &self.buffer.text()[self.selection()]
+    }
+
+    pub fn composing(&self) -> &str {
+        &self.composing
+    }
+
+    pub fn reveal(&self) -> Reveal {
+        self.reveal
+    }
+
+    pub fn can_undo(&self) -> bool {
+        self.history.can_undo()
+    }
+
+    pub fn can_redo(&self) -> bool {
+        self.history.can_redo()
+    }
+
+    /// What Copy takes: the selection, or the cursor's line when nothing is selected.
+    pub fn copy_text(&self) -> String {
+        let selected = self.selected_text();
+        if selected.is_empty() {
+            format!("{}\n", self.buffer.line(self.buffer.line_of(self.head)))
+        } else {
+            selected.to_owned()
+        }
+    }
+
+    /// Colours of the bytes in `range`; none for a text that is too long to parse between two frames.
+    pub fn spans(&self, range: Range<usize>) -> Vec<Span> {
+        if self.buffer.len() > MAX_HIGHLIGHT_BYTES {
+            return Vec::new();
+        }
+        let (version, highlighter) = &mut *self.highlighter.borrow_mut();
+        if *version != self.version {
+            highlighter.update(self.buffer.text());
+            *version = self.version;
+        }
+        highlighter.spans_in(range)
+    }
+
+    /// The bracket at or before the cursor and its partner. Looks no further than a screenful or two each way.
+    pub fn matching_brackets(&self) -> Option<(usize, usize)> {
+        const REACH: usize = 20_000;
+        let text = self.buffer.text();
+        let at = [Some(self.head), (self.head > 0).then(|| self.buffer.previous_char(self.head))]
+            .into_iter()
+            .flatten()
+            .find(|at| self.buffer.char_at(*at).is_some_and(|c| "()[]{}".contains(c)))?;
+        let bracket = self.buffer.char_at(at)?;
+        let (open, close, forward) = match bracket {
+            '(' => ('(', ')', true),
+            '[' => ('[', ']', true),
+            '{' => ('{', '}', true),
+            ')' => ('(', ')', false),
+            ']' => ('[', ']', false),
+            _ => ('{', '}', false),
+        };
+        let mut depth = 0_i32;
+        let mut visit = |index: usize, byte: u8| {
+            if byte == open as u8 {
+                depth += 1;
+            } else if byte == close as u8 {
+                depth -= 1;
+            }
+            (depth == 0).then_some(index)
+        };
+        let bytes = text.as_bytes();
+        let partner = if forward {
+            (at..bytes.len().min(at + REACH)).find_map(|i| visit(i, bytes[i]))
+        } else {
+            (at.saturating_sub(REACH)..=at).rev().find_map(|i| visit(i, bytes[i]))
+        }?;
+        Some((at, partner))
+    }
+
+    fn show_cursor(&mut self, center: bool) {
+        self.reveal = Reveal { generation: self.reveal.generation + 1, center };
+    }
+
+    /// Replaces several ranges (in order, not overlapping, offsets of the text before any of them) as one step.
+    fn replace_all_of(&mut self, kind: EditKind, edits: &[(Range<usize>, String)], after: (usize, usize), now_s: f64) {
+        let before = (self.anchor, self.head);
+        let mut shift = 0_isize;
+        let mut changes = Vec::with_capacity(edits.len());
+        for (range, with) in edits {
+            let at = range.start.saturating_add_signed(shift);
+            let removed = self.swap(at..at + range.len(), with);
+            shift += with.len() as isize - range.len() as isize;
+            changes.push(Change { at, removed, inserted: with.clone() });
+        }
+        self.anchor = self.buffer.clamp(after.0);
+        self.head = self.buffer.clamp(after.1);
+        self.history.record(kind, changes, before, (self.anchor, self.head), now_s);
+        self.changed();
+    }
+
+    /// One replacement in the text, with the marks moved along.
+    fn swap(&mut self, range: Range<usize>, with: &str) -> String {
+        let line = self.buffer.line_of(range.start);
+        let removed_lines = self.buffer.line_of(range.end) - line;
+        // A change at the start of a line moves that line's marks with it; elsewhere the line keeps them.
+        let whole = range.start == self.buffer.line_range(line).start;
+        let removed = self.buffer.replace(range, with);
+        let added_lines = with.bytes().filter(|byte| *byte == b'\n').count();
+        self.marks.shift(if whole { line } else { line + 1 }, removed_lines, added_lines);
+        removed
+    }
+
+    fn changed(&mut self) {
+        self.version += 1;
+        self.goal_column = None;
+        self.find.refresh(self.buffer.text());
+        self.show_cursor(false);
+    }
+
+    fn undo(&mut self) {
+        let Some(step) = self.history.undo().cloned() else { return };
+        for change in step.changes.iter().rev() {
+            self.swap(change.inserted_range(), &change.removed);
+        }
+        (self.anchor, self.head) = step.before;
+        self.changed();
+    }
+
+    fn redo(&mut self) {
+        let Some(step) = self.history.redo().cloned() else { return };
+        for change in &step.changes {
+            self.swap(change.removed_range(), &change.inserted);
+        }
+        (self.anchor, self.head) = step.after;
+        self.changed();
+    }
+}

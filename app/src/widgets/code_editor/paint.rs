@@ -1,0 +1,239 @@
+//! How the editor looks: line colours, selection, marks, gutter, cursor.
+
+use super::view::{Metrics, Page};
+use super::{Editor, EditorAction, MarkKind};
+use crate::theme::{Tokens, font_size, radius, space};
+use crate::widgets::highlight::{Span, TokenKind};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Align2, Color32, FontFamily, FontId, Rect, Sense, Stroke, Ui, WidgetInfo, Role, pos2, vec2};
+use std::ops::Range;
+
+pub(super) fn mark_color(t: &Tokens, kind: MarkKind) -> Color32 {
+    match kind {
+        MarkKind::Error | MarkKind::Fault => t.fail,
+        MarkKind::Warning => t.warn,
+        MarkKind::Note => t.info,
+    }
+}
+
+/// The colour of a kind of token; also used by code blocks in lessons.
+pub fn token_color(t: &Tokens, kind: TokenKind) -> Color32 {
+    let s = &t.syntax;
+    match kind {
+        TokenKind::Plain | TokenKind::Operator => s.text,
+        TokenKind::Keyword => s.keyword,
+        TokenKind::Type => s.type_name,
+        TokenKind::Qualifier => s.qualifier,
+        TokenKind::Builtin => s.builtin,
+        TokenKind::Function => s.function,
+        TokenKind::Number => s.number,
+        TokenKind::Text => s.string,
+        TokenKind::Comment => s.comment,
+        TokenKind::Preprocessor => s.preprocessor,
+    }
+}
+
+/// One line (or several, for the screen reader) with its colours.
+pub(super) fn line_job(text: &str, range: Range<usize>, spans: &[Span], t: &Tokens, font: &FontId) -> LayoutJob {
+    let mut job = LayoutJob { break_on_newline: false, ..LayoutJob::default() };
+    job.wrap.max_width = f32::INFINITY;
+    let mut push = |piece: Range<usize>, kind: TokenKind| {
+        if let Some(text) = text.get(piece) {
+            job.append(text, 0.0, TextFormat::simple(font.clone(), token_color(t, kind)));
+        }
+    };
+    let mut at = range.start;
+    let first = spans.partition_point(|span| span.range.end <= range.start);
+    for span in spans[first..].iter().take_while(|span| span.range.start < range.end) {
+        let piece = span.range.start.max(range.start)..span.range.end.min(range.end);
+        push(at..piece.start, TokenKind::Plain);
+        push(piece.clone(), span.kind);
+        at = piece.end;
+    }
+    push(at..range.end, TokenKind::Plain);
+    if job.sections.is_empty() {
+        // An empty line still has a height and a place for the cursor.
+        job.append("", 0.0, TextFormat::simple(font.clone(), t.syntax.text));
+    }
+    job
+}
+
+/// Everything inside the scrolling part but the cursor.
+pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page, focused: bool) {
+    let painter = ui.painter();
+    let clip = ui.clip_rect();
+    let selection = editor.selection();
+    let cursor_line = editor.buffer().line_of(editor.cursor());
+    if page.lines.contains(&cursor_line) && selection.is_empty() {
+        let top = page.top_of(cursor_line, metrics);
+        let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
+        painter.rect_filled(rect, 0.0, t.current_line);
+    }
+    for line in page.lines.clone() {
+        if let Some(kind) = editor.marks.on_line(line as u32 + 1).first().map(|mark| mark.kind) {
+            let top = page.top_of(line, metrics);
+            let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
+            painter.rect_filled(rect, 0.0, soft_color(t, kind));
+        }
+    }
+    for found in &editor.find.matches {
+        let color = if *found == selection { t.find_current } else { t.find_match };
+        ranges(ui, editor, metrics, page, found, color);
+    }
+    if !editor.find.matches.contains(&selection) {
+        ranges(ui, editor, metrics, page, &selection, t.selection);
+    }
+    if focused && let Some((a, b)) = editor.matching_brackets() {
+        for at in [a, b] {
+            ranges(ui, editor, metrics, page, &(at..at + 1), t.bracket_match);
+        }
+    }
+    for (line, galley) in page.lines.clone().zip(&page.galleys) {
+        let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
+        painter.galley(pos2(page.origin.x, top), galley.clone(), t.text);
+    }
+    marks(ui, editor, t, metrics, page);
+}
+
+fn soft_color(t: &Tokens, kind: MarkKind) -> Color32 {
+    match kind {
+        MarkKind::Error | MarkKind::Fault => t.fail_soft,
+        MarkKind::Warning => t.warn_soft,
+        MarkKind::Note => t.info_soft,
+    }
+}
+
+/// Fills the visible part of a byte range.
+fn ranges(ui: &Ui, editor: &Editor, metrics: &Metrics, page: &Page, range: &Range<usize>, color: Color32) {
+    if range.is_empty() {
+        return;
+    }
+    let first = editor.buffer().line_of(range.start).max(page.lines.start);
+    let last = editor.buffer().line_of(range.end).min(page.lines.end.saturating_sub(1));
+    for line in first..=last {
+        let bounds = editor.buffer().line_range(line);
+        if bounds.start > range.end {
+            continue;
+        }
+        let from = range.start.max(bounds.start);
+        let to = range.end.min(bounds.end);
+        let (Some(left), Some(mut right)) = (page.x_of(editor, line, from), page.x_of(editor, line, to)) else {
+            continue;
+        };
+        // A selected line end is seen as a small tail.
+        if range.end > bounds.end {
+            right += metrics.char_width * 0.6;
+        }
+        let top = page.top_of(line, metrics);
+        let rect = Rect::from_min_max(pos2(left, top), pos2(right, top + metrics.row));
+        ui.painter().rect_filled(rect, 2.0, color);
+    }
+}
+
+/// Underlines the marked words and writes the message after the line.
+fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
+    let painter = ui.painter();
+    for (line, galley) in page.lines.clone().zip(&page.galleys) {
+        let marks = editor.marks.on_line(line as u32 + 1);
+        let Some(first) = marks.first() else { continue };
+        let range = editor.buffer().line_range(line);
+        for mark in marks.iter().filter(|mark| mark.column > 0 || mark.kind != MarkKind::Note) {
+            let start = if mark.column > 0 {
+                editor.buffer().offset_at(line, mark.column as usize - 1)
+            } else {
+                let text = editor.buffer().line(line);
+                range.start + text.len() - text.trim_start().len()
+            };
+            let end = if mark.column > 0 { editor.buffer().word_at(start).end.max(start) } else { range.end };
+            let (Some(left), Some(right)) = (page.x_of(editor, line, start), page.x_of(editor, line, end)) else {
+                continue;
+            };
+            let y = page.top_of(line, metrics) + metrics.row - 2.5;
+            squiggle(ui, left, right.max(left + metrics.char_width), y, mark_color(t, mark.kind));
+        }
+        let more = if marks.len() > 1 { format!("  (+{})", marks.len() - 1) } else { String::new() };
+        let message = first.message.lines().next().unwrap_or_default();
+        let left = page.origin.x + galley.size().x + 3.0 * metrics.char_width;
+        // A message that starts off the screen would say nothing: it then starts at the view's middle.
+        let room = ui.clip_rect().right() - left - space::M;
+        if room > 60.0 {
+            let font = FontId::new(font_size::SMALL, FontFamily::Proportional);
+            let text = format!("{} {message}{more}", first.kind.symbol());
+            let mut job = LayoutJob::simple_singleline(text, font, mark_color(t, first.kind));
+            job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+            let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
+            let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
+            painter.galley(pos2(left, top), galley, t.text);
+        }
+    }
+}
+
+fn squiggle(ui: &Ui, left: f32, right: f32, y: f32, color: Color32) {
+    let mut points = Vec::new();
+    let mut x = left;
+    let mut up = false;
+    while x <= right {
+        points.push(pos2(x, if up { y - 1.5 } else { y + 0.5 }));
+        x += 2.5;
+        up = !up;
+    }
+    ui.painter().add(egui::Shape::line(points, Stroke::new(1.2, color)));
+}
+
+/// Cursor, and what an input method is composing there.
+pub(super) fn cursor(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, rect: Rect) {
+    let mut x = rect.left();
+    if !editor.composing().is_empty() {
+        let galley =
+            ui.painter().layout_no_wrap(editor.composing().to_owned(), metrics.font.clone(), t.syntax.text);
+        let size = galley.size();
+        let place = Rect::from_min_size(rect.min, vec2(size.x, metrics.row));
+        ui.painter().rect_filled(place, 0.0, t.raised);
+        ui.painter().galley(pos2(x, rect.center().y - size.y / 2.0), galley, t.text);
+        ui.painter().hline(place.x_range(), place.bottom() - 1.0, Stroke::new(1.0, t.accent));
+        x += size.x;
+    }
+    // It does not blink: an idle window then draws nothing.
+    ui.painter().vline(x, rect.shrink2(vec2(0.0, 1.0)).y_range(), Stroke::new(2.0, t.accent));
+}
+
+/// Line numbers and marks, which do not scroll sideways.
+pub(super) fn gutter(
+    ui: &mut Ui,
+    editor: &Editor,
+    t: &Tokens,
+    metrics: &Metrics,
+    page: &Page,
+    rect: Rect,
+    actions: &mut Vec<EditorAction>,
+) {
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 0.0, t.gutter);
+    painter.vline(rect.right() - 0.5, rect.y_range(), Stroke::new(1.0, t.border));
+    let cursor_line = editor.buffer().line_of(editor.cursor());
+    for line in page.lines.clone() {
+        let center = page.top_of(line, metrics) + metrics.row / 2.0;
+        let color = if line == cursor_line { t.text } else { t.gutter_text };
+        let place = pos2(rect.right() - space::M, center);
+        painter.text(place, Align2::RIGHT_CENTER, line + 1, metrics.font.clone(), color);
+        let marks = editor.marks.on_line(line as u32 + 1);
+        let Some(first) = marks.first() else { continue };
+        let cell = Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row));
+        let cell = cell.intersect(rect);
+        if !cell.is_positive() {
+            continue;
+        }
+        let response = ui.interact(cell, super::editor_id().with(("mark", line)), Sense::click());
+        if response.hovered() || response.has_focus() {
+            painter.rect_filled(cell, f32::from(radius::SMALL), t.hover);
+        }
+        let font = FontId::new(font_size::CODE, FontFamily::Proportional);
+        painter.text(cell.center(), Align2::CENTER_CENTER, first.kind.symbol(), font, mark_color(t, first.kind));
+        let messages: Vec<_> = marks.iter().map(|mark| mark.message.as_str()).collect();
+        let label = format!("{} on line {}: {}", first.kind.word(), line + 1, messages.join("; "));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+        if response.on_hover_text(&label).clicked() {
+            actions.push(EditorAction::GoTo { line: first.line, column: first.column });
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The editor on the screen: a gutter that stays and lines that scroll. Only visible lines are laid out.
+
+use super::{Editor, EditorAction, input, paint};
+use crate::theme::{self, Tokens, font_size, space};
+use egui::{Align, FontId, Galley, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of one line that are laid out; the rest of a longer line is not shown.
+const MAX_LINE_BYTES: usize = 4_000;
+
+/// What is drawn.
+pub struct EditorLook<'a> {
+    pub editor: &'a Editor,
+    /// Distinguishes the scroll positions of different texts.
+    pub key: &'a str,
+    pub read_only: bool,
+    /// Name for screen readers.
+    pub label: &'a str,
+}
+
+/// What the learner did in this frame.
+pub struct EditorResponse {
+    pub actions: Vec<EditorAction>,
+    pub response: Response,
+}
+
+/// The editor's widget, the same for every text, so that focus can be asked for by name.
+pub fn editor_id() -> Id {
+    Id::unique("code editor")
+}
+
+/// Sizes that depend on font and text.
+pub(super) struct Metrics {
+    pub font: FontId,
+    pub row: f32,
+    pub char_width: f32,
+    pub gutter: f32,
+}
+
+/// The visible part, laid out.
+pub(super) struct Page {
+    /// Zero-based.
+    pub lines: Range<usize>,
+    pub galleys: Vec<Arc<Galley>>,
+    /// Screen position of the first visible line's top left.
+    pub origin: Pos2,
+}
+
+impl Page {
+    pub fn top_of(&self, line: usize, metrics: &Metrics) -> f32 {
+        self.origin.y + (line as f32 - self.lines.start as f32) * metrics.row
+    }
+
+    /// Screen x of an offset on a visible line.
+    pub fn x_of(&self, editor: &Editor, line: usize, offset: usize) -> Option<f32> {
+        let galley = self.galleys.get(line.checked_sub(self.lines.start)?)?;
+        let start = editor.buffer().line_range(line).start;
+        let column = editor.text().get(start..offset)?.chars().count();
+        let cursor = egui::text::CCursor::new(column);
+        Some(self.origin.x + galley.pos_from_cursor(cursor).min.x)
+    }
+}
+
+/// Draws the editor into all the space there is.
+pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
+    let t = theme::tokens(ui);
+    let editor = look.editor;
+    let id = editor_id();
+    let metrics = metrics(ui, editor);
+    let whole = ui.available_rect_before_wrap();
+    ui.painter().rect_filled(whole, 0.0, t.inset);
+    let gutter = Rect::from_min_size(whole.min, vec2(metrics.gutter, whole.height()));
+    let body = Rect::from_min_max(pos2(gutter.right(), whole.top()), whole.max);
+
+    let mut body_ui = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt("body"));
+    let mut actions = Vec::new();
+    let output = egui::ScrollArea::both().id_salt(look.key).auto_shrink(false).show_viewport(
+        &mut body_ui,
+        |ui, viewport| {
+            let content = content_size(editor, &metrics, viewport.size());
+            let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
+            let page = lay_out(ui, editor, t, &metrics, content_rect.min, viewport);
+            let clip = ui.clip_rect();
+            let response = ui.interact(clip.intersect(content_rect), id, Sense::click_and_drag());
+            mouse(ui, editor, &metrics, &page, &response, &mut actions);
+            let focused = response.has_focus();
+            if focused {
+                ui.memory_mut(|memory| memory.set_focus_lock_filter(id, input::KEPT_KEYS));
+                let visible = (viewport.height() / metrics.row).floor() as usize;
+                actions.extend(input::actions(ui, id, editor, visible.saturating_sub(1), look.read_only));
+            } else if !look.read_only {
+                actions.extend(input::requests(ui, id));
+            }
+            let cursor = cursor_rect(editor, &metrics, &page, content_rect.min);
+            reveal(ui, editor, look.key, cursor);
+            paint::body(ui, editor, t, &metrics, &page, focused);
+            if focused && let Some(x) = page.x_of(editor, editor.buffer().line_of(editor.cursor()), editor.cursor()) {
+                let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+                paint::cursor(ui, editor, t, &metrics, rect);
+                tell_input_method(ui, id, clip, rect);
+            }
+            describe(ui, look, &response, &page, &metrics);
+            (response, page)
+        },
+    );
+    let (mut response, page) = output.inner;
+    paint::gutter(ui, editor, t, &metrics, &page, gutter, &mut actions);
+    ui.advance_cursor_after_rect(whole);
+    if response.hovered() {
+        response = response.on_hover_cursor(egui::CursorIcon::Text);
+        hover_message(editor, &metrics, &page, &response);
+    }
+    EditorResponse { actions, response }
+}
+
+fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
+    let font = theme::code_font();
+    let (height, char_width) = ui.fonts_mut(|fonts| (fonts.row_height(&font), fonts.glyph_width(&font, '0')));
+    let digits = editor.buffer().line_count().max(100).to_string().len() as f32;
+    // Room for a mark on the left of the number and a gap on its right.
+    let gutter = (2.0 + digits) * char_width + space::L + space::M;
+    Metrics { font, row: (height * 1.25).round(), char_width, gutter }
+}
+
+fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
+    let longest = editor.buffer().longest_bytes().min(MAX_LINE_BYTES) as f32;
+    let width = (longest + 2.0) * metrics.char_width;
+    let height = editor.buffer().line_count() as f32 * metrics.row;
+    // The last line can be scrolled up, so that one does not write at the window's edge.
+    let spare = (viewport.y - 4.0 * metrics.row).clamp(0.0, 8.0 * metrics.row);
+    vec2(width.max(viewport.x), height + spare)
+}
+
+fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Pos2, viewport: Rect) -> Page {
+    let count = editor.buffer().line_count();
+    let first = ((viewport.top() / metrics.row).floor().max(0.0) as usize).min(count);
+    let last = ((viewport.bottom() / metrics.row).ceil().max(0.0) as usize).min(count);
+    let lines = first..last.max(first);
+    let bytes = editor.buffer().line_range(lines.start).start
+        ..editor.buffer().line_range(lines.end.saturating_sub(1).max(lines.start)).end;
+    let spans = editor.spans(bytes);
+    let galleys = lines
+        .clone()
+        .map(|line| {
+            let range = editor.buffer().line_range(line);
+            let end = editor.buffer().clamp(range.end.min(range.start + MAX_LINE_BYTES));
+            let job = paint::line_job(editor.text(), range.start..end, &spans, t, &metrics.font);
+            ui.fonts_mut(|fonts| fonts.layout_job(job))
+        })
+        .collect();
+    Page { origin: pos2(top_left.x + space::XS, top_left.y + lines.start as f32 * metrics.row), lines, galleys }
+}
+
+/// The cursor's place on the screen, also when it is outside the view.
+fn cursor_rect(editor: &Editor, metrics: &Metrics, page: &Page, top_left: Pos2) -> Rect {
+    let line = editor.buffer().line_of(editor.cursor());
+    let x = page.x_of(editor, line, editor.cursor()).unwrap_or_else(|| {
+        let column = editor.buffer().column_of(editor.cursor()).min(MAX_LINE_BYTES);
+        top_left.x + space::XS + column as f32 * metrics.char_width
+    });
+    Rect::from_min_size(pos2(x, top_left.y + line as f32 * metrics.row), vec2(2.0, metrics.row))
+}
+
+/// Scrolls to the cursor when the editor asks for it. Done once per request: afterwards the wheel is free.
+fn reveal(ui: &Ui, editor: &Editor, key: &str, cursor: Rect) {
+    let wanted = editor.reveal();
+    let memory_id = editor_id().with(("revealed", key));
+    let done: u64 = ui.data(|data| data.get_temp(memory_id)).unwrap_or(0);
+    if wanted.generation == done {
+        return;
+    }
+    ui.data_mut(|data| data.insert_temp(memory_id, wanted.generation));
+    let rect = cursor.expand2(vec2(32.0, if wanted.center { 0.0 } else { cursor.height() }));
+    let align = wanted.center.then_some(Align::Center);
+    ui.scroll_to_rect_animation(rect, align, egui::style::ScrollAnimation::none());
+}
+
+fn offset_at(editor: &Editor, metrics: &Metrics, page: &Page, pos: Pos2) -> usize {
+    let row = ((pos.y - page.origin.y) / metrics.row).floor() as isize;
+    let line = page.lines.start.saturating_add_signed(row);
+    if row < 0 && page.lines.start == 0 {
+        return 0;
+    }
+    if line >= editor.buffer().line_count() {
+        return editor.text().len();
+    }
+    match page.galleys.get(line - page.lines.start.min(line)) {
+        Some(galley) if page.lines.contains(&line) => {
+            let column = galley.cursor_from_pos(vec2(pos.x - page.origin.x, metrics.row / 2.0)).index.0;
+            editor.buffer().offset_at(line, column)
+        }
+        _ => editor.buffer().offset_at(line, 0),
+    }
+}
+
+fn mouse(
+    ui: &Ui,
+    editor: &Editor,
+    metrics: &Metrics,
+    page: &Page,
+    response: &Response,
+    actions: &mut Vec<EditorAction>,
+) {
+    let Some(pos) = response.interact_pointer_pos() else {
+        return;
+    };
+    let offset = offset_at(editor, metrics, page, pos);
+    let (pressed, shift) = ui.input(|input| (input.pointer.primary_pressed(), input.modifiers.shift));
+    if response.triple_clicked() {
+        actions.push(EditorAction::SelectLine(editor.buffer().line_of(offset)));
+    } else if response.double_clicked() {
+        actions.push(EditorAction::SelectWord(offset));
+    } else if response.is_pointer_button_down_on() && pressed {
+        response.request_focus();
+        actions.push(EditorAction::Place { offset, extend: shift });
+    } else if response.dragged_by(egui::PointerButton::Primary) && offset != editor.cursor() {
+        actions.push(EditorAction::Place { offset, extend: true });
+    } else if response.clicked() && !response.has_focus() {
+        // A click of a screen reader or a test has no press before it.
+        response.request_focus();
+    }
+    let middle = ui.input(|input| {
+        input.events.iter().find_map(|event| match event {
+            egui::Event::MiddleClickPaste { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+    });
+    if let Some(text) = middle {
+        actions.push(EditorAction::Place { offset, extend: false });
+        actions.push(EditorAction::Paste(text));
+    }
+}
+
+fn tell_input_method(ui: &Ui, id: Id, rect: Rect, cursor_rect: Rect) {
+    if ui.memory(|memory| memory.owns_ime_events(id)) {
+        ui.output_mut(|output| {
+            output.ime = Some(egui::output::IMEOutput {
+                purpose: egui::IMEPurpose::Normal,
+                rect,
+                cursor_rect,
+                should_interrupt_composition: false,
+            });
+        });
+    }
+}
+
+/// Role, value, cursor and visible lines for screen readers and tests.
+fn describe(ui: &Ui, look: &EditorLook<'_>, response: &Response, page: &Page, metrics: &Metrics) {
+    let editor = look.editor;
+    response.widget_info(|| {
+        let mut info = WidgetInfo::text_edit(!look.read_only, editor.text(), editor.text(), "");
+        info.label = Some(look.label.to_owned());
+        info
+    });
+    let active = ui.ctx().accesskit_node_builder(response.id, |builder| {
+        builder.set_role(egui::accesskit::Role::MultilineTextInput);
+        builder.set_label(look.label);
+    });
+    if active.is_none() || page.lines.is_empty() {
+        return;
+    }
+    let buffer = editor.buffer();
+    let range = buffer.line_range(page.lines.start).start..buffer.line_range(page.lines.end - 1).end;
+    let mut job = paint::line_job(editor.text(), range.clone(), &[], theme::tokens(ui), &metrics.font);
+    job.break_on_newline = true;
+    let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
+    let (anchor, head) = editor.selection_ends();
+    let column = |offset: usize| {
+        let offset = offset.clamp(range.start, range.end);
+        egui::text::CCursor::new(editor.text()[range.start..offset].chars().count())
+    };
+    let cursor = egui::text_selection::CCursorRange::two(column(anchor), column(head));
+    let place = egui::emath::TSTransform::from_translation(page.origin.to_vec2());
+    egui::text_selection::accesskit_text::update_accesskit_for_text_widget(
+        ui.ctx(),
+        response.id,
+        Some(cursor),
+        place,
+        &galley,
+    );
+}
+
+/// The full text of a line's marks when the pointer rests on the line.
+fn hover_message(editor: &Editor, metrics: &Metrics, page: &Page, response: &Response) {
+    let Some(pos) = response.hover_pos() else { return };
+    let row = (pos.y - page.origin.y) / metrics.row;
+    if row < 0.0 {
+        return;
+    }
+    let line = page.lines.start + row as usize;
+    let marks = editor.marks.on_line(line as u32 + 1);
+    if marks.is_empty() {
+        return;
+    }
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        ui.set_max_width(420.0);
+        let t = theme::tokens(ui);
+        for mark in marks {
+            let text = format!("{} {}", mark.kind.symbol(), mark.message);
+            ui.label(egui::RichText::new(text).size(font_size::SMALL).color(paint::mark_color(t, mark.kind)));
+        }
+    });
+}
