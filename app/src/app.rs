@@ -1,1 +1,309 @@
 //! The window: eframe glue that drains events, then draws.
+
+use crate::command::Command;
+use crate::effect::{Effect, Update};
+use crate::lab::{Engine, Labs};
+use crate::panels::{self, Memory, Screen};
+use crate::services::Services;
+use crate::state::{
+    Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, ResultTab, State, ToastKind, View, WorkTab,
+};
+use crate::{paths, ready, theme};
+use curriculum::review::Date;
+use curriculum::store::{Store, StoreError, ThemeChoice};
+use curriculum::{Course, Step};
+use gpu_core::job::Job;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What the window is opened with.
+#[derive(Clone, Debug, Default)]
+pub struct WindowOptions {
+    /// Course folder over the built-in course; else the settings' one.
+    pub content: Option<PathBuf>,
+    /// Data folder; else the system's place for it.
+    pub data_dir: Option<PathBuf>,
+    /// Day to open, as typed (`week1/day4`, `1.4`); else the last one.
+    pub day: Option<String>,
+}
+
+/// Why there is no window.
+#[derive(Debug)]
+pub enum WindowError {
+    /// Nowhere to show one; one sentence.
+    NoDisplay(String),
+    /// There is a display, yet the window did not open; says why for both renderers.
+    Failed(String),
+}
+
+impl std::fmt::Display for WindowError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (WindowError::NoDisplay(why) | WindowError::Failed(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl std::error::Error for WindowError {}
+
+/// Smallest window that everything fits in, in points.
+const LEAST_SIZE: [f32; 2] = [900.0, 600.0];
+
+/// How long a closing window waits for the last text to be written.
+const FLUSH_TIME: Duration = Duration::from_secs(2);
+
+/// Opens the window and stays until it is closed.
+///
+/// # Errors
+/// There is no display, or neither OpenGL nor wgpu gives a window on it.
+pub fn run_window(options: WindowOptions) -> Result<(), WindowError> {
+    ready::display_connection().map_err(WindowError::NoDisplay)?;
+    // OpenGL first: under software rendering a frame takes a quarter of wgpu's time.
+    let glow = match open(&options, eframe::Renderer::Glow) {
+        Ok(()) => return Ok(()),
+        Err(error) => error.to_string(),
+    };
+    open(&options, eframe::Renderer::Wgpu).map_err(|wgpu| {
+        WindowError::Failed(format!("the window cannot be opened: with OpenGL {glow}; with wgpu {wgpu}"))
+    })
+}
+
+fn open(options: &WindowOptions, renderer: eframe::Renderer) -> eframe::Result {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Lockstep")
+        .with_app_id("lockstep")
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size(LEAST_SIZE);
+    let native = eframe::NativeOptions { viewport, renderer, centered: true, ..Default::default() };
+    let options = options.clone();
+    eframe::run_native("Lockstep", native, Box::new(move |cc| Ok(Box::new(App::open(&cc.egui_ctx, options)))))
+}
+
+/// State, what panels remember, and the ways out.
+pub struct App {
+    pub state: State,
+    pub memory: Memory,
+    pub engine: Box<dyn Engine>,
+    pub services: Services,
+}
+
+impl App {
+    /// The app as a learner gets it: their files, this machine's engine.
+    pub fn open(ctx: &egui::Context, options: WindowOptions) -> Self {
+        let data_dir = options.data_dir.clone().unwrap_or_else(paths::data_dir);
+        let (store, read_only) = match Store::open(&data_dir) {
+            Ok(store) => (store, None),
+            Err(error @ (StoreError::InUse { .. } | StoreError::Unusable { .. })) => {
+                (Store::open_read_only(&data_dir), Some(error.to_string()))
+            }
+        };
+        let engine = Box::new(Labs::new(data_dir.clone(), ctx.clone()));
+        let mut app = Self::with_parts(ctx, Course::embedded(), store, data_dir, engine);
+        app.state.read_only = read_only;
+        if let Some(content) = options.content {
+            app.state.settings.content = Some(content);
+        }
+        app.start(options.day.as_deref());
+        app
+    }
+
+    /// An app from parts, for tests; call [`App::start`] next.
+    pub fn with_parts(
+        ctx: &egui::Context,
+        course: Course,
+        store: Store,
+        data_dir: PathBuf,
+        engine: Box<dyn Engine>,
+    ) -> Self {
+        let settings = store.settings();
+        let progress = store.progress();
+        let labs = settings.remotes.iter().map(|remote| LabKey::Remote(remote.name.clone())).chain([LabKey::Here]);
+        let labs: BTreeMap<LabKey, LabDevices> = labs.map(|lab| (lab, LabDevices::default())).collect();
+        let now_unix_s = unix_s();
+        let state = State {
+            course: Arc::new(course),
+            course_problem: None,
+            data_dir: data_dir.clone(),
+            read_only: None,
+            progress,
+            settings,
+            today: Date::from_unix(now_unix_s),
+            now_unix_s,
+            now_s: 0.0,
+            view: View {
+                day: None,
+                step: Step::Challenge,
+                work: WorkTab::Editor,
+                result: ResultTab::Verdict,
+                visualization: None,
+                course_shown: true,
+                lesson_shown: true,
+                results_shown: true,
+                focus: (Pane::Work, 0),
+            },
+            desks: BTreeMap::new(),
+            desk: None,
+            devices: Devices { labs, picked: DeviceKey::emulator() },
+            running: None,
+            compiler: Compiler::Looking,
+            compiler_banner_hidden: false,
+            dialog: None,
+            toasts: Vec::new(),
+            next_id: 0,
+            measured: None,
+        };
+        theme::install(ctx);
+        let services = Services::new(ctx.clone(), Arc::new(store), data_dir);
+        let mut app = Self { state, memory: Memory::default(), engine, services };
+        app.apply_look(ctx);
+        app
+    }
+
+    /// Begins what runs from the first moment: the engine, the search for the compiler, the day that was open last.
+    pub fn start(&mut self, day: Option<&str>) {
+        let ctx = self.services.context().clone();
+        let mut effects = vec![
+            Effect::Connect { lab: LabKey::Here, remote: None },
+            Effect::ListDevices(LabKey::Here),
+            Effect::LookForCompiler,
+        ];
+        if self.state.settings.content.is_some() {
+            effects.push(Effect::LoadCourse(self.state.settings.content.clone()));
+        }
+        let mut open = None;
+        if let Some(asked) = day {
+            match self.state.course.day(asked) {
+                Ok(day) => open = Some(day.id.clone()),
+                Err(unknown) => self.state.toast(ToastKind::Bad, unknown.to_string()),
+            }
+        }
+        let last = self.state.progress.last_day.clone().filter(|id| self.state.course.day_by_id(id).is_some());
+        let open = open.or(last).or_else(|| crate::apply::first_day(&self.state.course));
+        if let Some(id) = open {
+            effects.extend(self.state.apply(Command::OpenDay(id)));
+        }
+        self.perform(&ctx, effects);
+    }
+
+    /// Takes in everything that has arrived. Never blocks.
+    fn drain(&mut self, ctx: &egui::Context) {
+        self.state.now_unix_s = unix_s();
+        self.state.today = Date::from_unix(self.state.now_unix_s);
+        let mut effects = Vec::new();
+        for update in self.services.poll() {
+            effects.extend(self.state.update(update));
+        }
+        for (key, event) in self.engine.poll() {
+            effects.extend(self.state.receive(&key, event));
+        }
+        let (due, next_s) = self.state.tick(ctx.input(|input| input.time));
+        effects.extend(due);
+        if let Some(next_s) = next_s {
+            ctx.request_repaint_after(Duration::from_secs_f64(next_s.max(0.01)));
+        }
+        self.give_measured();
+        self.perform(ctx, effects);
+    }
+
+    /// A measured prediction goes to the quiz, which keeps what was predicted.
+    fn give_measured(&mut self) {
+        let Some((question, value)) = self.state.measured.take() else { return };
+        let course = self.state.course.clone();
+        let Some(day) = self.state.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let action = self.memory.quiz_mut(&day.id).measured(&day.quiz, &question, value);
+        if let Some(crate::widgets::quiz::QuizAction::Answered { question, correct, .. }) = action {
+            let effects = self.state.apply(Command::Answered { question, correct });
+            let ctx = self.services.context().clone();
+            self.perform(&ctx, effects);
+        }
+    }
+
+    /// Carries effects out, and those that follow from them.
+    fn perform(&mut self, ctx: &egui::Context, effects: Vec<Effect>) {
+        let mut queue: std::collections::VecDeque<Effect> = effects.into();
+        while let Some(effect) = queue.pop_front() {
+            match effect {
+                Effect::Connect { lab, remote } => self.engine.connect(&lab, remote.as_deref(), &self.state.settings),
+                Effect::Submit { lab, job, purpose, slot } => {
+                    let key = self.engine.submit(&lab, *job);
+                    queue.extend(self.state.submitted(&purpose, slot.as_ref(), key));
+                }
+                Effect::Stop(key) => self.engine.stop(&key),
+                Effect::ListDevices(lab) => {
+                    let key = self.engine.submit(&lab, Job::Devices);
+                    queue.extend(self.state.submitted(&Purpose::Devices, None, key));
+                }
+                Effect::Load { slot, scaffold } => self.services.load(slot, scaffold),
+                Effect::Journal { slot, text } => self.services.store.edit(&slot, text),
+                Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),
+                Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
+                Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
+                Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),
+                Effect::PickImport => self.services.pick_import(),
+                Effect::PickExport { name, text } => self.services.pick_export(name, text),
+                Effect::LookForCompiler => self.services.look_for_compiler(self.state.settings.nvrtc.clone()),
+                Effect::InstallCompiler => self.services.install_compiler(),
+                Effect::StopInstall => self.services.stop_install(),
+                Effect::LoadCourse(folder) => self.services.load_course(folder),
+                Effect::Copy(text) => ctx.copy_text(text),
+                Effect::OpenUrl(url) => ctx.open_url(egui::OpenUrl::new_tab(url)),
+                Effect::RestartLab => self.engine.connect(&LabKey::Here, None, &self.state.settings),
+                Effect::ApplyLook => self.apply_look(ctx),
+                Effect::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
+            }
+        }
+    }
+
+    fn apply_look(&mut self, ctx: &egui::Context) {
+        let settings = &self.state.settings;
+        ctx.set_theme(match settings.theme {
+            ThemeChoice::System => egui::ThemePreference::System,
+            ThemeChoice::Light => egui::ThemePreference::Light,
+            ThemeChoice::Dark => egui::ThemePreference::Dark,
+        });
+        ctx.set_zoom_factor(settings.scale);
+        theme::set_code_points(ctx, settings.editor_points);
+    }
+
+    /// Takes in a finding as background work would send it; for tests.
+    pub fn inject(&mut self, update: Update) {
+        let ctx = self.services.context().clone();
+        let effects = self.state.update(update);
+        self.perform(&ctx, effects);
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.drain(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        let mut commands = panels::shortcuts(ui.ctx(), &self.state);
+        let mut screen = Screen { state: &self.state, memory: &mut self.memory, commands: &mut commands };
+        panels::show(ui, &mut screen);
+        if commands.is_empty() {
+            return;
+        }
+        let ctx = ui.ctx().clone();
+        for command in commands {
+            let effects = self.state.apply(command);
+            self.perform(&ctx, effects);
+        }
+        // What was drawn is of the state before; the next frame shows the change.
+        ctx.request_repaint();
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.services.store.flush(FLUSH_TIME);
+    }
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

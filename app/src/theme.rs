@@ -261,9 +261,21 @@ pub fn for_dark(dark: bool) -> &'static Tokens {
     if dark { &DARK } else { &LIGHT }
 }
 
-/// The monospaced font of source and console.
+/// The monospaced font of code in a lesson.
 pub fn code_font() -> FontId {
     FontId::new(font_size::CODE, FontFamily::Monospace)
+}
+
+/// The monospaced font of editor and console, in the size that the learner chose.
+pub fn editor_font(ui: &Ui) -> FontId {
+    TextStyle::Monospace.resolve(ui.style())
+}
+
+/// Sets the size of source and console, in points.
+pub fn set_code_points(ctx: &egui::Context, points: f32) {
+    ctx.all_styles_mut(|style| {
+        style.text_styles.insert(TextStyle::Monospace, FontId::new(points, FontFamily::Monospace));
+    });
 }
 
 /// Makes both themes known to egui. Called once when the window is created.

@@ -24,11 +24,6 @@ pub fn run(args: &Args, places: &Places) -> Done {
     if ready { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// Why a window cannot be opened here, if it cannot.
-pub fn display() -> Result<(), String> {
-    ready::display_connection().map(|_| ())
-}
-
 fn text(items: &[Item], ready: bool) -> String {
     let style = out::Style::stdout();
     let width = items.iter().map(|item| item.title.chars().count()).max().unwrap_or(0);

@@ -198,13 +198,19 @@ impl Command {
 
 /// Opens the window, or says in one sentence why it cannot.
 fn window(places: &Places) -> ExitCode {
-    if let Err(why) = doctor::display() {
-        out::error(&format!(
-            "no window: {why}; use the terminal commands `lockstep list`, `check`, `bench`, `compile`, `run`, `devices` \
-             and `doctor` (`lockstep --help` explains them)"
-        ));
-        return ExitCode::from(2);
+    let options = crate::app::WindowOptions {
+        content: places.content.clone(),
+        data_dir: places.data.as_ref().map(|_| places.data_dir()),
+        day: None,
+    };
+    match crate::app::run_window(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            out::error(&format!(
+                "no window: {why}; use the terminal commands `lockstep list`, `check`, `bench`, `compile`, `run`, \
+                 `devices` and `doctor` (`lockstep --help` explains them)"
+            ));
+            ExitCode::from(2)
+        }
     }
-    let _ = places;
-    ExitCode::SUCCESS
 }

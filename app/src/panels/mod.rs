@@ -1,1 +1,145 @@
-//! One file per region of the screen.
+//! One file per region of the screen. Panels read the state and answer with commands; they change nothing but what
+//! only they need between frames ([`Memory`]: laid-out text, half-typed answers).
+
+mod banner;
+mod course;
+mod day;
+mod dialogs;
+mod find;
+mod lesson;
+mod parts;
+mod results;
+mod status;
+mod toasts;
+mod toolbar;
+mod work;
+
+use crate::command::{Action, Command, Scope};
+use crate::state::{Pane, State};
+use crate::theme;
+use crate::widgets::code_editor::editor_id;
+use crate::widgets::lesson_text::LessonCache;
+use crate::widgets::quiz::{QuizState, Reflections};
+use crate::widgets::timing_plot::TimingPlotState;
+use egui::{Frame, Panel, Ui};
+use std::collections::{HashMap, HashSet};
+
+/// What panels keep between frames and nobody else needs.
+#[derive(Default)]
+pub struct Memory {
+    /// Laid-out Markdown by place.
+    texts: HashMap<String, LessonCache>,
+    quizzes: HashMap<String, QuizState>,
+    reflections: HashMap<String, Reflections>,
+    plots: HashMap<String, TimingPlotState>,
+    /// How many steps of a fault's hint are shown.
+    fault_hints: HashMap<String, usize>,
+    /// Days whose earlier answers were put into their quiz.
+    restored: HashSet<String>,
+    /// Row that the arrow keys chose in the palette.
+    palette_row: usize,
+    /// The last request for the keyboard that was granted.
+    focus_granted: u64,
+    find_focus_granted: u64,
+}
+
+impl Memory {
+    pub fn quiz_mut(&mut self, day: &str) -> &mut QuizState {
+        self.quizzes.entry(day.to_owned()).or_default()
+    }
+}
+
+/// What a panel draws from and writes to.
+pub struct Screen<'a> {
+    pub state: &'a State,
+    pub memory: &'a mut Memory,
+    pub commands: &'a mut Vec<Command>,
+}
+
+impl Screen<'_> {
+    pub fn send(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    /// True once for each request that a pane take the keyboard; the pane then gives it to a control of its own.
+    fn takes_focus(&mut self, pane: Pane) -> bool {
+        let (wanted, generation) = self.state.view.focus;
+        let takes = wanted == pane && generation != self.memory.focus_granted && self.state.dialog.is_none();
+        if takes {
+            self.memory.focus_granted = generation;
+        }
+        takes
+    }
+
+    /// A Markdown text, laid out once.
+    fn markdown_ui(&mut self, ui: &mut Ui, place: &str, markdown: &str) {
+        use crate::widgets::lesson_text::{LessonAction, show};
+        let cache = self.memory.texts.entry(place.to_owned()).or_default();
+        for action in show(ui, cache, markdown) {
+            self.commands.push(match action {
+                LessonAction::OpenLink(target) => Command::OpenLink(target),
+                // Already on the clipboard; only the toast is missing.
+                LessonAction::CopyCode(text) => Command::CopyText(text),
+                LessonAction::OpenInEditor { text, .. } => Command::OpenInEditor(text),
+            });
+        }
+    }
+}
+
+/// Commands for the shortcuts that were pressed. Called before anything is drawn, so that no text box takes them.
+pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
+    let editor_focused = ctx.memory(|memory| memory.has_focus(editor_id()));
+    let modal = state.dialog.is_some();
+    // The keys with more modifiers first: Ctrl+Shift+Z must not be taken for Ctrl+Z.
+    let mut rows: Vec<_> = Action::ALL
+        .into_iter()
+        .filter(|action| action.info().scope == Scope::Global || editor_focused)
+        .flat_map(|action| action.info().shortcuts.iter().map(move |shortcut| (action, *shortcut)))
+        .collect();
+    rows.sort_by_key(|(_, shortcut)| {
+        let m = shortcut.modifiers;
+        std::cmp::Reverse(u8::from(m.shift) + u8::from(m.alt) + u8::from(m.command || m.ctrl))
+    });
+    let mut commands = Vec::new();
+    ctx.input_mut(|input| {
+        for (action, shortcut) in rows {
+            // A dialog keeps the keys of what is behind it.
+            let through = matches!(action, Action::Quit | Action::Stop | Action::ZoomIn | Action::ZoomOut);
+            if (!modal || through) && input.consume_shortcut(&shortcut) {
+                commands.push(Command::Do(action));
+            }
+        }
+        // Escape leaves the innermost thing.
+        if !modal && input.key_pressed(egui::Key::Escape) {
+            let find_open = state.desk().is_some_and(|desk| desk.editor.find.open);
+            if find_open && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
+                commands.push(Command::CloseFind);
+            } else if state.running.is_some() && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
+                commands.push(Command::Do(Action::Stop));
+            }
+        }
+    });
+    commands
+}
+
+/// The whole window.
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let bare = |fill| Frame::new().fill(fill);
+    Panel::top("toolbar").frame(bare(t.window)).resizable(false).show(ui, |ui| toolbar::show(ui, screen));
+    Panel::bottom("status").frame(bare(t.window)).resizable(false).show(ui, |ui| status::show(ui, screen));
+    banner::show(ui, screen);
+    if screen.state.view.course_shown {
+        Panel::left("course")
+            .frame(bare(t.panel))
+            .default_size(236.0)
+            .size_range(180.0..=420.0)
+            .show(ui, |ui| course::show(ui, screen));
+    }
+    egui::CentralPanel::default().frame(bare(t.panel)).show(ui, |ui| day::show(ui, screen));
+    toasts::show(ui, screen);
+    match &screen.state.dialog {
+        Some(dialog) => dialogs::show(ui, screen, dialog),
+        None => screen.memory.palette_row = 0,
+    }
+}

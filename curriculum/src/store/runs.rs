@@ -1,6 +1,7 @@
 //! `runs.jsonl`: every judged or timed run of an exercise, oldest first, one line each.
 
 use gpu_core::bench::{BenchReport, Stats};
+use gpu_core::emulator::Counters;
 use gpu_core::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -25,7 +26,7 @@ pub struct RunRecord {
     /// Hint keys of a failed check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
-    /// Timed sizes; empty on the emulator.
+    /// Timed or counted sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<RunPoint>,
     /// [`source_sum`] of the kernel's text; the text itself is kept beside the runs.
@@ -34,12 +35,17 @@ pub struct RunRecord {
     pub version: String,
 }
 
-/// A timed size of a run.
+/// A timed (GPU) or counted (emulator) size of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunPoint {
     /// For example `n = 1048576`.
     pub name: String,
-    pub stats: Stats,
+    /// None on the emulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stats: Option<Stats>,
+    /// Emulator only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
     /// 0 to 1 and a little more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_of_ceiling: Option<f64>,
@@ -62,7 +68,22 @@ impl RunRecord {
             passed: verdict.passed,
             summary: verdict.summary.clone(),
             hints: verdict.hints.clone(),
-            points: Vec::new(),
+            // The largest case that was counted, so that a check on the emulator is a point of the plot too.
+            points: verdict
+                .cases
+                .iter()
+                .rev()
+                .find(|case| case.counters.is_some())
+                .map(|case| RunPoint {
+                    name: case.name.clone(),
+                    stats: None,
+                    counters: case.counters,
+                    share_of_ceiling: None,
+                    bytes: 0.0,
+                    flops: 0.0,
+                })
+                .into_iter()
+                .collect(),
             source: source_sum(source),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
@@ -79,14 +100,14 @@ impl RunRecord {
             summary: report.summary.clone(),
             hints: Vec::new(),
             points: points
-                .filter_map(|point| {
-                    Some(RunPoint {
-                        name: point.name.clone(),
-                        stats: point.stats?,
-                        share_of_ceiling: point.share_of_ceiling,
-                        bytes: point.bytes,
-                        flops: point.flops,
-                    })
+                .filter(|point| point.stats.is_some() || point.counters.is_some())
+                .map(|point| RunPoint {
+                    name: point.name.clone(),
+                    stats: point.stats,
+                    counters: point.counters,
+                    share_of_ceiling: point.share_of_ceiling,
+                    bytes: point.bytes,
+                    flops: point.flops,
                 })
                 .collect(),
             source: source_sum(source),

@@ -37,9 +37,15 @@ pub enum EditorAction {
     DeleteLine,
     MoveLineUp,
     MoveLineDown,
-    Move { motion: Motion, extend: bool },
+    Move {
+        motion: Motion,
+        extend: bool,
+    },
     /// Click or drag.
-    Place { offset: usize, extend: bool },
+    Place {
+        offset: usize,
+        extend: bool,
+    },
     SelectWord(usize),
     SelectLine(usize),
     Select(Range<usize>),
@@ -51,7 +57,10 @@ pub enum EditorAction {
     /// Replaces everything, as one step that can be undone.
     SetText(String),
     /// One-based line; the column is one-based too, 0 means the first character that is not a space.
-    GoTo { line: u32, column: u32 },
+    GoTo {
+        line: u32,
+        column: u32,
+    },
     /// Text that an input method is composing; empty ends it.
     Compose(String),
     FindNext,

@@ -29,7 +29,12 @@ impl Editor {
             EditorAction::DeleteLine => {
                 let range = self.selected_lines_range();
                 let range = self.with_line_end(range);
-                self.replace_all_of(EditKind::Other, &[(range.clone(), String::new())], (range.start, range.start), now_s);
+                self.replace_all_of(
+                    EditKind::Other,
+                    &[(range.clone(), String::new())],
+                    (range.start, range.start),
+                    now_s,
+                );
             }
             EditorAction::MoveLineUp => self.move_lines(false, now_s),
             EditorAction::MoveLineDown => self.move_lines(true, now_s),
@@ -54,7 +59,12 @@ impl Editor {
             EditorAction::Cut => {
                 let range = self.selection();
                 let range = if range.is_empty() { self.with_line_end(self.selected_lines_range()) } else { range };
-                self.replace_all_of(EditKind::Other, &[(range.clone(), String::new())], (range.start, range.start), now_s);
+                self.replace_all_of(
+                    EditKind::Other,
+                    &[(range.clone(), String::new())],
+                    (range.start, range.start),
+                    now_s,
+                );
             }
             EditorAction::Undo => self.undo(),
             EditorAction::Redo => self.redo(),

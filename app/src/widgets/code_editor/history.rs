@@ -25,6 +25,27 @@ pub struct Change {
 }
 
 impl Change {
+    /// The smallest replacement that makes `new` of `old`; None when they are equal.
+    pub fn between(old: &str, new: &str) -> Option<Self> {
+        if old == new {
+            return None;
+        }
+        let same = |(a, b): &(u8, u8)| a == b;
+        let prefix = old.bytes().zip(new.bytes()).take_while(same).count();
+        let prefix = old.floor_char_boundary(prefix).min(new.floor_char_boundary(prefix));
+        let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
+        let mut suffix = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(same).count();
+        while !old_rest.is_char_boundary(old_rest.len() - suffix) || !new_rest.is_char_boundary(new_rest.len() - suffix)
+        {
+            suffix -= 1;
+        }
+        Some(Self {
+            at: prefix,
+            removed: old_rest[..old_rest.len() - suffix].to_owned(),
+            inserted: new_rest[..new_rest.len() - suffix].to_owned(),
+        })
+    }
+
     /// The range that must be replaced to undo this.
     pub fn inserted_range(&self) -> Range<usize> {
         self.at..self.at + self.inserted.len()

@@ -23,7 +23,8 @@ pub use marks::{LineMark, MarkKind, Marks};
 pub use view::{EditorLook, EditorResponse, editor_id, show};
 
 use crate::widgets::highlight::{Highlighter, Span};
-use history::{Change, EditKind, History};
+pub use history::Change;
+use history::{EditKind, History};
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -78,6 +79,16 @@ impl Editor {
             marks: Marks::default(),
             highlighter: RefCell::new((0, Highlighter::default())),
         }
+    }
+
+    /// A text that earlier edits (oldest first) led to, as read from the journal: they can be undone.
+    pub fn with_past(text: String, past: Vec<Change>) -> Self {
+        let mut editor = Self::new(text);
+        for change in past {
+            let (before, after) = (change.at + change.removed.len(), change.at + change.inserted.len());
+            editor.history.record(EditKind::Other, vec![change], (before, before), (after, after), 0.0);
+        }
+        editor
     }
 
     pub fn text(&self) -> &str {

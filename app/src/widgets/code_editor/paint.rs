@@ -5,7 +5,7 @@ use super::{Editor, EditorAction, MarkKind};
 use crate::theme::{Tokens, font_size, radius, space};
 use crate::widgets::highlight::{Span, TokenKind};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align2, Color32, FontFamily, FontId, Rect, Sense, Stroke, Ui, WidgetInfo, Role, pos2, vec2};
+use egui::{Align2, Color32, FontFamily, FontId, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 use std::ops::Range;
 
 pub(super) fn mark_color(t: &Tokens, kind: MarkKind) -> Color32 {
@@ -184,8 +184,7 @@ fn squiggle(ui: &Ui, left: f32, right: f32, y: f32, color: Color32) {
 pub(super) fn cursor(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, rect: Rect) {
     let mut x = rect.left();
     if !editor.composing().is_empty() {
-        let galley =
-            ui.painter().layout_no_wrap(editor.composing().to_owned(), metrics.font.clone(), t.syntax.text);
+        let galley = ui.painter().layout_no_wrap(editor.composing().to_owned(), metrics.font.clone(), t.syntax.text);
         let size = galley.size();
         let place = Rect::from_min_size(rect.min, vec2(size.x, metrics.row));
         ui.painter().rect_filled(place, 0.0, t.raised);

@@ -75,9 +75,8 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
 
     let mut body_ui = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt("body"));
     let mut actions = Vec::new();
-    let output = egui::ScrollArea::both().id_salt(look.key).auto_shrink(false).show_viewport(
-        &mut body_ui,
-        |ui, viewport| {
+    let output =
+        egui::ScrollArea::both().id_salt(look.key).auto_shrink(false).show_viewport(&mut body_ui, |ui, viewport| {
             let content = content_size(editor, &metrics, viewport.size());
             let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
             let page = lay_out(ui, editor, t, &metrics, content_rect.min, viewport);
@@ -102,8 +101,7 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
             }
             describe(ui, look, &response, &page, &metrics);
             (response, page)
-        },
-    );
+        });
     let (mut response, page) = output.inner;
     paint::gutter(ui, editor, t, &metrics, &page, gutter, &mut actions);
     ui.advance_cursor_after_rect(whole);
@@ -115,7 +113,7 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
 }
 
 fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
-    let font = theme::code_font();
+    let font = theme::editor_font(ui);
     let (height, char_width) = ui.fonts_mut(|fonts| (fonts.row_height(&font), fonts.glyph_width(&font, '0')));
     let digits = editor.buffer().line_count().max(100).to_string().len() as f32;
     // Room for a mark on the left of the number and a gap on its right.

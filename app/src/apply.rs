@@ -1,0 +1,321 @@
+//! Command and event to state: the only place that changes it. What must happen outside comes back as effects.
+
+mod engine;
+mod open;
+mod run;
+mod settings;
+mod update;
+
+pub use run::KERNEL_NAME;
+pub(crate) use update::first_day;
+
+use crate::command::{Action, Command};
+use crate::effect::Effect;
+use crate::state::{Dialog, Pane, State, Toast, ToastKind, WorkTab};
+use crate::widgets::code_editor::EditorAction;
+use curriculum::Step;
+
+/// Seconds that a toast stays.
+const TOAST_S: f64 = 6.0;
+
+/// Seconds after the last key before the text is compiled for its errors.
+pub(crate) const COMPILE_DELAY_S: f64 = 0.3;
+
+impl State {
+    /// Carries out one command.
+    pub fn apply(&mut self, command: Command) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.carry_out(command, &mut effects);
+        effects
+    }
+
+    fn carry_out(&mut self, command: Command, effects: &mut Vec<Effect>) {
+        match command {
+            Command::Do(action) => self.act(action, effects),
+            Command::OpenDay(id) => self.open_day(&id, effects),
+            Command::OpenLink(target) => self.open_link(&target, effects),
+            Command::ShowStep(step) => self.show_step(step, effects),
+            Command::ShowWork(tab) => self.view.work = tab,
+            Command::ShowResult(tab) => {
+                self.view.result = tab;
+                self.view.results_shown = true;
+            }
+            Command::ShowVisualization(id) => {
+                self.view.visualization = Some(id);
+                self.view.work = WorkTab::Visualization;
+            }
+            Command::OpenExercise(key) => self.open_exercise(&key, effects),
+            Command::OpenExperiment(name) => self.open_experiment(&name, effects),
+            Command::TurnKnob { name, value } => self.turn_knob(&name, value, effects),
+            Command::OpenInEditor(text) => self.replace_text(text, "Text replaced; Undo brings yours back", effects),
+            Command::Edit(action) => self.edit(&action, effects),
+            Command::GoToLine { line, column } => {
+                self.view.work = WorkTab::Editor;
+                self.edit(&EditorAction::GoTo { line, column }, effects);
+                self.focus(Pane::Work);
+            }
+            Command::FocusPane(pane) => self.focus(pane),
+            Command::CloseFind => {
+                if let Some(desk) = self.desk_mut() {
+                    desk.editor.find.open = false;
+                    desk.editor.find.matches.clear();
+                }
+                self.focus(Pane::Work);
+            }
+            Command::SetFind { query, replacement, match_case, whole_word } => {
+                self.set_find(query, replacement, match_case, whole_word);
+            }
+            Command::PickDevice(key) => self.pick_device(key, effects),
+            Command::CloseDialog => {
+                self.dialog = None;
+                self.focus(Pane::Work);
+            }
+            Command::SetPaletteQuery(query) => self.dialog = Some(Dialog::Palette { query }),
+            Command::SetGoToLine(text) => self.dialog = Some(Dialog::GoToLine { text }),
+            Command::SetSettingsDraft(draft) => self.dialog = Some(Dialog::Settings(draft)),
+            Command::SaveSettings => self.save_settings(effects),
+            Command::ConfirmDialog => self.confirm(effects),
+            Command::InstallCompiler => self.install_compiler(effects),
+            Command::StopInstall => effects.push(Effect::StopInstall),
+            Command::LookForCompiler => effects.push(Effect::LookForCompiler),
+            Command::HideCompilerBanner => self.compiler_banner_hidden = true,
+            Command::Answered { question, correct } => self.answered(&question, correct, effects),
+            Command::Predict { question, run } => self.predict(question, *run, effects),
+            Command::Reflect { id, text } => self.reflect(&id, text, effects),
+            Command::MarkStepDone(step) => self.mark_step(step, effects),
+            Command::DismissToast(id) => self.toasts.retain(|toast| toast.id != id),
+            Command::Say(text) => self.toast(ToastKind::Info, text),
+            Command::OpenRun(number) => {
+                let run =
+                    self.desk().and_then(|desk| Some((desk.slot.clone(), desk.runs.get(number as usize - 1)?.clone())));
+                if let Some((slot, run)) = run {
+                    effects.push(Effect::LoadRun { slot, run: Box::new(run), number });
+                }
+            }
+            Command::CopyText(text) => {
+                effects.push(Effect::Copy(text));
+                self.toast(ToastKind::Info, "Copied");
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        if let Some(edit) = action.editor_action() {
+            return self.edit(&edit, effects);
+        }
+        match action {
+            Action::Check => self.start_check(effects),
+            Action::Benchmark => self.start_bench(effects),
+            Action::Stop => self.stop(effects),
+            Action::ImportKernel => {
+                if self.desk().is_some() {
+                    effects.push(Effect::PickImport);
+                }
+            }
+            Action::ExportKernel => {
+                if let Some(desk) = self.desk() {
+                    let name = format!("{}.cu", desk.day);
+                    effects.push(Effect::PickExport { name, text: desk.editor.text().to_owned() });
+                }
+            }
+            Action::ResetToScaffold => self.ask(Dialog::ConfirmReset),
+            Action::Quit => effects.push(Effect::Quit),
+            Action::Find => self.open_find(false),
+            Action::Replace => self.open_find(true),
+            Action::FindNext | Action::FindPrevious => {
+                if self.desk().is_some_and(|desk| desk.editor.find.query.is_empty()) {
+                    return self.open_find(false);
+                }
+                if let Some(desk) = self.desk_mut() {
+                    desk.editor.find.open = true;
+                    let text = desk.editor.text().to_owned();
+                    desk.editor.find.refresh(&text);
+                }
+                let next = action == Action::FindNext;
+                self.edit(if next { &EditorAction::FindNext } else { &EditorAction::FindPrevious }, effects);
+            }
+            Action::GoToLine => self.ask(Dialog::GoToLine { text: String::new() }),
+            Action::NextProblem => {
+                let next = self.desk().and_then(|desk| {
+                    let line = desk.editor.cursor_position().0 as u32;
+                    desk.editor.marks.next_after(line).map(|mark| (mark.line, mark.column))
+                });
+                match next {
+                    Some((line, column)) => self.carry_out(Command::GoToLine { line, column }, effects),
+                    None => self.toast(ToastKind::Good, "No problems in this text"),
+                }
+            }
+            Action::NextHint => self.next_hint(effects),
+            Action::ShowSolution => {
+                if self.solution_unlocked() {
+                    self.view.work = WorkTab::Solution;
+                } else if self.exercise().is_some() {
+                    self.ask(Dialog::ConfirmSolution);
+                }
+            }
+            Action::PreviousDay => self.open_neighbour(false, effects),
+            Action::NextDay => self.open_neighbour(true, effects),
+            Action::StepChallenge => self.show_step(Step::Challenge, effects),
+            Action::StepExplore => self.show_step(Step::Explore, effects),
+            Action::StepConcept => self.show_step(Step::Concept, effects),
+            Action::StepCodeIt => self.show_step(Step::CodeIt, effects),
+            Action::StepVerify => self.show_step(Step::Verify, effects),
+            Action::NextPane => self.cycle_pane(true),
+            Action::PreviousPane => self.cycle_pane(false),
+            Action::ToggleCourse => self.view.course_shown = !self.view.course_shown,
+            Action::ToggleLesson => self.view.lesson_shown = !self.view.lesson_shown,
+            Action::ToggleResults => self.view.results_shown = !self.view.results_shown,
+            Action::ThemeDark => self.set_theme(curriculum::store::ThemeChoice::Dark, effects),
+            Action::ThemeLight => self.set_theme(curriculum::store::ThemeChoice::Light, effects),
+            Action::ThemeSystem => self.set_theme(curriculum::store::ThemeChoice::System, effects),
+            Action::ZoomIn => self.zoom(self.settings.scale + 0.1, effects),
+            Action::ZoomOut => self.zoom(self.settings.scale - 0.1, effects),
+            Action::ZoomReset => self.zoom(1.0, effects),
+            Action::Settings => self.open_settings(),
+            Action::Palette => self.ask(Dialog::Palette { query: String::new() }),
+            Action::Shortcuts => self.ask(Dialog::Shortcuts),
+            Action::About => self.ask(Dialog::About),
+            // The editor's, done above.
+            Action::Undo
+            | Action::Redo
+            | Action::ToggleComment
+            | Action::DuplicateLine
+            | Action::DeleteLine
+            | Action::MoveLineUp
+            | Action::MoveLineDown => {}
+        }
+    }
+
+    fn ask(&mut self, dialog: Dialog) {
+        self.dialog = Some(dialog);
+    }
+
+    fn confirm(&mut self, effects: &mut Vec<Effect>) {
+        match self.dialog.take() {
+            Some(Dialog::ConfirmSolution) => self.unlock_solution(effects),
+            Some(Dialog::ConfirmReset) => {
+                if let Some(scaffold) = self.scaffold().map(str::to_owned) {
+                    self.replace_text(scaffold, "Back at the scaffold; Undo brings your text back", effects);
+                }
+            }
+            Some(Dialog::GoToLine { text }) => {
+                // `12` or `12:5`.
+                let mut parts = text.trim().splitn(2, ':');
+                let line = parts.next().and_then(|line| line.trim().parse::<u32>().ok());
+                let column = parts.next().and_then(|column| column.trim().parse::<u32>().ok()).unwrap_or(0);
+                match line {
+                    Some(line) => self.carry_out(Command::GoToLine { line, column }, effects),
+                    None => self.dialog = Some(Dialog::GoToLine { text }),
+                }
+            }
+            other => self.dialog = other,
+        }
+    }
+
+    /// Does one edit on the open text and sees to everything that follows from it.
+    fn edit(&mut self, action: &EditorAction, effects: &mut Vec<Effect>) {
+        let now_s = self.now_s;
+        let Some(desk) = self.desk_mut() else { return };
+        if !desk.loaded {
+            return;
+        }
+        desk.editor.act(action, now_s);
+        self.text_may_have_changed(effects);
+    }
+
+    fn text_may_have_changed(&mut self, effects: &mut Vec<Effect>) {
+        let now_s = self.now_s;
+        let Some(desk) = self.desk_mut() else { return };
+        if desk.journalled != desk.editor.version() {
+            desk.journalled = desk.editor.version();
+            desk.compile_at_s = Some(now_s + COMPILE_DELAY_S);
+            effects.push(Effect::Journal { slot: desk.slot.clone(), text: desk.editor.text().to_owned() });
+        }
+    }
+
+    fn replace_text(&mut self, text: String, toast: &str, effects: &mut Vec<Effect>) {
+        if self.desk().is_none() {
+            return;
+        }
+        self.view.work = WorkTab::Editor;
+        self.edit(&EditorAction::SetText(text), effects);
+        self.toast(ToastKind::Info, toast);
+        self.focus(Pane::Work);
+    }
+
+    fn open_find(&mut self, replace: bool) {
+        self.view.work = WorkTab::Editor;
+        if let Some(desk) = self.desk_mut() {
+            let selected = desk.editor.selected_text().to_owned();
+            let text = desk.editor.text().to_owned();
+            let find = &mut desk.editor.find;
+            find.open = true;
+            find.replace_open = replace;
+            find.focus += 1;
+            if !selected.is_empty() && !selected.contains('\n') {
+                find.query = selected;
+            }
+            find.refresh(&text);
+        }
+    }
+
+    fn set_find(&mut self, query: String, replacement: String, match_case: bool, whole_word: bool) {
+        if let Some(desk) = self.desk_mut() {
+            let text = desk.editor.text().to_owned();
+            let find = &mut desk.editor.find;
+            find.query = query;
+            find.replacement = replacement;
+            find.match_case = match_case;
+            find.whole_word = whole_word;
+            find.refresh(&text);
+        }
+    }
+
+    fn focus(&mut self, pane: Pane) {
+        self.view.focus = (pane, self.view.focus.1 + 1);
+    }
+
+    fn cycle_pane(&mut self, forward: bool) {
+        let shown: Vec<Pane> = Pane::ALL
+            .into_iter()
+            .filter(|pane| match pane {
+                Pane::Course => self.view.course_shown,
+                Pane::Lesson => self.view.lesson_shown,
+                Pane::Results => self.view.results_shown,
+                Pane::Work | Pane::Toolbar => true,
+            })
+            .collect();
+        let at = shown.iter().position(|pane| *pane == self.view.focus.0).unwrap_or(0);
+        let next = if forward { at + 1 } else { at + shown.len() - 1 } % shown.len();
+        self.focus(shown[next]);
+    }
+
+    pub(crate) fn toast(&mut self, kind: ToastKind, text: impl Into<String>) {
+        let text = text.into();
+        self.toasts.retain(|toast| toast.text != text);
+        self.next_id += 1;
+        self.toasts.push(Toast { id: self.next_id, kind, text, until_s: self.now_s + TOAST_S });
+        // Three at a time: more would hide work.
+        if self.toasts.len() > 3 {
+            self.toasts.remove(0);
+        }
+    }
+
+    pub(crate) fn desk_mut(&mut self) -> Option<&mut crate::state::Desk> {
+        self.desks.get_mut(self.desk.as_ref()?)
+    }
+
+    /// What the passing of time brings. Says when it wants to be called again, in seconds.
+    pub fn tick(&mut self, now_s: f64) -> (Vec<Effect>, Option<f64>) {
+        self.now_s = now_s;
+        let mut effects = Vec::new();
+        self.toasts.retain(|toast| toast.until_s > now_s);
+        self.compile_if_due(&mut effects);
+        let toasts = self.toasts.iter().map(|toast| toast.until_s);
+        let compile = self.desk().and_then(|desk| desk.compile_at_s);
+        // A run's seconds are shown, so they tick.
+        let clock = self.running.is_some().then_some(now_s + 0.1);
+        let next = toasts.chain(compile).chain(clock).map(|at| (at - now_s).max(0.0)).reduce(f64::min);
+        (effects, next)
+    }
+}

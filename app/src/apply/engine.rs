@@ -1,0 +1,319 @@
+//! What labs report, turned into state.
+
+use super::run::KERNEL_NAME;
+use crate::effect::Effect;
+use crate::state::{Compiler, Desk, JobKey, Purpose, ResultTab, Slot, State, ToastKind};
+use crate::widgets::code_editor::{LineMark, MarkKind};
+use curriculum::quiz::{Evidence, quantity};
+use curriculum::store::{RunRecord, Slot as TextSlot};
+use gpu_core::compile::{CompileReport, Diagnostic, Severity};
+use gpu_core::emulator::Fault;
+use gpu_core::job::{Event, Outcome};
+use gpu_core::verdict::Verdict;
+
+/// Console text kept, in bytes; a kernel may print without end.
+const MAX_CONSOLE: usize = 256 << 10;
+
+impl State {
+    /// A job got its key.
+    pub fn submitted(&mut self, purpose: &Purpose, slot: Option<&TextSlot>, key: JobKey) -> Vec<Effect> {
+        if *purpose == Purpose::Devices {
+            self.devices.labs.entry(key.lab).or_default().devices.begin();
+            return Vec::new();
+        }
+        if *purpose == Purpose::Diagnose {
+            if let Some(desk) = slot.and_then(|slot| self.desks.get_mut(slot)) {
+                desk.compiling = Some(key);
+            }
+            return Vec::new();
+        }
+        match &mut self.running {
+            Some(running) if running.job.is_none() => {
+                running.job = Some(key.clone());
+                // Stop was pressed before the job had a key.
+                if running.stopping { vec![Effect::Stop(key)] } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// One event of one job.
+    pub fn receive(&mut self, key: &JobKey, event: Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Event::Devices(devices) = event {
+            let lab = self.devices.labs.entry(key.lab.clone()).or_default();
+            lab.devices = Slot::Ready(devices);
+            return effects;
+        }
+        if self.running.as_ref().is_some_and(|running| running.job.as_ref() == Some(key)) {
+            self.run_event(event, &mut effects);
+        } else if let Some(slot) = self.compiling_slot(key) {
+            self.diagnose_event(&slot, event);
+        } else if let Event::Finished(Outcome::Environment(message)) = event
+            && let Some(lab) = self.devices.labs.get_mut(&key.lab)
+            && lab.devices.is_pending()
+        {
+            lab.devices.fail(message);
+        }
+        effects
+    }
+
+    fn compiling_slot(&self, key: &JobKey) -> Option<TextSlot> {
+        self.desks.values().find(|desk| desk.compiling.as_ref() == Some(key)).map(|desk| desk.slot.clone())
+    }
+
+    fn diagnose_event(&mut self, slot: &TextSlot, event: Event) {
+        let Some(desk) = self.desks.get_mut(slot) else { return };
+        match event {
+            Event::Compiled(report) => set_compiled(desk, *report),
+            Event::Finished(outcome) => {
+                desk.compiling = None;
+                match outcome {
+                    Outcome::Done | Outcome::CompileErrors(_) | Outcome::Stopped => desk.compiled.end(),
+                    Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => {
+                        desk.compiled.fail(why);
+                    }
+                    Outcome::Environment(why) => {
+                        desk.compiled.fail(why.clone());
+                        self.compiler_lost(why);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn run_event(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        let Some(running) = &mut self.running else { return };
+        if let Event::Progress { what, done, total } = &event {
+            if !running.stopping {
+                running.progress.clone_from(what);
+            }
+            (running.done, running.total) = (*done, *total);
+            return;
+        }
+        let purpose = running.purpose.clone();
+        if let Purpose::Predict { question, run } = &purpose {
+            return self.predict_event(question.clone(), run, event);
+        }
+        let slot = self.desk.clone();
+        let owner = self.running_slot().or(slot);
+        let Some(desk) = owner.as_ref().and_then(|slot| self.desks.get_mut(slot)) else { return };
+        match event {
+            Event::Compiled(report) => set_compiled(desk, *report),
+            Event::Case(case) => desk.cases.push(*case),
+            Event::Console(text) => append_console(desk, &text),
+            Event::Verdict(verdict) => self.judged(*verdict, effects),
+            Event::Bench(report) => {
+                let source = self.running.as_ref().map(|running| running.source.clone()).unwrap_or_default();
+                let record = RunRecord::bench(&report, &source);
+                desk.runs.push(record.clone());
+                desk.bench = Slot::Ready(*report);
+                let slot = desk.slot.clone();
+                effects.push(Effect::AddRun { slot, run: Box::new(record.clone()), source });
+                self.note_best(&record, effects);
+            }
+            Event::Finished(outcome) => self.run_ended(outcome),
+            Event::Progress { .. } | Event::Devices(_) | Event::Ran(_) | Event::Ceilings(_) => {}
+        }
+    }
+
+    /// The text that the run is about, which need not be the open one any more.
+    fn running_slot(&self) -> Option<TextSlot> {
+        self.desks
+            .values()
+            .find(|desk| desk.verdict.is_pending() || desk.bench.is_pending())
+            .map(|desk| desk.slot.clone())
+    }
+
+    fn judged(&mut self, verdict: Verdict, effects: &mut Vec<Effect>) {
+        let Some(slot) = self.running_slot() else { return };
+        let (device, source) =
+            self.running.as_ref().map(|running| (running.device.clone(), running.source.clone())).unwrap_or_default();
+        let now = self.now_unix_s;
+        let is_check = self.running.as_ref().is_some_and(|running| running.purpose == Purpose::Check);
+        let course = self.course.clone();
+        let Some(desk) = self.desks.get_mut(&slot) else { return };
+        desk.editor.marks.set_run(fault_marks(&verdict.faults));
+        if verdict.trace.is_some() {
+            desk.trace.clone_from(&verdict.trace);
+        }
+        if is_check {
+            let record = RunRecord::check(&device, &verdict, &source, now);
+            desk.runs.push(record.clone());
+            effects.push(Effect::AddRun { slot: slot.clone(), run: Box::new(record), source });
+        }
+        let passed = verdict.passed;
+        let summary = verdict.summary.clone();
+        let (day_id, exercise) = (desk.day.clone(), desk.exercise.clone());
+        let experiment = desk.experiment.is_some();
+        desk.cases.clear();
+        desk.verdict = Slot::Ready(verdict);
+        if passed
+            && !experiment
+            && let Some(day) = course.day_by_id(&day_id)
+        {
+            let first = self.progress.exercise(day, &exercise).is_none_or(|exercise| exercise.passed.is_none());
+            self.progress.passed(day, &exercise, self.today);
+            self.progress.step_done(day, curriculum::Step::CodeIt);
+            effects.push(Effect::SaveProgress);
+            self.finish_verify_if_complete(effects);
+            if first {
+                self.toast(ToastKind::Good, format!("Passed: {summary}"));
+            }
+        }
+    }
+
+    fn note_best(&mut self, record: &RunRecord, effects: &mut Vec<Effect>) {
+        let best = record
+            .points
+            .iter()
+            .filter_map(|point| point.share_of_ceiling)
+            .fold(None, |best, share| Some(best.map_or(share, |best: f64| best.max(share))));
+        let course = self.course.clone();
+        let (Some(best), Some(desk)) = (best, self.desk().filter(|desk| desk.experiment.is_none())) else { return };
+        let key = desk.exercise.clone();
+        if let Some(day) = course.day_by_id(&desk.day) {
+            let shares = &mut self.progress.exercise_mut(day, &key).best_share;
+            let share = shares.entry(record.device.clone()).or_insert(best);
+            *share = share.max(best);
+            effects.push(Effect::SaveProgress);
+        }
+    }
+
+    fn run_ended(&mut self, outcome: Outcome) {
+        let Some(slot) = self.running_slot().or_else(|| self.desk.clone()) else {
+            self.running = None;
+            return;
+        };
+        self.running = None;
+        let Some(desk) = self.desks.get_mut(&slot) else { return };
+        let trouble = match outcome {
+            Outcome::Done => None,
+            Outcome::CompileErrors(diagnostics) => {
+                desk.editor.marks.set_compiler(compiler_marks(&diagnostics));
+                self.view.result = ResultTab::Problems;
+                Some("The kernel does not compile".to_owned())
+            }
+            Outcome::Stopped => Some("Stopped".to_owned()),
+            Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => Some(why),
+            Outcome::Environment(why) => {
+                self.toast(ToastKind::Bad, why.clone());
+                Some(why)
+            }
+        };
+        let Some(desk) = self.desks.get_mut(&slot) else { return };
+        match trouble {
+            Some(trouble) => {
+                if desk.verdict.is_pending() {
+                    desk.verdict.fail(trouble.clone());
+                }
+                if desk.bench.is_pending() {
+                    desk.bench.fail(trouble.clone());
+                }
+                desk.trouble = Some(trouble);
+            }
+            None => {
+                desk.verdict.end();
+                desk.bench.end();
+            }
+        }
+    }
+
+    fn predict_event(&mut self, question: String, run: &curriculum::quiz::PredictRun, event: Event) {
+        let measure = |evidence: &Evidence<'_>, state: &Self| {
+            let name = state.day().and_then(|day| day.quiz.question(&question)).and_then(|q| match &q.kind {
+                curriculum::quiz::Kind::Predict { quantity, .. } => Some(quantity.clone()),
+                _ => None,
+            });
+            let found = name.and_then(|name| quantity(&name)).and_then(|quantity| quantity.measure(evidence));
+            found.ok_or_else(|| "The run did not give this value".to_owned())
+        };
+        match event {
+            Event::Verdict(verdict) => {
+                let evidence = Evidence { verdict: Some(&verdict), bench: None, case: run.case.as_deref() };
+                let value = measure(&evidence, self);
+                if run.action == curriculum::quiz::PredictAction::Check {
+                    self.measured = Some((question, value));
+                }
+            }
+            Event::Bench(report) => {
+                let evidence = Evidence { verdict: None, bench: Some(&report), case: run.case.as_deref() };
+                let value = measure(&evidence, self);
+                self.measured = Some((question, value));
+            }
+            Event::Finished(outcome) => {
+                self.running = None;
+                let message = match outcome {
+                    Outcome::Done => return,
+                    Outcome::CompileErrors(_) => "The kernel does not compile".to_owned(),
+                    Outcome::Stopped => "Stopped".to_owned(),
+                    Outcome::LimitExceeded(why)
+                    | Outcome::Crashed(why)
+                    | Outcome::Environment(why)
+                    | Outcome::BadRequest(why) => why,
+                };
+                self.measured = Some((question, Err(message)));
+            }
+            _ => {}
+        }
+    }
+
+    fn compiler_lost(&mut self, message: String) {
+        if matches!(self.compiler, Compiler::Found { .. } | Compiler::Looking) {
+            self.compiler = Compiler::Missing { message, download_bytes: 0 };
+        }
+    }
+}
+
+fn set_compiled(desk: &mut Desk, report: CompileReport) {
+    desk.editor.marks.set_compiler(compiler_marks(&report.diagnostics));
+    desk.compiled = Slot::Ready(report);
+}
+
+/// Marks of the learner's own text; messages about headers go to line 1, where the include is.
+pub(crate) fn compiler_marks(diagnostics: &[Diagnostic]) -> Vec<LineMark> {
+    diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.line > 0 && (diagnostic.file == KERNEL_NAME || diagnostic.file.is_empty()))
+        .map(|diagnostic| LineMark {
+            kind: match diagnostic.severity {
+                Severity::Error => MarkKind::Error,
+                Severity::Warning => MarkKind::Warning,
+                Severity::Note => MarkKind::Note,
+            },
+            line: diagnostic.line,
+            column: diagnostic.column,
+            message: diagnostic.message.clone(),
+        })
+        .collect()
+}
+
+fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
+    let mark = |line: u32, column: u32, message: String| LineMark { kind: MarkKind::Fault, line, column, message };
+    let mut marks: Vec<LineMark> = Vec::new();
+    for fault in faults {
+        let own = fault.source.as_ref().filter(|place| place.file == KERNEL_NAME);
+        if let Some(place) = own {
+            marks.push(mark(place.line, place.column, fault.message.clone()));
+        }
+        let other = fault.other.as_ref().and_then(|other| other.source.as_ref());
+        if let Some(place) = other.filter(|other| other.file == KERNEL_NAME && Some(*other) != own) {
+            marks.push(mark(place.line, place.column, format!("the other side of: {}", fault.message)));
+        }
+    }
+    marks.dedup();
+    marks
+}
+
+fn append_console(desk: &mut Desk, text: &str) {
+    if desk.console_cut {
+        return;
+    }
+    desk.console.push_str(text);
+    if desk.console.len() > MAX_CONSOLE {
+        let end = desk.console.floor_char_boundary(MAX_CONSOLE);
+        desk.console.truncate(end);
+        desk.console_cut = true;
+    }
+}

@@ -1,0 +1,177 @@
+//! Opening days, steps, exercises and links.
+
+use crate::effect::Effect;
+use crate::state::{Desk, Pane, Slot, State, ToastKind, WorkTab};
+use crate::widgets::code_editor::{Editor, EditorAction};
+use curriculum::store::Slot as TextSlot;
+use curriculum::{Step, store};
+
+impl State {
+    pub(super) fn open_day(&mut self, id: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = course.day_by_id(id) else { return };
+        if self.view.day.as_deref() != Some(id) {
+            self.view.step = Step::Challenge;
+            self.view.work = WorkTab::Editor;
+            self.view.visualization = day.visualizations.first().cloned();
+        }
+        self.view.day = Some(id.to_owned());
+        self.desk = None;
+        if let Some(exercise) = day.exercise() {
+            self.open_text(day, exercise, effects);
+        }
+        if self.progress.last_day.as_deref() != Some(id) {
+            self.progress.last_day = Some(id.to_owned());
+            effects.push(Effect::SaveProgress);
+        }
+    }
+
+    fn open_text(&mut self, day: &curriculum::Day, exercise: &curriculum::Exercise, effects: &mut Vec<Effect>) {
+        let slot = store::Slot::of(day, exercise);
+        self.open_slot(slot, day, exercise, None, &exercise.scaffold, effects);
+    }
+
+    fn open_slot(
+        &mut self,
+        slot: TextSlot,
+        day: &curriculum::Day,
+        exercise: &curriculum::Exercise,
+        experiment: Option<String>,
+        scaffold: &str,
+        effects: &mut Vec<Effect>,
+    ) {
+        if !self.desks.contains_key(&slot) {
+            effects.push(Effect::Load { slot: slot.clone(), scaffold: scaffold.to_owned() });
+            self.desks.insert(slot.clone(), new_desk(slot.clone(), &day.id, &exercise.key, experiment));
+        }
+        self.desk = Some(slot);
+    }
+
+    pub(super) fn open_exercise(&mut self, key: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let day = self.view.day.as_deref().and_then(|id| course.day_by_id(id));
+        let Some((day, exercise)) = day.and_then(|day| Some((day, day.exercise_by_key(key)?))) else { return };
+        self.open_text(day, exercise, effects);
+        self.view.work = WorkTab::Editor;
+        self.focus(Pane::Work);
+    }
+
+    /// An experiment is a text of its own: the learner's kernel stays as it is.
+    pub(super) fn open_experiment(&mut self, name: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let day = self.view.day.as_deref().and_then(|id| course.day_by_id(id));
+        let Some((day, (exercise, experiment))) = day.and_then(|day| Some((day, day.experiment(name)?))) else {
+            return;
+        };
+        let Some(slot) = TextSlot::new(&day.id, &format!("experiment-{name}")) else { return };
+        self.open_slot(slot, day, exercise, Some(name.to_owned()), &experiment.source, effects);
+        self.view.work = WorkTab::Editor;
+        self.focus(Pane::Work);
+    }
+
+    /// Rewrites a knob's `#define` line in the text as it stands.
+    pub(super) fn turn_knob(&mut self, name: &str, value: i64, effects: &mut Vec<Effect>) {
+        let Some(desk) = self.desk() else { return };
+        let mut found = false;
+        let lines: Vec<String> = desk
+            .editor
+            .text()
+            .split('\n')
+            .map(|line| {
+                let mut words = line.split_whitespace();
+                let is_it = words.next() == Some("#define") && words.next() == Some(name);
+                found |= is_it;
+                if is_it { format!("#define {name} {value}") } else { line.to_owned() }
+            })
+            .collect();
+        if found {
+            self.edit(&EditorAction::SetText(lines.join("\n")), effects);
+        } else {
+            self.toast(
+                ToastKind::Bad,
+                format!("The line `#define {name}` is gone from the text; Undo or Reset brings it back"),
+            );
+        }
+    }
+
+    pub(super) fn open_neighbour(&mut self, forward: bool, effects: &mut Vec<Effect>) {
+        let ids: Vec<String> = self.course.days().map(|day| day.id.clone()).collect();
+        let at = ids.iter().position(|id| Some(id) == self.view.day.as_ref());
+        let next = match (at, forward) {
+            (Some(at), true) => ids.get(at + 1),
+            (Some(at), false) => at.checked_sub(1).and_then(|at| ids.get(at)),
+            (None, _) => ids.first(),
+        };
+        if let Some(id) = next.cloned() {
+            self.open_day(&id, effects);
+        }
+    }
+
+    pub(super) fn show_step(&mut self, step: Step, effects: &mut Vec<Effect>) {
+        if self.day().is_none_or(|day| !day.is_written()) {
+            return;
+        }
+        // Leaving a step that is read, not done, finishes it.
+        let left = self.view.step;
+        if step > left && matches!(left, Step::Challenge | Step::Explore | Step::Concept) {
+            self.mark_step(left, effects);
+        }
+        self.view.step = step;
+        self.view.lesson_shown = true;
+        match step {
+            Step::Explore if self.view.visualization.is_some() => self.view.work = WorkTab::Visualization,
+            Step::CodeIt | Step::Verify => self.view.work = WorkTab::Editor,
+            _ => {}
+        }
+    }
+
+    pub(super) fn mark_step(&mut self, step: Step, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        if !self.progress.is_step_done(day, step) {
+            self.progress.step_done(day, step);
+            effects.push(Effect::SaveProgress);
+        }
+    }
+
+    pub(super) fn open_link(&mut self, target: &str, effects: &mut Vec<Effect>) {
+        if target.starts_with("https://") || target.starts_with("http://") {
+            effects.push(Effect::OpenUrl(target.to_owned()));
+        } else if let Some(id) = self.course.day(target).ok().map(|day| day.id.clone()) {
+            self.open_day(&id, effects);
+        } else if let Some(term) = target.strip_prefix("glossary:") {
+            let found = self.course.glossary().into_iter().find(|(entry, _)| entry.term.eq_ignore_ascii_case(term));
+            let text = match found {
+                Some((entry, _)) => format!("{}: {}", entry.term, entry.meaning),
+                None => format!("\"{term}\" is not in the glossary yet"),
+            };
+            self.toast(ToastKind::Info, text);
+        } else {
+            self.toast(ToastKind::Bad, format!("This link leads nowhere: {target}"));
+        }
+    }
+}
+
+fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String>) -> Desk {
+    Desk {
+        slot,
+        day: day.to_owned(),
+        exercise: exercise.to_owned(),
+        experiment,
+        editor: Editor::default(),
+        loaded: false,
+        journalled: 0,
+        compile_at_s: None,
+        compiling: None,
+        compiled: Slot::Empty,
+        verdict: Slot::Empty,
+        cases: Vec::new(),
+        bench: Slot::Empty,
+        console: String::new(),
+        console_cut: false,
+        runs: Vec::new(),
+        trace: None,
+        trouble: None,
+        judged: 0,
+    }
+}

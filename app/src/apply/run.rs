@@ -1,0 +1,254 @@
+//! Starting and stopping runs, hints and the solution.
+
+use crate::command::Command;
+use crate::effect::Effect;
+use crate::state::{Compiler, Dialog, LabKey, Purpose, ResultTab, Running, State, ToastKind, WorkTab};
+use curriculum::quiz::{PredictAction, PredictKernel, PredictRun};
+use gpu_core::device::DeviceChoice;
+use gpu_core::emulator::TraceRequest;
+use gpu_core::job::{Emit, Job, Source};
+
+/// Memory that a run's trace may take: enough for the first warps of a small case.
+const TRACE_BYTES: usize = 8 << 20;
+
+/// Name of the learner's text in diagnostics and faults.
+pub const KERNEL_NAME: &str = "kernel.cu";
+
+pub(crate) fn source(text: &str) -> Source {
+    Source { name: KERNEL_NAME.to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
+}
+
+impl State {
+    pub(super) fn start_check(&mut self, effects: &mut Vec<Effect>) {
+        let device = self.devices.picked.clone();
+        let trace = Some(TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: TRACE_BYTES });
+        let Some((text, spec)) = self.text_and_spec() else { return };
+        let job = Job::Check {
+            source: source(&text),
+            spec: Box::new(spec),
+            device: device.choice.clone(),
+            arch: None,
+            seed: None,
+            trace,
+        };
+        self.start(job, Purpose::Check, text, effects);
+    }
+
+    pub(super) fn start_bench(&mut self, effects: &mut Vec<Effect>) {
+        let device = self.devices.picked.clone();
+        let Some((text, spec)) = self.text_and_spec() else { return };
+        // An experiment has parameters of its own; the reference would not fit them.
+        let own = self.experiment().is_some();
+        let reference = self.exercise().filter(|_| !own).map(|exercise| source(&exercise.reference));
+        let job = Job::Bench {
+            source: source(&text),
+            spec: Box::new(spec),
+            device: device.choice.clone(),
+            arch: None,
+            seed: None,
+            reference,
+        };
+        self.start(job, Purpose::Bench, text, effects);
+    }
+
+    fn text_and_spec(&self) -> Option<(String, gpu_core::spec::Spec)> {
+        let desk = self.desk().filter(|desk| desk.loaded)?;
+        Some((desk.editor.text().to_owned(), self.spec()?.clone()))
+    }
+
+    fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) {
+        if self.running.is_some() {
+            self.toast(ToastKind::Info, "A kernel is running; stop it first (Ctrl+.)");
+            return;
+        }
+        let lab = self.devices.picked.lab.clone();
+        if lab == LabKey::Here && matches!(self.compiler, Compiler::Missing { .. } | Compiler::InstallFailed { .. }) {
+            self.compiler_banner_hidden = false;
+            self.toast(ToastKind::Bad, "The CUDA compiler is missing: install it with the button above");
+            return;
+        }
+        let slot = self.desk.clone();
+        let bench = matches!(purpose, Purpose::Bench);
+        if let Some(desk) = self.desk_mut()
+            && !matches!(purpose, Purpose::Predict { .. })
+        {
+            desk.verdict.begin();
+            if bench {
+                desk.bench.begin();
+            }
+            desk.cases.clear();
+            desk.console.clear();
+            desk.console_cut = false;
+            desk.trouble = None;
+            desk.compile_at_s = None;
+            desk.judged = desk.editor.version();
+            desk.editor.marks.set_run(Vec::new());
+            self.view.results_shown = true;
+            self.view.result = if bench { ResultTab::Timing } else { ResultTab::Verdict };
+        }
+        self.running = Some(Running {
+            job: None,
+            device: self.devices.name(&self.devices.picked),
+            purpose: purpose.clone(),
+            progress: "Compiling".to_owned(),
+            done: 0,
+            total: 0,
+            since_s: self.now_s,
+            source: text,
+            stopping: false,
+        });
+        effects.push(Effect::Submit { lab, job: Box::new(job), purpose, slot });
+    }
+
+    pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(running) = &mut self.running {
+            running.stopping = true;
+            "Stopping".clone_into(&mut running.progress);
+            if let Some(job) = &running.job {
+                effects.push(Effect::Stop(job.clone()));
+            }
+        }
+    }
+
+    /// Compiles what was typed, for its errors.
+    pub(super) fn compile_if_due(&mut self, effects: &mut Vec<Effect>) {
+        // A run compiles anyway, and the compiler would only slow it down.
+        if self.running.is_some() || !matches!(self.compiler, Compiler::Found { .. }) {
+            return;
+        }
+        let now_s = self.now_s;
+        let arch = self.arch();
+        let slot = self.desk.clone();
+        let Some(desk) = self.desk_mut() else { return };
+        if !desk.compile_at_s.is_some_and(|at| at <= now_s) {
+            return;
+        }
+        desk.compile_at_s = None;
+        desk.compiled.begin();
+        if let Some(older) = desk.compiling.take() {
+            effects.push(Effect::Stop(older));
+        }
+        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit { sass: false } };
+        effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose: Purpose::Diagnose, slot });
+    }
+
+    /// Architecture of the picked device.
+    pub fn arch(&self) -> String {
+        let picked = self.devices.info(&self.devices.picked);
+        let emulator = || self.devices.info(&crate::state::DeviceKey::emulator());
+        picked.or_else(emulator).map_or_else(|| "sm_90a".to_owned(), |info| info.arch.clone())
+    }
+
+    pub(super) fn predict(&mut self, question: String, run: PredictRun, effects: &mut Vec<Effect>) {
+        let Some(day) = self.day() else { return };
+        let Some(exercise) = day.exercise_by_key(&run.exercise) else { return };
+        let text = match &run.kernel {
+            PredictKernel::Learner => self.desk().map(|desk| desk.editor.text().to_owned()).unwrap_or_default(),
+            PredictKernel::Reference => exercise.reference.clone(),
+            PredictKernel::Experiment { name, knobs } => {
+                match day.experiment(name).map(|(_, experiment)| experiment.with(knobs)) {
+                    Some(Ok(text)) => text,
+                    Some(Err(problem)) => {
+                        self.measured = Some((question, Err(problem)));
+                        return;
+                    }
+                    None => return,
+                }
+            }
+        };
+        let spec = Box::new(exercise.spec.clone());
+        let (device, job);
+        match run.action {
+            PredictAction::Check => {
+                device = DeviceChoice::Emulator;
+                job = Job::Check { source: source(&text), spec, device, arch: None, seed: None, trace: None };
+            }
+            PredictAction::Bench => {
+                device = self.devices.picked.choice.clone();
+                if device == DeviceChoice::Emulator {
+                    let needs = "This is a measured time: pick a GPU first".to_owned();
+                    self.measured = Some((question, Err(needs)));
+                    return;
+                }
+                job = Job::Bench { source: source(&text), spec, device, arch: None, seed: None, reference: None };
+            }
+        }
+        if self.running.is_some() {
+            self.measured = Some((question, Err("A kernel is running; try again when it has ended".to_owned())));
+            return;
+        }
+        self.start(job, Purpose::Predict { question, run: Box::new(run) }, text, effects);
+    }
+
+    pub(super) fn next_hint(&mut self, effects: &mut Vec<Effect>) {
+        let steps = self.exercise().map_or(0, |exercise| exercise.hints.steps.len());
+        let shown = self.hints_shown();
+        if shown >= steps {
+            let text = if steps == 0 { "This exercise has no hints" } else { "That was the last hint" };
+            return self.toast(ToastKind::Info, text);
+        }
+        let course = self.course.clone();
+        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.day_by_id(id)), self.desk())
+        else {
+            return;
+        };
+        let key = desk.exercise.clone();
+        self.progress.exercise_mut(day, &key).hints_shown = shown as u32 + 1;
+        self.view.step = curriculum::Step::CodeIt;
+        self.view.lesson_shown = true;
+        effects.push(Effect::SaveProgress);
+    }
+
+    pub(super) fn unlock_solution(&mut self, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.day_by_id(id)), self.desk())
+        else {
+            return;
+        };
+        let key = desk.exercise.clone();
+        self.progress.exercise_mut(day, &key).solution_seen = true;
+        self.view.work = WorkTab::Solution;
+        effects.push(Effect::SaveProgress);
+    }
+
+    pub(super) fn answered(&mut self, question: &str, correct: bool, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        self.progress.answered(day, question, correct, self.today);
+        effects.push(Effect::SaveProgress);
+        self.finish_verify_if_complete(effects);
+    }
+
+    pub(super) fn reflect(&mut self, id: &str, text: String, effects: &mut Vec<Effect>) {
+        let Some(day) = self.view.day.clone() else { return };
+        self.progress.days.entry(day).or_default().reflections.insert(id.to_owned(), text);
+        effects.push(Effect::SaveProgress);
+    }
+
+    /// Verify is finished when the check passed and every question was answered.
+    pub(super) fn finish_verify_if_complete(&mut self, effects: &mut Vec<Effect>) {
+        let Some(day) = self.day() else { return };
+        let progress = self.progress.days.get(&day.id);
+        let answered = day.quiz.questions.iter().all(|q| progress.is_some_and(|p| p.answers.contains_key(&q.id)));
+        let passed = day.exercises.first().is_none_or(|exercise| {
+            self.progress.exercise(day, &exercise.key).is_some_and(|exercise| exercise.passed.is_some())
+        });
+        if answered && passed {
+            self.mark_step(curriculum::Step::Verify, effects);
+        }
+    }
+
+    pub(super) fn install_compiler(&mut self, effects: &mut Vec<Effect>) {
+        self.compiler = Compiler::Installing { what: "Preparing".to_owned(), done_bytes: 0, total_bytes: 0 };
+        if let Some(Dialog::Settings(_)) = self.dialog {
+            self.dialog = None;
+        }
+        effects.push(Effect::InstallCompiler);
+    }
+
+    /// The command that a hint or a fault's button stands for.
+    pub fn jump_to(fault: &gpu_core::emulator::Fault) -> Option<Command> {
+        let place = fault.source.as_ref().filter(|place| place.file == KERNEL_NAME)?;
+        Some(Command::GoToLine { line: place.line, column: place.column })
+    }
+}

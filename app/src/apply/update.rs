@@ -1,0 +1,66 @@
+//! What background work found, turned into state.
+
+use crate::effect::{Effect, Update};
+use crate::state::{Compiler, State, ToastKind};
+
+impl State {
+    /// Takes in one finding.
+    pub fn update(&mut self, update: Update) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match update {
+            Update::Loaded { slot, text, past, runs } => {
+                let now_s = self.now_s;
+                if let Some(desk) = self.desks.get_mut(&slot).filter(|desk| !desk.loaded) {
+                    desk.editor = crate::widgets::code_editor::Editor::with_past(text, past);
+                    desk.loaded = true;
+                    desk.journalled = desk.editor.version();
+                    desk.runs = runs;
+                    desk.compile_at_s = Some(now_s);
+                }
+            }
+            Update::Imported(Ok((name, text))) => {
+                self.replace_text(text, &format!("{name} is in the editor; Undo brings your text back"), &mut effects);
+            }
+            Update::Exported(Ok(Some(path))) => {
+                self.toast(ToastKind::Good, format!("Saved {}", path.display()));
+            }
+            Update::Exported(Ok(None)) => {}
+            Update::Imported(Err(problem)) | Update::Exported(Err(problem)) | Update::Problem(problem) => {
+                self.toast(ToastKind::Bad, problem);
+            }
+            Update::Compiler(compiler) => {
+                let found = matches!(compiler, Compiler::Found { .. });
+                let installed = matches!(self.compiler, Compiler::Installing { .. }) && found;
+                self.compiler = compiler;
+                if installed {
+                    self.toast(ToastKind::Good, "The CUDA compiler is ready");
+                    effects.push(Effect::RestartLab);
+                }
+                if found {
+                    let now_s = self.now_s;
+                    if let Some(desk) = self.desk_mut().filter(|desk| desk.compiled.value().is_none()) {
+                        desk.compile_at_s = Some(now_s);
+                    }
+                }
+            }
+            Update::Course(Ok(course)) => {
+                self.course = course;
+                self.course_problem = None;
+                self.desks.clear();
+                self.desk = None;
+                let open = self.view.day.clone().filter(|id| self.course.day_by_id(id).is_some());
+                if let Some(id) = open.or_else(|| first_day(&self.course)) {
+                    self.open_day(&id, &mut effects);
+                }
+            }
+            Update::Course(Err(problem)) => self.course_problem = Some(problem),
+        }
+        effects
+    }
+}
+
+/// The day to open when nothing is known: the first that is written, else the first.
+pub(crate) fn first_day(course: &curriculum::Course) -> Option<String> {
+    let written = course.days().find(|day| day.is_written());
+    written.or_else(|| course.days().next()).map(|day| day.id.clone())
+}

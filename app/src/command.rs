@@ -1,0 +1,402 @@
+//! Every action once: text, tooltip, shortcut and menu. Menus, palette, buttons and the cheat sheet derive from
+//! [`Action::info`], and a test walks the list.
+
+use crate::state::{Pane, ResultTab, WorkTab};
+use crate::widgets::code_editor::EditorAction;
+use curriculum::Step;
+use egui::{Key, KeyboardShortcut, Modifiers};
+
+/// Something that a person can do with one key, menu item or button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    Check,
+    Benchmark,
+    Stop,
+    ImportKernel,
+    ExportKernel,
+    ResetToScaffold,
+    Quit,
+    Undo,
+    Redo,
+    Find,
+    Replace,
+    FindNext,
+    FindPrevious,
+    GoToLine,
+    NextProblem,
+    ToggleComment,
+    DuplicateLine,
+    DeleteLine,
+    MoveLineUp,
+    MoveLineDown,
+    NextHint,
+    ShowSolution,
+    PreviousDay,
+    NextDay,
+    StepChallenge,
+    StepExplore,
+    StepConcept,
+    StepCodeIt,
+    StepVerify,
+    NextPane,
+    PreviousPane,
+    ToggleCourse,
+    ToggleLesson,
+    ToggleResults,
+    ThemeDark,
+    ThemeLight,
+    ThemeSystem,
+    ZoomIn,
+    ZoomOut,
+    ZoomReset,
+    Settings,
+    Palette,
+    Shortcuts,
+    About,
+}
+
+/// Where an action stands in the menus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Menu {
+    File,
+    Edit,
+    Run,
+    Day,
+    View,
+    Help,
+}
+
+impl Menu {
+    pub const ALL: [Menu; 6] = [Menu::File, Menu::Edit, Menu::Run, Menu::Day, Menu::View, Menu::Help];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Menu::File => "File",
+            Menu::Edit => "Edit",
+            Menu::Run => "Run",
+            Menu::Day => "Day",
+            Menu::View => "View",
+            Menu::Help => "Help",
+        }
+    }
+}
+
+/// Whose key it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Works everywhere.
+    Global,
+    /// Works while the code editor has the keyboard; other text boxes have their own.
+    Editor,
+}
+
+/// What menus, palette and cheat sheet show of an action.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    pub text: &'static str,
+    pub tooltip: &'static str,
+    pub shortcuts: &'static [KeyboardShortcut],
+    pub menu: Menu,
+    pub scope: Scope,
+}
+
+const CTRL: Modifiers = Modifiers::COMMAND;
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(modifiers, key)
+}
+
+/// Shortcuts of a row.
+macro_rules! keys {
+    ($($modifiers:expr, $key:ident);*) => { const { &[$(key($modifiers, Key::$key)),*] } };
+}
+
+impl Action {
+    /// Every action, in menu order.
+    pub const ALL: [Action; 44] = [
+        Action::Check,
+        Action::Benchmark,
+        Action::Stop,
+        Action::ImportKernel,
+        Action::ExportKernel,
+        Action::ResetToScaffold,
+        Action::Quit,
+        Action::Undo,
+        Action::Redo,
+        Action::Find,
+        Action::Replace,
+        Action::FindNext,
+        Action::FindPrevious,
+        Action::GoToLine,
+        Action::NextProblem,
+        Action::ToggleComment,
+        Action::DuplicateLine,
+        Action::DeleteLine,
+        Action::MoveLineUp,
+        Action::MoveLineDown,
+        Action::NextHint,
+        Action::ShowSolution,
+        Action::PreviousDay,
+        Action::NextDay,
+        Action::StepChallenge,
+        Action::StepExplore,
+        Action::StepConcept,
+        Action::StepCodeIt,
+        Action::StepVerify,
+        Action::NextPane,
+        Action::PreviousPane,
+        Action::ToggleCourse,
+        Action::ToggleLesson,
+        Action::ToggleResults,
+        Action::ThemeDark,
+        Action::ThemeLight,
+        Action::ThemeSystem,
+        Action::ZoomIn,
+        Action::ZoomOut,
+        Action::ZoomReset,
+        Action::Settings,
+        Action::Palette,
+        Action::Shortcuts,
+        Action::About,
+    ];
+
+    /// The action's row of the table.
+    pub const fn info(self) -> Info {
+        const fn row(
+            menu: Menu,
+            scope: Scope,
+            text: &'static str,
+            tooltip: &'static str,
+            shortcuts: &'static [KeyboardShortcut],
+        ) -> Info {
+            Info { text, tooltip, shortcuts, menu, scope }
+        }
+        use Menu::{Day, Edit, File, Help, Run, View};
+        use Scope::{Editor, Global};
+        const NONE: Modifiers = Modifiers::NONE;
+        const ALT: Modifiers = Modifiers::ALT;
+        const SHIFT: Modifiers = Modifiers::SHIFT;
+        match self {
+            Action::Check => row(
+                Run,
+                Global,
+                "Check",
+                "Compile the kernel and judge it on fresh inputs of awkward sizes",
+                keys![CTRL, Enter],
+            ),
+            Action::Benchmark => row(
+                Run,
+                Global,
+                "Benchmark",
+                "Judge the kernel, then time it on a GPU or count what it does on the emulator",
+                keys![CTRL, B],
+            ),
+            Action::Stop => row(Run, Global, "Stop", "End the running kernel", keys![CTRL, Period]),
+            Action::ImportKernel => {
+                row(File, Global, "Import Kernel…", "Replace the text with a file's; can be undone", keys![CTRL, O])
+            }
+            Action::ExportKernel => {
+                row(File, Global, "Export Kernel…", "Save a copy of the text as a file", keys![CTRL, S])
+            }
+            Action::ResetToScaffold => row(
+                File,
+                Global,
+                "Reset to Scaffold",
+                "Go back to the text that the day starts from; can be undone",
+                keys![],
+            ),
+            Action::Quit => row(File, Global, "Quit", "Close Lockstep; everything is saved", keys![CTRL, Q]),
+            Action::Undo => row(Edit, Editor, "Undo", "Take the last edit back", keys![CTRL, Z]),
+            Action::Redo => row(Edit, Editor, "Redo", "Do the edit again", keys![CTRL_SHIFT, Z; CTRL, Y]),
+            Action::Find => row(Edit, Global, "Find", "Search in the kernel", keys![CTRL, F]),
+            Action::Replace => row(Edit, Global, "Replace", "Search and replace in the kernel", keys![CTRL, H]),
+            Action::FindNext => row(Edit, Global, "Find Next", "Go to the next match", keys![NONE, F3]),
+            Action::FindPrevious => row(Edit, Global, "Find Previous", "Go to the match before", keys![SHIFT, F3]),
+            Action::GoToLine => row(Edit, Global, "Go to Line…", "Jump to a line by number", keys![CTRL, G]),
+            Action::NextProblem => {
+                row(Edit, Global, "Next Problem", "Jump to the next error or fault", keys![NONE, F8])
+            }
+            Action::ToggleComment => {
+                row(Edit, Editor, "Toggle Comment", "Comment the lines out or in", keys![CTRL, Slash])
+            }
+            Action::DuplicateLine => row(Edit, Editor, "Duplicate Line", "Copy the line below itself", keys![CTRL, D]),
+            Action::DeleteLine => row(Edit, Editor, "Delete Line", "Remove the line", keys![CTRL_SHIFT, K]),
+            Action::MoveLineUp => row(Edit, Editor, "Move Line Up", "Swap with the line above", keys![ALT, ArrowUp]),
+            Action::MoveLineDown => {
+                row(Edit, Editor, "Move Line Down", "Swap with the line below", keys![ALT, ArrowDown])
+            }
+            Action::NextHint => row(Day, Global, "Show a Hint", "Reveal the next hint", keys![CTRL_SHIFT, H]),
+            Action::ShowSolution => row(
+                Day,
+                Global,
+                "Show the Solution",
+                "Open the reference kernel beside yours; asks first until yours passes",
+                keys![],
+            ),
+            Action::PreviousDay => row(Day, Global, "Previous Day", "Open the day before", keys![ALT, PageUp]),
+            Action::NextDay => row(Day, Global, "Next Day", "Open the day after", keys![ALT, PageDown]),
+            Action::StepChallenge => row(Day, Global, "1 Challenge", "What the day asks", keys![CTRL, Num1]),
+            Action::StepExplore => row(Day, Global, "2 Explore", "See it move", keys![CTRL, Num2]),
+            Action::StepConcept => row(Day, Global, "3 Concept", "Why it is so", keys![CTRL, Num3]),
+            Action::StepCodeIt => row(Day, Global, "4 Code It", "Write the kernel", keys![CTRL, Num4]),
+            Action::StepVerify => {
+                row(Day, Global, "5 Verify", "Checks, timing, quiz and reflection", keys![CTRL, Num5])
+            }
+            Action::NextPane => {
+                row(View, Global, "Next Pane", "Move the keyboard to the next pane", keys![NONE, F6; CTRL, Tab])
+            }
+            Action::PreviousPane => row(
+                View,
+                Global,
+                "Previous Pane",
+                "Move the keyboard to the pane before",
+                keys![SHIFT, F6; CTRL_SHIFT, Tab],
+            ),
+            Action::ToggleCourse => {
+                row(View, Global, "Course", "Show or hide the weeks and days", keys![CTRL_SHIFT, E])
+            }
+            Action::ToggleLesson => row(View, Global, "Lesson", "Show or hide the lesson", keys![CTRL_SHIFT, L]),
+            Action::ToggleResults => row(View, Global, "Results", "Show or hide the results", keys![CTRL, J]),
+            Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", keys![]),
+            Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", keys![]),
+            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", keys![]),
+            Action::ZoomIn => row(View, Global, "Zoom In", "Make everything larger", keys![CTRL, Plus; CTRL, Equals]),
+            Action::ZoomOut => row(View, Global, "Zoom Out", "Make everything smaller", keys![CTRL, Minus]),
+            Action::ZoomReset => row(View, Global, "Actual Size", "Back to 100 %", keys![CTRL, Num0]),
+            Action::Settings => {
+                row(File, Global, "Settings…", "Theme, size, compiler, remote machines", keys![CTRL, Comma])
+            }
+            Action::Palette => {
+                row(Help, Global, "Command Palette…", "Find any command by name", keys![CTRL_SHIFT, P; NONE, F1])
+            }
+            Action::Shortcuts => {
+                row(Help, Global, "Keyboard Shortcuts", "All keys on one page", keys![CTRL_SHIFT, Slash])
+            }
+            Action::About => row(Help, Global, "About Lockstep", "Version and licences", keys![]),
+        }
+    }
+
+    /// What the editor does for it, if it is the editor's.
+    pub fn editor_action(self) -> Option<EditorAction> {
+        Some(match self {
+            Action::Undo => EditorAction::Undo,
+            Action::Redo => EditorAction::Redo,
+            Action::ToggleComment => EditorAction::ToggleComment,
+            Action::DuplicateLine => EditorAction::DuplicateLine,
+            Action::DeleteLine => EditorAction::DeleteLine,
+            Action::MoveLineUp => EditorAction::MoveLineUp,
+            Action::MoveLineDown => EditorAction::MoveLineDown,
+            _ => return None,
+        })
+    }
+
+    /// The first shortcut as text, for menus and tooltips.
+    pub fn shortcut_text(self, ctx: &egui::Context) -> String {
+        self.info().shortcuts.first().map(|shortcut| ctx.format_shortcut(shortcut)).unwrap_or_default()
+    }
+
+    /// Tooltip with the shortcut behind it.
+    pub fn tooltip(self, ctx: &egui::Context) -> String {
+        let shortcut = self.shortcut_text(ctx);
+        let tooltip = self.info().tooltip;
+        if shortcut.is_empty() { tooltip.to_owned() } else { format!("{tooltip} ({shortcut})") }
+    }
+}
+
+/// Every change of the state that the screen can ask for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Do(Action),
+    /// A day by its stable id.
+    OpenDay(String),
+    /// A link as written in a lesson.
+    OpenLink(String),
+    ShowStep(Step),
+    ShowWork(WorkTab),
+    ShowResult(ResultTab),
+    /// A visualization by id, in the work area.
+    ShowVisualization(String),
+    /// An exercise of the open day by key.
+    OpenExercise(String),
+    /// An experiment of the open day by name.
+    OpenExperiment(String),
+    /// Sets a knob of the open experiment.
+    TurnKnob {
+        name: String,
+        value: i64,
+    },
+    /// An edit of the open text.
+    Edit(EditorAction),
+    /// Jump to a line of the open text and take the keyboard there. Column 0: the line's first character.
+    GoToLine {
+        line: u32,
+        column: u32,
+    },
+    FocusPane(Pane),
+    CloseFind,
+    SetFind {
+        query: String,
+        replacement: String,
+        match_case: bool,
+        whole_word: bool,
+    },
+    /// A device by its key.
+    PickDevice(crate::state::DeviceKey),
+    /// Replaces the text with this one, as one step that can be undone.
+    OpenInEditor(String),
+    CloseDialog,
+    SetPaletteQuery(String),
+    SetGoToLine(String),
+    SetSettingsDraft(Box<crate::state::SettingsDraft>),
+    SaveSettings,
+    ConfirmDialog,
+    InstallCompiler,
+    StopInstall,
+    LookForCompiler,
+    HideCompilerBanner,
+    Answered {
+        question: String,
+        correct: bool,
+    },
+    Predict {
+        question: String,
+        run: Box<curriculum::quiz::PredictRun>,
+    },
+    Reflect {
+        id: String,
+        text: String,
+    },
+    MarkStepDone(Step),
+    DismissToast(u64),
+    CopyText(String),
+    /// A short message for the learner.
+    Say(String),
+    /// Puts the text of a run (counted from 1) into the editor.
+    OpenRun(u32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_action_is_complete_and_its_shortcuts_are_its_own() {
+        let mut texts = HashSet::new();
+        let mut shortcuts = HashSet::new();
+        let mut listed = HashSet::new();
+        for action in Action::ALL {
+            let info = action.info();
+            assert!(listed.insert(action), "{action:?} is listed twice");
+            assert!(!info.text.is_empty() && !info.tooltip.is_empty(), "{action:?} lacks words");
+            assert!(!info.tooltip.ends_with('.'), "{action:?}: a tooltip is a phrase");
+            assert!(texts.insert(info.text), "{:?} is used twice", info.text);
+            for shortcut in info.shortcuts {
+                let key = (shortcut.modifiers, shortcut.logical_key);
+                assert!(shortcuts.insert(format!("{key:?}")), "{action:?}: {key:?} is taken");
+            }
+            assert_eq!(info.scope == Scope::Editor, action.editor_action().is_some(), "{action:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a change of the state asks of the world, and what the world answers. Both are plain data: nothing in
+//! [`crate::apply`] touches a file, a process or a clock.
+
+use crate::state::{JobKey, LabKey, Purpose};
+use crate::widgets::code_editor::Change;
+use curriculum::Course;
+use curriculum::store::{RunRecord, Slot};
+use gpu_core::job::Job;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something to be done outside the state. None of them blocks the window.
+#[derive(Debug)]
+pub enum Effect {
+    Connect {
+        lab: LabKey,
+        remote: Option<String>,
+    },
+    Submit {
+        lab: LabKey,
+        job: Box<Job>,
+        purpose: Purpose,
+        slot: Option<Slot>,
+    },
+    Stop(JobKey),
+    /// Ask for the devices of a lab.
+    ListDevices(LabKey),
+    /// Read a working text and its runs.
+    Load {
+        slot: Slot,
+        scaffold: String,
+    },
+    /// Note the working text.
+    Journal {
+        slot: Slot,
+        text: String,
+    },
+    SaveProgress,
+    SaveSettings,
+    AddRun {
+        slot: Slot,
+        run: Box<RunRecord>,
+        source: String,
+    },
+    /// Read the text of an earlier run.
+    LoadRun {
+        slot: Slot,
+        run: Box<RunRecord>,
+        number: u32,
+    },
+    PickImport,
+    PickExport {
+        name: String,
+        text: String,
+    },
+    LookForCompiler,
+    InstallCompiler,
+    StopInstall,
+    LoadCourse(Option<PathBuf>),
+    Copy(String),
+    OpenUrl(String),
+    /// Restart the local lab, for a changed compiler.
+    RestartLab,
+    /// Theme and zoom from the settings.
+    ApplyLook,
+    Quit,
+}
+
+/// What background work found.
+pub enum Update {
+    Loaded {
+        slot: Slot,
+        text: String,
+        past: Vec<Change>,
+        runs: Vec<RunRecord>,
+    },
+    Imported(Result<(String, String), String>),
+    Exported(Result<Option<PathBuf>, String>),
+    Compiler(crate::state::Compiler),
+    Course(Result<Arc<Course>, String>),
+    /// Something went wrong with the learner's files.
+    Problem(String),
+}

@@ -1,0 +1,154 @@
+//! Dialogs: one at a time, over the window, closed by Escape.
+
+mod palette;
+mod settings;
+
+use super::{Screen, parts};
+use crate::command::{Action, Command, Menu};
+use crate::state::Dialog;
+use crate::theme::{self, font_size, space};
+use egui::{Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
+
+pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
+    let response = Modal::new(Id::unique("dialog")).show(ui.ctx(), |ui| match dialog {
+        Dialog::Palette { query } => palette::show(ui, screen, query),
+        Dialog::GoToLine { text } => go_to_line(ui, screen, text),
+        Dialog::Settings(draft) => settings::show(ui, screen, draft),
+        Dialog::Shortcuts => shortcuts(ui, screen),
+        Dialog::About => about(ui, screen),
+        Dialog::ConfirmSolution => confirm(
+            ui,
+            screen,
+            "Show the solution?",
+            "It opens by itself once your kernel passes. Seeing it now is noted in your progress, nothing else.",
+            "Show it",
+        ),
+        Dialog::ConfirmReset => confirm(
+            ui,
+            screen,
+            "Go back to the scaffold?",
+            "The text that the day starts from replaces yours. One Undo brings yours back.",
+            "Reset",
+        ),
+    });
+    if response.should_close() {
+        screen.send(Command::CloseDialog);
+    }
+}
+
+fn title(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).size(font_size::HEADING).strong());
+    ui.add_space(space::S);
+}
+
+fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command) {
+    let t = theme::tokens(ui);
+    ui.add_space(space::M);
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        let button = egui::Button::new(RichText::new(accept).color(t.on_accent).strong())
+            .fill(t.accent)
+            .stroke(egui::Stroke::new(1.0, t.accent));
+        if ui.add(button).clicked() {
+            screen.send(command);
+        }
+        if ui.button("Cancel").clicked() {
+            screen.send(Command::CloseDialog);
+        }
+    });
+}
+
+fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, accept: &str) {
+    ui.set_width(420.0);
+    title(ui, question);
+    ui.add(egui::Label::new(text).wrap());
+    buttons(ui, screen, accept, Command::ConfirmDialog);
+}
+
+fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
+    let t = theme::tokens(ui);
+    ui.set_width(320.0);
+    title(ui, "Go to Line");
+    let lines = screen.state.desk().map_or(0, |desk| desk.editor.buffer().line_count());
+    let mut typed = text.to_owned();
+    let edit = TextEdit::singleline(&mut typed).hint_text(format!("1 to {lines}, or 12:5 for a column"));
+    let response = ui.add(edit.desired_width(f32::INFINITY));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, text, text, "");
+        info.label = Some("Line number".to_owned());
+        info
+    });
+    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if !enter {
+        response.request_focus();
+    }
+    if typed != text {
+        screen.send(Command::SetGoToLine(typed));
+    }
+    if enter {
+        screen.send(Command::ConfirmDialog);
+    }
+    ui.label(RichText::new("Enter goes there, Escape closes").small().color(t.text_muted));
+}
+
+/// The cheat sheet, from the table of actions.
+fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    ui.set_width(640.0);
+    title(ui, "Keyboard Shortcuts");
+    ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.65).show(ui, |ui| {
+        for menu in Menu::ALL {
+            let actions: Vec<Action> = Action::ALL
+                .into_iter()
+                .filter(|action| action.info().menu == menu && !action.info().shortcuts.is_empty())
+                .collect();
+            if actions.is_empty() {
+                continue;
+            }
+            parts::caption(ui, menu.title());
+            Grid::new(("shortcuts", menu.title())).num_columns(3).spacing([space::XL, space::XS]).show(ui, |ui| {
+                for action in actions {
+                    let keys: Vec<String> =
+                        action.info().shortcuts.iter().map(|shortcut| ui.ctx().format_shortcut(shortcut)).collect();
+                    ui.label(RichText::new(keys.join("  or  ")).monospace());
+                    ui.label(action.info().text);
+                    ui.label(RichText::new(action.info().tooltip).small().color(t.text_muted));
+                    ui.end_row();
+                }
+            });
+            ui.add_space(space::S);
+        }
+        parts::caption(ui, "Editor");
+        for text in [
+            "Tab and Shift+Tab indent; F6 leaves the editor for the next pane",
+            "Ctrl+Left and Ctrl+Right go by words; Home goes to the first letter, then to the margin",
+            "Escape closes the search, then stops a running kernel",
+        ] {
+            ui.label(text);
+        }
+    });
+    ui.add_space(space::M);
+    if ui.button("Close").clicked() {
+        screen.send(Command::CloseDialog);
+    }
+}
+
+fn about(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    ui.set_width(460.0);
+    title(ui, "Lockstep");
+    ui.label(format!("Version {}", env!("CARGO_PKG_VERSION")));
+    ui.add_space(space::S);
+    let text = "A lab for learning GPU programming in CUDA C++, on a GPU or on an emulator. \
+                Everything drawn and graded comes from what your kernel really did.";
+    ui.add(egui::Label::new(text).wrap());
+    ui.add_space(space::S);
+    ui.label(
+        RichText::new("MIT or Apache-2.0. NVIDIA's compiler comes under NVIDIA's own licence.").color(t.text_muted),
+    );
+    let folder = format!("Your texts and progress: {}", screen.state.data_dir.display());
+    ui.add(egui::Label::new(RichText::new(folder).small().color(t.text_muted)).wrap());
+    ui.add_space(space::M);
+    if ui.button("Close").clicked() {
+        screen.send(Command::CloseDialog);
+    }
+}

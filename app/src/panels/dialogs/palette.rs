@@ -1,0 +1,126 @@
+//! The command palette: every action and every day by name.
+
+use crate::command::{Action, Command};
+use crate::panels::{Screen, toolbar};
+use crate::theme::{self, space};
+use egui::{Button, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui};
+
+struct Row {
+    text: String,
+    keys: String,
+    about: String,
+    command: Command,
+    enabled: bool,
+}
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
+    let t = theme::tokens(ui);
+    ui.set_width(560.0);
+    let (up, down, enter) = ui.input_mut(|input| {
+        (
+            input.consume_key(Modifiers::NONE, Key::ArrowUp),
+            input.consume_key(Modifiers::NONE, Key::ArrowDown),
+            input.consume_key(Modifiers::NONE, Key::Enter),
+        )
+    });
+    let mut typed = query.to_owned();
+    let edit = TextEdit::singleline(&mut typed).hint_text("Type a command or a day").desired_width(f32::INFINITY);
+    let response = ui.add(edit);
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, query, query, "");
+        info.label = Some("Command palette".to_owned());
+        info
+    });
+    response.request_focus();
+    if typed != query {
+        screen.memory.palette_row = 0;
+        screen.send(Command::SetPaletteQuery(typed));
+    }
+    let rows = rows(ui.ctx(), screen, query);
+    let row = &mut screen.memory.palette_row;
+    if down {
+        *row += 1;
+    }
+    if up {
+        *row = row.saturating_sub(1);
+    }
+    *row = (*row).min(rows.len().saturating_sub(1));
+    let chosen_row = *row;
+    ui.add_space(space::S);
+    let mut chosen = None;
+    ScrollArea::vertical().max_height(360.0).auto_shrink([false, true]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = space::XXS;
+        for (index, row) in rows.iter().enumerate() {
+            let selected = index == chosen_row;
+            let button =
+                Button::selectable(selected, &row.text).right_text(RichText::new(&row.keys).color(t.text_muted));
+            let response = ui.add_enabled(row.enabled, button.min_size(egui::vec2(ui.available_width(), 26.0)));
+            if selected && (up || down) {
+                response.scroll_to_me(None);
+            }
+            if response.on_hover_text(&row.about).clicked() || (enter && selected && row.enabled) {
+                chosen = Some(row.command.clone());
+            }
+        }
+        if rows.is_empty() {
+            ui.label(RichText::new("No command has this name.").color(t.text_muted));
+        }
+    });
+    if let Some(command) = chosen {
+        screen.send(Command::CloseDialog);
+        screen.send(command);
+    }
+}
+
+fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
+    let mut scored: Vec<(usize, Row)> = Vec::new();
+    for action in Action::ALL.into_iter().filter(|action| *action != Action::Palette) {
+        let info = action.info();
+        let text = format!("{}: {}", info.menu.title(), info.text);
+        if let Some(score) = score(&text, query).or_else(|| score(info.tooltip, query).map(|score| score + 100)) {
+            let row = Row {
+                text,
+                keys: action.shortcut_text(ctx),
+                about: info.tooltip.to_owned(),
+                command: Command::Do(action),
+                enabled: toolbar::is_enabled(screen, action),
+            };
+            scored.push((score, row));
+        }
+    }
+    for day in screen.state.course.days() {
+        let text = format!("Open Week {} Day {}: {}", day.week, day.number, day.title);
+        if let Some(score) = score(&text, query).filter(|_| !query.is_empty()) {
+            let keys = if day.is_written() { String::new() } else { "planned".to_owned() };
+            let command = Command::OpenDay(day.id.clone());
+            scored.push((score + 10, Row { text, keys, about: day.summary.clone(), command, enabled: true }));
+        }
+    }
+    scored.sort_by_key(|(score, _)| *score);
+    scored.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Lower is better; None when a word of the query is missing.
+fn score(text: &str, query: &str) -> Option<usize> {
+    let text = text.to_lowercase();
+    let mut total = 0;
+    for word in query.to_lowercase().split_whitespace() {
+        let at = text.find(word)?;
+        let starts_word = at == 0 || !text.as_bytes()[at - 1].is_ascii_alphanumeric();
+        total += at + if starts_word { 0 } else { 20 };
+    }
+    Some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::score;
+
+    #[test]
+    fn words_may_come_in_any_order_and_beginnings_count_more() {
+        assert!(score("View: Dark Theme", "theme dark").is_some());
+        assert!(score("View: Dark Theme", "darkness").is_none());
+        assert!(score("Run: Stop", "stop") < score("Run: unstoppable", "stop"));
+        assert_eq!(score("anything", ""), Some(0));
+    }
+}

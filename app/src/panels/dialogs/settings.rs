@@ -1,0 +1,96 @@
+//! The settings page.
+
+use super::{buttons, title};
+use crate::command::Command;
+use crate::panels::{Screen, parts};
+use crate::state::SettingsDraft;
+use crate::theme::{self, space};
+use curriculum::store::ThemeChoice;
+use egui::{DragValue, Grid, RichText, ScrollArea, TextEdit, Ui};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
+    let t = theme::tokens(ui);
+    ui.set_width(600.0);
+    title(ui, "Settings");
+    let mut draft = old.clone();
+    ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.68).show(ui, |ui| {
+        parts::caption(ui, "Look");
+        Grid::new("look").num_columns(2).spacing([space::XXL, space::S]).show(ui, |ui| {
+            ui.label("Theme");
+            ui.horizontal(|ui| {
+                let choices =
+                    [(ThemeChoice::System, "System"), (ThemeChoice::Light, "Light"), (ThemeChoice::Dark, "Dark")];
+                for (choice, name) in choices {
+                    ui.radio_value(&mut draft.settings.theme, choice, name);
+                }
+            });
+            ui.end_row();
+            let label = ui.label("Size");
+            let mut percent = (draft.settings.scale * 100.0).round();
+            let drag = DragValue::new(&mut percent).range(50.0..=400.0).speed(1.0).suffix(" %");
+            if ui.add(drag).labelled_by(label.id).changed() {
+                draft.settings.scale = percent / 100.0;
+            }
+            ui.end_row();
+            let label = ui.label("Code size");
+            let drag = DragValue::new(&mut draft.settings.editor_points).range(8.0..=40.0).speed(0.1).suffix(" pt");
+            ui.add(drag).labelled_by(label.id);
+            ui.end_row();
+        });
+        ui.add_space(space::M);
+        parts::caption(ui, "Compiler and course");
+        Grid::new("paths").num_columns(2).spacing([space::XXL, space::S]).show(ui, |ui| {
+            path_ui(ui, "NVRTC", &mut draft.nvrtc, "folder with libnvrtc; empty searches");
+            path_ui(ui, "Course folder", &mut draft.content, "empty takes the built-in course");
+            path_ui(ui, "Python", &mut draft.python, "interpreter for the Python steps; empty takes python3");
+        });
+        ui.add_space(space::M);
+        parts::caption(ui, "Remote machines");
+        let about = "A command that starts `lockstep worker` on another machine. Kernels then run there.";
+        ui.label(RichText::new(about).small().color(t.text_muted));
+        let mut removed = None;
+        Grid::new("remotes").num_columns(3).spacing([space::M, space::S]).show(ui, |ui| {
+            for (index, remote) in draft.settings.remotes.iter().enumerate() {
+                ui.label(RichText::new(&remote.name).strong());
+                ui.monospace(&remote.command);
+                if ui.button("Remove").on_hover_text(format!("Forget {}", remote.name)).clicked() {
+                    removed = Some(index);
+                }
+                ui.end_row();
+            }
+            let name = ui.add(TextEdit::singleline(&mut draft.remote_name).hint_text("spark").desired_width(110.0));
+            labelled(&name, "Remote name", &draft.remote_name);
+            let command = TextEdit::singleline(&mut draft.remote_command).hint_text("ssh spark lockstep worker");
+            let command = ui.add(command.desired_width(330.0));
+            labelled(&command, "Remote command", &draft.remote_command);
+            ui.label(RichText::new("added on Save").small().color(t.text_muted));
+            ui.end_row();
+        });
+        if let Some(index) = removed {
+            draft.settings.remotes.remove(index);
+        }
+        if let Some(problem) = &draft.problem {
+            ui.label(RichText::new(problem).color(t.fail));
+        }
+    });
+    if draft != *old {
+        draft.problem = None;
+        screen.send(Command::SetSettingsDraft(Box::new(draft)));
+    }
+    buttons(ui, screen, "Save", Command::SaveSettings);
+}
+
+fn path_ui(ui: &mut Ui, name: &str, text: &mut String, hint: &str) {
+    ui.label(name);
+    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(400.0));
+    labelled(&response, name, text);
+    ui.end_row();
+}
+
+fn labelled(response: &egui::Response, name: &str, text: &str) {
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, text, text, "");
+        info.label = Some(name.to_owned());
+        info
+    });
+}

@@ -1,0 +1,95 @@
+//! The search strip above the editor.
+
+use super::Screen;
+use crate::command::{Action, Command};
+use crate::theme::{self, space};
+use crate::widgets::code_editor::{EditorAction, Find};
+use egui::{Frame, Key, Margin, RichText, Stroke, TextEdit, Ui};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::ops::Range<usize>) {
+    let t = theme::tokens(ui);
+    let mut query = find.query.clone();
+    let mut replacement = find.replacement.clone();
+    let (mut match_case, mut whole_word) = (find.match_case, find.whole_word);
+    let frame = Frame::new()
+        .fill(t.raised)
+        .stroke(Stroke::new(1.0, t.border))
+        .inner_margin(Margin::symmetric(space::M as i8, space::XS as i8));
+    frame.show(ui, |ui| {
+        ui.take_available_width();
+        ui.horizontal(|ui| {
+            let edit = TextEdit::singleline(&mut query).desired_width(190.0).hint_text("Find").id_salt("find query");
+            let response = ui.add(edit);
+            label(&response, "Find", &query);
+            if find.focus != screen.memory.find_focus_granted {
+                screen.memory.find_focus_granted = find.focus;
+                response.request_focus();
+            }
+            if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                let shift = ui.input(|input| input.modifiers.shift);
+                let step = if shift { EditorAction::FindPrevious } else { EditorAction::FindNext };
+                screen.send(Command::Edit(step));
+                response.request_focus();
+            }
+            if icon(ui, "⬆", Action::FindPrevious) {
+                screen.send(Command::Edit(EditorAction::FindPrevious));
+            }
+            if icon(ui, "⬇", Action::FindNext) {
+                screen.send(Command::Edit(EditorAction::FindNext));
+            }
+            ui.toggle_value(&mut match_case, "Aa").on_hover_text("Match case");
+            ui.toggle_value(&mut whole_word, "ab|").on_hover_text("Whole words only");
+            let at = find.matches.iter().position(|found| found == selection);
+            let (text, color) = match (find.query.is_empty(), find.matches.len(), at) {
+                (true, ..) => (String::new(), t.text_muted),
+                (_, 0, _) => ("no match".to_owned(), t.fail),
+                (_, count, Some(at)) => (format!("{} of {count}", at + 1), t.text_muted),
+                (_, 1, None) => ("1 match".to_owned(), t.text_muted),
+                (_, count, None) => (format!("{count} matches"), t.text_muted),
+            };
+            ui.label(RichText::new(text).small().color(color));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if ui.button("✖").on_hover_text("Close the search (Escape)").clicked() {
+                    screen.send(Command::CloseFind);
+                }
+            });
+        });
+        if find.replace_open {
+            ui.horizontal(|ui| {
+                let edit = TextEdit::singleline(&mut replacement)
+                    .desired_width(190.0)
+                    .hint_text("Replace with")
+                    .id_salt("find replacement");
+                let response = ui.add(edit);
+                label(&response, "Replace with", &replacement);
+                if ui.button("Replace").on_hover_text("Replace this match and go to the next").clicked() {
+                    screen.send(Command::Edit(EditorAction::ReplaceOne));
+                }
+                if ui.button("Replace All").on_hover_text("Replace every match; one Undo takes it back").clicked() {
+                    screen.send(Command::Edit(EditorAction::ReplaceAll));
+                }
+            });
+        }
+    });
+    let changed = query != find.query
+        || replacement != find.replacement
+        || match_case != find.match_case
+        || whole_word != find.whole_word;
+    if changed {
+        screen.send(Command::SetFind { query, replacement, match_case, whole_word });
+    }
+}
+
+fn icon(ui: &mut Ui, text: &str, action: Action) -> bool {
+    let response = ui.button(text).on_hover_text(action.tooltip(ui.ctx()));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text));
+    response.clicked()
+}
+
+fn label(response: &egui::Response, name: &str, text: &str) {
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, text, text, name);
+        info.label = Some(name.to_owned());
+        info
+    });
+}

@@ -1,0 +1,224 @@
+//! The lesson pane: the step's text with its interactive parts, hints while coding, quiz and reflection at the end.
+
+use super::{Screen, parts};
+use crate::command::{Action, Command};
+use crate::state::Pane;
+use crate::theme::{self, space};
+use crate::widgets::quiz::{self, QuizAction};
+use curriculum::{Block, Day, Step};
+use egui::{Frame, Margin, RichText, ScrollArea, Ui};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    let step = screen.state.view.step;
+    if screen.takes_focus(Pane::Lesson) {
+        // Text has no focus of its own; the keyboard goes to where its controls begin.
+        ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
+    }
+    let scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step.id())).auto_shrink(false);
+    scroll.show(ui, |ui| {
+        Frame::new().inner_margin(Margin::symmetric(space::XL as i8, space::L as i8)).show(ui, |ui| {
+            ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
+            ui.spacing_mut().item_spacing.y = space::M;
+            if step == Step::Challenge {
+                objectives_ui(ui, day);
+            }
+            blocks_ui(ui, screen, day, step);
+            match step {
+                Step::CodeIt => hints_ui(ui, screen),
+                Step::Verify => verify_ui(ui, screen, day),
+                Step::Challenge | Step::Explore | Step::Concept => {}
+            }
+            next_ui(ui, screen, day, step);
+        });
+    });
+}
+
+fn objectives_ui(ui: &mut Ui, day: &Day) {
+    let t = theme::tokens(ui);
+    if day.objectives.is_empty() {
+        return;
+    }
+    parts::notice(ui, t.info_soft, t.info, |ui| {
+        ui.spacing_mut().item_spacing.y = space::XS;
+        parts::caption(ui, "Afterwards you can");
+        for objective in &day.objectives {
+            ui.horizontal_top(|ui| {
+                ui.label(RichText::new("•").color(t.info));
+                ui.add(egui::Label::new(objective).wrap());
+            });
+        }
+    });
+}
+
+fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
+    let section = day.lesson.section(step);
+    for (index, block) in section.blocks.iter().enumerate() {
+        match block {
+            Block::Markdown(text) => {
+                let place = format!("{}/{}/{index}", day.id, step.id());
+                screen.markdown_ui(ui, &place, text);
+            }
+            Block::Visualization { id, caption } => visualization_ui(ui, screen, id, caption),
+            Block::Experiment { name } => experiment_ui(ui, screen, day, name),
+            Block::Exercise { key } => exercise_ui(ui, screen, day, key),
+        }
+    }
+}
+
+fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &str) {
+    let t = theme::tokens(ui);
+    parts::notice(ui, t.raised, t.accent, |ui| {
+        ui.add(egui::Label::new(caption).wrap());
+        let text = format!("▶ Open {}", super::work::visualization_title(id));
+        if ui.button(text).on_hover_text("Shows it in the work area on the right").clicked() {
+            screen.send(Command::ShowVisualization(id.to_owned()));
+        }
+    });
+}
+
+fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name: &str) {
+    let t = theme::tokens(ui);
+    let Some((_, experiment)) = day.experiment(name) else { return };
+    parts::notice(ui, t.raised, t.modelled, |ui| {
+        ui.label(RichText::new(&experiment.title).strong());
+        ui.add(egui::Label::new(RichText::new(&experiment.question).color(t.text_muted)).wrap());
+        if ui.button("Open the experiment").on_hover_text("A text of its own; your kernel stays as it is").clicked() {
+            screen.send(Command::OpenExperiment(name.to_owned()));
+        }
+    });
+}
+
+fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
+    let t = theme::tokens(ui);
+    let Some(exercise) = day.exercise_by_key(key) else { return };
+    let passed = screen.state.progress.exercise(day, key).is_some_and(|exercise| exercise.passed.is_some());
+    let open = screen.state.desk().is_some_and(|desk| desk.exercise == key);
+    parts::notice(ui, t.raised, if passed { t.pass } else { t.accent }, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(&exercise.spec.title).strong());
+            if passed {
+                parts::chip(ui, "✔ passed", t.pass, t.pass_soft);
+            }
+        });
+        if open {
+            ui.label(RichText::new("Open in the editor").color(t.text_muted));
+        } else if ui.button("Open in the editor").clicked() {
+            screen.send(Command::OpenExercise(key.to_owned()));
+        }
+    });
+}
+
+/// Hints one after the other, and the solution behind them.
+fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    let (Some(exercise), Some(desk)) = (state.exercise(), state.desk()) else { return };
+    let shown = state.hints_shown();
+    let steps = &exercise.hints.steps;
+    ui.separator();
+    ui.label(RichText::new("Stuck?").strong());
+    for (index, hint) in steps.iter().take(shown).enumerate() {
+        parts::notice(ui, t.warn_soft, t.warn, |ui| {
+            parts::caption(ui, &format!("Hint {} of {}", index + 1, steps.len()));
+            let place = format!("hint/{}/{}/{index}", desk.day, desk.exercise);
+            screen.markdown_ui(ui, &place, hint);
+        });
+    }
+    ui.horizontal(|ui| {
+        if shown < steps.len() {
+            let text =
+                if shown == 0 { "Show a hint".to_owned() } else { format!("Next hint ({} more)", steps.len() - shown) };
+            if ui.button(text).on_hover_text(Action::NextHint.tooltip(ui.ctx())).clicked() {
+                screen.send(Command::Do(Action::NextHint));
+            }
+        }
+        let unlocked = screen.state.solution_unlocked();
+        let text = if unlocked { "Show the solution" } else { "🔒 Show the solution" };
+        let tooltip = if unlocked { "Opens beside your text" } else { "Opens when your kernel passes, or on request" };
+        if ui.button(text).on_hover_text(tooltip).clicked() {
+            screen.send(Command::Do(Action::ShowSolution));
+        }
+    });
+}
+
+fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    restore(screen, day);
+    if !day.quiz.questions.is_empty() {
+        ui.separator();
+        ui.label(RichText::new("Quiz").size(theme::font_size::HEADING).strong());
+        let quiz_state = screen.memory.quizzes.entry(day.id.clone()).or_default();
+        for action in quiz::show(ui, &day.quiz, quiz_state) {
+            screen.commands.push(match action {
+                QuizAction::Answered { question, correct, .. } => Command::Answered { question, correct },
+                QuizAction::Run { question, run } => Command::Predict { question, run: Box::new(run) },
+                QuizAction::OpenLink(target) => Command::OpenLink(target),
+            });
+        }
+    }
+    if !day.reflection.is_empty() {
+        ui.separator();
+        ui.label(RichText::new("Reflection").size(theme::font_size::HEADING).strong());
+        reflections(ui, screen, day);
+    }
+    links_ui(ui, day, screen);
+}
+
+/// Puts the answers of earlier days into the quiz, once.
+fn restore(screen: &mut Screen<'_>, day: &Day) {
+    if !screen.memory.restored.insert(day.id.clone()) {
+        return;
+    }
+    if let Some(progress) = screen.state.progress.days.get(&day.id) {
+        let quiz_state = screen.memory.quizzes.entry(day.id.clone()).or_default();
+        for (question, answer) in &progress.answers {
+            quiz_state.restore(question, answer.correct);
+        }
+        let written = screen.memory.reflections.entry(day.id.clone()).or_default();
+        for (id, text) in &progress.reflections {
+            written.restore(id, text.clone());
+        }
+    }
+}
+
+fn reflections(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    let written = screen.memory.reflections.entry(day.id.clone()).or_default();
+    for id in quiz::reflections_ui(ui, &day.reflection, written) {
+        let text = written.written(&id).to_owned();
+        screen.commands.push(Command::Reflect { id, text });
+    }
+}
+
+fn links_ui(ui: &mut Ui, day: &Day, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    if day.links.is_empty() {
+        return;
+    }
+    ui.separator();
+    ui.label(RichText::new("Read on").strong());
+    for link in &day.links {
+        if ui.link(&link.title).on_hover_text(&link.url).clicked() {
+            screen.send(Command::OpenLink(link.url.clone()));
+        }
+        ui.add(egui::Label::new(RichText::new(&link.why).small().color(t.text_muted)).wrap());
+    }
+}
+
+/// The way to the next step.
+fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
+    let next = Step::ALL.into_iter().find(|other| *other > step);
+    ui.add_space(space::M);
+    match next {
+        Some(next) => {
+            let text = format!("Next: {} ›", day.lesson.section(next).title);
+            if ui.button(text).on_hover_text("Marks this step as done where it was for reading").clicked() {
+                screen.send(Command::ShowStep(next));
+            }
+        }
+        None => {
+            if ui.button("Next day ›").on_hover_text(Action::NextDay.tooltip(ui.ctx())).clicked() {
+                screen.send(Command::Do(Action::NextDay));
+            }
+        }
+    }
+    ui.add_space(space::XL);
+}

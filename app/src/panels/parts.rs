@@ -1,0 +1,181 @@
+//! Small parts that every panel uses, so that they look the same everywhere.
+
+use crate::command::{Action, Command};
+use crate::theme::{self, Tokens, radius, space};
+use egui::{Button, Color32, CornerRadius, Frame, Margin, Response, RichText, Stroke, Ui, vec2};
+
+/// A button for an action: text, tooltip and shortcut come from the table.
+pub fn action_button(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Option<Command> {
+    let response = action_response(ui, action, text, primary, enabled);
+    response.clicked().then_some(Command::Do(action))
+}
+
+/// As [`action_button`], for callers that need the response.
+pub fn action_response(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Response {
+    let t = theme::tokens(ui);
+    let mut label = RichText::new(text);
+    let mut button_fill = None;
+    if primary && enabled {
+        label = label.color(t.on_accent).strong();
+        button_fill = Some(t.accent);
+    }
+    let mut button = Button::new(label);
+    if let Some(fill) = button_fill {
+        button = button.fill(fill).stroke(Stroke::new(1.0, fill));
+    }
+    let tooltip = action.tooltip(ui.ctx());
+    let response = ui.add_enabled(enabled, button);
+    response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip)
+}
+
+/// A tab: text with a line under the chosen one.
+pub fn tab(ui: &mut Ui, selected: bool, text: &str) -> Response {
+    let t = theme::tokens(ui);
+    let color = if selected { t.text } else { t.text_muted };
+    let button = Button::selectable(selected, RichText::new(text).color(color))
+        .fill(Color32::TRANSPARENT)
+        .stroke(Stroke::NONE)
+        .corner_radius(CornerRadius::same(radius::SMALL))
+        .min_size(vec2(0.0, 30.0));
+    let response = ui.add(button);
+    let rect = response.rect;
+    if selected {
+        let line = egui::Rect::from_min_max(
+            egui::pos2(rect.left() + space::XS, rect.bottom() - 2.0),
+            egui::pos2(rect.right() - space::XS, rect.bottom()),
+        );
+        ui.painter().rect_filled(line, 1.0, t.accent);
+    }
+    response
+}
+
+/// A row of tabs on a strip.
+pub fn tab_strip(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    let t = theme::tokens(ui);
+    let frame = Frame::new().fill(t.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
+    frame.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            contents(ui);
+            ui.take_available_width();
+        });
+    });
+    let rect = ui.min_rect();
+    ui.painter().hline(rect.x_range(), ui.cursor().top() - 0.5, Stroke::new(1.0, t.border));
+}
+
+/// A quiet label in a rounded box.
+pub fn chip(ui: &mut Ui, text: &str, color: Color32, fill: Color32) -> Response {
+    let frame = Frame::new()
+        .fill(fill)
+        .corner_radius(radius::SMALL)
+        .inner_margin(Margin::symmetric(space::S as i8, space::XXS as i8));
+    frame.show(ui, |ui| ui.label(RichText::new(text).small().color(color))).response
+}
+
+/// A box with a coloured edge for a message that matters.
+pub fn notice(ui: &mut Ui, fill: Color32, edge: Color32, contents: impl FnOnce(&mut Ui)) {
+    let frame = Frame::new()
+        .fill(fill)
+        .corner_radius(radius::MEDIUM)
+        .inner_margin(Margin { left: space::L as i8 + 2, ..Margin::same(space::M as i8) });
+    let response = frame
+        .show(ui, |ui| {
+            ui.take_available_width();
+            contents(ui);
+        })
+        .response;
+    let rect = response.rect;
+    let bar = egui::Rect::from_min_max(rect.min, egui::pos2(rect.left() + 4.0, rect.bottom()));
+    let corner = CornerRadius { nw: radius::MEDIUM, sw: radius::MEDIUM, ne: 0, se: 0 };
+    ui.painter().rect_filled(bar, corner, edge);
+}
+
+/// What a pane says when it has nothing to show: a title and what to do.
+pub fn empty(ui: &mut Ui, title: &str, text: &str) {
+    let t = theme::tokens(ui);
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() * 0.25).clamp(space::M, 96.0));
+        ui.label(RichText::new(title).strong().color(t.text));
+        ui.label(RichText::new(text).color(t.text_muted));
+    });
+}
+
+/// Three dots that light up in turn: something is under way. The run's own clock redraws it, nothing else does.
+pub fn busy(ui: &mut Ui) {
+    let t = theme::tokens(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(26.0, 14.0), egui::Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, "Busy"));
+    let lit = (ui.input(|input| input.time) * 3.0) as usize % 3;
+    for dot in 0..3 {
+        let center = egui::pos2(rect.left() + 5.0 + 8.0 * dot as f32, rect.center().y);
+        let color = if dot == lit { t.accent } else { t.border_strong };
+        ui.painter().circle_filled(center, if dot == lit { 3.5 } else { 2.5 }, color);
+    }
+}
+
+/// A small heading above a group.
+pub fn caption(ui: &mut Ui, text: &str) {
+    let t = theme::tokens(ui);
+    ui.label(RichText::new(text).small().strong().color(t.text_muted));
+}
+
+/// Name and value, in two columns of a grid row.
+pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
+    let t = theme::tokens(ui);
+    ui.label(RichText::new(name).color(t.text_muted));
+    ui.label(RichText::new(value).color(t.text));
+    ui.end_row();
+}
+
+/// The symbol and colour of an outcome.
+pub fn outcome(t: &Tokens, passed: bool) -> (&'static str, Color32) {
+    if passed { ("✔", t.pass) } else { ("✖", t.fail) }
+}
+
+/// 1234567 as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Nanoseconds with a unit that fits.
+pub fn time(ns: f64) -> String {
+    match ns {
+        n if n < 1e3 => format!("{n:.0} ns"),
+        n if n < 1e6 => format!("{:.2} µs", n / 1e3),
+        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
+        n => format!("{:.2} s", n / 1e9),
+    }
+}
+
+/// A number as a learner would write it: as many digits as tell it apart.
+pub fn number(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e7).contains(&value.abs()) {
+        let text = format!("{value:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!((grouped(0), grouped(999), grouped(1000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!((time(12.4), time(1234.0), time(3.2e9)), ("12 ns".into(), "1.23 µs".into(), "3.20 s".into()));
+        assert_eq!((number(0.0), number(1.5), number(-2.0)), ("0".into(), "1.5".into(), "-2".into()));
+        assert_eq!((number(1e-9), number(f64::NAN)), ("1.0000e-9".into(), "NaN".into()));
+    }
+}

@@ -1,0 +1,64 @@
+//! All that the compiler and the last run complain about, as one list; a click jumps to the line.
+
+use super::verdict;
+use crate::command::Command;
+use crate::panels::{Screen, parts};
+use crate::state::{Desk, Slot};
+use crate::theme::{self, space};
+use egui::{RichText, Ui};
+use gpu_core::compile::{Diagnostic, Severity};
+
+/// Errors, warnings and faults.
+pub fn count(desk: &Desk) -> usize {
+    let diagnostics = desk.compiled.value().map_or(0, |report| report.diagnostics.len());
+    diagnostics + desk.verdict.value().map_or(0, |verdict| verdict.faults.len())
+}
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
+    let t = theme::tokens(ui);
+    ui.spacing_mut().item_spacing.y = space::S;
+    if let Slot::Failed { message, .. } = &desk.compiled {
+        parts::notice(ui, t.fail_soft, t.fail, |ui| {
+            ui.add(egui::Label::new(message).wrap());
+        });
+    }
+    if let Some(trouble) = &desk.trouble {
+        ui.label(RichText::new(trouble).strong().color(t.fail));
+    }
+    let diagnostics = desk.compiled.value().map_or(&[][..], |report| &report.diagnostics);
+    for diagnostic in diagnostics {
+        diagnostic_ui(ui, screen, diagnostic);
+    }
+    if let Some(verdict) = desk.verdict.value() {
+        for fault in &verdict.faults {
+            verdict::fault_ui(ui, screen, fault);
+        }
+    }
+    if count(desk) == 0 && desk.trouble.is_none() {
+        parts::empty(ui, "No problems", "Errors of the compiler and faults of the last run are listed here.");
+    }
+}
+
+fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) {
+    let t = theme::tokens(ui);
+    let (symbol, word, color) = match diagnostic.severity {
+        Severity::Error => ("✖", "Error", t.fail),
+        Severity::Warning => ("⚠", "Warning", t.warn),
+        Severity::Note => ("ℹ", "Note", t.info),
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(symbol).color(color));
+        ui.label(RichText::new(word).strong().color(color));
+        let own = diagnostic.file == crate::apply::KERNEL_NAME || diagnostic.file.is_empty();
+        if own && diagnostic.line > 0 {
+            let link = ui.link(format!("line {}", diagnostic.line)).on_hover_text("Go to the line");
+            if link.clicked() {
+                screen.send(Command::GoToLine { line: diagnostic.line, column: diagnostic.column });
+            }
+        } else if diagnostic.line > 0 {
+            let place = format!("{} line {}", diagnostic.file, diagnostic.line);
+            ui.label(RichText::new(place).color(t.text_muted));
+        }
+        ui.label(&diagnostic.message);
+    });
+}

@@ -1,0 +1,137 @@
+//! Times of this kernel's runs beside the reference and the machine's ceiling.
+
+use crate::command::Command;
+use crate::panels::{Screen, parts};
+use crate::state::{Desk, Slot};
+use crate::theme::{self, space};
+use crate::widgets::timing_plot::{self, TimedRun, TimingAction};
+use curriculum::store::RunKind;
+use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Timing};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
+    let t = theme::tokens(ui);
+    ScrollArea::vertical().id_salt("timing").auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::S;
+            match &desk.bench {
+                Slot::Pending { .. } => {
+                    ui.horizontal(|ui| {
+                        parts::busy(ui);
+                        ui.label(RichText::new("Benchmarking…").strong());
+                    });
+                }
+                Slot::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
+                    ui.add(egui::Label::new(message).wrap());
+                }),
+                Slot::Empty | Slot::Ready(_) => {}
+            }
+            let runs = timed_runs(desk);
+            let key = format!("{}/{}", desk.day, desk.exercise);
+            let plot = screen.memory.plots.entry(key).or_default();
+            let height = (ui.available_height() - space::M).clamp(180.0, 420.0);
+            for action in timing_plot::show(ui, plot, &runs, height) {
+                match action {
+                    // Already on the clipboard; only the toast is missing.
+                    TimingAction::CopiedCsv => screen.commands.push(Command::Say("Copied as CSV".to_owned())),
+                    TimingAction::OpenRun(number) => screen.commands.push(Command::OpenRun(number)),
+                }
+            }
+            if let Some(report) = desk.bench.value() {
+                ui.separator();
+                report_ui(ui, report);
+            }
+        });
+    });
+}
+
+/// All versions of this text that were timed or counted, numbered from 1. The newest comes with all its details.
+fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
+    let newest = desk.bench.value();
+    let mut runs = Vec::new();
+    for (index, record) in desk.runs.iter().enumerate() {
+        let number = index as u32 + 1;
+        if let Some(report) = newest.filter(|report| {
+            record.kind == RunKind::Bench && report.when_unix_s == record.when_unix_s && report.device == record.device
+        }) {
+            runs.extend(TimedRun::from_report(number, report));
+            continue;
+        }
+        runs.extend(record.points.iter().map(|point| TimedRun {
+            number,
+            device: record.device.clone(),
+            when_unix_s: record.when_unix_s,
+            point: BenchPoint {
+                name: point.name.clone(),
+                timing: None,
+                stats: point.stats,
+                flops: point.flops,
+                bytes: point.bytes,
+                share_of_ceiling: point.share_of_ceiling,
+                bound: String::new(),
+                copy: None,
+                reference: None,
+                against_reference: None,
+                counters: point.counters,
+                lines: Vec::new(),
+                caveats: Vec::new(),
+                rejected: None,
+            },
+        }));
+    }
+    runs
+}
+
+fn report_ui(ui: &mut Ui, report: &BenchReport) {
+    let t = theme::tokens(ui);
+    ui.label(RichText::new(&report.summary).strong());
+    ui.label(RichText::new(&report.device).small().color(t.text_muted));
+    Grid::new("bench").num_columns(5).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
+        for name in ["Size", "Time", "Share of the ceiling", "Against the reference", ""] {
+            parts::caption(ui, name);
+        }
+        ui.end_row();
+        for point in &report.points {
+            point_ui(ui, point);
+            ui.end_row();
+        }
+    });
+}
+
+fn point_ui(ui: &mut Ui, point: &BenchPoint) {
+    let t = theme::tokens(ui);
+    ui.monospace(&point.name);
+    // Measured and modelled times differ in colour, wording and shape: a number and an interval.
+    match (&point.timing, &point.stats) {
+        (Some(Timing::Measured { .. }), Some(stats)) => {
+            let text = format!(
+                "{}  ({} – {})",
+                parts::time(stats.median_ns),
+                parts::time(stats.p20_ns),
+                parts::time(stats.p80_ns)
+            );
+            ui.label(RichText::new(text).monospace().color(t.measured));
+        }
+        (Some(Timing::Modelled { low_ns, high_ns, bound_by }), _) => {
+            let text = format!("modelled {} … {}, bound by {bound_by}", parts::time(*low_ns), parts::time(*high_ns));
+            ui.label(RichText::new(text).italics().color(t.modelled));
+        }
+        _ => {
+            ui.label(RichText::new("not timed").color(t.text_muted));
+        }
+    }
+    match point.share_of_ceiling {
+        Some(share) => ui.monospace(format!("{:.0} % of {}", share * 100.0, point.bound)),
+        None => ui.label("–"),
+    };
+    match point.against_reference {
+        Some(Compared::Faster) => ui.label(RichText::new("▲ faster").color(t.pass)),
+        Some(Compared::Slower) => ui.label(RichText::new("▼ slower").color(t.warn)),
+        Some(Compared::Inconclusive) => ui.label(RichText::new("≈ no clear difference").color(t.text_muted)),
+        None => ui.label("–"),
+    };
+    match &point.rejected {
+        Some(why) => ui.label(RichText::new(format!("✖ not a result: {why}")).color(t.fail)),
+        None => ui.label(RichText::new(point.caveats.join("; ")).small().color(t.warn)),
+    };
+}

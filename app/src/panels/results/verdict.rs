@@ -1,0 +1,242 @@
+//! Passed or not, case by case, with the first mismatches and what to look at.
+
+use crate::panels::{Screen, parts};
+use crate::state::{Desk, Slot, State};
+use crate::theme::{self, space};
+use egui::{CollapsingHeader, Grid, RichText, Ui};
+use gpu_core::emulator::Fault;
+use gpu_core::verdict::{CaseReport, Verdict};
+
+/// Faults shown; the Problems tab lists all.
+const FAULTS: usize = 5;
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
+    let t = theme::tokens(ui);
+    ui.spacing_mut().item_spacing.y = space::S;
+    let running = desk.verdict.is_pending();
+    match &desk.verdict {
+        Slot::Empty => {
+            return parts::empty(
+                ui,
+                "Nothing checked yet",
+                "Check (Ctrl+Enter) compiles the kernel and judges it on fresh inputs of awkward sizes.",
+            );
+        }
+        Slot::Failed { message, .. } => failed_ui(ui, desk, message),
+        Slot::Pending { .. } => {
+            ui.horizontal(|ui| {
+                parts::busy(ui);
+                ui.label(RichText::new("Checking…").strong());
+                if desk.verdict.value().is_some() && desk.cases.is_empty() {
+                    ui.label(RichText::new("below: the run before").color(t.text_muted));
+                }
+            });
+        }
+        Slot::Ready(verdict) => summary_ui(ui, desk, verdict),
+    }
+    let earlier = desk.verdict.value();
+    let cases: &[CaseReport] = match earlier {
+        Some(verdict) if !running || desk.cases.is_empty() => &verdict.cases,
+        _ => &desk.cases,
+    };
+    if let Some(verdict) = earlier.filter(|_| !running) {
+        faults_ui(ui, screen, verdict);
+        hint_ui(ui, screen, desk, verdict);
+    }
+    for (index, case) in cases.iter().enumerate() {
+        case_ui(ui, index, case);
+    }
+    if let Some(verdict) = earlier.filter(|verdict| !running && !verdict.cases.is_empty()) {
+        let text = format!(
+            "{:.0} ms in all, of which compiling {:.0} ms. Seed {}.",
+            verdict.total_ms, verdict.compile_ms, verdict.seed
+        );
+        ui.label(RichText::new(text).small().color(t.text_muted));
+    }
+}
+
+fn failed_ui(ui: &mut Ui, desk: &Desk, message: &str) {
+    let t = theme::tokens(ui);
+    parts::notice(ui, t.fail_soft, t.fail, |ui| {
+        ui.add(egui::Label::new(RichText::new(format!("✖ {message}")).strong().color(t.text)).wrap());
+        if desk.verdict.value().is_some() {
+            ui.label(RichText::new("Below: the run before it.").color(t.text_muted));
+        }
+    });
+}
+
+fn summary_ui(ui: &mut Ui, desk: &Desk, verdict: &Verdict) {
+    let t = theme::tokens(ui);
+    let (symbol, color) = parts::outcome(t, verdict.passed);
+    let fill = if verdict.passed { t.pass_soft } else { t.fail_soft };
+    parts::notice(ui, fill, color, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            let title = if verdict.passed { "Passed" } else { "Not yet" };
+            ui.label(RichText::new(format!("{symbol} {title}")).strong().color(color));
+            ui.label(&verdict.summary);
+            if desk.is_stale() {
+                parts::chip(ui, "of an earlier text", t.text_muted, t.raised);
+            }
+        });
+        if verdict.passed && !verdict.cases.is_empty() {
+            let text = format!("Judged on {}.", devices(verdict));
+            ui.label(RichText::new(text).small().color(t.text_muted));
+        }
+    });
+}
+
+fn devices(verdict: &Verdict) -> String {
+    let mut names: Vec<&str> = verdict.cases.iter().map(|case| case.device.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" and ")
+}
+
+fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
+    let t = theme::tokens(ui);
+    for fault in verdict.faults.iter().take(FAULTS) {
+        fault_ui(ui, screen, fault);
+    }
+    if verdict.faults.len() > FAULTS {
+        let text = format!("{} more under Problems", verdict.faults.len() - FAULTS);
+        ui.label(RichText::new(text).small().color(t.text_muted));
+    }
+}
+
+/// One fault: what, where, and a way there.
+pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
+    let t = theme::tokens(ui);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("⚡").color(t.fail));
+        ui.label(RichText::new(fault_name(fault)).strong().color(t.fail));
+        if let Some(place) = &fault.source {
+            match State::jump_to(fault) {
+                Some(command) => {
+                    let link = ui.link(format!("line {}", place.line)).on_hover_text("Go to the line");
+                    if link.clicked() {
+                        screen.send(command);
+                    }
+                }
+                None => {
+                    ui.label(RichText::new(format!("{} line {}", place.file, place.line)).color(t.text_muted));
+                }
+            }
+        }
+        ui.label(&fault.message);
+        if fault.occurrences > 1 {
+            let text = format!("({} threads)", parts::grouped(fault.occurrences));
+            ui.label(RichText::new(text).color(t.text_muted));
+        }
+    });
+}
+
+/// The fault's kind in words.
+pub fn fault_name(fault: &Fault) -> &'static str {
+    use gpu_core::emulator::FaultKind as Kind;
+    match fault.kind {
+        Kind::OutOfBounds => "Out of bounds",
+        Kind::Misaligned => "Misaligned access",
+        Kind::UseAfterFree => "Use after free",
+        Kind::Race => "Race",
+        Kind::Uninitialised => "Uninitialised value",
+        Kind::BarrierDivergence => "Barrier not reached by all",
+        Kind::MaskMisuse => "Wrong warp mask",
+        Kind::MissingAsyncWait => "Copy not waited for",
+        Kind::BarrierPhase => "Wrong barrier phase",
+        Kind::Deadlock => "Deadlock",
+        Kind::StepBudget => "Too many instructions",
+        Kind::TimeBudget => "Too slow",
+        Kind::StackOverflow => "Stack overflow",
+        Kind::BadLaunch => "Launch refused",
+        Kind::Trap => "Trap",
+        Kind::Stopped => "Stopped",
+    }
+}
+
+fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict) {
+    let t = theme::tokens(ui);
+    if verdict.passed {
+        return;
+    }
+    let course = screen.state.course.clone();
+    let exercise = course.day_by_id(&desk.day).and_then(|day| day.exercise_by_key(&desk.exercise));
+    let Some(hint) = exercise.and_then(|exercise| exercise.hints.for_keys(&verdict.hints)) else { return };
+    parts::notice(ui, t.warn_soft, t.warn, |ui| {
+        parts::caption(ui, "What this usually means");
+        let place = format!("fault hint/{}/{}/{}", desk.day, desk.exercise, hint.fault);
+        let shown = *screen.memory.fault_hints.get(&place).unwrap_or(&1);
+        for (index, step) in hint.steps.iter().take(shown).enumerate() {
+            screen.markdown_ui(ui, &format!("{place}/{index}"), step);
+        }
+        if shown < hint.steps.len() && ui.button("Tell me more").clicked() {
+            screen.memory.fault_hints.insert(place, shown + 1);
+        }
+    });
+}
+
+fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
+    let t = theme::tokens(ui);
+    let (symbol, color) = parts::outcome(t, case.passed);
+    let reason = if case.passed { "" } else { case.reason.as_str() };
+    let mut title = egui::text::LayoutJob::default();
+    let font = egui::TextStyle::Body.resolve(ui.style());
+    let mut add = |text: &str, color| {
+        title.append(text, 0.0, egui::text::TextFormat::simple(font.clone(), color));
+    };
+    add(symbol, color);
+    add(&format!("  {}", case.name), t.text);
+    add(&format!("   {}", case.device), t.text_muted);
+    if !reason.is_empty() {
+        add(&format!("   {reason}"), t.text);
+    }
+    let first_failed = !case.passed;
+    CollapsingHeader::new(title).id_salt(("case", index)).default_open(first_failed && index < 3).show(ui, |ui| {
+        if case.passed {
+            let text = format!(
+                "{} elements right; largest error {:.2} of what is allowed; {:.0} ms; seed {}",
+                parts::grouped(case.element_count),
+                case.worst_error_ratio,
+                case.wall_ms,
+                case.seed
+            );
+            ui.label(RichText::new(text).color(t.text_muted));
+        }
+        mismatches_ui(ui, index, case);
+        for text in &case.corrupted {
+            ui.label(RichText::new(format!("✖ {text}")).color(t.fail));
+        }
+        for note in &case.notes {
+            ui.label(RichText::new(format!("ℹ {note}")).color(t.info));
+        }
+    });
+}
+
+fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
+    let t = theme::tokens(ui);
+    if case.mismatches.is_empty() {
+        return;
+    }
+    let text = format!(
+        "{} of {} elements are wrong; the first {}:",
+        parts::grouped(case.mismatch_count),
+        parts::grouped(case.element_count),
+        case.mismatches.len()
+    );
+    ui.label(RichText::new(text).color(t.text_muted));
+    Grid::new(("mismatches", index)).num_columns(4).spacing([space::XXL, space::XXS]).striped(true).show(ui, |ui| {
+        for name in ["Element", "Expected", "Got", ""] {
+            parts::caption(ui, name);
+        }
+        ui.end_row();
+        for mismatch in &case.mismatches {
+            let place: Vec<String> = mismatch.index.iter().map(u64::to_string).collect();
+            ui.monospace(format!("{}[{}]", mismatch.buffer, place.join("][")));
+            ui.monospace(parts::number(mismatch.expected));
+            let got = if mismatch.never_written { "—".to_owned() } else { parts::number(mismatch.got) };
+            ui.label(RichText::new(got).monospace().color(t.fail));
+            let note = if mismatch.never_written { "never written" } else { "" };
+            ui.label(RichText::new(note).color(t.text_muted));
+            ui.end_row();
+        }
+    });
+}

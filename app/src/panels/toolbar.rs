@@ -1,0 +1,192 @@
+//! The strip at the top: menus, device, Check, Benchmark, Stop.
+
+use super::{Screen, parts};
+use crate::command::{Action, Command, Menu};
+use crate::state::{DeviceKey, LabKey, Pane, Slot, WorkTab};
+use crate::theme::{self, space};
+use egui::{Button, ComboBox, Frame, Layout, Margin, MenuBar, RichText, Stroke, Ui};
+use gpu_core::device::{DeviceChoice, DeviceInfo};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let frame = Frame::new().inner_margin(Margin::symmetric(space::M as i8, space::XS as i8));
+    frame.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.set_min_height(30.0);
+            MenuBar::new().ui(ui, |ui| {
+                for menu in Menu::ALL {
+                    menu_ui(ui, screen, menu);
+                }
+            });
+            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| run_ui(ui, screen));
+        });
+    });
+}
+
+fn menu_ui(ui: &mut Ui, screen: &mut Screen<'_>, menu: Menu) {
+    ui.menu_button(menu.title(), |ui| {
+        ui.set_min_width(230.0);
+        for action in Action::ALL.into_iter().filter(|action| action.info().menu == menu) {
+            let button = Button::new(action.info().text).shortcut_text(action.shortcut_text(ui.ctx()));
+            let enabled = is_enabled(screen, action);
+            let button = button.selected(is_on(screen, action));
+            if ui.add_enabled(enabled, button).on_hover_text(action.info().tooltip).clicked() {
+                screen.send(Command::Do(action));
+                ui.close();
+            }
+        }
+    });
+}
+
+/// Whether the action can do anything now.
+pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
+    let state = screen.state;
+    let desk = state.desk().filter(|desk| desk.loaded);
+    match action {
+        Action::Check | Action::Benchmark => desk.is_some() && !state.is_running(),
+        Action::Stop => state.is_running(),
+        Action::Undo => desk.is_some_and(|desk| desk.editor.can_undo()),
+        Action::Redo => desk.is_some_and(|desk| desk.editor.can_redo()),
+        Action::ImportKernel
+        | Action::ExportKernel
+        | Action::ResetToScaffold
+        | Action::Find
+        | Action::Replace
+        | Action::FindNext
+        | Action::FindPrevious
+        | Action::GoToLine
+        | Action::NextProblem
+        | Action::ToggleComment
+        | Action::DuplicateLine
+        | Action::DeleteLine
+        | Action::MoveLineUp
+        | Action::MoveLineDown
+        | Action::NextHint
+        | Action::ShowSolution => desk.is_some(),
+        Action::StepChallenge | Action::StepExplore | Action::StepConcept | Action::StepCodeIt | Action::StepVerify => {
+            state.day().is_some_and(curriculum::Day::is_written)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a menu item carries a tick.
+fn is_on(screen: &Screen<'_>, action: Action) -> bool {
+    use curriculum::store::ThemeChoice;
+    let state = screen.state;
+    match action {
+        Action::ToggleCourse => state.view.course_shown,
+        Action::ToggleLesson => state.view.lesson_shown,
+        Action::ToggleResults => state.view.results_shown,
+        Action::ThemeDark => state.settings.theme == ThemeChoice::Dark,
+        Action::ThemeLight => state.settings.theme == ThemeChoice::Light,
+        Action::ThemeSystem => state.settings.theme == ThemeChoice::System,
+        Action::ShowSolution => state.view.work == WorkTab::Solution,
+        _ => false,
+    }
+}
+
+/// Drawn from the right.
+fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let running = screen.state.is_running();
+    let ready = is_enabled(screen, Action::Check);
+    let stop = Button::new(RichText::new("⏹ Stop").color(if running { t.fail } else { t.text_muted }))
+        .stroke(Stroke::new(1.0, if running { t.fail } else { t.border }));
+    let response = ui.add_enabled(running, stop).on_hover_text(Action::Stop.tooltip(ui.ctx()));
+    if response.on_disabled_hover_text("Nothing is running").clicked() {
+        screen.send(Command::Do(Action::Stop));
+    }
+    let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark", false, ready);
+    screen.commands.extend(bench);
+    let check = parts::action_response(ui, Action::Check, "▶ Check", true, ready);
+    if screen.takes_focus(Pane::Toolbar) {
+        check.request_focus();
+    }
+    if check.clicked() {
+        screen.send(Command::Do(Action::Check));
+    }
+    ui.add_space(space::XS);
+    devices_ui(ui, screen);
+}
+
+fn devices_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let state = screen.state;
+    let picked = state.devices.name(&state.devices.picked);
+    let mut chosen = None;
+    let response = ComboBox::from_id_salt("device")
+        .selected_text(RichText::new(&picked))
+        .width(190.0)
+        .truncate()
+        .height(400.0)
+        .show_ui(ui, |ui| {
+            ui.set_min_width(260.0);
+            for (lab, list) in &state.devices.labs {
+                if let LabKey::Remote(name) = lab {
+                    ui.separator();
+                    parts::caption(ui, name);
+                }
+                let devices: Vec<DeviceInfo> = list.devices.value().cloned().unwrap_or_default();
+                for info in &devices {
+                    let key = DeviceKey { lab: lab.clone(), choice: info.choice.clone() };
+                    let selected = state.devices.picked == key;
+                    let text = format!("{}  ·  {}", info.name, info.arch);
+                    if ui.selectable_label(selected, text).clicked() {
+                        chosen = Some(key);
+                    }
+                }
+                if devices.is_empty() {
+                    unknown_ui(ui, screen, lab, &list.devices, &mut chosen);
+                }
+            }
+            ui.separator();
+            if ui.button("Add a remote machine…").clicked() {
+                screen.commands.push(Command::Do(Action::Settings));
+                ui.close();
+            }
+        })
+        .response;
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Device");
+        info.current_text_value = Some(picked.clone());
+        info
+    });
+    response.on_hover_text("Where kernels run. The emulator finds races and counts memory sectors; a GPU is timed.");
+    if let Some(key) = chosen {
+        screen.send(Command::PickDevice(key));
+    }
+}
+
+/// A lab whose devices are not known yet.
+fn unknown_ui(
+    ui: &mut Ui,
+    screen: &Screen<'_>,
+    lab: &LabKey,
+    devices: &Slot<Vec<DeviceInfo>>,
+    chosen: &mut Option<DeviceKey>,
+) {
+    let t = theme::tokens(ui);
+    let picked = &screen.state.devices.picked;
+    match lab {
+        LabKey::Here => {
+            let key = DeviceKey::emulator();
+            if ui.selectable_label(*picked == key, "Emulator").clicked() {
+                *chosen = Some(key);
+            }
+        }
+        LabKey::Remote(_) => {
+            let key = DeviceKey { lab: lab.clone(), choice: DeviceChoice::Gpu(0) };
+            if ui.selectable_label(*picked == key, "First GPU").clicked() {
+                *chosen = Some(key);
+            }
+        }
+    }
+    match devices {
+        Slot::Pending { .. } => {
+            ui.label(RichText::new("looking for devices…").small().color(t.text_muted));
+        }
+        Slot::Failed { message, .. } => {
+            ui.label(RichText::new(message).small().color(t.fail));
+        }
+        Slot::Empty | Slot::Ready(_) => {}
+    }
+}

@@ -1,0 +1,144 @@
+//! The work area: editor, visualization or solution.
+
+use super::{Screen, find, parts};
+use crate::command::{Action, Command};
+use crate::state::{Pane, WorkTab};
+use crate::theme::{self, space};
+use crate::widgets::code_editor::{self, EditorLook};
+use crate::widgets::lesson_text::code_job;
+use egui::{Frame, Layout, RichText, ScrollArea, Ui};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let state = screen.state;
+    parts::tab_strip(ui, |ui| {
+        let editor = match (state.experiment(), state.exercise(), state.desk()) {
+            (Some(experiment), ..) => format!("Experiment: {}", experiment.title),
+            (_, Some(exercise), Some(desk)) if desk.exercise != curriculum::MAIN => {
+                format!("Editor: {}", exercise.spec.title)
+            }
+            _ => "Editor".to_owned(),
+        };
+        work_tab(ui, screen, WorkTab::Editor, &editor);
+        if let Some(id) = &state.view.visualization {
+            work_tab(ui, screen, WorkTab::Visualization, visualization_title(id));
+        }
+        if state.solution_unlocked() {
+            work_tab(ui, screen, WorkTab::Solution, "Solution");
+        }
+        ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| marks_ui(ui, screen));
+    });
+    match state.view.work {
+        WorkTab::Editor => editor_ui(ui, screen),
+        WorkTab::Visualization => visualization_ui(ui, screen),
+        WorkTab::Solution => solution_ui(ui, screen),
+    }
+}
+
+fn work_tab(ui: &mut Ui, screen: &mut Screen<'_>, tab: WorkTab, text: &str) {
+    if parts::tab(ui, screen.state.view.work == tab, text).clicked() {
+        screen.send(Command::ShowWork(tab));
+    }
+}
+
+/// How many problems there are, as a way to the next one.
+fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let Some(desk) = screen.state.desk() else { return };
+    let count = desk.editor.marks.iter().count();
+    if count > 0 {
+        let text = if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
+        let button = egui::Button::new(RichText::new(text).small().color(t.fail)).frame(false);
+        if ui.add(button).on_hover_text(Action::NextProblem.tooltip(ui.ctx())).clicked() {
+            screen.send(Command::Do(Action::NextProblem));
+        }
+    } else if desk.is_stale() {
+        ui.label(RichText::new("changed since the last run").small().color(t.text_muted));
+    }
+}
+
+fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let Some(desk) = screen.state.desk() else {
+        return parts::empty(ui, "No kernel here", "This day has no exercise; the lesson is all of it.");
+    };
+    if !desk.loaded {
+        return parts::empty(ui, "Opening your text…", "");
+    }
+    knobs_ui(ui, screen);
+    if desk.editor.find.open {
+        find::show(ui, screen, &desk.editor.find, &desk.editor.selection());
+    }
+    let key = format!("{}/{}", desk.day, desk.exercise);
+    let look = EditorLook { editor: &desk.editor, key: &key, read_only: false, label: "Code editor" };
+    let response = code_editor::show(ui, &look);
+    if screen.takes_focus(Pane::Work) {
+        response.response.request_focus();
+    }
+    screen.commands.extend(response.actions.into_iter().map(Command::Edit));
+}
+
+/// The values to turn of an open experiment, and the way back to the learner's own kernel.
+fn knobs_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    let (Some(experiment), Some(desk)) = (state.experiment(), state.desk()) else { return };
+    Frame::new().fill(t.raised).inner_margin(space::S).show(ui, |ui| {
+        ui.take_available_width();
+        ui.horizontal_wrapped(|ui| {
+            for knob in &experiment.knobs {
+                ui.label(RichText::new(&knob.name).monospace().strong()).on_hover_text(&knob.label);
+                let now = knob.values.iter().find(|value| {
+                    let line = format!("#define {} {value}", knob.name);
+                    desk.editor.text().lines().any(|text| text.split_whitespace().eq(line.split_whitespace()))
+                });
+                for value in &knob.values {
+                    let response = ui.selectable_label(now == Some(value), value.to_string());
+                    let name = format!("{} = {value}", knob.name);
+                    response.widget_info(|| {
+                        egui::WidgetInfo::selected(egui::Role::Button, true, now == Some(value), &name)
+                    });
+                    if response.on_hover_text(&knob.label).clicked() {
+                        screen.commands.push(Command::TurnKnob { name: knob.name.clone(), value: *value });
+                    }
+                }
+                ui.separator();
+            }
+            if ui.button("Back to my kernel").clicked() {
+                screen.commands.push(Command::OpenExercise(desk.exercise.clone()));
+            }
+        });
+    });
+}
+
+/// The title of a visualization by id.
+pub fn visualization_title(id: &str) -> &str {
+    id
+}
+
+fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let Some(id) = &screen.state.view.visualization else {
+        return parts::empty(ui, "No visualization here", "This day has none.");
+    };
+    parts::empty(ui, visualization_title(id), "It is not in this version of Lockstep.");
+}
+
+fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let Some(exercise) = screen.state.exercise() else { return };
+    Frame::new().inner_margin(space::M).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("The reference kernel. Yours is untouched in the editor.").color(t.text_muted));
+            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+                if ui.button("Copy").clicked() {
+                    screen.send(Command::CopyText(exercise.reference.clone()));
+                }
+                if ui.button("Put into the editor").on_hover_text("Undo brings your text back").clicked() {
+                    screen.send(Command::OpenInEditor(exercise.reference.clone()));
+                }
+            });
+        });
+        ScrollArea::both().id_salt("solution").auto_shrink(false).show(ui, |ui| {
+            let job = code_job(t, "cuda", &exercise.reference);
+            ui.add(egui::Label::new(job).extend().selectable(true));
+        });
+    });
+}

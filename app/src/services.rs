@@ -1,0 +1,220 @@
+//! Work that may block, on threads of its own: the learner's files, dialogs, the compiler's installation. Each piece
+//! sends its finding as an [`Update`] and wakes the window.
+
+use crate::effect::Update;
+use crate::state::Compiler;
+use crate::widgets::code_editor::Change;
+use curriculum::Course;
+use curriculum::store::{RunRecord, Slot, Store};
+use gpu_core::compile::{fetch, locate};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Undo steps that are brought back from the journal: a session's worth, read in the background.
+const MAX_PAST: usize = 500;
+
+/// A kernel of more bytes than this is not imported: no kernel is, and the compiler would refuse it.
+const MAX_IMPORT_BYTES: u64 = 2 << 20;
+
+/// Starts background work and collects what it finds.
+pub struct Services {
+    sender: Sender<Update>,
+    receiver: Receiver<Update>,
+    context: egui::Context,
+    stop_install: Arc<AtomicBool>,
+    pub store: Arc<Store>,
+    pub data_dir: PathBuf,
+}
+
+impl Services {
+    pub fn new(context: egui::Context, store: Arc<Store>, data_dir: PathBuf) -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver, context, stop_install: Arc::default(), store, data_dir }
+    }
+
+    pub fn context(&self) -> &egui::Context {
+        &self.context
+    }
+
+    /// All findings that have arrived. Never blocks.
+    pub fn poll(&self) -> Vec<Update> {
+        let mut updates: Vec<Update> = self.receiver.try_iter().collect();
+        updates.extend(self.store.take_problems().into_iter().map(|problem| Update::Problem(problem.to_string())));
+        updates
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce(&dyn Fn(Update)) + Send + 'static) {
+        let (sender, context) = (self.sender.clone(), self.context.clone());
+        let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            work(&|update| {
+                // The window may have closed meanwhile; then nobody waits for this.
+                let _ = sender.send(update);
+                context.request_repaint();
+            });
+        });
+        if let Err(error) = started {
+            let problem = format!("The system allows no further thread ({error}); close other programs and try again");
+            let _ = self.sender.send(Update::Problem(problem));
+        }
+    }
+
+    pub fn load(&self, slot: Slot, scaffold: String) {
+        let store = self.store.clone();
+        self.spawn("load text", move |send| {
+            let history = store.text(&slot, &scaffold);
+            let text = history.text().to_owned();
+            let mut earlier = history.clone();
+            let mut past = Vec::new();
+            let mut newer = text.clone();
+            while past.len() < MAX_PAST
+                && let Some((older, _)) = earlier.undo()
+            {
+                past.extend(Change::between(older, &newer));
+                older.clone_into(&mut newer);
+            }
+            past.reverse();
+            let runs = store.runs(&slot);
+            send(Update::Loaded { slot, text, past, runs });
+        });
+    }
+
+    pub fn add_run(&self, slot: Slot, run: RunRecord, source: String) {
+        let store = self.store.clone();
+        // It looks whether the text is kept already, and a disk may be slow.
+        self.spawn("note a run", move |_| store.add_run(&slot, &run, &source));
+    }
+
+    pub fn load_run(&self, slot: Slot, run: RunRecord, number: u32) {
+        let store = self.store.clone();
+        self.spawn("load a run", move |send| {
+            let missing = || format!("The text of run {number} is not in the data folder any more");
+            send(Update::Imported(
+                store.run_source(&slot, &run).map(|text| (format!("Run {number}"), text)).ok_or_else(missing),
+            ));
+        });
+    }
+
+    pub fn pick_import(&self) {
+        self.spawn("import", move |send| {
+            let dialog = rfd::FileDialog::new().set_title("Import a kernel");
+            let dialog = dialog.add_filter("CUDA C++", &["cu", "cuh", "cpp", "h"]).add_filter("All files", &["*"]);
+            if let Some(path) = dialog.pick_file() {
+                send(Update::Imported(read_kernel(&path)));
+            }
+        });
+    }
+
+    pub fn pick_export(&self, name: String, text: String) {
+        self.spawn("export", move |send| {
+            let dialog = rfd::FileDialog::new().set_title("Export the kernel").set_file_name(name);
+            let saved = match dialog.add_filter("CUDA C++", &["cu"]).save_file() {
+                Some(path) => match std::fs::write(&path, text) {
+                    Ok(()) => Ok(Some(path)),
+                    Err(error) => Err(format!("The kernel cannot be written ({error}): {}", path.display())),
+                },
+                None => Ok(None),
+            };
+            send(Update::Exported(saved));
+        });
+    }
+
+    pub fn look_for_compiler(&self, setting: Option<PathBuf>) {
+        let data_dir = self.data_dir.clone();
+        self.spawn("look for the compiler", move |send| {
+            send(Update::Compiler(find_compiler(setting.as_deref(), &data_dir)));
+        });
+    }
+
+    pub fn install_compiler(&self) {
+        let data_dir = self.data_dir.clone();
+        let stop = self.stop_install.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("install the compiler", move |send| {
+            let packages = fetch::Package::ALL;
+            let mut progress = |at: fetch::Progress| {
+                send(Update::Compiler(Compiler::Installing {
+                    what: at.what,
+                    done_bytes: at.done_bytes,
+                    total_bytes: at.total_bytes,
+                }));
+            };
+            let compiler = match fetch::fetch(&data_dir, &packages, &mut progress, &stop) {
+                Ok(found) => Compiler::Found { origin: found.origin },
+                Err(error) => Compiler::InstallFailed {
+                    message: error.to_string(),
+                    download_bytes: fetch::download_bytes(&data_dir, &packages),
+                },
+            };
+            send(Update::Compiler(compiler));
+        });
+    }
+
+    pub fn stop_install(&self) {
+        self.stop_install.store(true, Ordering::Relaxed);
+    }
+
+    pub fn load_course(&self, folder: Option<PathBuf>) {
+        self.spawn("load the course", move |send| {
+            let course = match &folder {
+                Some(folder) => Course::load(folder).map_err(|errors| errors.to_string()),
+                None => Ok(Course::embedded()),
+            };
+            send(Update::Course(course.map(Arc::new)));
+        });
+    }
+}
+
+fn find_compiler(setting: Option<&Path>, data_dir: &Path) -> Compiler {
+    match locate::locate(setting, data_dir) {
+        Ok(found) => Compiler::Found { origin: found.origin },
+        Err(missing) => Compiler::Missing {
+            message: match missing.setting {
+                Some(problem) => problem,
+                None => "NVRTC, NVIDIA's compiler library for CUDA C++, was not found on this machine.".to_owned(),
+            },
+            download_bytes: fetch::download_bytes(data_dir, &fetch::Package::ALL),
+        },
+    }
+}
+
+fn read_kernel(path: &Path) -> Result<(String, String), String> {
+    let shown = path.display();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let size = std::fs::metadata(path).map_err(|error| format!("The file cannot be read ({error}): {shown}"))?.len();
+    if size > MAX_IMPORT_BYTES {
+        let megabytes = size as f64 / 1e6;
+        return Err(format!("The file has {megabytes:.1} MB; a kernel has at most 2 MB: {shown}"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| format!("The file cannot be read ({error}): {shown}"))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => {
+            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+            Err(format!("Line {line} is not UTF-8 text; save the file as UTF-8 and import it again: {shown}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_name_what_is_wrong_with_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        let fine = read_kernel(&path("a.cu", "é\n".as_bytes())).unwrap();
+        assert_eq!(fine, ("a.cu".to_owned(), "é\n".to_owned()));
+        let error = read_kernel(&path("latin.cu", b"int x;\n// \xe9\n")).unwrap_err();
+        assert!(error.contains("Line 2") && error.contains("latin.cu"), "{error}");
+        let error = read_kernel(&path("big.cu", &vec![b' '; 5_000_000])).unwrap_err();
+        assert!(error.contains("5.0 MB"), "{error}");
+        assert!(read_kernel(&folder.path().join("none.cu")).unwrap_err().contains("cannot be read"));
+    }
+}

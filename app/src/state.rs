@@ -1,0 +1,437 @@
+//! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
+
+use crate::widgets::code_editor::Editor;
+use curriculum::quiz::PredictRun;
+use curriculum::review::Date;
+use curriculum::store::{Progress, RunRecord, Settings, Slot as TextSlot};
+use curriculum::{Course, Day, Exercise, Experiment, Step};
+use gpu_core::bench::BenchReport;
+use gpu_core::compile::CompileReport;
+use gpu_core::device::{DeviceChoice, DeviceInfo};
+use gpu_core::emulator::Trace;
+use gpu_core::job::JobId;
+use gpu_core::spec::Spec;
+use gpu_core::verdict::{CaseReport, Verdict};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A value that is computed elsewhere. The last one stays visible while the next is on its way.
+#[derive(Clone, Debug, Default)]
+pub enum Slot<T> {
+    #[default]
+    Empty,
+    Pending {
+        previous: Option<T>,
+    },
+    Ready(T),
+    Failed {
+        message: String,
+        previous: Option<T>,
+    },
+}
+
+impl<T> Slot<T> {
+    /// The newest value there is, which may be of the run before.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Slot::Empty => None,
+            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous.as_ref(),
+            Slot::Ready(value) => Some(value),
+        }
+    }
+
+    pub fn is_pending(&self) -> bool {
+        matches!(self, Slot::Pending { .. })
+    }
+
+    fn take(&mut self) -> Option<T> {
+        match std::mem::take(self) {
+            Slot::Empty => None,
+            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous,
+            Slot::Ready(value) => Some(value),
+        }
+    }
+
+    /// A new computation began.
+    pub fn begin(&mut self) {
+        *self = Slot::Pending { previous: self.take() };
+    }
+
+    /// It failed; the old value stays.
+    pub fn fail(&mut self, message: impl Into<String>) {
+        *self = Slot::Failed { message: message.into(), previous: self.take() };
+    }
+
+    /// It ended without a value.
+    pub fn end(&mut self) {
+        if self.is_pending() {
+            *self = self.take().map_or(Slot::Empty, Slot::Ready);
+        }
+    }
+}
+
+/// Which lab: this machine's, or a remote one by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LabKey {
+    #[default]
+    Here,
+    Remote(String),
+}
+
+/// A job of one lab.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobKey {
+    pub lab: LabKey,
+    pub id: JobId,
+}
+
+/// A device of one lab.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceKey {
+    pub lab: LabKey,
+    pub choice: DeviceChoice,
+}
+
+impl DeviceKey {
+    pub fn emulator() -> Self {
+        Self { lab: LabKey::Here, choice: DeviceChoice::Emulator }
+    }
+}
+
+/// What the device picker lists of one lab.
+#[derive(Clone, Debug, Default)]
+pub struct LabDevices {
+    pub devices: Slot<Vec<DeviceInfo>>,
+}
+
+/// Devices of all labs and the one that is picked.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    pub labs: BTreeMap<LabKey, LabDevices>,
+    pub picked: DeviceKey,
+}
+
+impl Devices {
+    pub fn info(&self, key: &DeviceKey) -> Option<&DeviceInfo> {
+        let devices = self.labs.get(&key.lab)?.devices.value()?;
+        devices.iter().find(|info| info.choice == key.choice)
+    }
+
+    /// Name for people: the device's own, with the remote machine's in front.
+    pub fn name(&self, key: &DeviceKey) -> String {
+        let own = match (self.info(key), &key.choice) {
+            (Some(info), _) => info.name.clone(),
+            (None, DeviceChoice::Emulator) => "Emulator".to_owned(),
+            (None, DeviceChoice::Gpu(0)) => "GPU".to_owned(),
+            (None, DeviceChoice::Gpu(index)) => format!("GPU {index}"),
+        };
+        match &key.lab {
+            LabKey::Here => own,
+            LabKey::Remote(name) => format!("{name}: {own}"),
+        }
+    }
+}
+
+/// What the big right-hand area shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WorkTab {
+    #[default]
+    Editor,
+    Visualization,
+    Solution,
+}
+
+/// What the results pane shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResultTab {
+    #[default]
+    Verdict,
+    Problems,
+    Console,
+    Counters,
+    Compiled,
+    Timing,
+}
+
+impl ResultTab {
+    pub const ALL: [ResultTab; 6] = [
+        ResultTab::Verdict,
+        ResultTab::Problems,
+        ResultTab::Console,
+        ResultTab::Counters,
+        ResultTab::Compiled,
+        ResultTab::Timing,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            ResultTab::Verdict => "Verdict",
+            ResultTab::Problems => "Problems",
+            ResultTab::Console => "Console",
+            ResultTab::Counters => "Counters",
+            ResultTab::Compiled => "Compiled",
+            ResultTab::Timing => "Timing",
+        }
+    }
+}
+
+/// Regions that F6 visits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pane {
+    Course,
+    Lesson,
+    Work,
+    Results,
+    Toolbar,
+}
+
+impl Pane {
+    pub const ALL: [Pane; 5] = [Pane::Work, Pane::Results, Pane::Toolbar, Pane::Course, Pane::Lesson];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Pane::Course => "Course",
+            Pane::Lesson => "Lesson",
+            Pane::Work => "Editor",
+            Pane::Results => "Results",
+            Pane::Toolbar => "Toolbar",
+        }
+    }
+}
+
+/// What is open and visible.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The open day, by its stable id.
+    pub day: Option<String>,
+    pub step: Step,
+    pub work: WorkTab,
+    pub result: ResultTab,
+    pub visualization: Option<String>,
+    pub course_shown: bool,
+    pub lesson_shown: bool,
+    pub results_shown: bool,
+    /// The pane that should take the keyboard; a new generation is a new request.
+    pub focus: (Pane, u64),
+}
+
+/// What a run is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Purpose {
+    /// What the device picker lists.
+    Devices,
+    /// Errors while typing.
+    Diagnose,
+    Check,
+    Bench,
+    /// A quiz question's run; its results stay out of the panes.
+    Predict {
+        question: String,
+        run: Box<PredictRun>,
+    },
+}
+
+/// The run under way.
+#[derive(Clone, Debug)]
+pub struct Running {
+    pub job: Option<JobKey>,
+    pub purpose: Purpose,
+    pub device: String,
+    /// A short line, with how much is done.
+    pub progress: String,
+    pub done: u32,
+    pub total: u32,
+    pub since_s: f64,
+    /// The text that runs, for the history.
+    pub source: String,
+    pub stopping: bool,
+}
+
+/// One exercise's text and all that is known about it.
+pub struct Desk {
+    pub slot: TextSlot,
+    /// The day's id and the exercise's key, for looking both up.
+    pub day: String,
+    pub exercise: String,
+    /// An experiment of that exercise by name; its runs count for nothing.
+    pub experiment: Option<String>,
+    pub editor: Editor,
+    /// False while the text is still being read.
+    pub loaded: bool,
+    /// Version that was given to the journal last.
+    pub journalled: u64,
+    /// When to compile what was typed.
+    pub compile_at_s: Option<f64>,
+    pub compiling: Option<JobKey>,
+    pub compiled: Slot<CompileReport>,
+    pub verdict: Slot<Verdict>,
+    /// Cases as they arrive, before the verdict.
+    pub cases: Vec<CaseReport>,
+    pub bench: Slot<BenchReport>,
+    pub console: String,
+    /// True when the console was cut.
+    pub console_cut: bool,
+    pub runs: Vec<RunRecord>,
+    pub trace: Option<Trace>,
+    /// How the last run ended when it was not with a verdict.
+    pub trouble: Option<String>,
+    /// Version of the text that the verdict is about.
+    pub judged: u64,
+}
+
+impl Desk {
+    /// True when the text was changed since the verdict.
+    pub fn is_stale(&self) -> bool {
+        self.judged != 0 && self.judged != self.editor.version()
+    }
+}
+
+/// The compiler library on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Compiler {
+    Looking,
+    Found {
+        origin: String,
+    },
+    /// Says what to do.
+    Missing {
+        message: String,
+        download_bytes: u64,
+    },
+    Installing {
+        what: String,
+        done_bytes: u64,
+        total_bytes: u64,
+    },
+    InstallFailed {
+        message: String,
+        download_bytes: u64,
+    },
+}
+
+/// Fields of the settings page while it is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingsDraft {
+    pub settings: Settings,
+    pub nvrtc: String,
+    pub content: String,
+    pub python: String,
+    pub remote_name: String,
+    pub remote_command: String,
+    pub problem: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Dialog {
+    Palette {
+        query: String,
+    },
+    GoToLine {
+        text: String,
+    },
+    Settings(Box<SettingsDraft>),
+    Shortcuts,
+    About,
+    /// Asks before showing the solution.
+    ConfirmSolution,
+    ConfirmReset,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToastKind {
+    Info,
+    Good,
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+pub struct Toast {
+    pub id: u64,
+    pub kind: ToastKind,
+    pub text: String,
+    pub until_s: f64,
+}
+
+/// Everything.
+pub struct State {
+    pub course: Arc<Course>,
+    /// What is wrong with a content folder; the embedded course is shown then.
+    pub course_problem: Option<String>,
+    pub data_dir: PathBuf,
+    pub read_only: Option<String>,
+    pub progress: Progress,
+    pub settings: Settings,
+    pub today: Date,
+    /// Seconds since the Unix epoch.
+    pub now_unix_s: u64,
+    /// Seconds since the window opened.
+    pub now_s: f64,
+    pub view: View,
+    pub desks: BTreeMap<TextSlot, Desk>,
+    /// The open text.
+    pub desk: Option<TextSlot>,
+    pub devices: Devices,
+    pub running: Option<Running>,
+    pub compiler: Compiler,
+    pub compiler_banner_hidden: bool,
+    pub dialog: Option<Dialog>,
+    pub toasts: Vec<Toast>,
+    pub next_id: u64,
+    /// A measured prediction on its way to the quiz: question and value in the quantity's unit.
+    pub measured: Option<(String, Result<f64, String>)>,
+}
+
+impl State {
+    pub fn day(&self) -> Option<&Day> {
+        self.course.day_by_id(self.view.day.as_deref()?)
+    }
+
+    pub fn desk(&self) -> Option<&Desk> {
+        self.desks.get(self.desk.as_ref()?)
+    }
+
+    /// The open text's exercise.
+    pub fn exercise(&self) -> Option<&Exercise> {
+        let desk = self.desk()?;
+        self.course.day_by_id(&desk.day)?.exercise_by_key(&desk.exercise)
+    }
+
+    /// The open experiment, if the open text is one.
+    pub fn experiment(&self) -> Option<&Experiment> {
+        let name = self.desk()?.experiment.as_ref()?;
+        self.exercise()?.experiments.iter().find(|experiment| experiment.name == *name)
+    }
+
+    /// What the open text starts from.
+    pub fn scaffold(&self) -> Option<&str> {
+        match self.experiment() {
+            Some(experiment) => Some(&experiment.source),
+            None => self.exercise().map(|exercise| exercise.scaffold.as_str()),
+        }
+    }
+
+    /// What the open text is judged by.
+    pub fn spec(&self) -> Option<&Spec> {
+        let own = self.experiment().and_then(|experiment| experiment.spec.as_ref());
+        own.or_else(|| self.exercise().map(|exercise| &exercise.spec))
+    }
+
+    /// True when the open exercise was passed or its solution asked for.
+    pub fn solution_unlocked(&self) -> bool {
+        let (Some(day), Some(desk)) = (self.day(), self.desk()) else { return false };
+        self.progress
+            .exercise(day, &desk.exercise)
+            .is_some_and(|exercise| exercise.passed.is_some() || exercise.solution_seen)
+    }
+
+    pub fn hints_shown(&self) -> usize {
+        let (Some(day), Some(desk)) = (self.day(), self.desk()) else { return 0 };
+        self.progress.exercise(day, &desk.exercise).map_or(0, |exercise| exercise.hints_shown as usize)
+    }
+
+    /// The one thing that is under way, in a few words.
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+}
