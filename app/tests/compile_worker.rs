@@ -110,22 +110,33 @@ fn nothing_leaks_through_includes() {
 
 #[test]
 fn the_jail_holds_where_the_text_check_sees_nothing() {
-    let lab = TestLab::start().warm();
-    let jail = lab.lab.status().jail.unwrap();
-    assert!(jail.starts_with("Landlock"), "this test needs a kernel with Landlock (5.13 or newer): {jail}");
-    // A link inside an allowed folder that leads out of it: its name is innocent.
-    let headers = lab.folder.path().join("headers").join(lab.lab.status().nvrtc_version.unwrap());
-    if !headers.is_dir() {
-        // This toolchain brings its own headers; there is no folder of ours to put the link into.
-        return;
+    // The real library with a header folder of our own beside it, and in that a link that leads out under an innocent
+    // name.
+    let toolkit = tempfile::tempdir().unwrap();
+    let (lib, include) = (toolkit.path().join("lib"), toolkit.path().join("include"));
+    std::fs::create_dir(&lib).unwrap();
+    std::fs::create_dir(&include).unwrap();
+    let nvrtc = lab_support::nvrtc();
+    for entry in std::fs::read_dir(nvrtc.parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().contains("nvrtc") {
+            std::os::unix::fs::symlink(&path, lib.join(path.file_name().unwrap())).unwrap();
+        }
     }
-    std::os::unix::fs::symlink("/etc/passwd", headers.join("innocent.h")).unwrap();
-    std::fs::write(headers.join("allowed.h"), "#define ALLOWED 1\n").unwrap();
+    std::fs::write(include.join("cuda_fp16.h"), "").unwrap();
+    std::fs::write(include.join("allowed.h"), "#define ALLOWED 1\n").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", include.join("innocent.h")).unwrap();
+
+    let lab = TestLab::with(|config| config.nvrtc = Some(lib)).warm();
+    let status = lab.lab.status();
+    assert_eq!(status.toolchain.unwrap().include_dirs, [include]);
+    let jail = status.jail.unwrap();
+    assert!(jail.starts_with("Landlock"), "this test needs a kernel with Landlock (5.13 or newer): {jail}");
+    let (_, outcome) = lab.compile(&format!("#include <allowed.h>\n#if ALLOWED\n{GOOD}#endif\n"));
+    assert_eq!(outcome, Outcome::Done, "the folder itself can be read");
     let (report, outcome) = lab.compile("#include <innocent.h>\n");
     assert!(matches!(outcome, Outcome::CompileErrors(_)), "{outcome:?}");
     assert!(!format!("{report:?}").contains("root:"), "{report:?}");
-    let (_, outcome) = lab.compile(&format!("#include <allowed.h>\n#if ALLOWED\n{GOOD}#endif\n"));
-    assert_eq!(outcome, Outcome::Done, "the folder itself can be read");
 }
 
 #[test]

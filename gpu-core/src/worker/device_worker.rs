@@ -33,6 +33,10 @@ pub fn serve() -> Result<(), WireError> {
                 // Taken at once: the main thread is busy with the task that shall stop.
                 ToDevice::Stop => stop_flag.store(true, Ordering::Relaxed),
                 other => {
+                    // Here and not when the task begins: a stop that follows it at once must not get lost.
+                    if matches!(other, ToDevice::Task { .. }) {
+                        stop_flag.store(false, Ordering::Relaxed);
+                    }
                     if incoming.send(other).is_err() {
                         break;
                     }
@@ -62,7 +66,6 @@ pub fn serve() -> Result<(), WireError> {
                 device = opened.ok();
             }
             ToDevice::Task { task, console_bytes } => {
-                stop.store(false, Ordering::Relaxed);
                 sender.open_console(console_bytes);
                 let result = match &mut device {
                     Some(device) => device.perform(*task, &mut |event| sender.emit(event), &stop),

@@ -213,6 +213,7 @@ impl Lane {
                     break outcome;
                 }
                 Waited::Message(_) => {}
+                Waited::Stopped if self.shared.is_closing() => break Outcome::Stopped,
                 Waited::Stopped => {
                     let _ = worker.send(&ToDevice::Stop);
                     stopping = true;
