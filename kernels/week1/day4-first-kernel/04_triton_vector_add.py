@@ -40,7 +40,10 @@ if missing:
     hint = "python -m pip install " + " ".join(missing)
     fail(f"{' and '.join(missing)} not found in {sys.executable}; install with: {hint}")
 
-import torch  # noqa: E402  (after the check, so that a missing package is one sentence and no traceback)
+try:
+    import torch
+except (ImportError, OSError) as error:
+    fail(f"torch is installed in {sys.executable} but cannot be loaded: {error}")
 
 # Must be decided before triton is imported: the decorator below looks at it.
 if not torch.cuda.is_available():
@@ -48,8 +51,11 @@ if not torch.cuda.is_available():
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") not in ("", "0")
 DEVICE = "cpu" if not torch.cuda.is_available() else "cuda"
 
-import triton  # noqa: E402
-import triton.language as tl  # noqa: E402
+try:
+    import triton
+    import triton.language as tl
+except (ImportError, OSError) as error:
+    fail(f"triton is installed in {sys.executable} but cannot be loaded: {error}")
 
 
 #@ kernel
