@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 /// A `vector_add` with another body.
 fn kernel(body: &str) -> String {
-    format!("extern \"C\" __global__ void vector_add(const float* a, const float* b, float* c, int n)\n{{\n{body}\n}}\n")
+    format!(
+        "extern \"C\" __global__ void vector_add(const float* a, const float* b, float* c, int n)\n{{\n{body}\n}}\n"
+    )
 }
 
 const ENDLESS: &str = "    volatile int go = 1;\n    while (go) { }\n    c[0] = a[0];";
@@ -92,7 +94,8 @@ fn stopping_an_endless_loop_takes_a_moment() {
 #[test]
 fn an_illegal_address_fails_the_check_and_not_the_lab() {
     let lab = warm_lab();
-    let text = kernel("    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) *(float*)(i + 64) = a[i] + b[i];");
+    let text =
+        kernel("    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) *(float*)(i + 64) = a[i] + b[i];");
     let (verdict, _, outcome) = lab.check(&text);
     match outcome {
         Outcome::Done => {
@@ -174,8 +177,7 @@ fn the_emulator_is_always_among_the_devices() {
 fn a_gpu_that_is_not_there_is_an_environment_problem() {
     let lab = TestLab::start();
     let Job::Check { source, spec, seed, trace, .. } = check_job(GOOD) else { unreachable!() };
-    let (_, outcome) =
-        lab.run(Job::Check { source, spec, device: DeviceChoice::Gpu(63), arch: None, seed, trace });
+    let (_, outcome) = lab.run(Job::Check { source, spec, device: DeviceChoice::Gpu(63), arch: None, seed, trace });
     assert!(matches!(&outcome, Outcome::Environment(why) if !why.is_empty()), "{outcome:?}");
 }
 

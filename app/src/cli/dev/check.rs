@@ -4,18 +4,14 @@
 use super::course_folder;
 use crate::cli::engine::{self, Answer, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
-use curriculum::quiz::Kind;
+use crate::viz;
+use curriculum::check as sound;
 use curriculum::{Course, Day, Exercise, Files, Status};
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Job, Outcome, Source};
 use gpu_core::spec::Spec;
 use gpu_core::verdict::fault_key;
 use gpu_core::worker::Lab;
-
-/// By custom of the course (CONTRIBUTING.md, "A day").
-const LEAST_QUESTIONS: usize = 5;
-const LEAST_HINTS: usize = 3;
-const LEAST_WRONG_KERNELS: usize = 2;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -25,10 +21,10 @@ pub struct Args {
 
 pub fn run(args: &Args, places: &Places) -> Done {
     let mut problems = Vec::new();
+    let mut files = Files::embedded();
     let course = match course_folder(places) {
         Some(dir) => {
-            let files = Files::from_folder(&dir).map_err(|errors| usage(lines(&errors)))?;
-            problems.extend(files.strangers().iter().map(|path| format!("{path}: no part of a course; remove it")));
+            files = Files::from_folder(&dir).map_err(|errors| usage(lines(&errors)))?;
             out::print(&format!("course in {}\n", dir.display()));
             match Course::load(&dir) {
                 Ok(course) => course,
@@ -47,10 +43,12 @@ pub fn run(args: &Args, places: &Places) -> Done {
         Some(asked) => vec![course.day(asked).map_err(usage)?],
         None => course.days().filter(|day| day.status == Status::Written || !day.exercises.is_empty()).collect(),
     };
+    problems.extend(sound::course(&files, &course).iter().map(ToString::to_string));
+    let visualizations: Vec<&str> = viz::all().iter().map(|viz| viz.id()).collect();
     let lab = engine::start(places, &Target::local_emulator());
     let mut kernels = 0;
     for day in &days {
-        words(day, &mut problems);
+        problems.extend(sound::day(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
         for exercise in &day.exercises {
             kernels += judge(&lab, exercise, &mut problems)?;
         }
@@ -67,49 +65,9 @@ fn lines(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// What the words of a written day must have beyond their format.
-fn words(day: &Day, problems: &mut Vec<String>) {
-    let folder = format!("curriculum/{}", day.address);
-    let mut say = |file: &str, what: String| problems.push(format!("{folder}/{file}: {what}"));
-    if day.status != Status::Written {
-        return say("lesson.md", "this file to exist: the day is not written yet".into());
-    }
-    let unfinished = |text: &str| text.contains("TODO:");
-    if unfinished(&day.summary) || day.objectives.iter().any(|text| unfinished(text)) {
-        say("day.toml", "a TODO is left".into());
-    }
-    for section in &day.lesson.sections {
-        if section.markdown.trim().is_empty() || unfinished(&section.markdown) {
-            say("lesson.md", format!("the section `{}` is not written", section.title));
-        }
-    }
-    if day.quiz.questions.len() < LEAST_QUESTIONS {
-        say("quiz.toml", format!("{} questions; a day has at least {LEAST_QUESTIONS}", day.quiz.questions.len()));
-    }
-    for question in &day.quiz.questions {
-        if unfinished(&question.prompt) || unfinished(&question.why) || unfinished(&question.concept) {
-            say("quiz.toml", format!("question `{}` is not written", question.id));
-        }
-        if let Kind::Single { choices } | Kind::Multiple { choices } = &question.kind
-            && choices.iter().any(|choice| choice.why.trim().is_empty() || unfinished(&choice.why))
-        {
-            say("quiz.toml", format!("question `{}`: every choice says why it is right or wrong", question.id));
-        }
-    }
-    if day.reflection.is_empty() || day.reflection.iter().any(|r| unfinished(&r.ask) || unfinished(&r.think)) {
-        say("notes.toml", "a reflection that is written".into());
-    }
-}
-
 /// Compiles and judges all kernels of an exercise; returns how many.
 fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
     let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
-    if exercise.hints.steps.len() < LEAST_HINTS || exercise.hints.steps.iter().any(|step| step.contains("TODO:")) {
-        say("exercise.toml", format!("at least {LEAST_HINTS} general hints that are written"));
-    }
-    if exercise.wrongs.len() < LEAST_WRONG_KERNELS {
-        say("exercise.toml", format!("at least {LEAST_WRONG_KERNELS} known-wrong kernels"));
-    }
     let mut count = 2;
     out::transient(&format!("{}: scaffold", exercise.folder));
     let scaffold = check(lab, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
@@ -122,6 +80,13 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     let reference = check(lab, "reference.cu", &exercise.reference, &exercise.spec)?;
     if !reference.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
         say("reference.cu", format!("it must pass: {}", why(&reference)));
+    }
+    if let Some(fast) = &exercise.fast {
+        count += 1;
+        let answer = check(lab, "fast.cu", fast, &exercise.spec)?;
+        if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
+            say("fast.cu", format!("it must pass: {}", why(&answer)));
+        }
     }
     if let Some(fast) = &exercise.fast {
         count += 1;
