@@ -13,20 +13,16 @@ binary=${2:-${CARGO_TARGET_DIR:-target}/release/lockstep}
 install -Dm755 "$binary" "$folder/libexec/lockstep"
 mkdir -p "$folder/bin" "$folder/shared"
 "$folder/libexec/lockstep" --data "$folder/shared" setup --force
-nvrtc=$(find "$folder/shared/toolchain" \( -name 'libnvrtc.so*' -o -name 'libnvrtc-builtins.so*' \) -printf '%h\n' | sort -u | head -n 1)
-[ -n "$nvrtc" ] || { echo "the CUDA compiler was not installed into $folder/shared" >&2; exit 2; }
-
 # Relative to the wrapper, so that the share may be mounted elsewhere. A student's own LOCKSTEP_NVRTC wins.
 cat > "$folder/bin/lockstep" <<'WRAPPER'
 #!/bin/sh
 base=$(dirname "$(dirname "$(readlink -f "$0")")")
-: "${LOCKSTEP_NVRTC:=$base/shared/toolchain/__NVRTC__}"
+: "${LOCKSTEP_NVRTC:=$base/shared}"
 export LOCKSTEP_NVRTC
 # An instructor's version of the course, when there is one.
 [ -d "$base/course" ] && set -- --content "$base/course" "$@"
 exec "$base/libexec/lockstep" "$@"
 WRAPPER
-sed -i "s|__NVRTC__|${nvrtc#"$folder/shared/toolchain/"}|" "$folder/bin/lockstep"
 chmod 755 "$folder/bin/lockstep"
 # Readable by all, writable by whoever installed it.
 chmod -R a+rX "$folder"

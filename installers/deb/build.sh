@@ -12,6 +12,7 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 architecture=$(dpkg --print-architecture)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
 
 install -Dm755 "$binary" "$root/usr/bin/lockstep"
 install -Dm644 installers/lockstep.desktop "$root/usr/share/applications/lockstep.desktop"

@@ -203,7 +203,10 @@ impl Surroundings {
         let nvrtc = if place.is_file() {
             self.is_for_this_machine(place).then(|| place.to_owned())?
         } else {
-            self.library_folders(place).iter().find_map(|folder| self.newest(folder, nvrtc_version))?
+            // A data folder (a shared one of a classroom, say) holds packages.
+            let mut folders = self.library_folders(place);
+            folders.extend(data_packages(place).iter().flat_map(|package| self.library_folders(package)));
+            folders.iter().find_map(|folder| self.newest(folder, nvrtc_version))?
         };
         let folder = nvrtc.parent().unwrap_or(Path::new("."));
         let builtins = self.newest(folder, builtins_version);
@@ -211,7 +214,8 @@ impl Surroundings {
         // fetched into the data folder.
         let mut bases: Vec<PathBuf> = folder.ancestors().skip(1).take(3).map(Path::to_path_buf).collect();
         bases.extend(folder.ancestors().nth(3).into_iter().flat_map(nvidia_folders));
-        for package in data_packages(data_dir) {
+        let other_data = folder.ancestors().find(|up| up.ends_with(TOOLCHAIN_FOLDER)).and_then(Path::parent);
+        for package in [Some(data_dir), other_data].into_iter().flatten().flat_map(data_packages) {
             bases.extend(nvidia_folders(&package));
         }
         Some(Toolchain {

@@ -143,6 +143,22 @@ fn companions_are_found_beside_the_library_and_in_fetched_packages() {
 }
 
 #[test]
+fn a_shared_data_folder_is_a_setting_with_all_its_packages() {
+    let mut machine = Machine::new(Os::Elf, "x86_64");
+    let package = |name: &str| format!("shared/toolchain/nvidia-cuda-{name}-13.5.37/nvidia/cu13");
+    let nvrtc = machine.library(&format!("{}/lib/libnvrtc.so.13", package("nvrtc")), "x86_64");
+    machine.file(&format!("{}/include/cuda_fp16.h", package("runtime")), b"//");
+    let tool = machine.file(&format!("{}/bin/nvdisasm", package("nvdisasm")), b"#!");
+    let inside = format!("{}/lib", package("nvrtc"));
+    for setting in ["shared", inside.as_str()] {
+        machine.set(NVRTC_VARIABLE, setting);
+        let found = machine.locate().unwrap();
+        assert_eq!((found.nvrtc, found.nvdisasm), (nvrtc.clone(), Some(tool.clone())), "{setting}");
+        assert_eq!(found.include_dirs.len(), 1, "{setting}");
+    }
+}
+
+#[test]
 fn the_systems_include_folder_is_never_used() {
     let machine = Machine::new(Os::Elf, "x86_64");
     machine.library("usr/lib/x86_64-linux-gnu/libnvrtc.so.12", "x86_64");
