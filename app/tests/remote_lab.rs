@@ -123,3 +123,50 @@ fn parent_of(pid: u32) -> i32 {
     let after = stat.rsplit_once(')').expect("a name").1;
     after.split_whitespace().nth(1).expect("a parent").parse().expect("a number")
 }
+
+#[test]
+fn a_worker_that_hears_garbage_says_so_and_ends() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    // A full handshake, then a frame that promises 4 GB.
+    let mut forged = b"\xf7LOCKSTEP\r\n\x1a".to_vec();
+    let honest = hello();
+    forged.extend(&honest[forged.len()..]);
+    forged.extend([0xff; 4]);
+    for role in [&["worker"][..], &["worker", "--role", "compile"], &["worker", "--role", "device"]] {
+        for input in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0; 300_000], &forged] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut worker = Command::new(PROGRAM)
+                .args(["--data".as_ref(), folder.path().as_os_str()])
+                .args(role)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            // It may stop reading before the end.
+            let _ = worker.stdin.take().unwrap().write_all(input);
+            let output = worker.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains("panicked"), "{role:?}: {said}");
+        }
+    }
+}
+
+/// What a worker of this build says first.
+fn hello() -> Vec<u8> {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let mut worker = Command::new(PROGRAM)
+        .args(["worker", "--role", "device"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut hello = vec![0; 24];
+    worker.stdout.take().unwrap().read_exact(&mut hello).unwrap();
+    drop(worker.stdin.take());
+    worker.wait().unwrap();
+    hello
+}
