@@ -1,12 +1,18 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::race::GlobalRaces;
+use crate::device::Device;
+use crate::exec::access::Region;
+use crate::exec::block::SharedArray;
+use crate::exec::grid::{Console, Grid, Worker};
 use crate::memory::Memory;
-use crate::module::Module;
+use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
 
 /// A kernel, its shape and its arguments.
@@ -148,28 +154,278 @@ pub struct Outcome {
     pub occupancy: Option<Occupancy>,
 }
 
+/// Limits of the emulated device that a launch is checked against.
+const MAX_THREADS: u64 = 1024;
+const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+/// Room for `alloca` where a kernel uses it.
+const DYNAMIC_STACK: u32 = 64 << 10;
+/// Stack of a thread whose depth cannot be told beforehand (recursion, calls through pointers).
+const UNKNOWN_STACK: u32 = 16 << 10;
+/// What race shadows may take beyond the size of the buffers.
+const SHADOW_ROOM: u64 = 150 << 20;
+
 /// Runs one kernel to its end, to its first fatal fault or until `stop` is set (seen within about 50 ms).
 ///
 /// Faults of the launch itself (unknown kernel, too many threads, wrong argument bytes) come back as
 /// [`FaultKind::BadLaunch`] with nothing run.
 pub fn launch(module: &Module, memory: &mut Memory, launch: &Launch, options: &Options, stop: &AtomicBool) -> Outcome {
-    let _ = (module, memory, options, stop);
+    match run(module, memory, launch, options, stop) {
+        Ok(outcome) => outcome,
+        Err(message) => Outcome {
+            faults: vec![Fault {
+                kind: FaultKind::BadLaunch,
+                message,
+                kernel: launch.kernel.clone(),
+                source: None,
+                instruction: String::new(),
+                thread: None,
+                space: None,
+                access: None,
+                address: None,
+                access_bytes: 0,
+                allocation: None,
+                other: None,
+                occurrences: 1,
+            }],
+            ..Outcome::default()
+        },
+    }
+}
+
+/// Checks the shape of a launch against the device's limits.
+fn check_shape(launch: &Launch, kernel: &KernelInfo, sm: &Device) -> Result<(), String> {
+    let triple = |v: [u32; 3]| format!("({}, {}, {})", v[0], v[1], v[2]);
+    for axis in 0..3 {
+        let name = ["x", "y", "z"][axis];
+        if launch.block[axis] == 0 || launch.grid[axis] == 0 {
+            return Err(format!(
+                "grid {} and block {} must be at least 1 along {name}",
+                triple(launch.grid),
+                triple(launch.block)
+            ));
+        }
+        if launch.block[axis] > MAX_BLOCK[axis] {
+            return Err(format!("a block may have at most {} threads along {name}, not {}", MAX_BLOCK[axis], launch.block[axis]));
+        }
+        if launch.grid[axis] > MAX_GRID[axis] {
+            return Err(format!("a grid may have at most {} blocks along {name}, not {}", MAX_GRID[axis], launch.grid[axis]));
+        }
+    }
+    let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+    let most = kernel.max_threads.map_or(MAX_THREADS, |limit| u64::from(limit).min(MAX_THREADS));
+    if threads > most {
+        let why = if most < MAX_THREADS { " (its __launch_bounds__)" } else { "" };
+        return Err(format!("block {} has {threads} threads; the limit is {most}{why}", triple(launch.block)));
+    }
+    let shared = u64::from(kernel.static_shared_bytes) + u64::from(launch.dynamic_shared_bytes);
+    if shared > u64::from(sm.shared_per_block) {
+        return Err(format!(
+            "{shared} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block on {}",
+            kernel.static_shared_bytes, launch.dynamic_shared_bytes, sm.shared_per_block, sm.name
+        ));
+    }
+    if let Some(registers) = launch.registers_per_thread
+        && u64::from(registers) * threads.next_multiple_of(32) > 65536
+    {
+        return Err(format!("{registers} registers for each of {threads} threads exceed the 65536 of a multiprocessor"));
+    }
+    if launch.params.len() != kernel.param_bytes as usize {
+        return Err(format!(
+            "kernel `{}` takes {} bytes of arguments, {} were given",
+            kernel.name,
+            kernel.param_bytes,
+            launch.params.len()
+        ));
+    }
+    for axis in 0..3 {
+        if launch.cluster[axis] == 0 || !launch.grid[axis].is_multiple_of(launch.cluster[axis]) {
+            return Err(format!(
+                "grid {} is no multiple of the cluster {}",
+                triple(launch.grid),
+                triple(launch.cluster)
+            ));
+        }
+    }
+    let cluster: u64 = launch.cluster.iter().map(|n| u64::from(*n)).product();
+    if cluster > 16 {
+        return Err(format!("a cluster of {cluster} blocks; at most 8 are portable and 16 possible"));
+    }
+    Ok(())
+}
+
+fn run(
+    module: &Module,
+    memory: &mut Memory,
+    launch: &Launch,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<Outcome, String> {
+    let image = &*module.image;
+    let kernel = module.kernel(&launch.kernel).ok_or_else(|| {
+        let names: Vec<&str> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        format!("the module has no kernel `{}`; it has: {}", launch.kernel, names.join(", "))
+    })?;
+    let function = image
+        .functions
+        .iter()
+        .position(|function| function.entry && function.name == launch.kernel)
+        .ok_or("the kernel has no code")?;
+    let device = Device::of(module.target());
+    check_shape(launch, kernel, &device)?;
+    memory.instantiate(module);
+    let occupancy = device.occupancy(launch, kernel);
+    let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
+    let resident = u64::from(occupancy.blocks_per_sm.max(1)) * u64::from(device.multiprocessors);
+    if launch.cooperative && blocks > resident {
+        return Err(format!(
+            "a cooperative launch of {blocks} blocks: only {resident} fit on the device at once ({} on each of {} \
+             multiprocessors)",
+            occupancy.blocks_per_sm, device.multiprocessors
+        ));
+    }
+    let workers = if options.deterministic { 1 } else { options.workers.max(1).min(blocks.min(1024) as usize) };
+    let code = &image.functions[function];
+    let local_stride = match code.stack_bytes {
+        Some(bytes) => bytes.next_multiple_of(16),
+        None => UNKNOWN_STACK.max(code.local_bytes * 2).next_multiple_of(16),
+    } + DYNAMIC_STACK * u32::from(image.uses_alloca);
+    let mut params = vec![0u128; launch.params.len().div_ceil(16)];
+    for (index, byte) in launch.params.iter().enumerate() {
+        params[index / 16] |= u128::from(*byte) << (8 * (index % 16));
+    }
+    let mut regions = Vec::new();
+    let mut sizes = Vec::new();
+    for allocation in memory.allocations_mut() {
+        let freed = !allocation.live;
+        regions.push(Region {
+            base: allocation.base,
+            end: allocation.base + allocation.bytes,
+            pointer: allocation.pointer(),
+            init: if freed || allocation.always_initialised() { std::ptr::null() } else { allocation.init_bits().as_ptr() },
+            init_words: allocation.init_bits().len(),
+            name: allocation.name.clone(),
+            read_only: allocation.read_only,
+            freed,
+            shadow: sizes.len() as u32,
+        });
+        sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
+    }
+    let limit = sizes.iter().sum::<u64>() + SHADOW_ROOM;
+    let mut shared_arrays: Vec<SharedArray> = code
+        .shared
+        .iter()
+        .filter(|variable| !variable.dynamic)
+        .map(|variable| SharedArray { name: variable.name.clone(), base: variable.offset, bytes: variable.bytes })
+        .collect();
+    if launch.dynamic_shared_bytes > 0 {
+        let name = code.shared.iter().find(|variable| variable.dynamic).map_or("dynamic shared memory", |v| &v.name);
+        shared_arrays.push(SharedArray {
+            name: name.to_owned(),
+            base: image.dynamic_shared,
+            bytes: launch.dynamic_shared_bytes,
+        });
+    }
+    let shared_bytes = shared_arrays.iter().map(|array| array.base + array.bytes).max().unwrap_or(0);
+    let grid = Grid {
+        image,
+        function: function as u32,
+        launch,
+        options,
+        params,
+        regions,
+        races: GlobalRaces::new(&sizes, limit, workers),
+        shared_arrays,
+        shared_bytes: shared_bytes.next_multiple_of(64),
+        local_stride,
+        max_resident: (resident as usize / workers).max(1),
+        blocks,
+        next_block: AtomicU64::new(0),
+        started: Instant::now(),
+        stop,
+        aborted: AtomicBool::new(false),
+        executed: AtomicU64::new(0),
+        progress: AtomicU64::new(0),
+        finished_blocks: AtomicU64::new(0),
+        workers,
+        idle_workers: AtomicUsize::new(0),
+        faults: Mutex::new(Vec::new()),
+        console: Mutex::new(Console::default()),
+        notes: Mutex::new(Vec::new()),
+        syncs: Default::default(),
+        deferred: Default::default(),
+        clusters: launch.cluster,
+        ticks: AtomicU64::new(0),
+    };
+    let results: Vec<Worker> = if workers == 1 {
+        let mut worker = Worker::new(&grid);
+        worker.run(&grid);
+        vec![worker]
+    } else {
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut worker = Worker::new(&grid);
+                        worker.run(&grid);
+                        worker
+                    })
+                })
+                .collect();
+            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+        })
+    };
+    Ok(finish(grid, results, occupancy))
+}
+
+fn finish(grid: Grid<'_>, mut results: Vec<Worker>, occupancy: Occupancy) -> Outcome {
+    let aborted = grid.aborted.load(Ordering::Relaxed);
+    let panicked = results.len() < grid.workers;
+    let recorders = results.iter_mut().filter_map(|worker| worker.trace.take()).collect();
+    let trace = crate::count::trace::finish(&grid, recorders);
+    let mut counters = Counters::default();
+    let mut lines = Vec::new();
+    if let Some((first, rest)) = results.split_first_mut() {
+        for worker in rest.iter() {
+            first.counts.merge(&worker.counts);
+        }
+        if grid.options.counters || grid.options.line_counters {
+            (counters, lines) = first.counts.finish(grid.image);
+        }
+    }
+    if !grid.options.line_counters {
+        lines.clear();
+    }
+    for fault in grid.deferred.finish() {
+        grid.report(fault);
+    }
+    let mut notes = std::mem::take(&mut *grid.notes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    if grid.races.incomplete() {
+        notes.push("the race check ran out of memory: some accesses to global memory were not checked".to_owned());
+    }
+    if panicked {
+        notes.push("the emulator met an internal error; please report the kernel".to_owned());
+    }
+    let mut faults = std::mem::take(&mut *grid.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    // The same order whatever the host threads did.
+    faults.sort_by_key(|fault| {
+        let block = fault.thread.map_or(0, |thread| {
+            let [x, y, z] = thread.block.map(u64::from);
+            let [nx, ny, _] = grid.launch.grid.map(u64::from);
+            (z * ny + y) * nx + x
+        });
+        (block, fault.thread.map_or(0, |thread| thread.warp), fault.source.as_ref().map_or(0, |source| source.line))
+    });
+    let console = std::mem::take(&mut *grid.console.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     Outcome {
-        faults: vec![Fault {
-            kind: FaultKind::BadLaunch,
-            message: format!("kernel `{}` cannot run yet", launch.kernel),
-            kernel: launch.kernel.clone(),
-            source: None,
-            instruction: String::new(),
-            thread: None,
-            space: None,
-            access: None,
-            address: None,
-            access_bytes: 0,
-            allocation: None,
-            other: None,
-            occurrences: 1,
-        }],
-        ..Outcome::default()
+        completed: !aborted && !panicked,
+        faults,
+        counters,
+        lines,
+        trace,
+        console: console.text,
+        console_dropped_lines: console.dropped_lines,
+        notes,
+        occupancy: Some(occupancy),
     }
 }

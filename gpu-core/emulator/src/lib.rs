@@ -4,10 +4,17 @@
 //! [`Module::load`] parses and decodes PTX, [`Memory`] is the global memory of one emulated device, and
 //! [`launch`] runs a kernel and returns an [`Outcome`] that holds faults, counters, trace and console text.
 
+mod build;
+mod check;
+mod count;
+mod device;
+mod exec;
+mod isa;
 mod launch;
 mod memory;
 mod module;
 pub mod num;
+mod ptx;
 mod report;
 
 pub use launch::{Checks, Launch, Options, Outcome, launch};

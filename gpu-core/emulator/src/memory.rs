@@ -1,4 +1,10 @@
 //! Global memory of one emulated device.
+//!
+//! Every allocation has addresses of its own with a wide gap behind it, so that running past the end of an array
+//! never reaches another one. Contents start as a poison pattern, and one bit per byte says whether it was written.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use thiserror::Error;
 
@@ -15,16 +21,142 @@ pub enum MemoryError {
     NotAllocated { address: u64 },
 }
 
+/// First address handed out: far from 0, so that small wild addresses fault.
+const FIRST_ADDRESS: u64 = 0x2_0000_0000;
+/// Least gap behind an allocation.
+const MIN_GAP: u64 = 1 << 16;
+/// What fresh memory holds: as f32 a NaN, as int a large negative number.
+const POISON: u8 = 0xff;
+
+/// One live or freed allocation.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    pub(crate) name: String,
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    /// Backing store in 16-byte units, so that every access of up to 16 bytes is aligned for the host as well.
+    data: Vec<u128>,
+    /// One bit per byte: written since it was allocated.
+    init: Vec<AtomicU64>,
+    pub(crate) live: bool,
+    /// `__constant__`: kernels may not write it.
+    pub(crate) read_only: bool,
+    /// Host memory that backs it instead of `data`.
+    mapped: Option<*mut u8>,
+}
+
+// SAFETY: a mapped pointer is only used while the memory is borrowed, as the data of other allocations is.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    fn new(name: &str, base: u64, bytes: u64) -> Allocation {
+        let units = (bytes as usize).div_ceil(16);
+        Allocation {
+            name: name.to_owned(),
+            base,
+            bytes,
+            data: vec![u128::from_ne_bytes([POISON; 16]); units],
+            init: (0..(bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            live: true,
+            read_only: false,
+            mapped: None,
+        }
+    }
+
+    pub(crate) fn pointer(&mut self) -> *mut u8 {
+        self.mapped.unwrap_or(self.data.as_mut_ptr().cast())
+    }
+
+    pub(crate) fn init_bits(&self) -> &[AtomicU64] {
+        &self.init
+    }
+
+    /// Memory of the host that was lent: nobody knows who wrote what.
+    pub(crate) fn always_initialised(&self) -> bool {
+        self.mapped.is_some()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the vector owns at least `bytes` initialised bytes, and u128 has no invalid byte pattern; for mapped
+        // memory the caller of `map_host` vouches for the range.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer(), self.bytes as usize) }
+    }
+
+    fn bytes_ref(&self) -> &[u8] {
+        // SAFETY: as in `bytes_mut`.
+        unsafe {
+            let pointer = self.mapped.map_or(self.data.as_ptr().cast(), <*mut u8>::cast_const);
+            std::slice::from_raw_parts(pointer, self.bytes as usize)
+        }
+    }
+}
+
+/// Sets `count` bits from bit `from`.
+pub(crate) fn set_bits(bits: &[AtomicU64], from: u64, count: u64) {
+    for_words(from, count, |word, mask| {
+        let cell = &bits[word];
+        if cell.load(Ordering::Relaxed) & mask != mask {
+            cell.fetch_or(mask, Ordering::Relaxed);
+        }
+    });
+}
+
+/// Clears `count` bits from bit `from`.
+pub(crate) fn clear_bits(bits: &[AtomicU64], from: u64, count: u64) {
+    for_words(from, count, |word, mask| {
+        bits[word].fetch_and(!mask, Ordering::Relaxed);
+    });
+}
+
+/// Whether all `count` bits from bit `from` are set.
+#[inline]
+pub(crate) fn all_bits(bits: &[AtomicU64], from: u64, count: u64) -> bool {
+    let mut all = true;
+    for_words(from, count, |word, mask| all &= bits[word].load(Ordering::Relaxed) & mask == mask);
+    all
+}
+
+#[inline]
+fn for_words(from: u64, count: u64, mut visit: impl FnMut(usize, u64)) {
+    let (mut bit, end) = (from, from + count);
+    while bit < end {
+        let in_word = bit % 64;
+        let here = (64 - in_word).min(end - bit);
+        let mask = if here == 64 { !0 } else { ((1 << here) - 1) << in_word };
+        visit((bit / 64) as usize, mask);
+        bit += here;
+    }
+}
+
 /// Global memory of one emulated device: allocations with guard gaps between them.
 #[derive(Debug)]
 pub struct Memory {
     limit: u64,
+    used: u64,
+    next: u64,
+    /// Sorted by address, freed ones included until their addresses would be needed again (never).
+    allocations: Vec<Allocation>,
+    /// Modules whose variables are here.
+    modules: HashMap<u64, ()>,
 }
 
 impl Memory {
     /// An empty memory that refuses allocations beyond `limit_bytes` in total.
     pub fn new(limit_bytes: u64) -> Memory {
-        Memory { limit: limit_bytes }
+        Memory {
+            limit: limit_bytes,
+            used: 0,
+            next: FIRST_ADDRESS,
+            allocations: Vec::new(),
+            modules: HashMap::new(),
+        }
+    }
+
+    /// Bytes in live allocations, and the limit.
+    pub fn usage(&self) -> (u64, u64) {
+        (self.used, self.limit)
     }
 
     /// Reserves `bytes`, 256-byte aligned, poisoned and marked as never written. `name` is how faults call it.
@@ -32,8 +164,29 @@ impl Memory {
     /// # Errors
     /// When the limit would be passed.
     pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<u64, MemoryError> {
-        let _ = name;
-        Err(MemoryError::OutOfMemory { bytes, available: self.limit, limit: self.limit })
+        let available = self.limit.saturating_sub(self.used);
+        if bytes > available {
+            return Err(MemoryError::OutOfMemory { bytes, available, limit: self.limit });
+        }
+        let base = self.next;
+        self.next = (base + bytes + bytes.max(MIN_GAP)).next_multiple_of(MIN_GAP);
+        self.used += bytes;
+        self.insert(Allocation::new(name, base, bytes));
+        Ok(base)
+    }
+
+    fn insert(&mut self, allocation: Allocation) {
+        let at = self.allocations.partition_point(|other| other.base < allocation.base);
+        self.allocations.insert(at, allocation);
+    }
+
+    fn find(&self, address: u64, bytes: u64) -> Result<usize, MemoryError> {
+        let end = address.wrapping_add(bytes);
+        let error = MemoryError::OutOfBounds { address, end };
+        let at = self.allocations.partition_point(|other| other.base <= address);
+        let index = at.checked_sub(1).ok_or(error.clone())?;
+        let found = &self.allocations[index];
+        if found.live && end >= address && end <= found.base + found.bytes { Ok(index) } else { Err(error) }
     }
 
     /// Copies host data in and marks it as written.
@@ -41,7 +194,14 @@ impl Memory {
     /// # Errors
     /// When the range leaves its allocation.
     pub fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
-        Err(MemoryError::OutOfBounds { address, end: address.wrapping_add(data.len() as u64) })
+        let index = self.find(address, data.len() as u64)?;
+        let allocation = &mut self.allocations[index];
+        let offset = (address - allocation.base) as usize;
+        allocation.bytes_mut()[offset..offset + data.len()].copy_from_slice(data);
+        if !allocation.always_initialised() {
+            set_bits(&allocation.init, offset as u64, data.len() as u64);
+        }
+        Ok(())
     }
 
     /// Copies device data out.
@@ -49,13 +209,24 @@ impl Memory {
     /// # Errors
     /// When the range leaves its allocation.
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
-        Err(MemoryError::OutOfBounds { address, end: address.wrapping_add(out.len() as u64) })
+        let allocation = &self.allocations[self.find(address, out.len() as u64)?];
+        let offset = (address - allocation.base) as usize;
+        out.copy_from_slice(&allocation.bytes_ref()[offset..offset + out.len()]);
+        Ok(())
     }
 
-    /// First byte of the range that nobody ever wrote.
+    /// First byte of the range that nobody ever wrote; the range's first byte when it is in no allocation.
     pub fn initialised(&self, address: u64, bytes: u64) -> Option<u64> {
-        let _ = bytes;
-        Some(address)
+        let Ok(index) = self.find(address, bytes) else { return Some(address) };
+        let allocation = &self.allocations[index];
+        let offset = address - allocation.base;
+        if allocation.always_initialised() {
+            return None;
+        }
+        if all_bits(&allocation.init, offset, bytes) {
+            return None;
+        }
+        (offset..offset + bytes).find(|&byte| !all_bits(&allocation.init, byte, 1)).map(|byte| allocation.base + byte)
     }
 
     /// Gives an allocation back; later accesses to it are faults.
@@ -63,12 +234,99 @@ impl Memory {
     /// # Errors
     /// When `address` is not the start of a live allocation.
     pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        Err(MemoryError::NotAllocated { address })
+        let index = self.find(address, 0)?;
+        let allocation = &mut self.allocations[index];
+        if allocation.base != address {
+            return Err(MemoryError::NotAllocated { address });
+        }
+        if allocation.mapped.is_some() {
+            self.allocations.remove(index);
+            return Ok(());
+        }
+        allocation.live = false;
+        allocation.data = Vec::new();
+        allocation.init = Vec::new();
+        self.used -= allocation.bytes;
+        Ok(())
+    }
+
+    /// Makes host memory an allocation whose device address is its host address. It counts as always initialised, is
+    /// checked for bounds like any other, and `free` forgets it without freeing the host memory.
+    ///
+    /// # Errors
+    /// When the range overlaps an allocation or lies where the emulator keeps its own windows.
+    ///
+    /// # Safety
+    /// `pointer` must be valid for reads and writes of `bytes` bytes until it is freed here, and nobody else may touch
+    /// the range while this memory is used.
+    pub unsafe fn map_host(&mut self, name: &str, pointer: *mut u8, bytes: u64) -> Result<u64, MemoryError> {
+        let base = pointer as u64;
+        let end = base.wrapping_add(bytes);
+        let error = MemoryError::OutOfBounds { address: base, end };
+        let window = crate::exec::space::window_of(base) != crate::exec::space::Window::Global
+            || crate::exec::space::window_of(end) != crate::exec::space::Window::Global;
+        let taken = self.allocations.iter().any(|other| base < other.base + other.bytes && other.base < end);
+        if pointer.is_null() || end < base || window || taken {
+            return Err(error);
+        }
+        let mut allocation = Allocation::new(name, base, 0);
+        allocation.bytes = bytes;
+        allocation.mapped = Some(pointer);
+        self.insert(allocation);
+        Ok(base)
     }
 
     /// Address and size of a `__device__` or `__constant__` variable.
     pub fn symbol(&mut self, module: &Module, name: &str) -> Option<(u64, u64)> {
-        let _ = (module, name);
-        None
+        self.instantiate(module);
+        let variable = module.image.variables.iter().find(|variable| variable.name == name)?;
+        Some((variable.address, variable.bytes))
+    }
+
+    /// Brings a module's variables into this memory, with their initial values, once.
+    pub(crate) fn instantiate(&mut self, module: &Module) {
+        if self.modules.insert(module.image.id, ()).is_some() {
+            return;
+        }
+        for variable in &module.image.variables {
+            let mut allocation = Allocation::new(&variable.name, variable.address, variable.bytes);
+            // CUDA zeroes variables that have no initialiser.
+            let bytes = allocation.bytes_mut();
+            bytes.fill(0);
+            bytes[..variable.init.len()].copy_from_slice(&variable.init);
+            set_bits(&allocation.init, 0, variable.bytes);
+            allocation.read_only = variable.read_only;
+            self.insert(allocation);
+        }
+    }
+
+    pub(crate) fn allocations_mut(&mut self) -> &mut [Allocation] {
+        &mut self.allocations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_adjacent_and_poisoned() {
+        let mut memory = Memory::new(1 << 20);
+        let a = memory.alloc("a", 100).expect("fits");
+        let b = memory.alloc("b", 100).expect("fits");
+        assert_eq!(a % 256, 0);
+        assert!(b - a >= 100 + MIN_GAP);
+        let mut out = [0; 4];
+        memory.read(a, &mut out).expect("inside");
+        assert_eq!(out, [POISON; 4]);
+        assert_eq!(memory.initialised(a, 100), Some(a));
+        memory.write(a, &[1; 60]).expect("inside");
+        assert_eq!(memory.initialised(a, 60), None);
+        assert_eq!(memory.initialised(a, 61), Some(a + 60));
+        assert!(memory.write(a + 90, &[0; 11]).is_err());
+        assert!(memory.alloc("big", 1 << 21).is_err());
+        memory.free(a).expect("live");
+        assert!(memory.free(a).is_err());
+        assert!(memory.read(a, &mut out).is_err());
     }
 }

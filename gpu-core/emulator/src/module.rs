@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::exec::image::Image;
 use crate::report::SourceLine;
 
 /// One kernel parameter.
@@ -71,12 +72,6 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-#[derive(Debug, Default)]
-pub(crate) struct Image {
-    pub(crate) target: String,
-    pub(crate) kernels: Vec<KernelInfo>,
-}
-
 /// PTX made ready to run. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -89,8 +84,7 @@ impl Module {
     /// # Errors
     /// Lists every problem of the module at once: syntax, unknown names, unsupported instructions.
     pub fn load(ptx: &str) -> Result<Module, LoadError> {
-        let _ = ptx;
-        Ok(Module { image: Arc::new(Image::default()) })
+        crate::build::module::load(ptx).map(|image| Module { image: Arc::new(image) })
     }
 
     /// The `.target`, for example `sm_90a`.

@@ -1,0 +1,679 @@
+//! What a table row uses to turn one instruction into an [`Op`]: operands to slots, modifiers to choices.
+
+use std::collections::HashMap;
+
+use crate::exec::image::{ParamArea, PoolRow};
+use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
+use crate::exec::space::Window;
+use crate::isa::Ty;
+use crate::ptx::tree::{Instruction, Operand};
+use crate::report::Class;
+
+/// A register.
+#[derive(Clone, Copy, Debug)]
+pub struct Reg {
+    pub slot: Slot,
+    /// 1 for predicates, else 8 to 128.
+    pub bits: u32,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub enum Entity {
+    Reg(Reg),
+    VectorReg(Vec<Reg>),
+    /// A kernel parameter: offset in the argument block.
+    KernelParam { offset: u32, bytes: u32 },
+    /// A parameter or result of a device function or of a call: rows in the frame.
+    FrameParam(ParamArea),
+    /// Variable with an address inside a window.
+    Variable { window: Window, address: u64, bytes: u64 },
+    Function(u32),
+    Builtin(crate::exec::image::Builtin),
+    /// `.branchtargets`.
+    Targets(Vec<String>),
+    Prototype,
+}
+
+/// One `{ }` level of names.
+#[derive(Debug, Default)]
+pub struct Scope {
+    pub names: HashMap<String, Entity>,
+    /// `%r<100>`: prefix to registers.
+    pub ranges: HashMap<String, (u32, Vec<Reg>)>,
+    pub id: u32,
+}
+
+/// Constant rows, shared by the module.
+#[derive(Debug, Default)]
+pub struct Pool {
+    pub rows: Vec<PoolRow>,
+    known: HashMap<(u64, u64, u32), Slot>,
+}
+
+impl Pool {
+    /// A row with `bits`-wide `value` in every lane (128 bits for vectors of 128, else the low half).
+    pub fn splat(&mut self, value: u128, bits: u32) -> Slot {
+        let width = if bits <= 32 { 32 } else { bits };
+        let key = (value as u64, (value >> 64) as u64, width);
+        if let Some(slot) = self.known.get(&key) {
+            return *slot;
+        }
+        let slot = Slot(Slot::POOL | (self.rows.len() * size_of::<PoolRow>()) as u32);
+        let words: Vec<u32> = match width {
+            32 => vec![value as u32; 32],
+            64 => (0..64).map(|word| (value >> (32 * (word % 2))) as u32).collect(),
+            _ => (0..128).map(|word| (value >> (32 * (word % 4))) as u32).collect(),
+        };
+        for chunk in words.chunks(32) {
+            let mut row = PoolRow([0; 32]);
+            row.0.copy_from_slice(chunk);
+            self.rows.push(row);
+        }
+        self.known.insert(key, slot);
+        slot
+    }
+
+    /// A predicate constant.
+    pub fn pred(&mut self, value: bool) -> Slot {
+        self.splat(u128::from(if value { u32::MAX } else { 0 }), 32)
+    }
+}
+
+/// Where a control transfer goes, for the flow graph.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edge {
+    Next,
+    /// Label, and whether falling through is possible too.
+    Branch(Target, bool),
+    Table(Vec<Target>),
+    /// Leaves the function (`conditional`: or goes on).
+    Leave { conditional: bool },
+    /// `trap` and calls that never return.
+    Dead { conditional: bool },
+}
+
+/// A label as seen from a scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub name: String,
+    pub scopes: Vec<u32>,
+}
+
+pub type Decoded<T> = Result<T, String>;
+
+/// State while one function is decoded.
+pub struct Emit<'m> {
+    pub pool: &'m mut Pool,
+    pub lists: &'m mut Vec<Slot>,
+    pub calls: &'m mut Vec<crate::exec::image::CallSite>,
+    pub tables: &'m mut Vec<Vec<u32>>,
+    pub sites: &'m mut Vec<crate::exec::image::Site>,
+    pub globals: &'m HashMap<String, Entity>,
+    pub scopes: Vec<Scope>,
+    pub code: &'m mut Vec<Op>,
+    pub infos: &'m mut Vec<OpInfo>,
+    pub edges: Vec<Edge>,
+    /// Tables of `brx.idx`: index into `tables` and labels, resolved at the end.
+    pub table_fixups: Vec<(usize, Vec<Target>)>,
+    pub frame_bytes: u32,
+    pred_room: (u32, u32),
+    scratch: HashMap<u32, Slot>,
+    pub reads: Vec<Slot>,
+    pub writes: Vec<Slot>,
+    /// Shared variables and functions that the function mentions.
+    pub shared_used: Vec<String>,
+    pub called: Vec<u32>,
+    pub calls_indirectly: bool,
+    pub entry: bool,
+    pub uses_alloca: bool,
+    // The instruction at hand.
+    pub guard: (Slot, u32),
+    pub class: Class,
+    pub text: u32,
+    pub source: Option<u32>,
+    pub function: u32,
+    pub ptx_line: u32,
+}
+
+impl<'m> Emit<'m> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        pool: &'m mut Pool,
+        lists: &'m mut Vec<Slot>,
+        calls: &'m mut Vec<crate::exec::image::CallSite>,
+        tables: &'m mut Vec<Vec<u32>>,
+        sites: &'m mut Vec<crate::exec::image::Site>,
+        globals: &'m HashMap<String, Entity>,
+        code: &'m mut Vec<Op>,
+        infos: &'m mut Vec<OpInfo>,
+        function: u32,
+        entry: bool,
+    ) -> Emit<'m> {
+        let always = pool.pred(true);
+        Emit {
+            pool,
+            lists,
+            calls,
+            tables,
+            sites,
+            globals,
+            scopes: vec![Scope::default()],
+            code,
+            infos,
+            edges: Vec::new(),
+            table_fixups: Vec::new(),
+            frame_bytes: 0,
+            pred_room: (0, 0),
+            scratch: HashMap::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            shared_used: Vec::new(),
+            called: Vec::new(),
+            calls_indirectly: false,
+            entry,
+            uses_alloca: false,
+            guard: (always, 0),
+            class: Class::Other,
+            text: 0,
+            source: None,
+            function,
+            ptx_line: 0,
+        }
+    }
+
+    /// Room for a register of `bits` (1 for a predicate).
+    pub fn allocate(&mut self, bits: u32) -> Slot {
+        if bits == 1 {
+            if self.pred_room.0 == self.pred_room.1 {
+                let start = self.rows(128);
+                self.pred_room = (start, start + 128);
+            }
+            let slot = Slot(self.pred_room.0);
+            self.pred_room.0 += 4;
+            return slot;
+        }
+        Slot(self.rows(match bits {
+            0..=32 => 128,
+            64 => 256,
+            _ => 512,
+        }))
+    }
+
+    /// Raw room in the frame, in bytes.
+    pub fn rows(&mut self, bytes: u32) -> u32 {
+        let at = self.frame_bytes;
+        self.frame_bytes += bytes.next_multiple_of(128);
+        at
+    }
+
+    /// A temporary of `bits`, one per use of `key`.
+    pub fn scratch(&mut self, bits: u32) -> Slot {
+        if let Some(slot) = self.scratch.get(&bits) {
+            return *slot;
+        }
+        let slot = self.allocate(bits);
+        self.scratch.insert(bits, slot);
+        slot
+    }
+
+    pub fn find(&self, name: &str) -> Option<Entity> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(entity) = scope.names.get(name) {
+                return Some(entity.clone());
+            }
+            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+            // `%r<4>` and `%r1<4>` may both exist: try the longest prefix first.
+            for cut in (1..=digits).map(|kept| name.len() - kept) {
+                let number = &name[cut..];
+                if number.len() > 1 && number.starts_with('0') {
+                    continue;
+                }
+                if let Some((_, registers)) = scope.ranges.get(&name[..cut])
+                    && let Some(register) = number.parse::<usize>().ok().and_then(|index| registers.get(index))
+                {
+                    return Some(Entity::Reg(*register));
+                }
+            }
+        }
+        self.globals.get(name).cloned()
+    }
+
+    pub fn reg(&self, name: &str) -> Decoded<Reg> {
+        match self.find(name) {
+            Some(Entity::Reg(reg)) => Ok(reg),
+            Some(_) => Err(format!("`{name}` is not a register")),
+            None => Err(format!("`{name}` is not declared")),
+        }
+    }
+
+    pub fn target(&self, name: &str) -> Target {
+        Target { name: name.to_owned(), scopes: self.scopes.iter().rev().map(|scope| scope.id).collect() }
+    }
+
+    /// A source operand of type `ty`: register, immediate, special register or address of a symbol.
+    pub fn src(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<Slot> {
+        self.src_bits(operand, ty).map(|(slot, _)| slot)
+    }
+
+    /// As [`Emit::src`], with the width of the register it is in (registers may be wider in `st` and `cvt`).
+    pub fn src_any(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<(Slot, u32)> {
+        if let Operand::Name(name) = operand
+            && let Ok(reg) = self.reg(name)
+        {
+            self.reads.push(reg.slot);
+            return Ok((reg.slot, reg.bits));
+        }
+        self.src_bits(operand, ty)
+    }
+
+    fn src_bits(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<(Slot, u32)> {
+        let bits = ty.bits();
+        match operand {
+            Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => {
+                let value = immediate(operand, ty)?;
+                Ok((self.pool.splat(value, bits), bits))
+            }
+            Operand::Name(name) => {
+                if let Some(run) = crate::isa::special::find(name) {
+                    return self.special(name, run, bits);
+                }
+                match self.find(name) {
+                    Some(Entity::Reg(reg)) => {
+                        if !fits(reg.bits, bits) {
+                            return Err(format!(
+                                "`{name}` has {} bits where the instruction wants {bits}",
+                                reg.bits
+                            ));
+                        }
+                        self.reads.push(reg.slot);
+                        Ok((reg.slot, reg.bits))
+                    }
+                    Some(Entity::Variable { window: Window::Local, address, .. }) => {
+                        let slot = self.local_address_of(address as i64, bits);
+                        self.reads.push(slot);
+                        Ok((slot, bits))
+                    }
+                    Some(_) => {
+                        let (_, address) = self.address_of(name)?;
+                        Ok((self.pool.splat(u128::from(address), bits.max(32)), bits))
+                    }
+                    None => Err(format!("`{name}` is not declared")),
+                }
+            }
+            Operand::NameOffset(name, offset) => {
+                if let Some(Entity::Variable { window: Window::Local, address, .. }) = self.find(name) {
+                    let slot = self.local_address_of(address as i64 + offset, bits);
+                    self.reads.push(slot);
+                    return Ok((slot, bits));
+                }
+                let (_, address) = self.address_of(name)?;
+                Ok((self.pool.splat(u128::from(address.wrapping_add(*offset as u64)), bits.max(32)), bits))
+            }
+            _ => Err("this kind of operand does not belong here".to_owned()),
+        }
+    }
+
+    /// Reads a special register into a temporary, in front of the instruction.
+    fn special(&mut self, name: &str, (run, imm, width): (Exec, i64, u32), bits: u32) -> Decoded<(Slot, u32)> {
+        let slot = self.allocate(width);
+        let mut op = self.op(run);
+        op.d = slot;
+        op.imm = imm;
+        let (reads, writes) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.writes));
+        let class = std::mem::replace(&mut self.class, Class::Move);
+        self.writes.push(slot);
+        self.push(op, Taint::Copy);
+        (self.reads, self.writes, self.class) = (reads, writes, class);
+        if width < bits {
+            return Err(format!("`{name}` has {width} bits where the instruction wants {bits}"));
+        }
+        self.reads.push(slot);
+        Ok((slot, width))
+    }
+
+    /// Window and address (inside the window) of a variable or function.
+    pub fn address_of(&mut self, name: &str) -> Decoded<(Window, u64)> {
+        match self.find(name) {
+            Some(Entity::Variable { window, address, .. }) => {
+                if window == Window::Shared {
+                    self.shared_used.push(name.to_owned());
+                }
+                Ok((window, address))
+            }
+            Some(Entity::KernelParam { offset, .. }) => Ok((Window::Param, u64::from(offset))),
+            Some(Entity::Function(index)) => {
+                self.called.push(index);
+                Ok((Window::Global, crate::exec::space::CODE_BASE + 16 * u64::from(index)))
+            }
+            Some(Entity::FrameParam(_)) => {
+                Err(format!("the address of `{name}`, a parameter of a device function, is not supported"))
+            }
+            Some(_) => Err(format!("`{name}` has no address")),
+            None => Err(format!("`{name}` is not declared")),
+        }
+    }
+
+    /// A destination register of exactly `bits` (or of 32 for narrower ones).
+    pub fn dst(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<Slot> {
+        let (slot, have) = self.dst_any(operand, ty)?;
+        if !fits(have, ty.bits()) {
+            return Err(format!("the destination has {have} bits where the instruction gives {}", ty.bits()));
+        }
+        Ok(slot)
+    }
+
+    /// A destination register of any width, with its width.
+    pub fn dst_any(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<(Slot, u32)> {
+        match operand {
+            Operand::Sink => Ok((self.scratch(ty.bits()), ty.bits())),
+            Operand::Name(name) => {
+                let reg = self.reg(name)?;
+                if reg.bits == 1 {
+                    return Err(format!("`{name}` is a predicate"));
+                }
+                self.writes.push(reg.slot);
+                Ok((reg.slot, reg.bits))
+            }
+            _ => Err("the destination must be a register".to_owned()),
+        }
+    }
+
+    /// A predicate that is read, and whether it is negated.
+    pub fn pred(&mut self, operand: &Operand<'_>) -> Decoded<(Slot, bool)> {
+        let (name, negated) = match operand {
+            Operand::Name(name) => (name, false),
+            Operand::Not(name) => (name, true),
+            Operand::Int(value) => return Ok((self.pool.pred(*value != 0), false)),
+            _ => return Err("a predicate is wanted".to_owned()),
+        };
+        let reg = self.reg(name)?;
+        if reg.bits != 1 {
+            return Err(format!("`{name}` is not a predicate"));
+        }
+        self.reads.push(reg.slot);
+        Ok((reg.slot, negated))
+    }
+
+    /// A predicate that is written; NONE for `_`.
+    pub fn pred_dst(&mut self, operand: &Operand<'_>) -> Decoded<Slot> {
+        match operand {
+            Operand::Sink => Ok(Slot::NONE),
+            Operand::Name(name) => {
+                let reg = self.reg(name)?;
+                if reg.bits != 1 {
+                    return Err(format!("`{name}` is not a predicate"));
+                }
+                self.writes.push(reg.slot);
+                Ok(reg.slot)
+            }
+            _ => Err("a predicate is wanted".to_owned()),
+        }
+    }
+
+    /// Adds slots to the image's lists.
+    pub fn list(&mut self, slots: &[Slot]) -> (u32, u32) {
+        let start = self.lists.len() as u32;
+        self.lists.extend_from_slice(slots);
+        (start, slots.len() as u32)
+    }
+
+    /// A new instruction with this guard and nothing else set.
+    pub fn op(&self, run: Exec) -> Op {
+        Op {
+            run,
+            imm: 0,
+            d: Slot::NONE,
+            a: Slot::NONE,
+            b: Slot::NONE,
+            c: Slot::NONE,
+            e: Slot::NONE,
+            guard: self.guard.0,
+            guard_flip: self.guard.1,
+            site: 0,
+            list: 0,
+            list_len: 0,
+        }
+    }
+
+    /// Whether the instruction at hand has a guard.
+    pub fn guarded(&self) -> bool {
+        !self.guard.0.is_pool()
+    }
+
+    /// Appends an instruction that goes on to the next one.
+    pub fn push(&mut self, op: Op, taint: Taint) {
+        self.push_edge(op, taint, Edge::Next);
+    }
+
+    /// Appends an instruction with its successors.
+    pub fn push_edge(&mut self, op: Op, taint: Taint, edge: Edge) {
+        let mut reads = std::mem::take(&mut self.reads);
+        if self.guarded() {
+            reads.push(self.guard.0);
+        }
+        self.infos.push(OpInfo {
+            text: self.text,
+            source: self.source,
+            class: self.class,
+            function: self.function,
+            taint,
+            reads,
+            writes: std::mem::take(&mut self.writes),
+            ptx_line: self.ptx_line,
+        });
+        self.code.push(op);
+        self.edges.push(edge);
+    }
+
+    /// Gives a memory access its number.
+    pub fn site(&mut self, wide: bool, bytes: u32) -> u32 {
+        self.sites.push(crate::exec::image::Site { pc: self.code.len() as u32, wide, bytes });
+        self.sites.len() as u32 - 1
+    }
+
+    // The common shapes.
+
+    /// `d, a`
+    pub fn simple1(&mut self, inst: &Inst<'_>, run: Exec, d: Ty, a: Ty) -> Decoded<()> {
+        inst.expect(2)?;
+        let mut op = self.op(run);
+        op.a = self.src(&inst.operands[1], a)?;
+        op.d = self.dst(&inst.operands[0], d)?;
+        op.guard = self.guard.0;
+        self.push(op, Taint::Compute);
+        Ok(())
+    }
+
+    /// `d, a, b`
+    pub fn simple2(&mut self, inst: &Inst<'_>, run: Exec, d: Ty, a: Ty, b: Ty) -> Decoded<()> {
+        inst.expect(3)?;
+        let mut op = self.op(run);
+        op.a = self.src(&inst.operands[1], a)?;
+        op.b = self.src(&inst.operands[2], b)?;
+        op.d = self.dst(&inst.operands[0], d)?;
+        self.push(op, Taint::Compute);
+        Ok(())
+    }
+
+    /// `d, a, b, c`
+    pub fn simple3(&mut self, inst: &Inst<'_>, run: Exec, d: Ty, a: Ty, b: Ty, c: Ty) -> Decoded<()> {
+        inst.expect(4)?;
+        let mut op = self.op(run);
+        op.a = self.src(&inst.operands[1], a)?;
+        op.b = self.src(&inst.operands[2], b)?;
+        op.c = self.src(&inst.operands[3], c)?;
+        op.d = self.dst(&inst.operands[0], d)?;
+        self.push(op, Taint::Compute);
+        Ok(())
+    }
+}
+
+fn fits(have: u32, want: u32) -> bool {
+    let row = |bits: u32| if bits == 1 { 1 } else { bits.max(32) };
+    row(have) == row(want)
+}
+
+/// The bits of an immediate of type `ty`.
+pub fn immediate(operand: &Operand<'_>, ty: Ty) -> Decoded<u128> {
+    let bits = ty.bits();
+    let cut = |value: u64| match bits {
+        8 => u128::from(value as u8),
+        16 => u128::from(value as u16),
+        1..=32 => u128::from(value as u32),
+        64 => u128::from(value),
+        // A negative literal in a 128-bit place is sign-extended.
+        _ => value as i64 as i128 as u128,
+    };
+    Ok(match (operand, ty) {
+        (Operand::Int(value), Ty::F32) => u128::from((*value as i64 as f32).to_bits()),
+        (Operand::Int(value), Ty::F64) => u128::from((*value as i64 as f64).to_bits()),
+        (Operand::Int(value), _) => cut(*value),
+        (Operand::F32(value), Ty::F64) => u128::from(f64::from(f32::from_bits(*value)).to_bits()),
+        (Operand::F32(value), _) => cut(u64::from(*value)),
+        (Operand::F64(value), Ty::F32) => u128::from((f64::from_bits(*value) as f32).to_bits()),
+        (Operand::F64(value), _) if bits == 64 => u128::from(*value),
+        (Operand::F64(value), _) => u128::from((f64::from_bits(*value) as f32).to_bits()),
+        _ => return Err("a number is wanted".to_owned()),
+    })
+}
+
+/// An instruction's opcode in parts, with a tally of the modifiers that were understood.
+pub struct Inst<'a> {
+    pub name: &'a str,
+    parts: Vec<(&'a str, bool)>,
+    pub operands: &'a [Operand<'a>],
+    pub opcode: &'a str,
+}
+
+impl<'a> Inst<'a> {
+    pub fn new(instruction: &'a Instruction<'a>) -> Inst<'a> {
+        let mut parts = instruction.parts();
+        let name = parts.next().unwrap_or_default();
+        Inst {
+            name,
+            parts: parts.map(|part| (part, false)).collect(),
+            operands: &instruction.operands,
+            opcode: instruction.opcode,
+        }
+    }
+
+    /// Consumes a modifier.
+    pub fn take(&mut self, modifier: &str) -> bool {
+        match self.parts.iter_mut().find(|(part, used)| *part == modifier && !used) {
+            Some(part) => {
+                part.1 = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Consumes the first modifier that is in the list.
+    pub fn take_any(&mut self, modifiers: &[&'static str]) -> Option<&'static str> {
+        modifiers.iter().copied().find(|modifier| self.take(modifier))
+    }
+
+    /// Consumes all modifiers that satisfy `accept`.
+    pub fn take_where(&mut self, accept: impl Fn(&str) -> bool) -> Vec<&'a str> {
+        let mut out = Vec::new();
+        for part in &mut self.parts {
+            if !part.1 && accept(part.0) {
+                part.1 = true;
+                out.push(part.0);
+            }
+        }
+        out
+    }
+
+    /// Consumes the next type.
+    pub fn ty(&mut self) -> Decoded<Ty> {
+        for part in &mut self.parts {
+            if !part.1
+                && let Some(ty) = Ty::parse(part.0)
+            {
+                part.1 = true;
+                return Ok(ty);
+            }
+        }
+        Err(format!("`{}` names no type that is known", self.opcode))
+    }
+
+    /// Consumes the next type if there is one.
+    pub fn ty_maybe(&mut self) -> Option<Ty> {
+        self.ty().ok()
+    }
+
+    /// Modifiers nobody consumed.
+    pub fn rest(&self) -> Vec<&'a str> {
+        self.parts.iter().filter(|part| !part.1).map(|part| part.0).collect()
+    }
+
+    pub fn expect(&self, count: usize) -> Decoded<()> {
+        if self.operands.len() == count {
+            Ok(())
+        } else {
+            Err(format!("`{}` takes {count} operands, not {}", self.name, self.operands.len()))
+        }
+    }
+
+    pub fn unsupported<T>(&self) -> Decoded<T> {
+        Err(format!("`{}` is not supported", self.opcode))
+    }
+}
+
+/// A placeholder that is never run.
+pub unsafe fn never(_: &mut crate::exec::cx::Cx<'_>, _: &Op) -> Flow {
+    Flow::Next
+}
+
+impl<'a> Inst<'a> {
+    /// Consumes the next type if it is an integer one.
+    pub fn take_int(&mut self) -> Option<Ty> {
+        let at = self.parts.iter().position(|(part, used)| !used && Ty::parse(part).is_some())?;
+        let ty = Ty::parse(self.parts[at].0)?;
+        let integer = matches!(
+            ty,
+            Ty::U16 | Ty::S16 | Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64 | Ty::U16x2 | Ty::S16x2
+        );
+        integer.then(|| {
+            self.parts[at].1 = true;
+            ty
+        })
+    }
+
+    /// Undoes one `take`.
+    pub fn give_back(&mut self, modifier: &str) {
+        if let Some(part) = self.parts.iter_mut().find(|(part, used)| *part == modifier && *used) {
+            part.1 = false;
+        }
+    }
+}
+
+impl Emit<'_> {
+    /// The carry flag of the function: hidden state of each thread.
+    pub fn carry_flag(&mut self) -> Slot {
+        self.scratch(1)
+    }
+}
+
+impl Emit<'_> {
+    /// The address of a local variable at `offset` of the frame's stack, in a temporary.
+    pub fn local_address(&mut self, offset: i64) -> Slot {
+        self.local_address_of(offset, 64)
+    }
+
+    fn local_address_of(&mut self, offset: i64, bits: u32) -> Slot {
+        let slot = self.allocate(bits);
+        let mut op = self.op(crate::isa::movement::local_address);
+        op.d = slot;
+        op.imm = offset;
+        op.list = bits;
+        let (reads, writes) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.writes));
+        let class = std::mem::replace(&mut self.class, Class::Move);
+        self.writes.push(slot);
+        self.push(op, Taint::Copy);
+        (self.reads, self.writes, self.class) = (reads, writes, class);
+        slot
+    }
+}

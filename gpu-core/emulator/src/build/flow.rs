@@ -1,0 +1,219 @@
+//! The control-flow graph of a function: where diverged lanes meet, and which registers may be read unwritten.
+
+use std::collections::HashMap;
+
+use super::emit::{Edge, Target};
+use crate::exec::op::{OpInfo, Slot};
+use crate::exec::warp::NONE;
+
+/// Successors of every instruction of a function, by index inside it.
+pub struct Graph {
+    /// Successors; `exit` stands for leaving the function.
+    pub next: Vec<Vec<u32>>,
+    exit: u32,
+}
+
+/// Finds a label from inside out.
+pub fn resolve(labels: &HashMap<(u32, String), u32>, target: &Target) -> Option<u32> {
+    target.scopes.iter().find_map(|scope| labels.get(&(*scope, target.name.clone())).copied())
+}
+
+impl Graph {
+    /// Builds the graph. In kernels only the last way out counts as the end: lanes that exit early are waited for by
+    /// nobody, so they must not keep the others apart.
+    pub fn new(edges: &[Edge], labels: &HashMap<(u32, String), u32>, entry: bool) -> Graph {
+        let count = edges.len() as u32;
+        let exit = count;
+        let last_leave = edges.iter().rposition(|edge| matches!(edge, Edge::Leave { .. }));
+        let next = edges
+            .iter()
+            .enumerate()
+            .map(|(at, edge)| {
+                let after = at as u32 + 1;
+                let mut out = match edge {
+                    Edge::Next => vec![after],
+                    Edge::Branch(target, falls) => {
+                        let mut out: Vec<u32> = resolve(labels, target).into_iter().collect();
+                        if *falls {
+                            out.push(after);
+                        }
+                        out
+                    }
+                    Edge::Table(targets) => targets.iter().filter_map(|target| resolve(labels, target)).collect(),
+                    Edge::Leave { conditional } => {
+                        let mut out = Vec::new();
+                        if *conditional {
+                            out.push(after);
+                        }
+                        if !entry || Some(at) == last_leave {
+                            out.push(exit);
+                        }
+                        out
+                    }
+                    Edge::Dead { conditional } => {
+                        if *conditional {
+                            vec![after]
+                        } else {
+                            Vec::new()
+                        }
+                    }
+                };
+                out.retain(|&to| to <= count);
+                out
+            })
+            .collect();
+        Graph { next, exit }
+    }
+
+    /// Immediate post-dominator of every instruction, NONE where there is none but the end.
+    /// (Cooper, Harvey and Kennedy's algorithm on the reversed graph.)
+    pub fn post_dominators(&self) -> Vec<u32> {
+        let count = self.next.len();
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); count + 1];
+        for (at, next) in self.next.iter().enumerate() {
+            for &to in next {
+                before[to as usize].push(at as u32);
+            }
+        }
+        // Post-order of the reversed graph from the exit, without recursion.
+        let mut order = vec![u32::MAX; count + 1];
+        let mut sequence = Vec::with_capacity(count + 1);
+        let mut visited = vec![false; count + 1];
+        let mut stack = vec![(self.exit, 0usize)];
+        visited[self.exit as usize] = true;
+        while let Some((node, at)) = stack.pop() {
+            match before[node as usize].get(at) {
+                Some(&from) => {
+                    stack.push((node, at + 1));
+                    if !visited[from as usize] {
+                        visited[from as usize] = true;
+                        stack.push((from, 0));
+                    }
+                }
+                None => {
+                    order[node as usize] = sequence.len() as u32;
+                    sequence.push(node);
+                }
+            }
+        }
+        let mut parent = vec![u32::MAX; count + 1];
+        parent[self.exit as usize] = self.exit;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &node in sequence.iter().rev().skip(1) {
+                let mut new = u32::MAX;
+                for &to in &self.next[node as usize] {
+                    if parent[to as usize] == u32::MAX {
+                        continue;
+                    }
+                    new = if new == u32::MAX { to } else { intersect(&parent, &order, new, to) };
+                }
+                if new != u32::MAX && parent[node as usize] != new {
+                    parent[node as usize] = new;
+                    changed = true;
+                }
+            }
+        }
+        (0..count).map(|at| if parent[at] >= self.exit { NONE } else { parent[at] }).collect()
+    }
+
+    /// Registers that some path reads before it writes them.
+    pub fn undefined(&self, infos: &[OpInfo], guarded: impl Fn(usize) -> bool) -> Vec<Slot> {
+        let mut index: HashMap<Slot, u32> = HashMap::new();
+        let mut slots = Vec::new();
+        for info in infos {
+            for slot in info.reads.iter().chain(&info.writes) {
+                if !slot.is_pool() {
+                    index.entry(*slot).or_insert_with(|| {
+                        slots.push(*slot);
+                        slots.len() as u32 - 1
+                    });
+                }
+            }
+        }
+        let words = slots.len().div_ceil(64);
+        let count = self.next.len();
+        if count.saturating_mul(words) > 1 << 26 {
+            // A function this large would cost more than the check is worth.
+            return Vec::new();
+        }
+        // Blocks of straight-line code, to keep the bit sets few.
+        let mut leader = vec![false; count + 1];
+        leader[0] = true;
+        for (at, next) in self.next.iter().enumerate() {
+            if next.len() != 1 || next[0] != at as u32 + 1 {
+                leader[at + 1] = true;
+                for &to in next {
+                    leader[to as usize] = true;
+                }
+            }
+        }
+        let starts: Vec<usize> = (0..count).filter(|&at| leader[at]).collect();
+        let mut block_of = vec![0usize; count];
+        let mut need = vec![vec![0u64; words]; starts.len()];
+        let mut kill = vec![vec![0u64; words]; starts.len()];
+        let mut ends = Vec::with_capacity(starts.len());
+        for (block, &start) in starts.iter().enumerate() {
+            let end = starts.get(block + 1).copied().unwrap_or(count);
+            ends.push(end - 1);
+            for at in start..end {
+                block_of[at] = block;
+                for slot in &infos[at].reads {
+                    if let Some(&bit) = index.get(slot) {
+                        let (word, mask) = (bit as usize / 64, 1u64 << (bit % 64));
+                        if kill[block][word] & mask == 0 {
+                            need[block][word] |= mask;
+                        }
+                    }
+                }
+                if !guarded(at) {
+                    for slot in &infos[at].writes {
+                        if let Some(&bit) = index.get(slot) {
+                            kill[block][bit as usize / 64] |= 1 << (bit % 64);
+                        }
+                    }
+                }
+            }
+        }
+        let mut live = need.clone();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..starts.len()).rev() {
+                for &to in &self.next[ends[block]] {
+                    if to as usize >= count {
+                        continue;
+                    }
+                    let next = block_of[to as usize];
+                    for word in 0..words {
+                        let more = live[next][word] & !kill[block][word] & !live[block][word];
+                        if more != 0 {
+                            live[block][word] |= more;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        slots
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| live.first().is_some_and(|first| first[bit / 64] >> (bit % 64) & 1 != 0))
+            .map(|(_, slot)| *slot)
+            .collect()
+    }
+}
+
+fn intersect(parent: &[u32], order: &[u32], a: u32, b: u32) -> u32 {
+    let (mut a, mut b) = (a, b);
+    while a != b {
+        while order[a as usize] < order[b as usize] {
+            a = parent[a as usize];
+        }
+        while order[b as usize] < order[a as usize] {
+            b = parent[b as usize];
+        }
+    }
+    a
+}

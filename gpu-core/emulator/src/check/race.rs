@@ -1,0 +1,417 @@
+//! Races: two accesses to one place, one of them a plain write, with no order between them.
+//!
+//! Shadows keep the last write and the last reads of every 4 bytes (of every byte where a kernel accesses less) with
+//! thread, place and logical clock. A clock is ordered before an access when it is not above what the accessing warp
+//! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. Lanes of one
+//! warp are ordered by `__syncwarp` and stronger only.
+//!
+//! What counts: atomics and volatile accesses do not race among themselves. The same value stored by the same
+//! instruction is no race, whoever executes it. A plain read of what others update atomically is reported for shared
+//! memory unless the kernel re-checks with an atomic of its own (the usual compare-and-swap loop).
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use crate::exec::access::{Addresses, Reach};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::Op;
+use crate::exec::space::Window;
+use crate::report::{AccessKind, Fault, FaultKind, OtherSide, Space, ThreadId};
+
+/// Clocks of shared shadows have 28 bits.
+pub const MAX_TIME: u32 = (1 << 28) - 1;
+
+// A shared cell: clock 28 | site 14 | thread 10 | other thread 10 | flags 2.
+const CLOCK: u32 = 36;
+const SITE: u32 = 22;
+const SITES: u32 = (1 << 14) - 1;
+const THREAD: u32 = 12;
+const OTHER: u32 = 2;
+const THREADS: u64 = 0x3ff;
+const THREAD_MASK: u64 = THREADS << THREAD;
+/// Of a write cell: atomic. Of a read cell: the other thread counts too.
+const FLAG: u64 = 1;
+
+/// Shadow of a block's shared memory.
+#[derive(Debug, Default)]
+pub struct SharedShadow {
+    writes: Vec<u64>,
+    reads: Vec<u64>,
+    /// log2 of the bytes of a cell.
+    shift: u32,
+    bytes: u32,
+}
+
+impl SharedShadow {
+    pub fn new(bytes: u32) -> SharedShadow {
+        let cells = (bytes as usize).div_ceil(4);
+        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes }
+    }
+
+    pub fn clear(&mut self) {
+        self.writes.fill(0);
+        self.reads.fill(0);
+    }
+
+    /// Goes down to one cell per byte, when something smaller than 4 bytes is accessed.
+    #[cold]
+    fn refine(&mut self) {
+        let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| [*cell; 4]).collect();
+        self.writes = spread(&self.writes);
+        self.reads = spread(&self.reads);
+        self.shift = 0;
+    }
+}
+
+/// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
+#[derive(Debug, Default)]
+pub struct Deferred {
+    faults: Mutex<Vec<(u32, Fault)>>,
+    optimistic: Mutex<HashSet<u32>>,
+}
+
+impl Deferred {
+    /// Those that stay races.
+    pub fn finish(&self) -> Vec<Fault> {
+        let optimistic = self.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        faults.drain(..).filter(|(site, _)| !optimistic.contains(site)).map(|(_, fault)| fault).collect()
+    }
+}
+
+fn site_of(cell: u64) -> u32 {
+    (cell >> SITE) as u32 & SITES
+}
+
+fn thread_of(cell: u64) -> u32 {
+    (cell >> THREAD & THREADS) as u32
+}
+
+fn other_of(cell: u64) -> u32 {
+    (cell >> OTHER & THREADS) as u32
+}
+
+/// One party of a race.
+struct Party {
+    site: u32,
+    thread: Option<ThreadId>,
+    kind: AccessKind,
+}
+
+impl Cx<'_> {
+    #[inline(always)]
+    pub fn race_shared<const BYTES: u64>(&mut self, op: &Op, at: &Addresses, kind: AccessKind) {
+        if BYTES < 4 && self.block.shared_shadow.shift == 2 {
+            self.block.shared_shadow.refine();
+        }
+        if at.high >> 24 != 0 || at.high + BYTES > u64::from(self.block.shared_shadow.bytes) {
+            return;
+        }
+        let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
+        let clock = u64::from(self.warp.clock.min(MAX_TIME));
+        let site = if op.site <= SITES { op.site } else { 0 };
+        let stamp = clock << CLOCK | u64::from(site) << SITE | u64::from(self.warp.index * 32) << THREAD;
+        // Cells up to this are ordered before this access.
+        let floor = u64::from(self.warp.floor) << CLOCK | ((1 << CLOCK) - 1);
+        let shadow = &mut self.block.shared_shadow;
+        if !strong && shadow.shift == 2 && BYTES == 4 {
+            let first = (at.low >> 2) as usize;
+            if at.contiguous {
+                let (writes, reads) = (&mut shadow.writes[first..first + 32], &mut shadow.reads[first..first + 32]);
+                let done = if kind == AccessKind::Read {
+                    read_row(writes, reads, stamp, floor)
+                } else {
+                    write_row(writes, reads, stamp, floor)
+                };
+                if done {
+                    return;
+                }
+            } else if kind == AccessKind::Read && at.low == at.high && shadow.writes[first] <= floor {
+                // A broadcast: the first and the last lane stand for all.
+                let (a, b) = (at.mask.trailing_zeros() as u64, 31 - u64::from(at.mask.leading_zeros()));
+                let old = shadow.reads[first];
+                let lane = stamp + (a << THREAD);
+                shadow.reads[first] = if old > floor && (old ^ lane) & THREAD_MASK != 0 {
+                    old & !(THREADS << OTHER) | (u64::from(self.warp.index) * 32 + a) << OTHER | FLAG
+                } else if a != b {
+                    lane | (u64::from(self.warp.index) * 32 + b) << OTHER | FLAG
+                } else {
+                    lane
+                };
+                return;
+            }
+        }
+        self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
+    }
+
+    #[inline(never)]
+    fn race_shared_lanes<const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        at: &Addresses,
+        kind: AccessKind,
+        stamp: u64,
+        floor: u64,
+        strong: bool,
+    ) {
+        let shift = self.block.shared_shadow.shift;
+        let cells = (BYTES >> shift).max(1);
+        for lane in lanes(at.mask) {
+            let mine = stamp + ((lane as u64) << THREAD);
+            let me = thread_of(mine);
+            for cell in 0..cells {
+                let index = ((at.at[lane] >> shift) + cell) as usize;
+                let write = self.block.shared_shadow.writes[index];
+                let read = self.block.shared_shadow.reads[index];
+                let foreign_write = write > floor && thread_of(write) != me && !self.has_seen(write);
+                let atomic_write = write & FLAG != 0;
+                let mut against: Option<(u64, u32, AccessKind)> = None;
+                match (kind, strong) {
+                    (AccessKind::Read, true) => {}
+                    (AccessKind::Read, false) => {
+                        if foreign_write {
+                            let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
+                            against = Some((write, thread_of(write), other));
+                        }
+                        let first_reader = read <= floor || thread_of(read) == me;
+                        self.block.shared_shadow.reads[index] = if first_reader {
+                            mine | if read > floor { read & (FLAG | THREADS << OTHER) } else { 0 }
+                        } else {
+                            read & !(THREADS << OTHER) | u64::from(me) << OTHER | FLAG
+                        };
+                    }
+                    (AccessKind::Atomic, _) | (AccessKind::Write, true) => {
+                        if foreign_write && !atomic_write {
+                            against = Some((write, thread_of(write), AccessKind::Write));
+                        }
+                        if read > floor && thread_of(read) == me {
+                            self.optimistic(site_of(read));
+                        }
+                        self.block.shared_shadow.writes[index] = mine | FLAG;
+                    }
+                    _ => {
+                        if foreign_write {
+                            let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
+                            against = Some((write, thread_of(write), other));
+                        } else if read > floor && !self.has_seen(read) {
+                            if thread_of(read) != me {
+                                against = Some((read, thread_of(read), AccessKind::Read));
+                            } else if read & FLAG != 0 && other_of(read) != me && !self.knows(other_of(read), read) {
+                                against = Some((read, other_of(read), AccessKind::Read));
+                            }
+                        }
+                        self.block.shared_shadow.writes[index] = mine;
+                        self.block.shared_shadow.reads[index] = 0;
+                    }
+                }
+                if let Some((cell, thread, other)) = against {
+                    let benign = kind == AccessKind::Write
+                        && other == AccessKind::Write
+                        && site_of(cell) == op.site
+                        && self.same_value(op, at, lane, thread, BYTES);
+                    if benign {
+                        continue;
+                    }
+                    let party = Party { site: site_of(cell), thread: Some(self.thread_of(thread)), kind: other };
+                    self.report_race(op, Window::Shared, at.at[lane], BYTES, lane, kind, party);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether this warp has seen the clock of a cell's warp, beyond what the floor says.
+    fn has_seen(&self, cell: u64) -> bool {
+        let warp = thread_of(cell) as usize / 32;
+        warp != self.warp.index as usize && u64::from(self.warp.seen[warp]) >= cell >> CLOCK
+    }
+
+    fn knows(&self, thread: u32, cell: u64) -> bool {
+        let warp = thread as usize / 32;
+        u64::from(self.warp.seen[warp]) >= cell >> CLOCK
+    }
+
+    fn optimistic(&self, site: u32) {
+        let mut sites = self.grid.deferred.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        sites.insert(site);
+    }
+
+    /// Whether a lane stores what is there already, or what an earlier lane of this instruction stores.
+    fn same_value(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
+        let slots = if op.list_len > 1 { self.image().list(op).to_vec() } else { vec![op.b] };
+        let each = (bytes as usize / slots.len()).max(1);
+        // SAFETY: slots of a decoded store.
+        let value = |lane: usize| -> Vec<u8> {
+            slots
+                .iter()
+                .flat_map(|slot| unsafe {
+                    let bits = (each as u32 * 8).clamp(32, 128);
+                    crate::isa::movement::get_wide(self, *slot, lane, bits).to_le_bytes()[..each].to_vec()
+                })
+                .collect()
+        };
+        let own = value(lane);
+        let same_warp = thread / 32 == self.warp.index;
+        let partner = thread as usize % 32;
+        if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && partner < lane {
+            return own == value(partner);
+        }
+        let mut now = vec![0; bytes as usize];
+        let address = at.at[lane];
+        let generic = if address >> 32 == 0 { crate::exec::space::SHARED_BASE + address } else { address };
+        self.peek(generic, lane, &mut now).is_some() && now == own
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn report_race(
+        &mut self,
+        op: &Op,
+        window: Window,
+        address: u64,
+        bytes: u64,
+        lane: usize,
+        kind: AccessKind,
+        other: Party,
+    ) {
+        let (_, allocation) = self.locate(window, address, bytes);
+        let image = self.image();
+        let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
+        let place = |pc: Option<u32>| pc.map_or("an unknown line".to_owned(), |pc| image.place(pc));
+        let name = allocation.as_ref().map_or("memory".to_owned(), |a| {
+            let size = bytes.max(1) as i64;
+            format!("`{}`[{}]", a.name, a.offset.div_euclid(size))
+        });
+        let who = other.thread.as_ref().map_or("a thread of another block".to_owned(), text_of);
+        let again = match other.kind {
+            AccessKind::Read => "read it",
+            AccessKind::Write => "wrote it",
+            AccessKind::Atomic => "updated it atomically",
+            AccessKind::AsyncCopy => "copied to it",
+        };
+        let message = format!(
+            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them",
+            text_of(&self.thread(lane)),
+            crate::exec::access::verb(kind),
+            place(Some(self.pc)),
+            place(other_pc)
+        );
+        let space = if window == Window::Shared { Space::Shared } else { Space::Global };
+        let side = other.thread.map(|thread| OtherSide {
+            source: other_pc.and_then(|pc| image.source(pc)),
+            thread,
+            access: Some(other.kind),
+        });
+        let detail = Detail {
+            space: Some(space),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: side,
+        };
+        let pc = self.pc;
+        if kind == AccessKind::Read && other.kind == AccessKind::Atomic {
+            let fault = Fault {
+                kind: FaultKind::Race,
+                message,
+                kernel: self.grid.kernel_name().to_owned(),
+                source: image.source(pc),
+                instruction: image.text(pc).to_owned(),
+                thread: Some(self.thread(lane)),
+                space: detail.space,
+                access: detail.access,
+                address: detail.address,
+                access_bytes: detail.bytes,
+                allocation: detail.allocation,
+                other: detail.other,
+                occurrences: 1,
+            };
+            let mut faults = self.grid.deferred.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if faults.len() < 64 {
+                faults.push((op.site, fault));
+            }
+            return;
+        }
+        self.fault(FaultKind::Race, pc, Some(lane), 1, message, detail);
+    }
+}
+
+/// 32 neighbouring cells read by the 32 lanes of a warp. False: something needs a closer look; nothing was changed.
+#[inline(always)]
+fn read_row(writes: &[u64], reads: &mut [u64], stamp: u64, floor: u64) -> bool {
+    let mut bad = false;
+    for lane in 0..32 {
+        let mine = stamp + ((lane as u64) << THREAD);
+        bad |= (writes[lane] > floor) & ((writes[lane] ^ mine) & THREAD_MASK != 0);
+    }
+    if bad {
+        return false;
+    }
+    for lane in 0..32 {
+        let mine = stamp + ((lane as u64) << THREAD);
+        let old = reads[lane];
+        let me = (mine & THREAD_MASK) >> (THREAD - OTHER);
+        let same = (old ^ mine) & THREAD_MASK == 0;
+        let joined = old & !(THREADS << OTHER) | me | FLAG;
+        let own = mine | old & (FLAG | THREADS << OTHER);
+        reads[lane] = if old <= floor {
+            mine
+        } else if same {
+            own
+        } else {
+            joined
+        };
+    }
+    true
+}
+
+/// 32 neighbouring cells written by the 32 lanes of a warp.
+#[inline(always)]
+fn write_row(writes: &mut [u64], reads: &mut [u64], stamp: u64, floor: u64) -> bool {
+    let mut bad = false;
+    for lane in 0..32 {
+        let mine = stamp + ((lane as u64) << THREAD);
+        let (write, read) = (writes[lane], reads[lane]);
+        bad |= (write > floor) & ((write ^ mine) & THREAD_MASK != 0);
+        bad |= (read > floor) & (((read ^ mine) & THREAD_MASK != 0) | (read & FLAG != 0));
+    }
+    if bad {
+        return false;
+    }
+    for lane in 0..32 {
+        writes[lane] = stamp + ((lane as u64) << THREAD);
+        reads[lane] = 0;
+    }
+    true
+}
+
+pub use super::race_global::GlobalRaces;
+
+impl Cx<'_> {
+    #[inline(always)]
+    pub fn race_global<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+        let grid = self.grid;
+        grid.races.access::<BYTES>(self, op, reach, at, kind);
+    }
+
+    /// A race on global memory; `other` is None when only the other block's existence is known.
+    pub fn global_race(
+        &mut self,
+        op: &Op,
+        address: u64,
+        bytes: u64,
+        lane: usize,
+        kind: AccessKind,
+        other: (u32, Option<ThreadId>, AccessKind),
+    ) {
+        let party = Party { site: other.0, thread: other.1, kind: other.2 };
+        self.report_race(op, Window::Global, address, bytes, lane, kind, party);
+    }
+
+    pub fn stores_same(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
+        self.same_value(op, at, lane, thread, bytes)
+    }
+}

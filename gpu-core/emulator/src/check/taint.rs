@@ -1,0 +1,365 @@
+//! Uninitialised values in registers: they travel with copies and are reported where they are used.
+//!
+//! A load of bytes that nobody wrote marks its destination lanes. Moves carry the mark, arithmetic turns it into
+//! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
+//! memory are faults. While no register is marked, none of this code runs.
+
+use crate::exec::access::{Addresses, window_from};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Op, Slot, Taint};
+use crate::exec::space::Window;
+use crate::exec::warp::{Poison, Warp};
+use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
+
+/// Where an uninitialised value came from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub pc: u32,
+    pub lane: usize,
+    pub space: Option<Space>,
+    pub address: u64,
+    pub bytes: u32,
+    pub allocation: Option<AllocationRef>,
+    pub reported: bool,
+}
+
+/// Origins beyond this share the last one.
+const MAX_ORIGINS: usize = 256;
+
+impl Warp {
+    /// Marks a register that no instruction wrote yet.
+    pub fn poison_register(&mut self, frame: u32, slot: Slot, lanes: u32, pc: u32) {
+        let origin = self.origin(Origin {
+            pc,
+            lane: 0,
+            space: None,
+            address: 0,
+            bytes: 0,
+            allocation: None,
+            reported: false,
+        });
+        self.poison.insert((frame, slot.0), Poison { lanes, computed: false, origin });
+    }
+
+    fn origin(&mut self, origin: Origin) -> u32 {
+        let known = self.origins.iter().position(|old| old.pc == origin.pc && old.space == origin.space);
+        if let Some(index) = known {
+            return index as u32;
+        }
+        if self.origins.len() < MAX_ORIGINS {
+            self.origins.push(origin);
+        }
+        self.origins.len() as u32 - 1
+    }
+}
+
+impl Cx<'_> {
+    /// A load met bytes that nobody wrote.
+    #[cold]
+    #[inline(never)]
+    pub fn uninitialised_read(
+        &mut self,
+        op: &Op,
+        window: Window,
+        at: &Addresses,
+        bytes: u64,
+        kind: AccessKind,
+        missing: u32,
+    ) {
+        let lane = missing.trailing_zeros() as usize;
+        let address = at.at[lane];
+        let (_, allocation) = self.locate(window, address, bytes);
+        let origin = Origin {
+            pc: self.pc,
+            lane,
+            space: Some(crate::exec::access::space_of(window)),
+            address,
+            bytes: bytes as u32,
+            allocation,
+            reported: false,
+        };
+        let index = self.warp.origin(origin);
+        let info = &self.grid.image.infos[self.pc as usize];
+        if kind == AccessKind::Atomic || info.writes.is_empty() {
+            // An atomic computes with the old value on the spot.
+            let pc = self.pc;
+            self.report_use(index, pc, missing, "updates it");
+            return;
+        }
+        let frame = self.warp.splits[self.warp.current].frame;
+        for slot in &info.writes {
+            self.warp.poison.insert((frame, slot.0), Poison { lanes: missing, computed: false, origin: index });
+        }
+        let _ = op;
+        self.tainted = true;
+        self.attention = true;
+        // `after_op` must not take the fresh marks for stale ones.
+        self.worker.fresh_taint = true;
+    }
+
+    /// Marks on the sources of an instruction in the lanes that run: lanes, whether computed with, origin.
+    fn marks(&self, slots: &[Slot], skip: Option<Slot>) -> Option<Poison> {
+        let frame = self.warp.splits[self.warp.current].frame;
+        let mut sum: Option<Poison> = None;
+        for slot in slots {
+            if Some(*slot) == skip {
+                continue;
+            }
+            if let Some(mark) = self.warp.poison.get(&(frame, slot.0)) {
+                let lanes = mark.lanes & self.active;
+                if lanes != 0 {
+                    sum = Some(match sum {
+                        None => Poison { lanes, ..*mark },
+                        Some(sum) => Poison {
+                            lanes: sum.lanes | lanes,
+                            computed: sum.computed | mark.computed,
+                            origin: sum.origin,
+                        },
+                    });
+                }
+            }
+        }
+        sum
+    }
+
+    /// Looks at the sources before an instruction runs.
+    pub fn before_op(&mut self, op: &Op) {
+        self.worker.fresh_taint = false;
+        let pc = self.pc;
+        let image = self.image();
+        let info = &image.infos[pc as usize];
+        let frame = self.warp.splits[self.warp.current].frame;
+        // The guard decides in all lanes of the group.
+        if !op.guard.is_pool()
+            && let Some(mark) = self.warp.poison.get(&(frame, op.guard.0)).copied()
+            && mark.lanes & self.active != 0
+        {
+            self.report_use(mark.origin, pc, mark.lanes & self.active, "decides by it");
+        }
+        let mask = self.mask;
+        self.worker.carried = None;
+        match info.taint {
+            Taint::Use => {
+                if let Some(mark) = self.marks(&info.reads, Some(op.guard))
+                    && mark.lanes & mask != 0
+                {
+                    self.report_use(mark.origin, pc, mark.lanes & mask, "uses it");
+                }
+            }
+            Taint::Memory => {
+                if let Some(mark) = self.marks(&[op.a], None)
+                    && mark.lanes & mask != 0
+                {
+                    self.report_use(mark.origin, pc, mark.lanes & mask, "takes it for an address");
+                }
+                let data: Vec<Slot> = info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
+                if let Some(mark) = self.marks(&data, None)
+                    && mark.lanes & mask != 0
+                {
+                    let window = window_from(op.e.0);
+                    let leaves = matches!(window, Window::Global | Window::Generic);
+                    if mark.computed && leaves {
+                        self.report_use(mark.origin, pc, mark.lanes & mask, "stores what it computed with it");
+                    }
+                    self.worker.carried = Some(mark);
+                }
+            }
+            Taint::Copy | Taint::Compute | Taint::Shuffle | Taint::Select | Taint::Call => {
+                let skip = Some(op.guard);
+                let mark = match info.taint {
+                    Taint::Select => self.select_marks(op),
+                    Taint::Shuffle => self.shuffle_marks(op),
+                    _ => self.marks(&info.reads, skip),
+                };
+                self.worker.carried = mark.map(|mark| Poison {
+                    computed: mark.computed || matches!(info.taint, Taint::Compute),
+                    lanes: mark.lanes & mask,
+                    ..mark
+                });
+            }
+        }
+    }
+
+    /// Only the chosen source of a selection counts, and the choice itself.
+    fn select_marks(&self, op: &Op) -> Option<Poison> {
+        if let Some(mark) = self.marks(&[op.c], None) {
+            return Some(Poison { computed: true, ..mark });
+        }
+        // SAFETY: slots of a decoded instruction.
+        let choose = unsafe { self.pred(op.c) } ^ op.imm as u32;
+        let a = self.marks(&[op.a], None).map(|mark| Poison { lanes: mark.lanes & choose, ..mark });
+        let b = self.marks(&[op.b], None).map(|mark| Poison { lanes: mark.lanes & !choose, ..mark });
+        match (a.filter(|m| m.lanes != 0), b.filter(|m| m.lanes != 0)) {
+            (Some(a), Some(b)) => Some(Poison { lanes: a.lanes | b.lanes, computed: a.computed | b.computed, ..a }),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// A shuffle takes each lane's mark from its source lane.
+    fn shuffle_marks(&self, op: &Op) -> Option<Poison> {
+        if let Some(mark) = self.marks(&[op.b, op.c], None) {
+            return Some(Poison { computed: true, ..mark });
+        }
+        let mark = self.marks(&[op.a], None)?;
+        // SAFETY: slots of a decoded instruction.
+        let (from, _) = unsafe { crate::isa::warp_ops::sources(self, op) };
+        let mut taken = 0;
+        for (lane, source) in from.iter().enumerate() {
+            taken |= (mark.lanes >> source & 1) << lane;
+        }
+        (taken != 0).then_some(Poison { lanes: taken, ..mark })
+    }
+
+    /// Moves the marks after an instruction ran.
+    pub fn after_op(&mut self, op: &Op) {
+        if self.worker.fresh_taint {
+            self.worker.fresh_taint = false;
+            return;
+        }
+        // The instruction may have branched: its own place is in the info of the op.
+        let image = self.image();
+        let index = (std::ptr::from_ref(op) as usize - image.code.as_ptr() as usize) / size_of::<Op>();
+        let info = &image.infos[index];
+        let Some(split) = self.warp.splits.get(self.warp.current) else { return };
+        let frame = split.frame;
+        let carried = self.worker.carried.take();
+        if info.taint == Taint::Memory && info.writes.is_empty() {
+            if let Some(mark) = carried {
+                self.unwrite(op, mark);
+            }
+        } else {
+            let lanes = self.mask;
+            for slot in &info.writes {
+                let key = (frame, slot.0);
+                let old = self.warp.poison.get(&key).copied();
+                let kept = old.map_or(0, |old| old.lanes & !lanes);
+                match (carried.filter(|_| info.taint != Taint::Memory), old) {
+                    (Some(mark), _) if mark.lanes != 0 => {
+                        self.warp.poison.insert(key, Poison { lanes: kept | mark.lanes, ..mark });
+                    }
+                    (_, Some(old)) if kept != 0 => {
+                        self.warp.poison.insert(key, Poison { lanes: kept, ..old });
+                    }
+                    (_, Some(_)) => {
+                        self.warp.poison.remove(&key);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if self.warp.poison.is_empty() {
+            self.tainted = false;
+            self.attention = false;
+        }
+    }
+
+    /// A store of a marked value: the bytes count as never written again.
+    fn unwrite(&mut self, op: &Op, mark: Poison) {
+        let info_mask = mark.lanes & self.mask;
+        for lane in lanes(info_mask) {
+            // SAFETY: slots of a decoded instruction.
+            let address = unsafe {
+                let base = if self.address_is_wide(op) { self.lane::<u64>(op.a, lane) } else { self.lane::<u32>(op.a, lane).into() };
+                base.wrapping_add(op.imm as u64)
+            };
+            let bytes = self.store_bytes(op);
+            self.forget(window_from(op.e.0), address, bytes, lane);
+        }
+    }
+
+    fn address_is_wide(&self, op: &Op) -> bool {
+        op.a.is_pool() || self.grid.image.sites.get(op.site as usize).is_none_or(|site| site.wide)
+    }
+
+    fn store_bytes(&self, op: &Op) -> u64 {
+        self.grid.image.sites.get(op.site as usize).map_or(4, |site| u64::from(site.bytes))
+    }
+
+    /// Clears the written bits of a range.
+    fn forget(&mut self, window: Window, address: u64, bytes: u64, lane: usize) {
+        use crate::exec::space::{window_base, window_of};
+        use crate::memory::clear_bits;
+        let (window, address) = if window == Window::Generic {
+            let window = window_of(address);
+            (window, address - window_base(window))
+        } else {
+            (window, address)
+        };
+        match window {
+            Window::Shared => {
+                if address + bytes <= self.block.shared.len() as u64 * 16 {
+                    clear_bits(&self.block.shared_init, address, bytes);
+                }
+            }
+            Window::Local => {
+                let stride = u64::from(self.warp.local_stride);
+                if address + bytes <= stride {
+                    clear_bits(&self.warp.local_init, lane as u64 * stride + address, bytes);
+                }
+            }
+            Window::Global => {
+                let regions = &self.grid.regions;
+                let index = regions.partition_point(|region| region.base <= address);
+                if let Some(region) = index.checked_sub(1).map(|index| &regions[index])
+                    && !region.freed
+                    && !region.init.is_null()
+                    && address + bytes <= region.end
+                {
+                    // SAFETY: the region describes a live slice of the memory that this launch owns.
+                    let bits = unsafe { std::slice::from_raw_parts(region.init, region.init_words) };
+                    clear_bits(bits, address - region.base, bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An uninitialised value is used at `pc`.
+    #[cold]
+    fn report_use(&mut self, origin: u32, pc: u32, lanes: u32, how: &str) {
+        let Some(found) = self.warp.origins.get_mut(origin as usize) else { return };
+        if std::mem::replace(&mut found.reported, true) {
+            return;
+        }
+        let origin = found.clone();
+        let lane = lanes.trailing_zeros() as usize & 31;
+        let image = self.image();
+        let (message, at, detail) = match (&origin.space, &origin.allocation) {
+            (Some(space), Some(allocation)) => {
+                let size = i64::from(origin.bytes.max(1));
+                let element = allocation.offset / size;
+                let message = format!(
+                    "{} reads `{}`[{element}] (elements of {size} bytes), which nobody wrote, and {how} at {}",
+                    text_of(&self.thread(origin.lane)),
+                    allocation.name,
+                    image.place(pc)
+                );
+                let detail = Detail {
+                    space: Some(*space),
+                    access: Some(AccessKind::Read),
+                    address: Some(origin.address),
+                    bytes: origin.bytes,
+                    allocation: Some(allocation.clone()),
+                    other: (pc != origin.pc).then(|| OtherSide {
+                        source: image.source(pc),
+                        thread: self.thread(lane),
+                        access: None,
+                    }),
+                };
+                (message, origin.pc, detail)
+            }
+            _ => {
+                let message = format!(
+                    "{} has a variable that was never given a value, and {how} at {}",
+                    text_of(&self.thread(lane)),
+                    image.place(pc)
+                );
+                (message, pc, Detail::default())
+            }
+        };
+        let at_lane = if origin.space.is_some() { origin.lane } else { lane };
+        self.fault(FaultKind::Uninitialised, at, Some(at_lane), lanes.count_ones(), message, detail);
+        self.attention = true;
+    }
+}

@@ -1,0 +1,300 @@
+//! Counters as Nsight Compute defines them, gathered per instruction and summed at the end.
+//!
+//! Global and local memory: a request is one warp instruction with an active lane; sectors are the distinct 32-byte
+//! pieces it touches. Shared memory: accesses of up to 64 bits a lane take one pass over the warp, 128 bits two passes
+//! of half-warps; a pass needs as many wavefronts as the fullest of the 32 banks has different 4-byte words, and bank
+//! conflicts are wavefronts beyond what the words of the pass would need if spread evenly (compared with an H200).
+
+pub mod trace;
+
+use crate::exec::access::Addresses;
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::image::Image;
+use crate::exec::op::Op;
+use crate::exec::space::Window;
+use crate::report::{AccessKind, Class, Counters, LineCounters, SharedTraffic, SourceLine, Traffic};
+
+/// Counts of one memory instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site {
+    pub requests: u64,
+    /// Sectors or wavefronts.
+    pub cost: u64,
+    pub conflicts: u64,
+    pub bytes: u64,
+    /// 0 unseen, 1 global, 2 shared, 3 local, 4 constant.
+    pub space: u8,
+    pub kind: Option<AccessKind>,
+}
+
+/// Counts of one worker.
+#[derive(Debug)]
+pub struct Counts {
+    /// Executions and active lanes of each instruction.
+    executed: Vec<(u64, u64)>,
+    divergent: Vec<u64>,
+    /// By site and space: a generic access may go to several.
+    sites: Vec<[Site; 4]>,
+    barriers: Vec<u64>,
+    copied: Vec<u64>,
+}
+
+impl Counts {
+    pub fn new(image: &Image) -> Counts {
+        let count = image.code.len();
+        Counts {
+            executed: vec![(0, 0); count],
+            divergent: vec![0; count],
+            sites: vec![[Site::default(); 4]; image.sites.len()],
+            barriers: vec![0; count],
+            copied: vec![0; count],
+        }
+    }
+
+    #[inline(always)]
+    pub fn instruction(&mut self, pc: u32, mask: u32) {
+        // SAFETY: program counters lie inside the code, which this table is as long as.
+        let cell = unsafe { self.executed.get_unchecked_mut(pc as usize) };
+        cell.0 += 1;
+        cell.1 += u64::from(mask.count_ones());
+    }
+
+    pub fn divergent(&mut self, pc: u32) {
+        self.divergent[pc as usize] += 1;
+    }
+
+    pub fn barrier(&mut self, pc: u32) {
+        self.barriers[pc as usize] += 1;
+    }
+
+    pub fn async_bytes(&mut self, pc: u32, bytes: u64) {
+        self.copied[pc as usize] += bytes;
+    }
+
+    /// Adds another worker's counts.
+    pub fn merge(&mut self, other: &Counts) {
+        for (a, b) in self.executed.iter_mut().zip(&other.executed) {
+            a.0 += b.0;
+            a.1 += b.1;
+        }
+        for (list, more) in [
+            (&mut self.divergent, &other.divergent),
+            (&mut self.barriers, &other.barriers),
+            (&mut self.copied, &other.copied),
+        ] {
+            for (a, b) in list.iter_mut().zip(more) {
+                *a += b;
+            }
+        }
+        for (a, b) in self.sites.iter_mut().flatten().zip(other.sites.iter().flatten()) {
+            a.requests += b.requests;
+            a.cost += b.cost;
+            a.conflicts += b.conflicts;
+            a.bytes += b.bytes;
+            a.space = a.space.max(b.space);
+            a.kind = a.kind.or(b.kind);
+        }
+    }
+
+    /// Sums for the launch and for each source line.
+    pub fn finish(&self, image: &Image) -> (Counters, Vec<LineCounters>) {
+        let mut total = Counters::default();
+        let mut lines: std::collections::BTreeMap<SourceLine, Counters> = Default::default();
+        let mut place = |pc: usize, add: &dyn Fn(&mut Counters)| {
+            add(&mut total);
+            if let Some(source) = image.infos[pc].source {
+                let mut line = image.sources[source as usize].clone();
+                line.column = 0;
+                add(lines.entry(line).or_default());
+            }
+        };
+        for (pc, &(executed, active)) in self.executed.iter().enumerate() {
+            if executed == 0 {
+                continue;
+            }
+            let class = image.infos[pc].class;
+            let conditional = class == Class::Branch && !image.code[pc].guard.is_pool();
+            let (divergent, barriers, copied) = (self.divergent[pc], self.barriers[pc], self.copied[pc]);
+            let multiply_adds = crate::isa::multiply_adds(&image.code[pc], class);
+            place(pc, &|c| {
+                c.warp_instructions += executed;
+                c.thread_instructions += active;
+                c.by_class[class as usize] += executed;
+                if conditional {
+                    c.branches += executed;
+                    c.divergent_branches += divergent;
+                }
+                c.barriers += barriers;
+                c.async_copy_bytes += copied;
+                if class == Class::Matrix && multiply_adds > 0 {
+                    c.matrix_instructions += executed;
+                    c.matrix_multiply_adds += executed * multiply_adds;
+                }
+            });
+        }
+        for (site, spaces) in self.sites.iter().enumerate() {
+            for counts in spaces.iter().filter(|counts| counts.requests > 0) {
+                let pc = image.sites[site].pc as usize;
+                let returns = !image.infos[pc].writes.is_empty();
+                place(pc, &|c| add_site(c, counts, returns));
+            }
+        }
+        let lines = lines.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
+        (total, lines)
+    }
+}
+
+fn add_site(counters: &mut Counters, site: &Site, returns: bool) {
+    let plain = |traffic: &mut Traffic| {
+        traffic.requests += site.requests;
+        traffic.sectors += site.cost;
+        traffic.bytes += site.bytes;
+    };
+    let shared = |traffic: &mut SharedTraffic| {
+        traffic.requests += site.requests;
+        traffic.wavefronts += site.cost;
+        traffic.bank_conflicts += site.conflicts;
+        traffic.bytes += site.bytes;
+    };
+    let _ = returns;
+    match (site.space, site.kind) {
+        (1, Some(AccessKind::Read)) => plain(&mut counters.global_load),
+        (1, Some(AccessKind::Atomic)) => plain(&mut counters.global_atomic),
+        (1, _) => plain(&mut counters.global_store),
+        (2, Some(AccessKind::Read)) => shared(&mut counters.shared_load),
+        (2, Some(AccessKind::Atomic)) => shared(&mut counters.shared_atomic),
+        (2, _) => shared(&mut counters.shared_store),
+        (3, Some(AccessKind::Read)) => plain(&mut counters.local_load),
+        (3, _) => plain(&mut counters.local_store),
+        _ => {}
+    }
+}
+
+/// Distinct 32-byte sectors of a warp access.
+#[inline(always)]
+pub fn sectors(at: &Addresses, bytes: u64) -> u64 {
+    let first = at.low / 32;
+    let last = (at.high + bytes - 1) / 32;
+    if at.contiguous || first == last {
+        return last - first + 1;
+    }
+    if last - first < 64 {
+        let mut seen = 0u64;
+        for lane in 0..32 {
+            // Inactive lanes repeat the first active one.
+            let from = at.at[lane] / 32 - first;
+            let to = (at.at[lane] + bytes - 1) / 32 - first;
+            seen |= 1 << from | 1 << to;
+        }
+        return u64::from(seen.count_ones());
+    }
+    sectors_far(at, bytes)
+}
+
+#[inline(never)]
+fn sectors_far(at: &Addresses, bytes: u64) -> u64 {
+    let mut list = [0u64; 64];
+    let mut sorted = true;
+    for lane in 0..32 {
+        list[2 * lane] = at.at[lane] / 32;
+        list[2 * lane + 1] = (at.at[lane] + bytes - 1) / 32;
+    }
+    for index in 1..64 {
+        sorted &= list[index - 1] <= list[index];
+    }
+    if !sorted {
+        list.sort_unstable();
+    }
+    let mut count = 1;
+    for index in 1..64 {
+        count += u64::from(list[index] != list[index - 1]);
+    }
+    count
+}
+
+/// Wavefronts and bank conflicts of a shared access.
+#[inline(always)]
+pub fn wavefronts(at: &Addresses, bytes: u64) -> (u64, u64) {
+    if at.contiguous && bytes <= 4 {
+        return (1, 0);
+    }
+    if at.low / 4 == (at.high + bytes - 1) / 4 {
+        return (1, 0);
+    }
+    if bytes <= 8 {
+        return pass(at, at.mask, bytes);
+    }
+    let (mut waves, mut conflicts) = (0, 0);
+    for half in [0x0000_ffff, 0xffff_0000] {
+        if at.mask & half != 0 {
+            let (w, c) = pass(at, at.mask & half, bytes);
+            waves += w;
+            conflicts += c;
+        }
+    }
+    (waves, conflicts)
+}
+
+/// One pass over the banks.
+fn pass(at: &Addresses, mask: u32, bytes: u64) -> (u64, u64) {
+    // Distinct words of each bank, kept as short lists.
+    let mut words = [[0u32; 32]; 32];
+    let mut count = [0u8; 32];
+    let mut total = 0;
+    let mut most = 0;
+    for lane in lanes(mask) {
+        let first = (at.at[lane] / 4) as u32;
+        let last = ((at.at[lane] + bytes - 1) / 4) as u32;
+        for word in first..=last {
+            let bank = (word % 32) as usize;
+            let used = count[bank] as usize;
+            if !words[bank][..used].contains(&word) {
+                if used < 32 {
+                    words[bank][used] = word;
+                    count[bank] += 1;
+                }
+                most = most.max(used + 1);
+                total += 1;
+            }
+        }
+    }
+    let least = u64::from((total as u32).div_ceil(32));
+    (most as u64, most as u64 - least)
+}
+
+impl Cx<'_> {
+    #[inline(always)]
+    pub fn count_access<const BYTES: u64>(&mut self, op: &Op, window: Window, at: &Addresses, kind: AccessKind) {
+        let (space, cost, conflicts) = match window {
+            Window::Global => (1, sectors(at, BYTES), 0),
+            Window::Shared => {
+                let (waves, conflicts) = wavefronts(at, BYTES);
+                (2, waves, conflicts)
+            }
+            // Local memory is interleaved by 4 bytes across lanes: equal offsets are neighbours.
+            Window::Local => (3, local_sectors(at, BYTES), 0),
+            _ => return,
+        };
+        let site = &mut self.worker.counts.sites[op.site as usize][space as usize - 1];
+        site.requests += 1;
+        site.cost += cost;
+        site.conflicts += conflicts;
+        site.bytes += BYTES * u64::from(at.mask.count_ones());
+        site.space = space;
+        site.kind = Some(kind);
+        self.worker.last_cost = cost as u32;
+    }
+}
+
+/// Sectors of a local access: word w of lane l lies at (w * 32 + l) * 4.
+fn local_sectors(at: &Addresses, bytes: u64) -> u64 {
+    let mut list = Vec::with_capacity(32);
+    for lane in lanes(at.mask) {
+        for word in at.at[lane] / 4..=(at.at[lane] + bytes - 1) / 4 {
+            list.push((word * 32 + lane as u64) / 8);
+        }
+    }
+    list.sort_unstable();
+    list.dedup();
+    list.len() as u64
+}

@@ -1,0 +1,155 @@
+//! Every step of chosen warps, up to a memory bound.
+
+use crate::exec::access::{Addresses, space_of};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::grid::Grid;
+use crate::exec::space::Window;
+use crate::report::{
+    AccessKind, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, TraceRequest, WarpTrace,
+};
+
+/// Collects the steps that one worker runs.
+#[derive(Debug)]
+pub struct Recorder {
+    request: TraceRequest,
+    pub warps: Vec<WarpTrace>,
+    current: usize,
+    bytes: usize,
+    pub truncated: bool,
+}
+
+impl Recorder {
+    pub fn new(grid: &Grid<'_>) -> Option<Recorder> {
+        let request = grid.options.trace.clone()?;
+        Some(Recorder { request, warps: Vec::new(), current: 0, bytes: 0, truncated: false })
+    }
+
+    /// Whether a warp is traced.
+    pub fn wants(&self, block: u64, warp: u32) -> bool {
+        self.request.blocks.contains(&block)
+            && (self.request.warps.is_empty() || self.request.warps.contains(&warp))
+    }
+
+    fn open(&mut self, block: [u32; 3], warp: u32) {
+        let found = self.warps.iter().position(|trace| trace.block == block && trace.warp == warp);
+        self.current = found.unwrap_or_else(|| {
+            self.warps.push(WarpTrace { block, warp, steps: Vec::new() });
+            self.warps.len() - 1
+        });
+    }
+
+    fn room(&mut self, bytes: usize) -> bool {
+        if self.bytes + bytes > self.request.max_bytes {
+            self.truncated = true;
+            return false;
+        }
+        self.bytes += bytes;
+        true
+    }
+}
+
+impl Cx<'_> {
+    /// Records the instruction that is about to run.
+    pub fn trace_step(&mut self) {
+        let tick = self.grid.tick();
+        let (block, warp, pc, mask) = (self.block.id, self.warp.index, self.pc, self.mask);
+        let Some(recorder) = &mut self.worker.trace else { return };
+        if !recorder.room(size_of::<Step>()) {
+            return;
+        }
+        recorder.open(block, warp);
+        let current = recorder.current;
+        recorder.warps[current].steps.push(Step { tick, instruction: pc, mask, access: None });
+    }
+
+    /// Adds the memory side to the step that runs.
+    #[cold]
+    pub fn trace_access(&mut self, window: Window, at: &Addresses, bytes: u32, kind: AccessKind) {
+        let (block, pc) = (self.block.id, self.pc);
+        let allocation = self.trace_allocation(window, at.low);
+        let cost = self.worker.last_cost;
+        let Some(recorder) = &mut self.worker.trace else { return };
+        let addresses: Vec<u64> = lanes(at.mask).map(|lane| at.at[lane]).collect();
+        if !recorder.room(addresses.len() * 8 + size_of::<StepAccess>()) {
+            return;
+        }
+        let current = recorder.current;
+        let Some(step) = recorder.warps.get_mut(current).and_then(|trace| trace.steps.last_mut()) else { return };
+        if step.instruction == pc && step.access.is_none() {
+            let _ = block;
+            step.access = Some(StepAccess { space: space_of(window), kind, bytes, allocation, addresses, cost });
+        }
+    }
+
+    /// Index into the trace's allocations, which are those of [`allocations`].
+    fn trace_allocation(&self, window: Window, address: u64) -> Option<u32> {
+        let mut index = 0;
+        for region in &self.grid.regions {
+            if region.freed {
+                continue;
+            }
+            if matches!(window, Window::Global | Window::Const) && address >= region.base && address < region.end {
+                return Some(index);
+            }
+            index += 1;
+        }
+        for array in &self.grid.shared_arrays {
+            let (base, end) = (u64::from(array.base), u64::from(array.base) + u64::from(array.bytes));
+            if window == Window::Shared && address >= base && address < end {
+                return Some(index);
+            }
+            index += 1;
+        }
+        None
+    }
+}
+
+/// All arrays that a trace of this launch may refer to.
+fn allocations(grid: &Grid<'_>) -> Vec<TraceAllocation> {
+    let global = grid.regions.iter().filter(|region| !region.freed).map(|region| TraceAllocation {
+        name: region.name.clone(),
+        space: space_of(Window::Global),
+        base: region.base,
+        bytes: region.end - region.base,
+    });
+    let shared = grid.shared_arrays.iter().map(|array| TraceAllocation {
+        name: array.name.clone(),
+        space: space_of(Window::Shared),
+        base: u64::from(array.base),
+        bytes: u64::from(array.bytes),
+    });
+    global.chain(shared).collect()
+}
+
+/// Joins what the workers recorded; instructions are numbered by first use.
+pub fn finish(grid: &Grid<'_>, recorders: Vec<Recorder>) -> Option<Trace> {
+    grid.options.trace.as_ref()?;
+    let mut trace = Trace {
+        kernel: grid.kernel_name().to_owned(),
+        grid: grid.launch.grid,
+        block: grid.launch.block,
+        allocations: allocations(grid),
+        instructions: Vec::new(),
+        warps: Vec::new(),
+        truncated: false,
+    };
+    for recorder in recorders {
+        trace.truncated |= recorder.truncated;
+        trace.warps.extend(recorder.warps);
+    }
+    trace.warps.sort_by_key(|warp| (warp.block[2], warp.block[1], warp.block[0], warp.warp));
+    let mut numbers = std::collections::HashMap::new();
+    for step in trace.warps.iter_mut().flat_map(|warp| &mut warp.steps) {
+        let pc = step.instruction;
+        let count = numbers.len() as u32;
+        step.instruction = *numbers.entry(pc).or_insert_with(|| {
+            trace.instructions.push(TraceInstruction {
+                text: grid.image.text(pc).to_owned(),
+                source: grid.image.source(pc),
+                class: grid.image.infos[pc as usize].class,
+            });
+            count
+        });
+    }
+    Some(trace)
+}

@@ -1,0 +1,83 @@
+//! Limits of the architectures, for launch checks and occupancy.
+
+use crate::launch::Launch;
+use crate::module::KernelInfo;
+use crate::report::{Occupancy, OccupancyLimit};
+
+/// What one multiprocessor of a compute capability offers (CUDA programming guide, "Compute Capabilities").
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    pub name: &'static str,
+    pub threads_per_sm: u32,
+    pub blocks_per_sm: u32,
+    pub shared_per_sm: u32,
+    pub shared_per_block: u32,
+    /// Multiprocessors of the part that the course knows of this architecture.
+    pub multiprocessors: u32,
+}
+
+const DEVICES: &[(u32, Device)] = &[
+    (75, device("sm_75", 1024, 16, 64, 64, 40)),
+    (80, device("sm_80", 2048, 32, 164, 163, 108)),
+    (86, device("sm_86", 1536, 16, 100, 99, 84)),
+    (87, device("sm_87", 1536, 16, 164, 163, 16)),
+    (89, device("sm_89", 1536, 24, 100, 99, 128)),
+    (90, device("sm_90", 2048, 32, 228, 227, 132)),
+    (100, device("sm_100", 2048, 32, 228, 227, 148)),
+    (103, device("sm_103", 2048, 32, 228, 227, 148)),
+    (110, device("sm_110", 1536, 24, 228, 227, 20)),
+    (120, device("sm_120", 1536, 24, 100, 99, 170)),
+    (121, device("sm_121", 1536, 24, 100, 99, 48)),
+];
+
+const fn device(
+    name: &'static str,
+    threads: u32,
+    blocks: u32,
+    shared_kib: u32,
+    block_kib: u32,
+    multiprocessors: u32,
+) -> Device {
+    Device {
+        name,
+        threads_per_sm: threads,
+        blocks_per_sm: blocks,
+        shared_per_sm: shared_kib << 10,
+        shared_per_block: block_kib << 10,
+        multiprocessors,
+    }
+}
+
+impl Device {
+    /// The device for a `.target` such as `sm_90a`; the nearest known one below it.
+    pub fn of(target: &str) -> Device {
+        let digits: String = target.chars().filter(char::is_ascii_digit).collect();
+        let number: u32 = digits.parse().unwrap_or(75);
+        DEVICES.iter().rev().find(|(known, _)| *known <= number).map_or(DEVICES[0].1, |(_, device)| *device)
+    }
+
+    /// Blocks that fit one multiprocessor, and what keeps more out. Registers are handed out in units of 256 per warp,
+    /// shared memory in units of 128 bytes with 1 KiB per block reserved from sm_80 on.
+    pub fn occupancy(&self, launch: &Launch, kernel: &KernelInfo) -> Occupancy {
+        let threads: u32 = launch.block.iter().product();
+        let warps = threads.div_ceil(32).max(1);
+        let max_warps = self.threads_per_sm / 32;
+        let mut limits = vec![
+            (self.blocks_per_sm, OccupancyLimit::Blocks),
+            (max_warps / warps, OccupancyLimit::Threads),
+        ];
+        if let Some(registers) = launch.registers_per_thread.filter(|registers| *registers > 0) {
+            let per_warp = (registers * 32).next_multiple_of(256);
+            limits.push((65536 / per_warp / warps, OccupancyLimit::Registers));
+        }
+        let reserved = if self.name == "sm_75" { 0 } else { 1024 };
+        let shared = kernel.static_shared_bytes.saturating_add(launch.dynamic_shared_bytes);
+        if shared > 0 {
+            let each = (shared.saturating_add(reserved)).next_multiple_of(128);
+            limits.push((self.shared_per_sm / each, OccupancyLimit::SharedMemory));
+        }
+        let (blocks, limited_by) =
+            limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or((1, OccupancyLimit::Blocks));
+        Occupancy { blocks_per_sm: blocks, warps_per_sm: blocks * warps, max_warps_per_sm: max_warps, limited_by }
+    }
+}

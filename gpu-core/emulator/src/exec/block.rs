@@ -1,0 +1,176 @@
+//! A block: shared memory, barriers and its warps.
+
+use std::sync::atomic::AtomicU64;
+
+use super::space::SHARED_BASE;
+use super::warp::Warp;
+use crate::check::race::SharedShadow;
+
+/// Hardware barriers of a block.
+pub const BARRIERS: usize = 16;
+
+/// One of the 16 barriers.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// Counts completions; a waiter goes on when it moves.
+    pub generation: u64,
+    pub arrived: u32,
+    /// Threads it waits for when the instruction names a number.
+    pub expected: Option<u32>,
+    /// Clocks that arrivals brought, and those that the last completion handed out.
+    pub clocks: [u32; 32],
+    pub released: [u32; 32],
+    /// Reduction of `bar.red`: population count, and, or; the last completion's result.
+    pub count: u32,
+    pub all: bool,
+    pub any: bool,
+    pub result: (u32, bool, bool),
+    /// Where the first arrival of this generation stands.
+    pub first_pc: u32,
+}
+
+impl Default for Barrier {
+    fn default() -> Barrier {
+        Barrier {
+            generation: 0,
+            arrived: 0,
+            expected: None,
+            clocks: [0; 32],
+            released: [0; 32],
+            count: 0,
+            all: true,
+            any: false,
+            result: (0, true, false),
+            first_pc: 0,
+        }
+    }
+}
+
+/// Threads that a barrier completed without, because they had exited.
+#[derive(Clone, Copy, Debug)]
+pub struct Missed {
+    pub barrier: u32,
+    pub pc: u32,
+    pub arrived: u32,
+    pub warp: u32,
+}
+
+/// An array in shared memory, for bounds and names.
+#[derive(Clone, Debug)]
+pub struct SharedArray {
+    pub name: String,
+    pub base: u32,
+    pub bytes: u32,
+}
+
+/// Everything of a block but its warps while one of them runs.
+#[derive(Debug)]
+pub struct Block {
+    pub index: u64,
+    pub id: [u32; 3],
+    pub threads: u32,
+    pub live_threads: u32,
+    pub warps: Vec<Option<Box<Warp>>>,
+    pub barriers: Vec<Barrier>,
+    /// Logical time: moves on at every synchronisation; never reset, so that stamps of earlier blocks are old.
+    pub time: u32,
+    /// `time` when the block started.
+    pub base_time: u32,
+    /// Clocks published through atomics on shared memory, by address.
+    pub shared_syncs: std::collections::HashMap<u64, [u32; 32]>,
+    pub shared: Vec<u128>,
+    pub shared_init: Vec<AtomicU64>,
+    pub shared_shadow: SharedShadow,
+    pub missed: Vec<Missed>,
+    /// `cp.async` copies that nobody waited for yet.
+    pub copies: crate::isa::copy::Copies,
+    /// Rank in its cluster.
+    pub cluster_rank: u32,
+    pub dynamic_shared: u32,
+}
+
+impl Block {
+    pub fn shared_pointer(&mut self) -> *mut u8 {
+        self.shared.as_mut_ptr().cast()
+    }
+
+    /// Threads exit: barriers that wait for the whole block may be complete now.
+    pub fn lanes_exited(&mut self, mask: u32, warp: u32) {
+        self.live_threads -= mask.count_ones();
+        for id in 0..self.barriers.len() {
+            let barrier = &self.barriers[id];
+            if barrier.arrived > 0 && barrier.expected.is_none() && barrier.arrived >= self.live_threads {
+                self.complete(id, warp);
+            }
+        }
+    }
+
+    /// `threads` arrive at a barrier. True when that completed it.
+    pub fn arrive(&mut self, id: usize, threads: u32, expected: Option<u32>, warp: &Warp, pc: u32) -> bool {
+        let barrier = &mut self.barriers[id];
+        if barrier.arrived == 0 {
+            barrier.expected = expected;
+            barrier.first_pc = pc;
+        }
+        barrier.arrived += threads;
+        for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
+            *clock = (*clock).max(*seen);
+        }
+        let own = &mut barrier.clocks[warp.index as usize];
+        *own = (*own).max(warp.clock);
+        let needed = barrier.expected.unwrap_or(self.live_threads);
+        if self.barriers[id].arrived >= needed {
+            self.complete(id, warp.index);
+            return true;
+        }
+        false
+    }
+
+    fn complete(&mut self, id: usize, warp: u32) {
+        self.time += 1;
+        let barrier = &mut self.barriers[id];
+        if barrier.expected.is_none() && barrier.arrived < self.threads {
+            self.missed.push(Missed { barrier: id as u32, pc: barrier.first_pc, arrived: barrier.arrived, warp });
+        }
+        barrier.generation += 1;
+        barrier.arrived = 0;
+        barrier.expected = None;
+        barrier.released = barrier.clocks;
+        barrier.clocks = [0; 32];
+        barrier.result = (barrier.count, barrier.all, barrier.any);
+        (barrier.count, barrier.all, barrier.any) = (0, true, false);
+    }
+}
+
+impl Warp {
+    /// Learns of other warps' clocks.
+    pub fn acquire(&mut self, clocks: &[u32; 32]) {
+        for (seen, clock) in self.seen.iter_mut().zip(clocks) {
+            *seen = (*seen).max(*clock);
+        }
+        self.refresh_floor();
+    }
+
+    /// Starts a new interval at `time`: later accesses are not covered by clocks handed out before.
+    pub fn tick(&mut self, time: &mut u32) {
+        *time += 1;
+        self.clock = *time;
+    }
+
+    /// The lanes of this warp are ordered among themselves up to here.
+    pub fn sync_lanes(&mut self, time: &mut u32) {
+        let own = self.index as usize;
+        self.seen[own] = self.seen[own].max(self.clock);
+        self.tick(time);
+        self.refresh_floor();
+    }
+
+    pub fn refresh_floor(&mut self) {
+        self.floor = self.seen.iter().copied().min().unwrap_or(0);
+    }
+}
+
+/// A shared address as 64-bit generic one.
+pub fn generic_shared(offset: u32) -> u64 {
+    SHARED_BASE + u64::from(offset)
+}

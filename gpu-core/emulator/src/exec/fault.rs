@@ -1,0 +1,105 @@
+//! Turning what went wrong into a [`Fault`] with its place, thread and array.
+
+use super::cx::Cx;
+use super::grid::Grid;
+use crate::report::{AccessKind, AllocationRef, Fault, FaultKind, OtherSide, Space, ThreadId};
+
+/// The memory side of a fault.
+#[derive(Clone, Debug, Default)]
+pub struct Detail {
+    pub space: Option<Space>,
+    pub access: Option<AccessKind>,
+    pub address: Option<u64>,
+    pub bytes: u32,
+    pub allocation: Option<AllocationRef>,
+    pub other: Option<OtherSide>,
+}
+
+/// Faults after which the launch cannot go on.
+pub fn is_fatal(kind: FaultKind) -> bool {
+    !matches!(
+        kind,
+        FaultKind::Race
+            | FaultKind::Uninitialised
+            | FaultKind::MaskMisuse
+            | FaultKind::BarrierDivergence
+            | FaultKind::MissingAsyncWait
+            | FaultKind::BarrierPhase
+    )
+}
+
+impl Grid<'_> {
+    /// Records a fault; equal ones (same kind, same instruction, same other line) are counted.
+    pub fn report(&self, fault: Fault) {
+        let fatal = is_fatal(fault.kind);
+        let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let same = |other: &&mut Fault| {
+            other.kind == fault.kind
+                && other.source == fault.source
+                && other.instruction == fault.instruction
+                && other.other.as_ref().map(|o| &o.source) == fault.other.as_ref().map(|o| &o.source)
+        };
+        let count = faults.len();
+        match faults.iter_mut().find(same) {
+            Some(first) => first.occurrences += fault.occurrences,
+            None if count < self.options.max_faults => faults.push(fault),
+            None => {}
+        }
+        let full = faults.len() >= self.options.max_faults;
+        drop(faults);
+        if fatal || full {
+            self.abort();
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// Which thread a lane of this warp is.
+    pub fn thread(&self, lane: usize) -> ThreadId {
+        let tid = &self.warp.tid;
+        ThreadId {
+            block: self.block.id,
+            thread: [tid[0][lane], tid[1][lane], tid[2][lane]],
+            warp: self.warp.index,
+            lane: lane as u32,
+        }
+    }
+
+    /// Which thread of this block a linear thread number is.
+    pub fn thread_of(&self, linear: u32) -> ThreadId {
+        self.grid.thread(self.block.id, linear)
+    }
+
+    /// Reports a fault of the instruction at `pc`; `count` threads met it.
+    pub fn fault(&mut self, kind: FaultKind, pc: u32, lane: Option<usize>, count: u32, message: String, detail: Detail) {
+        let image = self.image();
+        self.grid.report(Fault {
+            kind,
+            message,
+            kernel: self.grid.kernel_name().to_owned(),
+            source: image.source(pc),
+            instruction: image.text(pc).to_owned(),
+            thread: lane.map(|lane| self.thread(lane)),
+            space: detail.space,
+            access: detail.access,
+            address: detail.address,
+            access_bytes: detail.bytes,
+            allocation: detail.allocation,
+            other: detail.other,
+            occurrences: u64::from(count.max(1)),
+        });
+        self.attention = true;
+    }
+
+    /// "block (0,0,0), thread (5,0,0)"
+    pub fn thread_text(&self, lane: usize) -> String {
+        let id = self.thread(lane);
+        text_of(&id)
+    }
+}
+
+/// "block (0,0,0), thread (5,0,0)"
+pub fn text_of(id: &ThreadId) -> String {
+    let triple = |v: [u32; 3]| format!("({},{},{})", v[0], v[1], v[2]);
+    format!("block {}, thread {}", triple(id.block), triple(id.thread))
+}

@@ -1,0 +1,137 @@
+//! A module made ready to run: decoded code, constant rows, functions and variables.
+
+use super::cx::Cx;
+use super::op::{Op, OpInfo, Slot};
+use crate::module::KernelInfo;
+use crate::report::SourceLine;
+
+/// 128 bytes of the constant pool, aligned for vector loads.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(128))]
+pub struct PoolRow(pub [u32; 32]);
+
+/// A `__device__` or `__constant__` variable. Its address is fixed when the module is loaded.
+#[derive(Clone, Debug)]
+pub struct GlobalVariable {
+    pub name: String,
+    pub address: u64,
+    pub bytes: u64,
+    pub init: Vec<u8>,
+    pub read_only: bool,
+}
+
+/// A `__shared__` variable; the dynamic one has `bytes` 0 here and gets its size from the launch.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    pub name: String,
+    pub offset: u32,
+    pub bytes: u32,
+    pub dynamic: bool,
+}
+
+/// A parameter or result of a device function: rows of 4-byte words in the frame, `words` of them from `slot`.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamArea {
+    pub slot: Slot,
+    pub bytes: u32,
+}
+
+/// A function that has a body.
+#[derive(Clone, Debug)]
+pub struct FunctionImage {
+    pub name: String,
+    pub entry: bool,
+    pub first_pc: u32,
+    pub end_pc: u32,
+    /// Registers, predicates and parameter areas of one frame.
+    pub frame_bytes: u32,
+    /// Stack of one thread in this frame.
+    pub local_bytes: u32,
+    pub params: Vec<ParamArea>,
+    pub results: Vec<ParamArea>,
+    /// Registers that may be read before they are written, with their bytes a lane (0 for a predicate).
+    pub undefined: Vec<Slot>,
+    /// Variables in shared memory that it or a function it calls uses (of kernels).
+    pub shared: Vec<SharedVariable>,
+    /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
+    pub stack_bytes: Option<u32>,
+    /// Index into `Image::kernels` of an entry.
+    pub kernel: usize,
+}
+
+/// What a call site passes.
+#[derive(Clone, Debug)]
+pub struct CallSite {
+    /// Function index, a built-in function, or None for a call through a register.
+    pub target: CallTarget,
+    pub arguments: Vec<ParamArea>,
+    pub results: Vec<ParamArea>,
+}
+
+/// A function that the emulator itself provides: `vprintf`, `__assertfail`, `malloc`, `free`.
+pub type Builtin = unsafe fn(&mut Cx<'_>, &Op, &CallSite) -> super::op::Flow;
+
+#[derive(Clone, Copy, Debug)]
+pub enum CallTarget {
+    Function(u32),
+    Builtin(Builtin),
+    Indirect,
+}
+
+/// A memory access of the code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site {
+    pub pc: u32,
+    /// Its address register has 64 bits.
+    pub wide: bool,
+    /// Bytes that one lane accesses.
+    pub bytes: u32,
+}
+
+/// A decoded module.
+#[derive(Debug, Default)]
+pub struct Image {
+    /// Unique per load, for variables' addresses.
+    pub id: u64,
+    pub target: String,
+    pub kernels: Vec<KernelInfo>,
+    pub code: Vec<Op>,
+    pub infos: Vec<OpInfo>,
+    pub texts: Vec<String>,
+    pub sources: Vec<SourceLine>,
+    pub pool: Vec<PoolRow>,
+    pub lists: Vec<Slot>,
+    pub calls: Vec<CallSite>,
+    /// Targets of `brx.idx`, by table.
+    pub branch_tables: Vec<Vec<u32>>,
+    pub functions: Vec<FunctionImage>,
+    pub variables: Vec<GlobalVariable>,
+    /// Offset of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Memory accesses; site 0 is unused.
+    pub sites: Vec<Site>,
+    pub uses_alloca: bool,
+}
+
+impl Image {
+    pub fn source(&self, pc: u32) -> Option<SourceLine> {
+        let info = self.infos.get(pc as usize)?;
+        info.source.map(|index| self.sources[index as usize].clone())
+    }
+
+    pub fn text(&self, pc: u32) -> &str {
+        self.infos.get(pc as usize).map_or("", |info| &self.texts[info.text as usize])
+    }
+
+    /// "file:line" or the PTX line, for messages.
+    pub fn place(&self, pc: u32) -> String {
+        match self.source(pc) {
+            Some(source) => format!("line {}", source.line),
+            None => format!("PTX line {}", self.infos.get(pc as usize).map_or(0, |info| info.ptx_line)),
+        }
+    }
+
+    pub fn list(&self, op: &Op) -> &[Slot] {
+        &self.lists[op.list as usize..(op.list + op.list_len) as usize]
+    }
+}

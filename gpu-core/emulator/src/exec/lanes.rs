@@ -1,0 +1,313 @@
+//! Loops over the 32 lanes of a warp, written once and specialised per operation.
+//!
+//! A closure that captures nothing becomes an [`Exec`]: `bin(|a: u32, b: u32| a.wrapping_add(b))`. Each is compiled
+//! twice, for any x86-64 and for AVX2 with FMA; the machine picks once. All lanes are computed, then blended by mask:
+//! a vector loop over 32 lanes is cheaper than a test per lane. Costly functions use the `each_*` forms, which visit
+//! only the lanes that run.
+
+use super::cx::{Cx, lanes};
+use super::op::{Exec, Flow, Op};
+
+/// A value that one lane of a register holds.
+pub trait Word: Copy + 'static {
+    /// How the row stores it.
+    type Raw: Copy + 'static;
+    const ZERO: Self::Raw;
+    fn from_raw(raw: Self::Raw) -> Self;
+    fn to_raw(self) -> Self::Raw;
+}
+
+macro_rules! word {
+    ($($ty:ty => $raw:ty, $from:expr, $to:expr;)*) => {
+        $(impl Word for $ty {
+            type Raw = $raw;
+            const ZERO: $raw = 0;
+            #[inline(always)]
+            fn from_raw(raw: $raw) -> $ty { ($from)(raw) }
+            #[inline(always)]
+            fn to_raw(self) -> $raw { ($to)(self) }
+        })*
+    };
+}
+
+word! {
+    u8 => u32, |r| r as u8, |v| v as u32;
+    i8 => u32, |r| r as i8, |v| v as i32 as u32;
+    u16 => u32, |r| r as u16, |v| v as u32;
+    i16 => u32, |r| r as i16, |v| v as u16 as u32;
+    u32 => u32, |r| r, |v| v;
+    i32 => u32, |r| r as i32, |v| v as u32;
+    u64 => u64, |r| r, |v| v;
+    i64 => u64, |r| r as i64, |v| v as u64;
+    u128 => u128, |r| r, |v| v;
+    f32 => u32, f32::from_bits, f32::to_bits;
+    f64 => u64, f64::from_bits, f64::to_bits;
+}
+
+/// Whether the AVX2 forms can be used on this machine.
+pub fn wide() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::sync::OnceLock;
+        static WIDE: OnceLock<bool> = OnceLock::new();
+        *WIDE.get_or_init(|| {
+            is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt")
+        })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// Makes a value of a closure type that captures nothing.
+#[inline(always)]
+fn conjure<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0) };
+    // SAFETY: F has no bytes, and the caller of `un`, `bin`, ... held a value of this `Copy` type.
+    unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }
+}
+
+/// Writes the lanes of `mask`.
+///
+/// # Safety
+/// `to` must point to a row.
+#[inline(always)]
+pub unsafe fn blend<R: Copy>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
+    // SAFETY: the caller gives a valid row.
+    unsafe {
+        if mask == u32::MAX {
+            *to = *from;
+        } else {
+            let to = &mut *to;
+            for lane in 0..32 {
+                to[lane] = if mask >> lane & 1 != 0 { from[lane] } else { to[lane] };
+            }
+        }
+    }
+}
+
+/// One operation on all lanes.
+pub trait Body {
+    /// # Safety
+    /// As [`Exec`].
+    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow;
+}
+
+unsafe fn run_base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe { B::run(cx, op) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe { B::run(cx, op) }
+}
+
+/// The form of `B` for this machine.
+pub fn exec<B: Body>() -> Exec {
+    #[cfg(target_arch = "x86_64")]
+    if wide() {
+        return run_wide::<B>;
+    }
+    run_base::<B>
+}
+
+macro_rules! mapper {
+    ($(#[$doc:meta])* $name:ident, $each:ident, $body:ident, $each_body:ident, $(($arg:ident, $slot:ident)),+) => {
+        struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
+        impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
+            #[inline(always)]
+            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+                let f = conjure::<F>();
+                // SAFETY: slots of a decoded instruction.
+                unsafe {
+                    $(let $slot = cx.row::<$arg>(op.$slot);)+
+                    let mut out = [D::ZERO; 32];
+                    for lane in 0..32 {
+                        out[lane] = f($($arg::from_raw((*$slot)[lane])),+).to_raw();
+                    }
+                    let d = cx.row_mut::<D>(op.d);
+                    blend(cx.mask, d, &out);
+                }
+                Flow::Next
+            }
+        }
+        $(#[$doc])*
+        pub fn $name<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
+            exec::<$body<$($arg,)+ D, F>>()
+        }
+
+        struct $each_body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
+        impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $each_body<$($arg,)+ D, F> {
+            #[inline(always)]
+            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+                let f = conjure::<F>();
+                for lane in lanes(cx.mask) {
+                    // SAFETY: slots of a decoded instruction; lane < 32.
+                    unsafe {
+                        let value = f($(cx.lane::<$arg>(op.$slot, lane)),+);
+                        cx.set_lane::<D>(op.d, lane, value);
+                    }
+                }
+                Flow::Next
+            }
+        }
+        /// The same, visiting only the lanes that run: for functions too costly to compute in vain.
+        pub fn $each<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
+            exec::<$each_body<$($arg,)+ D, F>>()
+        }
+    };
+}
+
+mapper!(
+    /// `d = f(a)` in every lane.
+    un, each_un, Un, EachUn, (A, a));
+mapper!(
+    /// `d = f(a, b)` in every lane.
+    bin, each_bin, Bin, EachBin, (A, a), (B, b));
+mapper!(
+    /// `d = f(a, b, c)` in every lane.
+    tri, each_tri, Tri, EachTri, (A, a), (B, b), (C, c));
+
+macro_rules! imm_mapper {
+    ($(#[$doc:meta])* $name:ident, $body:ident, $(($arg:ident, $slot:ident)),+) => {
+        struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
+        impl<$($arg: Word,)+ D: Word, F: Fn(i64, $($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
+            #[inline(always)]
+            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+                let f = conjure::<F>();
+                let imm = op.imm;
+                for lane in lanes(cx.mask) {
+                    // SAFETY: slots of a decoded instruction; lane < 32.
+                    unsafe {
+                        let value = f(imm, $(cx.lane::<$arg>(op.$slot, lane)),+);
+                        cx.set_lane::<D>(op.d, lane, value);
+                    }
+                }
+                Flow::Next
+            }
+        }
+        $(#[$doc])*
+        pub fn $name<$($arg: Word,)+ D: Word, F: Fn(i64, $($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
+            exec::<$body<$($arg,)+ D, F>>()
+        }
+    };
+}
+
+imm_mapper!(
+    /// `d = f(imm, a)` in the lanes that run; modifiers that need no code of their own travel in `imm`.
+    imm_un, ImmUn, (A, a));
+imm_mapper!(
+    /// `d = f(imm, a, b)` in the lanes that run.
+    imm_bin, ImmBin, (A, a), (B, b));
+imm_mapper!(
+    /// `d = f(imm, a, b, c)` in the lanes that run.
+    imm_tri, ImmTri, (A, a), (B, b), (C, c));
+
+/// `d = mask of f(a, b)`, `e = its opposite` when there is one, both combined with predicate `c` as `imm` says.
+struct Cmp<A, F>(std::marker::PhantomData<(A, F)>);
+
+/// How a comparison is combined with a third predicate.
+pub const COMBINE_NONE: i64 = 0;
+pub const COMBINE_AND: i64 = 1;
+pub const COMBINE_OR: i64 = 2;
+pub const COMBINE_XOR: i64 = 3;
+/// Added when the third predicate is negated.
+pub const COMBINE_NOT: i64 = 4;
+
+impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
+    #[inline(always)]
+    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let f = conjure::<F>();
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));
+            let mut bits = [0u32; 32];
+            for lane in 0..32 {
+                bits[lane] = u32::from(f(A::from_raw((*a)[lane]), A::from_raw((*b)[lane]))) << lane;
+            }
+            let mut mask = 0;
+            for bit in bits {
+                mask |= bit;
+            }
+            let (mut yes, mut no) = (mask, !mask);
+            if op.imm != COMBINE_NONE {
+                let c = cx.pred(op.c) ^ if op.imm & COMBINE_NOT != 0 { u32::MAX } else { 0 };
+                (yes, no) = match op.imm & 3 {
+                    COMBINE_AND => (yes & c, no & c),
+                    COMBINE_OR => (yes | c, no | c),
+                    _ => (yes ^ c, no ^ c),
+                };
+            }
+            if !op.d.is_none() {
+                cx.set_pred(op.d, yes);
+            }
+            if !op.e.is_none() {
+                cx.set_pred(op.e, no);
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// `setp` with a comparison.
+pub fn cmp<A: Word, F: Fn(A, A) -> bool + Copy + 'static>(_: F) -> Exec {
+    exec::<Cmp<A, F>>()
+}
+
+struct Test<A, F>(std::marker::PhantomData<(A, F)>);
+
+impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
+    #[inline(always)]
+    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let f = conjure::<F>();
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let a = cx.row::<A>(op.a);
+            let mut mask = 0;
+            for lane in 0..32 {
+                mask |= u32::from(f(A::from_raw((*a)[lane]))) << lane;
+            }
+            cx.set_pred(op.d, mask);
+        }
+        Flow::Next
+    }
+}
+
+/// A predicate from one operand.
+pub fn test<A: Word, F: Fn(A) -> bool + Copy + 'static>(_: F) -> Exec {
+    exec::<Test<A, F>>()
+}
+
+struct Select<A>(std::marker::PhantomData<A>);
+
+impl<A: Word> Body for Select<A> {
+    #[inline(always)]
+    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));
+            let choose = cx.pred(op.c) ^ op.imm as u32;
+            let mut out = [A::ZERO; 32];
+            for lane in 0..32 {
+                out[lane] = if choose >> lane & 1 != 0 { (*a)[lane] } else { (*b)[lane] };
+            }
+            let d = cx.row_mut::<A>(op.d);
+            blend(cx.mask, d, &out);
+        }
+        Flow::Next
+    }
+}
+
+/// `d = c ? a : b`; `imm` of -1 negates the predicate.
+pub fn select<A: Word>() -> Exec {
+    exec::<Select<A>>()
+}

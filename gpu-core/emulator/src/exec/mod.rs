@@ -1,0 +1,12 @@
+//! The interpreter: lanes, warps with reconvergence, blocks, the grid, memory spaces.
+
+pub mod access;
+pub mod block;
+pub mod cx;
+pub mod fault;
+pub mod grid;
+pub mod image;
+pub mod lanes;
+pub mod op;
+pub mod space;
+pub mod warp;

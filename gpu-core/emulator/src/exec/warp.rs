@@ -1,0 +1,439 @@
+//! A warp: its lanes in groups, each with its own program counter, and where groups meet again.
+//!
+//! A divergent branch splits the running group and opens a [`Join`] at the immediate post-dominator; groups that
+//! reach it wait there until all lanes that split have come or exited. One group runs at a time.
+
+use super::cx::Cx;
+use super::image::{FunctionImage, PoolRow};
+use super::op::Flow;
+
+/// "Nowhere": no join, no frame, no re-convergence inside this function.
+pub const NONE: u32 = u32::MAX;
+
+/// Why a group does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Ready,
+    /// At a block barrier, until its generation moves on.
+    Barrier { id: u32, generation: u64 },
+    /// At a `.sync` operation, until all lanes of `members` are there.
+    Sync { members: u32 },
+    /// Until something outside the warp changes; asked again every time the warp is scheduled.
+    Poll,
+    /// Until the cluster barrier's generation moves on.
+    Cluster { generation: u64 },
+}
+
+/// Lanes with one program counter.
+#[derive(Clone, Debug)]
+pub struct Split {
+    pub pc: u32,
+    pub mask: u32,
+    pub join: u32,
+    pub frame: u32,
+    pub wait: Wait,
+    /// Memory it polled since it last gave way.
+    pub polls: u32,
+    /// It waited at the instruction it stands at, and now fetches the result.
+    pub awaited: bool,
+}
+
+/// Where lanes that diverged meet.
+#[derive(Clone, Debug)]
+pub struct Join {
+    pub pc: u32,
+    pub frame: u32,
+    pub expected: u32,
+    pub arrived: u32,
+    pub parent: u32,
+}
+
+/// Registers and stack of one call.
+#[derive(Debug)]
+pub struct Frame {
+    pub function: u32,
+    pub registers: Vec<PoolRow>,
+    pub return_pc: u32,
+    pub call: u32,
+    pub parent: u32,
+    /// Lanes that have not returned.
+    pub live: u32,
+    /// First byte of its stack.
+    pub local_base: u32,
+    pub local_top: u32,
+    pub depth: u32,
+}
+
+/// Calls nested deeper than this are a stack overflow.
+pub const MAX_DEPTH: u32 = 4096;
+
+/// Uninitialised values in registers, kept only while there are any.
+#[derive(Clone, Copy, Debug)]
+pub struct Poison {
+    pub lanes: u32,
+    /// Something was computed with it.
+    pub computed: bool,
+    /// Index into `Warp::origins`.
+    pub origin: u32,
+}
+
+/// 32 lanes of a block.
+#[derive(Debug)]
+pub struct Warp {
+    pub index: u32,
+    /// Lanes that have not exited.
+    pub live: u32,
+    /// Lanes that exist (the last warp of a block may be partial).
+    pub lanes: u32,
+    pub splits: Vec<Split>,
+    pub current: usize,
+    joins: Vec<Join>,
+    free_joins: Vec<u32>,
+    pub frames: Vec<Option<Frame>>,
+    spare_frames: Vec<Vec<PoolRow>>,
+    pub tid: [[u32; 32]; 3],
+    /// Stack bytes per lane, lane after lane, and one bit per byte for what was written.
+    pub local: Vec<u128>,
+    pub local_stride: u32,
+    pub local_init: Vec<std::sync::atomic::AtomicU64>,
+    /// Logical clocks for the race check: what this warp has seen of each warp of its block.
+    pub seen: [u32; 32],
+    pub clock: u32,
+    pub floor: u32,
+    /// Snapshot of `seen` at the last fence, for releases through relaxed atomics.
+    pub fence: Option<Box<[u32; 32]>>,
+    pub poison: std::collections::HashMap<(u32, u32), Poison>,
+    pub origins: Vec<crate::check::taint::Origin>,
+    pub executed: u64,
+}
+
+impl Warp {
+    pub fn new(index: u32, lanes: u32, tid: [[u32; 32]; 3], local_stride: u32) -> Warp {
+        let local_bytes = local_stride as usize * 32;
+        Warp {
+            index,
+            live: lanes,
+            lanes,
+            splits: Vec::with_capacity(4),
+            current: 0,
+            joins: Vec::new(),
+            free_joins: Vec::new(),
+            frames: Vec::new(),
+            spare_frames: Vec::new(),
+            tid,
+            local: vec![0; local_bytes / 16],
+            local_stride,
+            local_init: (0..local_bytes.div_ceil(64)).map(|_| Default::default()).collect(),
+            seen: [0; 32],
+            clock: 0,
+            floor: 0,
+            fence: None,
+            poison: Default::default(),
+            origins: Vec::new(),
+            executed: 0,
+        }
+    }
+
+    /// Makes a used warp new; its buffers stay.
+    pub fn reset(&mut self, index: u32, lanes: u32) {
+        self.index = index;
+        self.live = lanes;
+        self.lanes = lanes;
+        self.splits.clear();
+        self.joins.clear();
+        self.free_joins.clear();
+        for frame in self.frames.drain(..).flatten() {
+            self.spare_frames.push(frame.registers);
+        }
+        for word in &mut self.local_init {
+            *word.get_mut() = 0;
+        }
+        self.fence = None;
+        self.poison.clear();
+        self.origins.clear();
+        self.executed = 0;
+    }
+
+    /// Makes a frame for `function`; its registers hold whatever the last user left, as on hardware.
+    pub fn push_frame(&mut self, index: u32, function: &FunctionImage, mask: u32, parent: u32) -> u32 {
+        let rows = (function.frame_bytes as usize).div_ceil(128).max(1);
+        let mut registers = self.spare_frames.pop().unwrap_or_default();
+        registers.resize(rows, PoolRow([0; 32]));
+        let (base, depth) = match self.frames.get(parent as usize).and_then(Option::as_ref) {
+            Some(parent) => (parent.local_top, parent.depth + 1),
+            None => (0, 0),
+        };
+        let frame = Frame {
+            function: index,
+            registers,
+            return_pc: 0,
+            call: 0,
+            parent,
+            live: mask,
+            local_base: base,
+            local_top: base + function.local_bytes.next_multiple_of(16),
+            depth,
+        };
+        match self.frames.iter().position(Option::is_none) {
+            Some(free) => {
+                self.frames[free] = Some(frame);
+                free as u32
+            }
+            None => {
+                self.frames.push(Some(frame));
+                self.frames.len() as u32 - 1
+            }
+        }
+    }
+
+    pub fn frame(&self, index: u32) -> &Frame {
+        self.frames[index as usize].as_ref().expect("a split's frame lives while its lanes do")
+    }
+
+    pub fn frame_mut(&mut self, index: u32) -> &mut Frame {
+        self.frames[index as usize].as_mut().expect("a split's frame lives while its lanes do")
+    }
+
+    pub fn set_awaited(&mut self, split: usize, awaited: bool) {
+        self.splits[split].awaited = awaited;
+    }
+
+    /// Whether the group waited at its instruction already; asks once.
+    pub fn take_awaited(&mut self, split: usize) -> bool {
+        std::mem::take(&mut self.splits[split].awaited)
+    }
+
+    /// Lanes leave a frame; the last one frees it.
+    pub fn leave_frame(&mut self, index: u32, mask: u32) {
+        let frame = self.frame_mut(index);
+        frame.live &= !mask;
+        if frame.live == 0
+            && let Some(frame) = self.frames[index as usize].take()
+        {
+            self.spare_frames.push(frame.registers);
+        }
+    }
+
+    pub fn join(&self, index: u32) -> &Join {
+        &self.joins[index as usize]
+    }
+
+    fn open_join(&mut self, join: Join) -> u32 {
+        match self.free_joins.pop() {
+            Some(index) => {
+                self.joins[index as usize] = join;
+                index
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() as u32 - 1
+            }
+        }
+    }
+
+    fn close_join(&mut self, index: u32) {
+        self.joins[index as usize].expected = 0;
+        self.joins[index as usize].arrived = 0;
+        self.free_joins.push(index);
+    }
+
+    /// Lanes exit: nobody waits for them any more.
+    pub fn remove_lanes(&mut self, mask: u32) {
+        self.live &= !mask;
+        for index in 0..self.joins.len() {
+            let join = &mut self.joins[index];
+            if join.expected & mask == 0 {
+                continue;
+            }
+            join.expected &= !mask;
+            if join.expected == 0 {
+                self.close_join(index as u32);
+            } else if join.expected == join.arrived {
+                let join = self.joins[index].clone();
+                self.close_join(index as u32);
+                self.splits.push(Split {
+                    pc: join.pc,
+                    mask: join.arrived,
+                    join: join.parent,
+                    frame: join.frame,
+                    wait: Wait::Ready,
+                    polls: 0,
+                    awaited: false,
+                });
+            }
+        }
+        for index in 0..self.frames.len() {
+            if self.frames[index].as_ref().is_some_and(|frame| frame.live & mask != 0) {
+                self.leave_frame(index as u32, mask);
+            }
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// Makes split `index` the running one.
+    pub fn load_split(&mut self, index: usize) {
+        self.warp.current = index;
+        let split = &self.warp.splits[index];
+        let (pc, mask, frame, join) = (split.pc, split.mask, split.frame, split.join);
+        self.pc = pc;
+        self.active = mask;
+        self.regs = self.warp.frame_mut(frame).registers.as_mut_ptr().cast();
+        self.set_join(frame, join);
+    }
+
+    fn set_join(&mut self, frame: u32, join: u32) {
+        self.rpc = match self.warp.joins.get(join as usize) {
+            Some(join) if join.frame == frame => join.pc,
+            _ => NONE,
+        };
+    }
+
+    /// Writes the running group's position back before another runs.
+    pub fn store_split(&mut self) {
+        let current = self.warp.current;
+        let (pc, mask) = (self.pc, self.active);
+        let split = &mut self.warp.splits[current];
+        split.pc = pc;
+        split.mask = mask;
+    }
+
+    /// The running group stops at `pc` until `wait` is over.
+    pub fn suspend(&mut self, pc: u32, wait: Wait) -> Flow {
+        self.pc = pc;
+        self.store_split();
+        let current = self.warp.current;
+        self.warp.splits[current].wait = wait;
+        Flow::Switch
+    }
+
+    /// A conditional branch: lanes `taken` of the running group go to `target`, the others on; all meet at `meet`
+    /// (NONE: at the end of the function).
+    pub fn diverge(&mut self, taken: u32, target: u32, next: u32, meet: u32) -> Flow {
+        let others = self.active & !taken;
+        let current = self.warp.current;
+        let (frame, parent) = (self.warp.splits[current].frame, self.warp.splits[current].join);
+        // The end of a kernel is no meeting point: lanes exit one group after another.
+        let entry = self.warp.frame(frame).parent == NONE;
+        let join = if (meet == NONE && entry)
+            || (meet != NONE && self.rpc == meet)
+            || (meet == NONE
+                && self.warp.joins.get(parent as usize).is_some_and(|join| join.frame == frame && join.pc == NONE))
+        {
+            parent
+        } else {
+            self.warp.open_join(Join { pc: meet, frame, expected: self.active, arrived: 0, parent })
+        };
+        let meets = join != NONE && meet != NONE;
+        let split = &mut self.warp.splits[current];
+        split.join = join;
+        // Lanes that are at the meeting point already wait there; no group is made for them.
+        if meets && target == meet {
+            self.warp.joins[join as usize].arrived |= taken;
+            self.active = others;
+            self.pc = next;
+        } else if meets && next == meet {
+            self.warp.joins[join as usize].arrived |= others;
+            self.active = taken;
+            self.pc = target;
+        } else {
+            self.warp.splits.push(Split { pc: target, mask: taken, join, frame, wait: Wait::Ready, polls: 0, awaited: false });
+            self.active = others;
+            self.pc = next;
+        }
+        self.set_join(frame, join);
+        self.store_split();
+        Flow::Goto
+    }
+
+    /// The running group is at its meeting point. True: it runs on (as the whole); false: it waits and is gone.
+    pub fn arrive(&mut self) -> bool {
+        let current = self.warp.current;
+        let (frame, index) = (self.warp.splits[current].frame, self.warp.splits[current].join);
+        let join = &mut self.warp.joins[index as usize];
+        join.arrived |= self.active;
+        if join.arrived != join.expected {
+            self.warp.splits.remove(current);
+            return false;
+        }
+        let (mask, parent) = (join.arrived, join.parent);
+        self.warp.close_join(index);
+        self.warp.splits[current].join = parent;
+        self.active = mask;
+        self.set_join(frame, parent);
+        self.store_split();
+        true
+    }
+
+    /// Lanes `mask` of the running group end.
+    pub fn exit_lanes(&mut self, mask: u32) -> Flow {
+        let rest = self.active & !mask;
+        let current = self.warp.current;
+        let next = self.pc + 1;
+        if rest == 0 {
+            self.warp.splits.remove(current);
+        } else {
+            self.active = rest;
+            self.pc = next;
+            self.store_split();
+        }
+        self.warp.remove_lanes(mask);
+        self.block.lanes_exited(mask, self.warp.index);
+        if rest == 0 { Flow::Switch } else { Flow::Goto }
+    }
+
+    /// The stack of the current frame holds nothing yet.
+    pub fn forget_locals(&mut self) {
+        let frame = self.warp.frame(self.warp.splits[self.warp.current].frame);
+        let (base, bytes) = (u64::from(frame.local_base), u64::from(frame.local_top - frame.local_base));
+        for lane in crate::exec::cx::lanes(self.active) {
+            let first = lane as u64 * u64::from(self.warp.local_stride) + base;
+            crate::memory::clear_bits(&self.warp.local_init, first, bytes);
+        }
+    }
+
+    /// Enters a function with the lanes of `mask`; the group was split so that they are all of it.
+    pub fn enter(&mut self, function: u32, call: u32, return_pc: u32) {
+        let image = self.image();
+        let current = self.warp.current;
+        let parent = self.warp.splits[current].frame;
+        let target = &image.functions[function as usize];
+        let frame = self.warp.push_frame(function, target, self.active, parent);
+        let made = self.warp.frame_mut(frame);
+        made.return_pc = return_pc;
+        made.call = call;
+        self.warp.splits[current].frame = frame;
+        self.pc = target.first_pc;
+        self.regs = self.warp.frame_mut(frame).registers.as_mut_ptr().cast();
+        self.rpc = NONE;
+        self.store_split();
+    }
+
+    /// Returns from the current function with the running group. None: the group waits for its siblings.
+    /// Gives the frame it left, whose results the caller copies before `leave_frame`.
+    pub fn leave(&mut self) -> Option<u32> {
+        let current = self.warp.current;
+        loop {
+            let split = &self.warp.splits[current];
+            let (frame, join) = (split.frame, split.join);
+            match self.warp.joins.get(join as usize) {
+                Some(found) if join != NONE && found.frame == frame => {
+                    if !self.arrive() {
+                        return None;
+                    }
+                }
+                _ => {
+                    let left = self.warp.frame(frame);
+                    let (parent, return_pc) = (left.parent, left.return_pc);
+                    self.warp.splits[current].frame = parent;
+                    self.pc = return_pc;
+                    self.regs = self.warp.frame_mut(parent).registers.as_mut_ptr().cast();
+                    let join = self.warp.splits[current].join;
+                    self.set_join(parent, join);
+                    self.store_split();
+                    return Some(frame);
+                }
+            }
+        }
+    }
+}

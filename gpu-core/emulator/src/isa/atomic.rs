@@ -1,0 +1,289 @@
+//! `atom` and `red`.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::memory::{ordering, place, space};
+use super::movement::{get_wide, set_wide};
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::access::{Addresses, Found, STRONG, addresses, window_code, window_from};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::num::arith16::{Kind, Mode, lanes2};
+use crate::num::{arith32, minmax};
+use crate::ptx::tree::Operand;
+use crate::report::{AccessKind, Class};
+
+pub const ROWS: &[Row] = &[
+    Row { opcode: "atom", class: Class::Atomic, decode: |e, i| atom(e, i, true), examples: &[] },
+    Row { opcode: "red", class: Class::Atomic, decode: |e, i| atom(e, i, false), examples: &[] },
+];
+
+const OPERATIONS: &[&str] = &["add", "min", "max", "inc", "dec", "cas", "exch", "and", "or", "xor"];
+
+/// What `Op::list_len` holds for an atomic: operation, type, vector width.
+#[derive(Clone, Copy)]
+struct Code {
+    operation: u32,
+    ty: Ty,
+    vector: usize,
+    returns: bool,
+}
+
+const TYPES: &[Ty] = &[
+    Ty::U32, Ty::S32, Ty::B32, Ty::U64, Ty::S64, Ty::B64, Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::BF16, Ty::BF16x2,
+    Ty::B16, Ty::B128, Ty::U16,
+];
+
+fn pack(code: Code) -> u32 {
+    let ty = TYPES.iter().position(|ty| *ty == code.ty).unwrap_or(0) as u32;
+    code.operation | ty << 4 | (code.vector as u32) << 8 | u32::from(code.returns) << 12
+}
+
+fn unpack(word: u32) -> Code {
+    Code {
+        operation: word & 15,
+        ty: TYPES[(word >> 4 & 15) as usize % TYPES.len()],
+        vector: (word >> 8 & 15) as usize,
+        returns: word >> 12 & 1 != 0,
+    }
+}
+
+pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
+    if i.take("async") {
+        return i.unsupported();
+    }
+    let window = space(i);
+    let order = ordering(i) | STRONG;
+    i.take("noftz");
+    let Some(operation) = i.take_any(OPERATIONS) else { return i.unsupported() };
+    let vector = match i.take_any(&["v2", "v4", "v8"]) {
+        Some("v2") => 2,
+        Some("v4") => 4,
+        Some(_) => 8,
+        None => 1,
+    };
+    let ty = i.ty()?;
+    if !TYPES.contains(&ty) {
+        return i.unsupported();
+    }
+    let supported = match operation {
+        "add" => !matches!(ty, Ty::B32 | Ty::B64 | Ty::B128 | Ty::B16 | Ty::U16),
+        "min" | "max" => !matches!(ty, Ty::B32 | Ty::B64 | Ty::B128 | Ty::B16 | Ty::F32 | Ty::F64),
+        "inc" | "dec" => ty == Ty::U32,
+        "cas" => matches!(ty, Ty::B16 | Ty::B32 | Ty::B64 | Ty::B128 | Ty::U32 | Ty::U64 | Ty::S32 | Ty::U16),
+        "exch" => matches!(ty, Ty::B32 | Ty::B64 | Ty::B128 | Ty::U32 | Ty::U64 | Ty::S32 | Ty::F32 | Ty::S64),
+        _ => matches!(ty, Ty::B32 | Ty::B64 | Ty::U32 | Ty::U64 | Ty::S32),
+    };
+    if !supported {
+        return i.unsupported();
+    }
+    let base = usize::from(returns);
+    let cas = operation == "cas";
+    let least = base + 2 + usize::from(cas);
+    // A cache policy may come last.
+    if i.operands.len() < least || i.operands.len() > least + 1 {
+        i.expect(least)?;
+    }
+    let place = place(e, &i.operands[base], window)?;
+    let mut op = e.op(if place.wide { atom_exec::<u64> } else { atom_exec::<u32> });
+    op.a = place.base;
+    op.imm = place.offset;
+    op.e = Slot(window_code(window) | order);
+    let code = Code {
+        operation: OPERATIONS.iter().position(|name| *name == operation).unwrap_or(0) as u32,
+        ty,
+        vector,
+        returns,
+    };
+    op.list_len = pack(code);
+    if vector > 1 {
+        let Operand::Vector(values) = &i.operands[base + 1] else { return i.unsupported() };
+        if values.len() != vector {
+            return i.unsupported();
+        }
+        let mut slots = Vec::new();
+        for value in values {
+            slots.push(e.src(value, ty)?);
+        }
+        if returns {
+            let Operand::Vector(targets) = &i.operands[0] else { return i.unsupported() };
+            for target in targets {
+                slots.push(if *target == Operand::Sink { Slot::NONE } else { e.dst(target, ty)? });
+            }
+        }
+        op.list = e.list(&slots).0;
+    } else {
+        op.b = e.src(&i.operands[base + 1], ty)?;
+        if cas {
+            op.c = e.src(&i.operands[base + 2], ty)?;
+        }
+        if returns && i.operands[0] != Operand::Sink {
+            op.d = e.dst(&i.operands[0], ty)?;
+        }
+    }
+    op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
+    e.push(op, Taint::Memory);
+    Ok(())
+}
+
+/// The new value of a location.
+#[inline]
+fn apply(operation: u32, ty: Ty, old: u128, b: u128, c: u128) -> u128 {
+    let narrow = Mode::default();
+    let min = minmax::Modifiers::default();
+    let max = minmax::Modifiers { max: true, ..min };
+    match (operation, ty) {
+        (0, Ty::F32) => {
+            let sum = arith32::add(f32::from_bits(old as u32), f32::from_bits(b as u32), arith32::Mode::RN);
+            u128::from(sum.to_bits())
+        }
+        (0, Ty::F64) => u128::from((f64::from_bits(old as u64) + f64::from_bits(b as u64)).to_bits()),
+        (0, Ty::F16) => u128::from(Kind::F16.add(old as u16, b as u16, narrow)),
+        (0, Ty::BF16) => u128::from(Kind::Bf16.add(old as u16, b as u16, narrow)),
+        (0, Ty::F16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| Kind::F16.add(x, y, narrow))),
+        (0, Ty::BF16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| Kind::Bf16.add(x, y, narrow))),
+        (0, _) if ty.bits() == 64 => u128::from((old as u64).wrapping_add(b as u64)),
+        (0, _) => u128::from((old as u32).wrapping_add(b as u32)),
+        (1, Ty::S32) => u128::from((old as i32).min(b as i32) as u32),
+        (1, Ty::S64) => u128::from((old as i64).min(b as i64) as u64),
+        (2, Ty::S32) => u128::from((old as i32).max(b as i32) as u32),
+        (2, Ty::S64) => u128::from((old as i64).max(b as i64) as u64),
+        (1, Ty::F16) => u128::from(minmax::f16(old as u16, b as u16, min)),
+        (2, Ty::F16) => u128::from(minmax::f16(old as u16, b as u16, max)),
+        (1, Ty::BF16) => u128::from(minmax::bf16(old as u16, b as u16, min)),
+        (2, Ty::BF16) => u128::from(minmax::bf16(old as u16, b as u16, max)),
+        (1, Ty::F16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| minmax::f16(x, y, min))),
+        (2, Ty::F16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| minmax::f16(x, y, max))),
+        (1, Ty::BF16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| minmax::bf16(x, y, min))),
+        (2, Ty::BF16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| minmax::bf16(x, y, max))),
+        (1, _) => old.min(b),
+        (2, _) => old.max(b),
+        (3, _) => {
+            let (old, b) = (old as u32, b as u32);
+            u128::from(if old >= b { 0 } else { old + 1 })
+        }
+        (4, _) => {
+            let (old, b) = (old as u32, b as u32);
+            u128::from(if old == 0 || old > b { b } else { old - 1 })
+        }
+        (5, _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        (6, _) => b,
+        (7, _) => old & b,
+        (8, _) => old | b,
+        _ => old ^ b,
+    }
+}
+
+static WIDE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// Updates one location; other host threads may be at it too.
+unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 {
+    // SAFETY: the caller checked range and alignment; device memory is only accessed through raw pointers.
+    unsafe {
+        match bits {
+            16 => {
+                let word = AtomicU32::from_ptr((pointer as usize & !3) as *mut u32);
+                let shift = (pointer as usize & 2) * 8;
+                let mut old = word.load(Ordering::Relaxed);
+                loop {
+                    let half = old >> shift & 0xffff;
+                    let new = old & !(0xffff << shift) | (f(u128::from(half)) as u32 & 0xffff) << shift;
+                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                        Ok(_) => return u128::from(half),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+            32 => {
+                let word = AtomicU32::from_ptr(pointer.cast());
+                let mut old = word.load(Ordering::Relaxed);
+                loop {
+                    let new = f(u128::from(old)) as u32;
+                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                        Ok(_) => return u128::from(old),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+            64 => {
+                let word = AtomicU64::from_ptr(pointer.cast());
+                let mut old = word.load(Ordering::Relaxed);
+                loop {
+                    let new = f(u128::from(old)) as u64;
+                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                        Ok(_) => return u128::from(old),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+            _ => {
+                let _guard = WIDE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let old = pointer.cast::<u128>().read_unaligned();
+                pointer.cast::<u128>().write_unaligned(f(old));
+                old
+            }
+        }
+    }
+}
+
+unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let code = unpack(op.list_len);
+    let bits = code.ty.bits();
+    let bytes = u64::from(bits / 8) * code.vector as u64;
+    // SAFETY: slots of a decoded instruction; pointers were range-checked.
+    unsafe {
+        let mut at: Addresses = addresses::<A>(cx, op, bytes);
+        let window = window_from(op.e.0);
+        let kind = AccessKind::Atomic;
+        let found = match bytes {
+            2 => cx.reach::<2>(op, window, &mut at, bytes, kind),
+            4 => cx.reach::<4>(op, window, &mut at, bytes, kind),
+            8 => cx.reach::<8>(op, window, &mut at, bytes, kind),
+            16 => cx.reach::<16>(op, window, &mut at, bytes, kind),
+            _ => cx.reach::<32>(op, window, &mut at, bytes, kind),
+        };
+        let reach = match found {
+            Found::Yes(reach) => reach,
+            Found::Mixed => return cx.one_by_one(op),
+            Found::Fault => return Flow::Next,
+        };
+        let slots = if code.vector > 1 {
+            &cx.image().lists[op.list as usize..op.list as usize + code.vector * 2]
+        } else {
+            &[][..]
+        };
+        let mut changed = false;
+        cx.release(op, &reach, &at);
+        for lane in lanes(at.mask) {
+            let pointer = reach.lane(at.at[lane], lane);
+            for element in 0..code.vector {
+                let source = if code.vector > 1 { slots[element] } else { op.b };
+                let b = get_wide(cx, source, lane, bits);
+                let c = if code.operation == 5 { get_wide(cx, op.c, lane, bits) } else { 0 };
+                let place = pointer.add(element * bits as usize / 8);
+                let old = update(place, bits, |old| apply(code.operation, code.ty, old, b, c));
+                changed |= code.operation != 5 || old == b;
+                let target = if code.vector > 1 && code.returns { slots[code.vector + element] } else { op.d };
+                if code.returns && !target.is_none() {
+                    set_wide(cx, target, lane, bits.max(32), old);
+                }
+            }
+        }
+        cx.acquire(&reach, &at);
+        if changed {
+            cx.worker.writes += 1;
+        }
+        // A failed compare-and-swap is a poll; so is an exchange that a lock spins on.
+        if matches!(code.operation, 5 | 6) && cx.polled() {
+            return Flow::Yield;
+        }
+    }
+    Flow::Next
+}

@@ -1,0 +1,233 @@
+//! Block barriers, warp barriers and fences.
+
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::block::BARRIERS;
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Flow, Op, Taint};
+use crate::exec::warp::Wait;
+use crate::report::{Class, FaultKind};
+
+pub const ROWS: &[Row] = &[
+    Row { opcode: "bar", class: Class::Barrier, decode: bar, examples: &[] },
+    Row { opcode: "barrier", class: Class::Barrier, decode: bar, examples: &[] },
+    Row { opcode: "membar", class: Class::Barrier, decode: fence, examples: &[] },
+    Row { opcode: "fence", class: Class::Barrier, decode: fence, examples: &[] },
+];
+
+/// What a barrier instruction does, in `Op::imm`.
+const SYNC: i64 = 0;
+const ARRIVE: i64 = 1;
+const RED_POPC: i64 = 2;
+const RED_AND: i64 = 3;
+const RED_OR: i64 = 4;
+/// All lanes of the warp must be there.
+const ALIGNED: i64 = 1 << 8;
+const COUNTED: i64 = 1 << 9;
+const NEGATED: i64 = 1 << 10;
+
+fn bar(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    if i.take("warp") {
+        i.take("sync");
+        i.expect(1)?;
+        let mut op = e.op(warp_sync);
+        op.a = e.src(&i.operands[0], Ty::B32)?;
+        e.push(op, Taint::Use);
+        return Ok(());
+    }
+    if i.take("cluster") {
+        return i.unsupported();
+    }
+    i.take("cta");
+    let aligned = i.take("aligned") || i.name == "bar";
+    let what = match i.take_any(&["sync", "arrive", "red"]) {
+        Some("sync") => SYNC,
+        Some("arrive") => ARRIVE,
+        Some(_) => match i.take_any(&["popc", "and", "or"]) {
+            Some("popc") => RED_POPC,
+            Some("and") => RED_AND,
+            Some(_) => RED_OR,
+            None => return i.unsupported(),
+        },
+        None => return i.unsupported(),
+    };
+    let mut imm = what | if aligned { ALIGNED } else { 0 };
+    let mut operands = i.operands;
+    let mut op = e.op(barrier_exec);
+    if what >= RED_POPC {
+        let ty = i.ty()?;
+        let Some((d, rest)) = operands.split_first() else { return i.unsupported() };
+        let Some((p, middle)) = rest.split_last() else { return i.unsupported() };
+        op.d = if ty == Ty::Pred { e.pred_dst(d)? } else { e.dst(d, Ty::U32)? };
+        let (slot, negated) = e.pred(p)?;
+        op.c = slot;
+        imm |= if negated { NEGATED } else { 0 };
+        operands = middle;
+    }
+    if operands.is_empty() || operands.len() > 2 {
+        return i.unsupported();
+    }
+    op.a = e.src(&operands[0], Ty::U32)?;
+    if let Some(count) = operands.get(1) {
+        op.b = e.src(count, Ty::U32)?;
+        imm |= COUNTED;
+    }
+    op.imm = imm;
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let pc = cx.pc;
+    let first = cx.mask.trailing_zeros() as usize & 31;
+    // SAFETY: slots of a decoded instruction.
+    let id = unsafe { cx.lane::<u32>(op.a, first) } as usize;
+    // SAFETY: slots of a decoded instruction.
+    let count = (op.imm & COUNTED != 0).then(|| unsafe { cx.lane::<u32>(op.b, first) });
+    if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % 32 != 0) {
+        let message = if id >= BARRIERS {
+            format!("{} uses barrier {id}; there are barriers 0 to 15", text_of(&cx.thread(first)))
+        } else {
+            format!(
+                "{} waits at barrier {id} for {} threads, which is no positive multiple of 32",
+                text_of(&cx.thread(first)),
+                count.unwrap_or(0)
+            )
+        };
+        cx.fault(FaultKind::BarrierDivergence, pc, Some(first), 1, message, Detail::default());
+        cx.grid.abort();
+        return Flow::Next;
+    }
+    let what = op.imm & 0xff;
+    // A group that waited comes back here, awake, to fetch the result of a reduction.
+    if what >= RED_POPC && cx.warp.take_awaited(cx.warp.current) {
+        // SAFETY: passed on.
+        unsafe { finish_reduction(cx, op, id) };
+        return Flow::Next;
+    }
+    if op.imm & ALIGNED != 0 && cx.mask != cx.warp.live {
+        // Part of the warp: wait for the siblings to come to the same instruction.
+        let mut together = cx.mask;
+        let frame = cx.warp.splits[cx.warp.current].frame;
+        for split in &cx.warp.splits {
+            if split.wait == (Wait::Sync { members: u32::MAX }) && split.pc == pc && split.frame == frame {
+                together |= split.mask;
+            }
+        }
+        if together != cx.warp.live {
+            if cx.mask != cx.active {
+                let next = pc + 1;
+                return cx.diverge(cx.mask, pc, next, next);
+            }
+            return cx.suspend(pc, Wait::Sync { members: u32::MAX });
+        }
+        // Those that waited arrive with this group, and all wait on.
+        let generation = cx.block.barriers[id].generation;
+        let current = cx.warp.current;
+        let waiting = Wait::Barrier { id: id as u32, generation };
+        let arrive_only = what == ARRIVE;
+        for (index, split) in cx.warp.splits.iter_mut().enumerate() {
+            if index != current && split.wait == (Wait::Sync { members: u32::MAX }) && split.pc == pc {
+                split.wait = if arrive_only { Wait::Ready } else { waiting };
+                if arrive_only || what == SYNC {
+                    split.pc = pc + 1;
+                }
+            }
+        }
+        cx.mask = together;
+    }
+    if cx.watch & crate::exec::cx::watch::COUNT != 0 {
+        cx.worker.counts.barrier(pc);
+    }
+    if what >= RED_POPC {
+        // SAFETY: slots of a decoded instruction.
+        let values = unsafe { cx.pred(op.c) } ^ if op.imm & NEGATED != 0 { u32::MAX } else { 0 };
+        let barrier = &mut cx.block.barriers[id];
+        barrier.count += (values & cx.mask).count_ones();
+        barrier.all &= values & cx.mask == cx.mask;
+        barrier.any |= values & cx.mask != 0;
+    }
+    // With a thread count the barrier counts whole warps.
+    let threads = if count.is_some() && cx.mask == cx.warp.live { 32 } else { cx.mask.count_ones() };
+    let generation = cx.block.barriers[id].generation;
+    let done = cx.block.arrive(id, threads, count, cx.warp, pc);
+    {
+        let time = &mut cx.block.time;
+        if what == ARRIVE {
+            cx.warp.tick(time);
+        }
+    }
+    if what == ARRIVE {
+        return Flow::Next;
+    }
+    if done {
+        let clocks = cx.block.barriers[id].released;
+        cx.warp.acquire(&clocks);
+        let time = &mut cx.block.time;
+        cx.warp.sync_lanes(time);
+        if what >= RED_POPC {
+            // SAFETY: passed on.
+            unsafe { finish_reduction(cx, op, id) };
+        }
+        return Flow::Next;
+    }
+    let at = if what == SYNC { pc + 1 } else { pc };
+    cx.warp.set_awaited(cx.warp.current, what >= RED_POPC);
+    cx.suspend(at, Wait::Barrier { id: id as u32, generation })
+}
+
+unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, id: usize) {
+    let (count, all, any) = cx.block.barriers[id].result;
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        match op.imm & 0xff {
+            RED_POPC => {
+                for lane in lanes(cx.mask) {
+                    cx.set_lane::<u32>(op.d, lane, count);
+                }
+            }
+            RED_AND => cx.set_pred(op.d, if all { u32::MAX } else { 0 }),
+            _ => cx.set_pred(op.d, if any { u32::MAX } else { 0 }),
+        }
+    }
+}
+
+unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let first = cx.mask.trailing_zeros() as usize & 31;
+    // SAFETY: slots of a decoded instruction.
+    let members = unsafe { cx.lane::<u32>(op.a, first) };
+    if let Some(flow) = cx.gather(members, true) {
+        return flow;
+    }
+    let time = &mut cx.block.time;
+    cx.warp.sync_lanes(time);
+    Flow::Next
+}
+
+fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let narrow = i.take("cta");
+    let proxy = !i.take_where(|part| part.starts_with("proxy") || part.contains("::")).is_empty();
+    i.take_where(|part| {
+        matches!(
+            part,
+            "gl" | "sys" | "gpu" | "cluster" | "sc" | "acq_rel" | "acquire" | "release" | "mbarrier_init" | "async"
+                | "alias" | "generic" | "tensormap" | "sync_restrict" | "global" | "shared"
+        )
+    });
+    let mut op = e.op(fence_exec);
+    op.imm = i64::from(narrow) | i64::from(proxy) << 1;
+    e.push(op, Taint::Copy);
+    Ok(())
+}
+
+/// From here a relaxed atomic publishes what came before.
+unsafe fn fence_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    let mut seen = cx.warp.seen;
+    let own = cx.warp.index as usize;
+    seen[own] = seen[own].max(cx.warp.clock);
+    cx.warp.fence = Some(Box::new(seen));
+    let time = &mut cx.block.time;
+    cx.warp.tick(time);
+    Flow::Next
+}

@@ -1,0 +1,139 @@
+//! Functions that the emulator provides: what NVRTC calls but does not define.
+
+use super::printf;
+use crate::exec::access::Region;
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::Detail;
+use crate::exec::image::{Builtin, CallSite, ParamArea};
+use crate::exec::op::{Flow, Op, Slot};
+use crate::exec::space::{Window, window_base, window_of};
+use crate::report::FaultKind;
+
+/// The function of a name.
+pub fn find(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "vprintf" => vprintf,
+        "__assertfail" => assert_fail,
+        _ => return None,
+    })
+}
+
+/// An argument of up to 8 bytes.
+///
+/// # Safety
+/// The area must lie in the current frame.
+unsafe fn argument(cx: &Cx<'_>, area: ParamArea, lane: usize) -> u64 {
+    // SAFETY: areas are rows of words in the frame.
+    unsafe {
+        let low = u64::from(cx.lane::<u32>(area.slot, lane));
+        if area.bytes <= 4 {
+            return low;
+        }
+        low | u64::from(cx.lane::<u32>(Slot(area.slot.0 + 128), lane)) << 32
+    }
+}
+
+impl Cx<'_> {
+    /// Reads device memory at a generic address for one lane; None when it is no memory of the kernel.
+    pub fn peek(&self, address: u64, lane: usize, out: &mut [u8]) -> Option<()> {
+        let window = window_of(address);
+        let offset = address - window_base(window);
+        let bytes = out.len() as u64;
+        let pointer: *const u8 = match window {
+            Window::Global => {
+                let regions = &self.grid.regions;
+                let at = regions.partition_point(|region: &Region| region.base <= address).checked_sub(1)?;
+                let region = &regions[at];
+                if region.freed || address + bytes > region.end {
+                    return None;
+                }
+                region.pointer.wrapping_add((address - region.base) as usize)
+            }
+            Window::Shared => {
+                if offset + bytes > self.block.shared.len() as u64 * 16 {
+                    return None;
+                }
+                self.block.shared.as_ptr().cast::<u8>().wrapping_add(offset as usize)
+            }
+            Window::Local => {
+                let stride = u64::from(self.warp.local_stride);
+                if offset + bytes > stride {
+                    return None;
+                }
+                self.warp.local.as_ptr().cast::<u8>().wrapping_add((lane as u64 * stride + offset) as usize)
+            }
+            _ => {
+                if offset + bytes > self.grid.params.len() as u64 * 16 {
+                    return None;
+                }
+                self.grid.params.as_ptr().cast::<u8>().wrapping_add(offset as usize)
+            }
+        };
+        // SAFETY: each branch checked that the range lies inside its memory.
+        unsafe { std::ptr::copy_nonoverlapping(pointer, out.as_mut_ptr(), out.len()) };
+        Some(())
+    }
+
+    /// A zero-terminated string of device memory.
+    pub fn text_at(&self, address: u64, lane: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut byte = [0u8];
+        while out.len() < 1 << 16 && self.peek(address + out.len() as u64, lane, &mut byte).is_some() && byte[0] != 0 {
+            out.push(byte[0]);
+        }
+        out
+    }
+}
+
+unsafe fn vprintf(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
+    let [format, values] = site.arguments[..] else { return Flow::Next };
+    for lane in lanes(cx.mask) {
+        // SAFETY: the areas belong to this call.
+        let (format, values) = unsafe { (argument(cx, format, lane), argument(cx, values, lane)) };
+        let format = cx.text_at(format, lane);
+        let (text, count) = printf::format(&format, |offset, out| cx.peek(values + offset, lane, out), |address| {
+            cx.text_at(address, lane)
+        });
+        cx.print(&text);
+        if let Some(result) = site.results.first() {
+            // SAFETY: the area belongs to this call.
+            unsafe { cx.set_lane::<u32>(result.slot, lane, count) };
+        }
+    }
+    Flow::Next
+}
+
+impl Cx<'_> {
+    /// Appends to the console, whole lines up to the limit.
+    fn print(&self, text: &[u8]) {
+        let mut console = self.grid.console.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let limit = self.grid.options.console_limit_bytes;
+        if console.dropped_lines > 0 || console.text.len() + text.len() > limit {
+            console.dropped_lines += text.iter().filter(|byte| **byte == b'\n').count().max(1) as u64;
+        } else {
+            console.text.push_str(&String::from_utf8_lossy(text));
+        }
+    }
+}
+
+unsafe fn assert_fail(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
+    let lane = cx.mask.trailing_zeros() as usize & 31;
+    let text = |cx: &Cx<'_>, index: usize| {
+        site.arguments.get(index).map_or(String::new(), |area| {
+            // SAFETY: the area belongs to this call.
+            let address = unsafe { argument(cx, *area, lane) };
+            String::from_utf8_lossy(&cx.text_at(address, lane)).into_owned()
+        })
+    };
+    let condition = text(cx, 0);
+    // SAFETY: the area belongs to this call.
+    let line = site.arguments.get(2).map_or(0, |area| unsafe { argument(cx, *area, lane) } as u32);
+    let file = text(cx, 1);
+    let message = format!(
+        "{} failed the assertion `{condition}` ({file}:{line})",
+        crate::exec::fault::text_of(&cx.thread(lane))
+    );
+    let pc = cx.pc;
+    cx.fault(FaultKind::Trap, pc, Some(lane), cx.mask.count_ones(), message, Detail::default());
+    cx.exit_lanes(cx.mask)
+}

@@ -1,0 +1,610 @@
+//! Logic, shifts, bit fields and bytes.
+
+use super::{Row, Ty, example};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::lanes::{bin, imm_tri, tri, un};
+use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::ptx::tree::Operand;
+use crate::report::Class;
+
+pub const ROWS: &[Row] = &[
+    Row {
+        opcode: "and",
+        class: Class::Integer,
+        decode: |e, i| logic(e, i, 0),
+        examples: &[example("and.b32 %d, %a, %b;", &[(32, 0b1100), (32, 0b1010)], (32, 0b1000))],
+    },
+    Row {
+        opcode: "or",
+        class: Class::Integer,
+        decode: |e, i| logic(e, i, 1),
+        examples: &[example("or.b64 %d, %a, %b;", &[(64, 0b1100), (64, 0b1010)], (64, 0b1110))],
+    },
+    Row {
+        opcode: "xor",
+        class: Class::Integer,
+        decode: |e, i| logic(e, i, 2),
+        examples: &[example("xor.b16 %d, %a, %b;", &[(16, 0b1100), (16, 0b1010)], (16, 0b0110))],
+    },
+    Row {
+        opcode: "not",
+        class: Class::Integer,
+        decode: not,
+        examples: &[example("not.b32 %d, %a;", &[(32, 1)], (32, 0xffff_fffe))],
+    },
+    Row {
+        opcode: "cnot",
+        class: Class::Integer,
+        decode: cnot,
+        examples: &[example("cnot.b32 %d, %a;", &[(32, 0)], (32, 1))],
+    },
+    Row {
+        opcode: "lop3",
+        class: Class::Integer,
+        decode: lop3,
+        examples: &[example(
+            "lop3.b32 %d, %a, %b, %c, 0x96;",
+            &[(32, 0b1100), (32, 0b1010), (32, 0b1111)],
+            (32, 0b1001),
+        )],
+    },
+    Row {
+        opcode: "shl",
+        class: Class::Integer,
+        decode: shl,
+        examples: &[
+            example("shl.b32 %d, %a, %b;", &[(32, 1), (32, 31)], (32, 0x8000_0000)),
+            example("shl.b32 %d, %a, %b;", &[(32, 1), (32, 32)], (32, 0)),
+            example("shl.b64 %d, %a, %b;", &[(64, 1), (32, 40)], (64, 1 << 40)),
+        ],
+    },
+    Row {
+        opcode: "shr",
+        class: Class::Integer,
+        decode: shr,
+        examples: &[
+            example("shr.s32 %d, %a, %b;", &[(32, 0x8000_0000), (32, 40)], (32, 0xffff_ffff)),
+            example("shr.u32 %d, %a, %b;", &[(32, 0x8000_0000), (32, 40)], (32, 0)),
+            example("shr.s16 %d, %a, %b;", &[(16, 0x8000), (32, 3)], (16, 0xf000)),
+        ],
+    },
+    Row {
+        opcode: "shf",
+        class: Class::Integer,
+        decode: shf,
+        examples: &[
+            example("shf.l.wrap.b32 %d, %a, %b, %c;", &[(32, 0x8000_0000), (32, 1), (32, 33)], (32, 3)),
+            example("shf.r.clamp.b32 %d, %a, %b, %c;", &[(32, 5), (32, 7), (32, 40)], (32, 7)),
+        ],
+    },
+    Row {
+        opcode: "popc",
+        class: Class::Integer,
+        decode: |e, i| count(e, i, 0),
+        examples: &[example("popc.b32 %d, %a;", &[(32, 0xff)], (32, 8))],
+    },
+    Row {
+        opcode: "clz",
+        class: Class::Integer,
+        decode: |e, i| count(e, i, 1),
+        examples: &[example("clz.b64 %d, %a;", &[(64, 1)], (32, 63))],
+    },
+    Row {
+        opcode: "brev",
+        class: Class::Integer,
+        decode: brev,
+        examples: &[example("brev.b32 %d, %a;", &[(32, 1)], (32, 0x8000_0000))],
+    },
+    Row {
+        opcode: "bfind",
+        class: Class::Integer,
+        decode: bfind,
+        examples: &[
+            example("bfind.u32 %d, %a;", &[(32, 0x10)], (32, 4)),
+            example("bfind.shiftamt.u32 %d, %a;", &[(32, 0x10)], (32, 27)),
+            example("bfind.s32 %d, %a;", &[(32, 0xffff_ffff)], (32, 0xffff_ffff)),
+        ],
+    },
+    Row {
+        opcode: "bfe",
+        class: Class::Integer,
+        decode: bfe,
+        examples: &[
+            example("bfe.u32 %d, %a, %b, %c;", &[(32, 0xabcd), (32, 4), (32, 8)], (32, 0xbc)),
+            example("bfe.s32 %d, %a, %b, %c;", &[(32, 0xf0), (32, 4), (32, 4)], (32, 0xffff_ffff)),
+        ],
+    },
+    Row {
+        opcode: "bfi",
+        class: Class::Integer,
+        decode: bfi,
+        examples: &[example(
+            "bfi.b32 %d, %a, %b, %c, 4;",
+            &[(32, 0xff), (32, 0), (32, 8)],
+            (32, 0xf00),
+        )],
+    },
+    Row {
+        opcode: "bmsk",
+        class: Class::Integer,
+        decode: bmsk,
+        examples: &[example("bmsk.clamp.b32 %d, %a, %b;", &[(32, 4), (32, 4)], (32, 0xf0))],
+    },
+    Row {
+        opcode: "szext",
+        class: Class::Integer,
+        decode: szext,
+        examples: &[example("szext.clamp.s32 %d, %a, %b;", &[(32, 0x8f), (32, 8)], (32, 0xffff_ff8f))],
+    },
+    Row {
+        opcode: "fns",
+        class: Class::Integer,
+        decode: fns,
+        examples: &[example("fns.b32 %d, %a, %b, %c;", &[(32, 0b1010_1010), (32, 2), (32, 2)], (32, 5))],
+    },
+    Row {
+        opcode: "prmt",
+        class: Class::Integer,
+        decode: prmt,
+        examples: &[
+            example(
+                "prmt.b32 %d, %a, %b, %c;",
+                &[(32, 0x3322_1100), (32, 0x7766_5544), (32, 0x7531)],
+                (32, 0x7755_3311),
+            ),
+            example("prmt.b32 %d, %a, %b, %c;", &[(32, 0x80), (32, 0), (32, 0x8)], (32, 0x8080_80ff)),
+        ],
+    },
+];
+
+fn logic(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
+    let ty = i.ty()?;
+    if ty == Ty::Pred {
+        i.expect(3)?;
+        e.class = Class::Compare;
+        let run: Exec = match what {
+            0 => pred_logic::<0>,
+            1 => pred_logic::<1>,
+            _ => pred_logic::<2>,
+        };
+        let mut op = e.op(run);
+        let (a, not_a) = e.pred(&i.operands[1])?;
+        let (b, not_b) = e.pred(&i.operands[2])?;
+        (op.a, op.b) = (a, b);
+        op.imm = i64::from(not_a) | i64::from(not_b) << 1;
+        op.d = e.pred_dst(&i.operands[0])?;
+        if op.d.is_none() {
+            return Ok(());
+        }
+        e.push(op, Taint::Compute);
+        return Ok(());
+    }
+    let run: Exec = match (ty.bits(), what) {
+        (8..=32, 0) => bin(|a: u32, b: u32| a & b),
+        (8..=32, 1) => bin(|a: u32, b: u32| a | b),
+        (8..=32, _) => bin(|a: u32, b: u32| a ^ b),
+        (64, 0) => bin(|a: u64, b: u64| a & b),
+        (64, 1) => bin(|a: u64, b: u64| a | b),
+        (64, _) => bin(|a: u64, b: u64| a ^ b),
+        (_, 0) => bin(|a: u128, b: u128| a & b),
+        (_, 1) => bin(|a: u128, b: u128| a | b),
+        _ => bin(|a: u128, b: u128| a ^ b),
+    };
+    e.simple2(i, run, ty, ty, ty)
+}
+
+unsafe fn pred_logic<const WHAT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let a = cx.pred(op.a) ^ if op.imm & 1 != 0 { u32::MAX } else { 0 };
+        let b = cx.pred(op.b) ^ if op.imm & 2 != 0 { u32::MAX } else { 0 };
+        let value = match WHAT {
+            0 => a & b,
+            1 => a | b,
+            _ => a ^ b,
+        };
+        cx.set_pred(op.d, value);
+    }
+    Flow::Next
+}
+
+unsafe fn pred_not(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let value = !(cx.pred(op.a) ^ if op.imm & 1 != 0 { u32::MAX } else { 0 });
+        cx.set_pred(op.d, value);
+    }
+    Flow::Next
+}
+
+fn not(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    if ty == Ty::Pred {
+        i.expect(2)?;
+        e.class = Class::Compare;
+        let mut op = e.op(pred_not);
+        let (a, negated) = e.pred(&i.operands[1])?;
+        op.a = a;
+        op.imm = i64::from(negated);
+        op.d = e.pred_dst(&i.operands[0])?;
+        e.push(op, Taint::Compute);
+        return Ok(());
+    }
+    let run: Exec = match ty.bits() {
+        16 => un(|a: u16| !a),
+        32 => un(|a: u32| !a),
+        64 => un(|a: u64| !a),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, ty, ty)
+}
+
+fn cnot(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty.bits() {
+        16 => un(|a: u16| u16::from(a == 0)),
+        32 => un(|a: u32| u32::from(a == 0)),
+        64 => un(|a: u64| u64::from(a == 0)),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, ty, ty)
+}
+
+/// Any function of three bits, by its truth table.
+#[inline(always)]
+fn table3(table: i64, a: u32, b: u32, c: u32) -> u32 {
+    let mut out = 0;
+    for row in 0..8 {
+        if table >> row & 1 != 0 {
+            let x = if row & 4 != 0 { a } else { !a };
+            let y = if row & 2 != 0 { b } else { !b };
+            let z = if row & 1 != 0 { c } else { !c };
+            out |= x & y & z;
+        }
+    }
+    out
+}
+
+fn lop3(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    // `lop3.or.b32 d|p, a, b, c, table, q` also gives a predicate; NVRTC writes the plain form.
+    let combine = i.take_any(&["or", "and"]);
+    let ty = i.ty()?;
+    if ty != Ty::B32 {
+        return i.unsupported();
+    }
+    i.expect(if combine.is_some() { 6 } else { 5 })?;
+    let Operand::Int(table) = &i.operands[4] else { return Err("the truth table must be a number".to_owned()) };
+    let table = (*table & 0xff) as i64;
+    // The tables that compilers write most get code of their own.
+    let run: Exec = match table {
+        0x80 => tri(|a: u32, b: u32, c: u32| a & b & c),
+        0xfe => tri(|a: u32, b: u32, c: u32| a | b | c),
+        0x96 => tri(|a: u32, b: u32, c: u32| a ^ b ^ c),
+        0xca => tri(|a: u32, b: u32, c: u32| (a & b) | (!a & c)),
+        0xe8 => tri(|a: u32, b: u32, c: u32| (a & b) | (a & c) | (b & c)),
+        0xf8 => tri(|a: u32, b: u32, c: u32| a | (b & c)),
+        0xea => tri(|a: u32, b: u32, c: u32| (a & b) | c),
+        0x6a => tri(|a: u32, b: u32, c: u32| (a & b) ^ c),
+        _ => imm_tri(|t, a: u32, b: u32, c: u32| table3(t, a, b, c)),
+    };
+    let (d, p) = match (&i.operands[0], combine) {
+        (Operand::Pair(d, p), Some(_)) => (&**d, Some(&**p)),
+        (d, None) => (d, None),
+        _ => return i.unsupported(),
+    };
+    let mut op = e.op(run);
+    op.imm = table;
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], ty)?;
+    op.c = e.src(&i.operands[3], ty)?;
+    op.d = e.dst(d, ty)?;
+    let value = op.d;
+    e.push(op, Taint::Compute);
+    if let (Some(p), Some(combine)) = (p, combine) {
+        let mut op = e.op(if combine == "or" { nonzero::<true> } else { nonzero::<false> });
+        op.a = value;
+        e.reads.push(value);
+        let (b, negated) = e.pred(&i.operands[5])?;
+        op.b = b;
+        op.imm = i64::from(negated);
+        op.d = e.pred_dst(p)?;
+        e.push(op, Taint::Compute);
+    }
+    Ok(())
+}
+
+unsafe fn nonzero<const OR: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let mut mask = 0;
+        for lane in lanes(cx.mask) {
+            mask |= u32::from(cx.lane::<u32>(op.a, lane) != 0) << lane;
+        }
+        let other = cx.pred(op.b) ^ if op.imm != 0 { u32::MAX } else { 0 };
+        cx.set_pred(op.d, if OR { mask | other } else { mask & other });
+    }
+    Flow::Next
+}
+
+fn shl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    // Shift amounts clamp: 32 and more clears a 32-bit value.
+    let run: Exec = match ty.bits() {
+        16 => bin(|a: u16, n: u32| if n < 16 { a << n } else { 0 }),
+        32 => bin(|a: u32, n: u32| if n < 32 { a << n } else { 0 }),
+        64 => bin(|a: u64, n: u32| if n < 64 { a << n } else { 0 }),
+        _ => return i.unsupported(),
+    };
+    e.simple2(i, run, ty, ty, Ty::U32)
+}
+
+fn shr(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty {
+        Ty::S16 => bin(|a: i16, n: u32| a >> n.min(15)),
+        Ty::S32 => bin(|a: i32, n: u32| a >> n.min(31)),
+        Ty::S64 => bin(|a: i64, n: u32| a >> n.min(63)),
+        Ty::U16 | Ty::B16 => bin(|a: u16, n: u32| if n < 16 { a >> n } else { 0 }),
+        Ty::U32 | Ty::B32 => bin(|a: u32, n: u32| if n < 32 { a >> n } else { 0 }),
+        Ty::U64 | Ty::B64 => bin(|a: u64, n: u32| if n < 64 { a >> n } else { 0 }),
+        _ => return i.unsupported(),
+    };
+    e.simple2(i, run, ty, ty, Ty::U32)
+}
+
+fn shf(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let left = match i.take_any(&["l", "r"]) {
+        Some(side) => side == "l",
+        None => return i.unsupported(),
+    };
+    let wrap = match i.take_any(&["wrap", "clamp"]) {
+        Some(mode) => mode == "wrap",
+        None => return i.unsupported(),
+    };
+    let ty = i.ty()?;
+    let run: Exec = match (left, wrap) {
+        (true, true) => tri(|a: u32, b: u32, n: u32| (pair(a, b) << (n & 31) >> 32) as u32),
+        (true, false) => tri(|a: u32, b: u32, n: u32| (pair(a, b) << n.min(32) >> 32) as u32),
+        (false, true) => tri(|a: u32, b: u32, n: u32| (pair(a, b) >> (n & 31)) as u32),
+        (false, false) => tri(|a: u32, b: u32, n: u32| (pair(a, b) >> n.min(32)) as u32),
+    };
+    e.simple3(i, run, ty, ty, ty, Ty::U32)
+}
+
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn count(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match (ty.bits(), what) {
+        (32, 0) => un(|a: u32| a.count_ones()),
+        (64, 0) => un(|a: u64| a.count_ones()),
+        (32, _) => un(|a: u32| a.leading_zeros()),
+        (64, _) => un(|a: u64| a.leading_zeros()),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, Ty::U32, ty)
+}
+
+fn brev(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty.bits() {
+        32 => un(|a: u32| a.reverse_bits()),
+        64 => un(|a: u64| a.reverse_bits()),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, ty, ty)
+}
+
+fn bfind(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let shift = i.take("shiftamt");
+    let ty = i.ty()?;
+    // Position of the highest bit that is not a copy of the sign; all ones when there is none.
+    let run: Exec = match (ty, shift) {
+        (Ty::U32, false) => un(|a: u32| 31u32.wrapping_sub(a.leading_zeros())),
+        (Ty::U32, true) => un(|a: u32| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+        (Ty::S32, false) => un(|a: i32| 31u32.wrapping_sub((a ^ a >> 31).leading_zeros())),
+        (Ty::S32, true) => un(|a: i32| if a ^ a >> 31 == 0 { u32::MAX } else { (a ^ a >> 31).leading_zeros() }),
+        (Ty::U64, false) => un(|a: u64| 63u32.wrapping_sub(a.leading_zeros())),
+        (Ty::U64, true) => un(|a: u64| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+        (Ty::S64, false) => un(|a: i64| 63u32.wrapping_sub((a ^ a >> 63).leading_zeros())),
+        (Ty::S64, true) => un(|a: i64| if a ^ a >> 63 == 0 { u32::MAX } else { (a ^ a >> 63).leading_zeros() }),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, Ty::U32, ty)
+}
+
+/// Bits `from` to `from + count` of `a`, sign-extended when `signed`.
+#[inline(always)]
+fn extract(a: u64, width: u32, from: u32, count: u32, signed: bool) -> u64 {
+    let (from, count) = (from & 0xff, count & 0xff);
+    let msb = width - 1;
+    let sign = if !signed || count == 0 {
+        0
+    } else {
+        let at = (from + count - 1).min(msb);
+        a >> at & 1
+    };
+    let bits = if from < 64 { a >> from } else { 0 };
+    let kept = count.min(width.saturating_sub(from));
+    let mask = if kept >= 64 { u64::MAX } else { (1 << kept) - 1 };
+    if sign != 0 { bits & mask | !mask } else { bits & mask }
+}
+
+fn bfe(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty {
+        Ty::U32 => tri(|a: u32, b: u32, c: u32| extract(u64::from(a), 32, b, c, false) as u32),
+        Ty::S32 => tri(|a: u32, b: u32, c: u32| extract(u64::from(a), 32, b, c, true) as u32),
+        Ty::U64 => tri(|a: u64, b: u32, c: u32| extract(a, 64, b, c, false)),
+        Ty::S64 => tri(|a: u64, b: u32, c: u32| extract(a, 64, b, c, true)),
+        _ => return i.unsupported(),
+    };
+    e.simple3(i, run, ty, ty, Ty::U32, Ty::U32)
+}
+
+fn bfi(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    i.expect(5)?;
+    let run: Exec = match ty.bits() {
+        32 => insert::<u32>,
+        64 => insert::<u64>,
+        _ => return i.unsupported(),
+    };
+    let mut op = e.op(run);
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], ty)?;
+    op.c = e.src(&i.operands[3], Ty::U32)?;
+    op.e = e.src(&i.operands[4], Ty::U32)?;
+    op.d = e.dst(&i.operands[0], ty)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+trait Bits: crate::exec::lanes::Word {
+    fn insert(self, into: Self, from: u32, count: u32) -> Self;
+}
+
+macro_rules! bits {
+    ($ty:ty) => {
+        impl Bits for $ty {
+            fn insert(self, into: $ty, from: u32, count: u32) -> $ty {
+                let (from, count) = (from & 0xff, count & 0xff);
+                if from >= <$ty>::BITS || count == 0 {
+                    return into;
+                }
+                let ones = if count >= <$ty>::BITS { <$ty>::MAX } else { (1 << count) - 1 };
+                let mask = ones << from;
+                into & !mask | self << from & mask
+            }
+        }
+    };
+}
+bits!(u32);
+bits!(u64);
+
+unsafe fn insert<W: Bits>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let (a, b) = (cx.lane::<W>(op.a, lane), cx.lane::<W>(op.b, lane));
+            let (from, count) = (cx.lane::<u32>(op.c, lane), cx.lane::<u32>(op.e, lane));
+            cx.set_lane(op.d, lane, a.insert(b, from, count));
+        }
+    }
+    Flow::Next
+}
+
+fn bmsk(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let wrap = i.take("wrap");
+    if !wrap && !i.take("clamp") {
+        return i.unsupported();
+    }
+    let ty = i.ty()?;
+    let run: Exec = if wrap {
+        bin(|a: u32, b: u32| ((1u64 << (b & 31)) - 1 << (a & 31)) as u32)
+    } else {
+        bin(|a: u32, b: u32| if a >= 32 { 0 } else { ((1u64 << b.min(32)) - 1 << a) as u32 })
+    };
+    e.simple2(i, run, ty, Ty::U32, Ty::U32)
+}
+
+fn szext(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let wrap = i.take("wrap");
+    if !wrap && !i.take("clamp") {
+        return i.unsupported();
+    }
+    let ty = i.ty()?;
+    let run: Exec = match (ty, wrap) {
+        (Ty::U32, true) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n & 31, false) as u32),
+        (Ty::U32, false) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n.min(32), false) as u32),
+        (Ty::S32, true) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n & 31, true) as u32),
+        (Ty::S32, false) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n.min(32), true) as u32),
+        _ => return i.unsupported(),
+    };
+    e.simple2(i, run, ty, ty, Ty::U32)
+}
+
+/// Position of the n-th set bit of `mask`, counted from `base` upward (n > 0) or downward (n < 0).
+fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    if base > 31 {
+        return u32::MAX;
+    }
+    if offset == 0 {
+        return if mask >> base & 1 != 0 { base } else { u32::MAX };
+    }
+    let (mut at, step) = (base as i32, offset.signum());
+    let mut left = offset.unsigned_abs();
+    while (0..32).contains(&at) {
+        if mask >> at & 1 != 0 {
+            left -= 1;
+            if left == 0 {
+                return at as u32;
+            }
+        }
+        at += step;
+    }
+    u32::MAX
+}
+
+fn fns(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run = crate::exec::lanes::each_tri(|mask: u32, base: u32, offset: i32| nth_set(mask, base, offset));
+    e.simple3(i, run, ty, Ty::B32, Ty::B32, Ty::S32)
+}
+
+#[inline(always)]
+fn permute(a: u32, b: u32, select: u32) -> u32 {
+    let bytes = u64::from(b) << 32 | u64::from(a);
+    let mut out = 0;
+    for index in 0..4 {
+        let choice = select >> (4 * index);
+        let byte = (bytes >> (8 * (choice & 7))) as u8;
+        let byte = if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+        out |= u32::from(byte) << (8 * index);
+    }
+    out
+}
+
+/// The named modes of `prmt` pick bytes by the two low bits of `c`.
+#[inline(always)]
+fn permute_mode(mode: i64, a: u32, b: u32, c: u32) -> u32 {
+    let c = c & 3;
+    let select = match mode {
+        0 => [0x3210, 0x4321, 0x5432, 0x6543][c as usize],
+        1 => [0x5670, 0x6701, 0x7012, 0x0123][c as usize],
+        2 => [0x0000, 0x1111, 0x2222, 0x3333][c as usize],
+        3 => [0x3210, 0x3211, 0x3222, 0x3333][c as usize],
+        4 => [0x0000, 0x1110, 0x2210, 0x3210][c as usize],
+        _ => [0x1010, 0x3232, 0x1010, 0x3232][c as usize],
+    };
+    permute(a, b, select)
+}
+
+fn prmt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let mode = i.take_any(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
+    let ty = i.ty_maybe().unwrap_or(Ty::B32);
+    let Some(mode) = mode else {
+        let run = tri(|a: u32, b: u32, c: u32| permute(a, b, c));
+        return e.simple3(i, run, ty, ty, ty, ty);
+    };
+    i.expect(4)?;
+    let mut op = e.op(imm_tri(|m, a: u32, b: u32, c: u32| permute_mode(m, a, b, c)));
+    op.imm = match mode {
+        "f4e" => 0,
+        "b4e" => 1,
+        "rc8" => 2,
+        "ecl" => 3,
+        "ecr" => 4,
+        _ => 5,
+    };
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], ty)?;
+    op.c = e.src(&i.operands[3], ty)?;
+    op.d = e.dst(&i.operands[0], ty)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}

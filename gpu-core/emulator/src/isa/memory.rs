@@ -1,0 +1,403 @@
+//! Loads, stores, prefetches and fences.
+
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Entity, Inst};
+use crate::exec::access::{As, STRONG, load, store, window_code};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::image::ParamArea;
+use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
+use crate::exec::space::Window;
+use crate::ptx::tree::Operand;
+use crate::report::Class;
+
+pub const ROWS: &[Row] = &[
+    Row { opcode: "ld", class: Class::Global, decode: ld, examples: &[] },
+    Row { opcode: "ldu", class: Class::Global, decode: ld, examples: &[] },
+    Row { opcode: "st", class: Class::Global, decode: st, examples: &[] },
+    Row { opcode: "prefetch", class: Class::Other, decode: hint, examples: &[] },
+    Row { opcode: "prefetchu", class: Class::Other, decode: hint, examples: &[] },
+    Row { opcode: "applypriority", class: Class::Other, decode: hint, examples: &[] },
+    Row { opcode: "discard", class: Class::Other, decode: hint, examples: &[] },
+    Row { opcode: "createpolicy", class: Class::Other, decode: policy, examples: &[] },
+];
+
+/// Orderings beyond [`STRONG`].
+pub const ACQUIRE: u32 = 1 << 17;
+pub const RELEASE: u32 = 1 << 18;
+
+/// The state space; generic when none is named.
+pub fn space(i: &mut Inst<'_>) -> Window {
+    match i.take_any(&[
+        "global",
+        "shared",
+        "shared::cta",
+        "shared::cluster",
+        "local",
+        "const",
+        "param",
+        "param::entry",
+        "param::func",
+    ]) {
+        Some("global") => Window::Global,
+        Some("local") => Window::Local,
+        Some("const") => Window::Const,
+        Some("param" | "param::entry" | "param::func") => Window::Param,
+        Some(_) => Window::Shared,
+        None => Window::Generic,
+    }
+}
+
+/// The class of an access to a window.
+pub fn class_of(window: Window) -> Class {
+    match window {
+        Window::Shared => Class::Shared,
+        Window::Local => Class::Local,
+        Window::Const | Window::Param => Class::Const,
+        Window::Global | Window::Generic => Class::Global,
+    }
+}
+
+/// Consumes ordering, scope, cache and eviction modifiers; gives [`STRONG`], [`ACQUIRE`], [`RELEASE`].
+pub fn ordering(i: &mut Inst<'_>) -> u32 {
+    let mut flags = 0;
+    for (name, flag) in [
+        ("volatile", STRONG),
+        ("relaxed", STRONG),
+        ("mmio", STRONG),
+        ("acquire", STRONG | ACQUIRE),
+        ("release", STRONG | RELEASE),
+        ("acq_rel", STRONG | ACQUIRE | RELEASE),
+        ("sc", STRONG | ACQUIRE | RELEASE),
+        ("weak", 0),
+    ] {
+        if i.take(name) {
+            flags |= flag;
+        }
+    }
+    i.take_where(|part| {
+        matches!(
+            part,
+            "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "cv" | "lu" | "nc" | "wb" | "wt" | "unified"
+        ) || part.starts_with("L1::")
+            || part.starts_with("L2::")
+    });
+    flags
+}
+
+/// Where an address operand points: slot of the base, whether it is 64 bits wide, offset, and the window when the
+/// symbol decides it.
+pub struct Place {
+    pub base: Slot,
+    pub wide: bool,
+    pub offset: i64,
+}
+
+/// Resolves `[base + offset]` for a window.
+pub fn place(e: &mut Emit<'_>, operand: &Operand<'_>, window: Window) -> Decoded<Place> {
+    let Operand::Address { base, offset, .. } = operand else { return Err("an address in brackets is wanted".to_owned()) };
+    match &**base {
+        Operand::Name(name) => {
+            if let Ok(reg) = e.reg(name) {
+                if !matches!(reg.bits, 32 | 64) {
+                    return Err(format!("`{name}` cannot hold an address"));
+                }
+                e.reads.push(reg.slot);
+                return Ok(Place { base: reg.slot, wide: reg.bits == 64, offset: *offset });
+            }
+            if let Some(Entity::Variable { window: Window::Local, address, .. }) = e.find(name) {
+                let slot = e.local_address(address as i64);
+                e.reads.push(slot);
+                return Ok(Place { base: slot, wide: true, offset: *offset });
+            }
+            let (own, address) = e.address_of(name)?;
+            let generic = if window == Window::Generic { crate::exec::space::window_base(own) } else { 0 };
+            let base = e.pool.splat(0, 64);
+            Ok(Place { base, wide: true, offset: (address + generic).wrapping_add(*offset as u64) as i64 })
+        }
+        Operand::Int(value) => {
+            let base = e.pool.splat(0, 64);
+            Ok(Place { base, wide: true, offset: value.wrapping_add(*offset as u64) as i64 })
+        }
+        _ => Err("this address is not supported".to_owned()),
+    }
+}
+
+/// The load of elements of `bits`, extended to a register of `register` bits.
+fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize) -> Option<Exec> {
+    macro_rules! pick {
+        ($m:ty, $r:ty) => {
+            if wide { load::<As<$m, $r>, u64>(vector) } else { load::<As<$m, $r>, u32>(vector) }
+        };
+    }
+    Some(match (bits, signed, register) {
+        (8, false, 0..=32) => pick!(u8, u32),
+        (8, true, 0..=32) => pick!(i8, u32),
+        (16, false, 0..=32) => pick!(u16, u32),
+        (16, true, 0..=32) => pick!(i16, u32),
+        (32, _, 0..=32) => pick!(u32, u32),
+        (8, false, 64) => pick!(u8, u64),
+        (8, true, 64) => pick!(i8, u64),
+        (16, false, 64) => pick!(u16, u64),
+        (16, true, 64) => pick!(i16, u64),
+        (32, false, 64) => pick!(u32, u64),
+        (32, true, 64) => pick!(i32, u64),
+        (64, _, 64) => pick!(u64, u64),
+        (128, _, 128) => pick!(u128, u128),
+        _ => return None,
+    })
+}
+
+fn store_exec(bits: u32, register: u32, wide: bool, vector: usize) -> Option<Exec> {
+    macro_rules! pick {
+        ($m:ty, $r:ty) => {
+            if wide { store::<As<$m, $r>, u64>(vector) } else { store::<As<$m, $r>, u32>(vector) }
+        };
+    }
+    Some(match (bits, register) {
+        (8, 0..=32) => pick!(u8, u32),
+        (16, 0..=32) => pick!(u16, u32),
+        (32, 0..=32) => pick!(u32, u32),
+        (8, 64) => pick!(u8, u64),
+        (16, 64) => pick!(u16, u64),
+        (32, 64) => pick!(u32, u64),
+        (64, 64) => pick!(u64, u64),
+        (128, 128) => pick!(u128, u128),
+        _ => return None,
+    })
+}
+
+fn vector_of(i: &mut Inst<'_>) -> usize {
+    match i.take_any(&["v2", "v4", "v8"]) {
+        Some("v2") => 2,
+        Some("v4") => 4,
+        Some(_) => 8,
+        None => 1,
+    }
+}
+
+/// Destination or source operands of a vector access.
+fn elements<'a>(e: &Emit<'_>, operand: &'a Operand<'a>, vector: usize) -> Decoded<Vec<Operand<'a>>> {
+    let list = match operand {
+        Operand::Vector(list) => list.clone(),
+        Operand::Name(name) if vector > 1 => match e.find(name) {
+            Some(Entity::VectorReg(_)) => return Err("vector registers are not supported here; use braces".to_owned()),
+            _ => vec![operand.clone()],
+        },
+        other => vec![other.clone()],
+    };
+    if list.len() == vector {
+        Ok(list)
+    } else {
+        Err(format!("{vector} registers in braces are wanted, not {}", list.len()))
+    }
+}
+
+fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let window = space(i);
+    let order = ordering(i);
+    let vector = vector_of(i);
+    let ty = i.ty()?;
+    // A cache policy may follow the address.
+    if i.operands.len() != 2 && i.operands.len() != 3 {
+        i.expect(2)?;
+    }
+    e.class = class_of(window);
+    let list = elements(e, &i.operands[0], vector)?;
+    if window == Window::Param
+        && let Some((area, offset)) = frame_area(e, &i.operands[1])
+    {
+        return frame_access(e, i, &list, ty, area, offset, true);
+    }
+    let place = place(e, &i.operands[1], window)?;
+    let mut slots = Vec::new();
+    let mut register = 0;
+    for operand in &list {
+        if *operand == Operand::Sink {
+            slots.push(Slot::NONE);
+            continue;
+        }
+        let (slot, bits) = e.dst_any(operand, ty)?;
+        slots.push(slot);
+        register = register.max(bits);
+    }
+    if register == 0 {
+        register = ty.bits();
+        slots[0] = e.scratch(ty.bits());
+    }
+    let run = load_exec(ty.bits(), ty.signed(), register, place.wide, vector)
+        .ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
+    let mut op = e.op(run);
+    op.a = place.base;
+    op.imm = place.offset;
+    op.d = slots[0];
+    op.e = Slot(window_code(window) | order);
+    if vector > 1 {
+        (op.list, op.list_len) = e.list(&slots);
+    }
+    op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
+    e.push(op, Taint::Memory);
+    Ok(())
+}
+
+fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    if i.take("bulk") || i.take("async") {
+        return i.unsupported();
+    }
+    let window = space(i);
+    let order = ordering(i);
+    let vector = vector_of(i);
+    let ty = i.ty()?;
+    if i.operands.len() != 2 && i.operands.len() != 3 {
+        i.expect(2)?;
+    }
+    e.class = class_of(window);
+    let list = elements(e, &i.operands[1], vector)?;
+    if window == Window::Param
+        && let Some((area, offset)) = frame_area(e, &i.operands[0])
+    {
+        return frame_access(e, i, &list, ty, area, offset, false);
+    }
+    let place = place(e, &i.operands[0], window)?;
+    let mut slots = Vec::new();
+    let mut register = 0;
+    for operand in &list {
+        let (slot, bits) = e.src_any(operand, ty)?;
+        slots.push(slot);
+        register = register.max(if slot.is_pool() { ty.bits() } else { bits });
+    }
+    let run = store_exec(ty.bits(), register, place.wide, vector)
+        .ok_or_else(|| format!("a store of {} bits from a register of {register}", ty.bits()))?;
+    let mut op = e.op(run);
+    op.a = place.base;
+    op.imm = place.offset;
+    op.b = slots[0];
+    op.e = Slot(window_code(window) | order);
+    if vector > 1 {
+        (op.list, op.list_len) = e.list(&slots);
+    }
+    op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
+    e.push(op, Taint::Memory);
+    Ok(())
+}
+
+/// A parameter of a device function or call: it lives in the frame.
+fn frame_area(e: &Emit<'_>, operand: &Operand<'_>) -> Option<(ParamArea, i64)> {
+    let Operand::Address { base, offset, .. } = operand else { return None };
+    match &**base {
+        Operand::Name(name) => match e.find(name) {
+            Some(Entity::FrameParam(area)) => Some((area, *offset)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn frame_access(
+    e: &mut Emit<'_>,
+    i: &Inst<'_>,
+    list: &[Operand<'_>],
+    ty: Ty,
+    area: ParamArea,
+    offset: i64,
+    loading: bool,
+) -> Decoded<()> {
+    e.class = Class::Move;
+    let bytes = i64::from(ty.bits() / 8);
+    if offset < 0 || offset + bytes * list.len() as i64 > i64::from(area.bytes) || offset % bytes != 0 {
+        return Err(format!("`{}` leaves its parameter of {} bytes", i.opcode, area.bytes));
+    }
+    for (index, operand) in list.iter().enumerate() {
+        let at = offset + bytes * index as i64;
+        let word = Slot(area.slot.0 + (at / 4) as u32 * 128);
+        if *operand == Operand::Sink {
+            continue;
+        }
+        let mut op = e.op(if loading { frame_load } else { frame_store });
+        op.imm = i64::from(ty.bits()) | (at % 4) << 8 | i64::from(ty.signed()) << 16;
+        let words: Vec<Slot> = (0..(bytes as u32).div_ceil(4)).map(|w| Slot(word.0 + w * 128)).collect();
+        if loading {
+            let (slot, bits) = e.dst_any(operand, ty)?;
+            op.d = slot;
+            op.a = word;
+            op.imm |= i64::from(bits) << 24;
+            e.reads.extend(words);
+        } else {
+            let (slot, bits) = e.src_any(operand, ty)?;
+            op.a = slot;
+            op.d = word;
+            op.imm |= i64::from(if slot.is_pool() { ty.bits() } else { bits }) << 24;
+            e.writes.extend(words);
+        }
+        e.push(op, Taint::Copy);
+    }
+    Ok(())
+}
+
+unsafe fn frame_load(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (bits, shift, signed, register) =
+        ((op.imm & 0xff) as u32, (op.imm >> 8 & 0xff) as u32 * 8, op.imm >> 16 & 1 != 0, (op.imm >> 24) as u32);
+    for lane in lanes(cx.mask) {
+        // SAFETY: the decoder checked that the words lie in the parameter's area.
+        unsafe {
+            let mut value: u128 = 0;
+            for word in 0..bits.div_ceil(32) {
+                let part = cx.lane::<u32>(Slot(op.a.0 + word * 128), lane);
+                value |= u128::from(part) << (32 * word);
+            }
+            let kept = value >> shift;
+            let kept = if bits == 128 {
+                kept
+            } else if signed {
+                (((kept as u64) << (64 - bits)) as i64 >> (64 - bits)) as u64 as u128
+            } else {
+                kept & ((1u128 << bits) - 1)
+            };
+            super::movement::set_wide(cx, op.d, lane, register.max(32), kept);
+        }
+    }
+    Flow::Next
+}
+
+unsafe fn frame_store(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (bits, shift, register) =
+        ((op.imm & 0xff) as u32, (op.imm >> 8 & 0xff) as u32 * 8, (op.imm >> 24) as u32);
+    for lane in lanes(cx.mask) {
+        // SAFETY: the decoder checked that the words lie in the parameter's area.
+        unsafe {
+            let value = super::movement::get_wide(cx, op.a, lane, register.max(32));
+            if bits < 32 {
+                let old = cx.lane::<u32>(op.d, lane);
+                let mask = ((1u32 << bits) - 1) << shift;
+                cx.set_lane::<u32>(op.d, lane, old & !mask | (value as u32) << shift & mask);
+            } else {
+                for word in 0..bits / 32 {
+                    cx.set_lane::<u32>(Slot(op.d.0 + word * 128), lane, (value >> (32 * word)) as u32);
+                }
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// Hints have no effect here.
+fn hint(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take_where(|part| part != "tensor");
+    let op = e.op(nothing);
+    e.push(op, Taint::Copy);
+    Ok(())
+}
+
+pub unsafe fn nothing(_: &mut Cx<'_>, _: &Op) -> Flow {
+    Flow::Next
+}
+
+/// A cache policy is an opaque number that only hints take.
+fn policy(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take_where(|_| true);
+    let mut op = e.op(crate::exec::lanes::un(|a: u64| a));
+    op.a = e.pool.splat(0, 64);
+    let Some(d) = i.operands.first() else { return i.unsupported() };
+    op.d = e.dst(d, Ty::B64)?;
+    e.push(op, Taint::Copy);
+    Ok(())
+}

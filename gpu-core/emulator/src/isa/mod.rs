@@ -1,0 +1,177 @@
+//! The instruction table. One file per family, one row per opcode; see README.md for adding one.
+
+pub mod arithmetic;
+pub mod atomic;
+pub mod barrier;
+pub mod builtin;
+pub mod compare;
+pub mod control;
+pub mod convert;
+pub mod copy;
+pub mod float;
+pub mod half;
+pub mod logic;
+pub mod memory;
+pub mod movement;
+pub mod narrow;
+pub mod printf;
+pub mod special;
+pub mod warp_ops;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::report::Class;
+
+/// A PTX type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    S8,
+    S16,
+    S32,
+    S64,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    F16,
+    F16x2,
+    BF16,
+    BF16x2,
+    F32,
+    F32x2,
+    F64,
+    TF32,
+    U16x2,
+    S16x2,
+    Pred,
+}
+
+impl Ty {
+    pub fn parse(name: &str) -> Option<Ty> {
+        Some(match name {
+            "u8" => Ty::U8,
+            "u16" => Ty::U16,
+            "u32" => Ty::U32,
+            "u64" => Ty::U64,
+            "u128" => Ty::U128,
+            "s8" => Ty::S8,
+            "s16" => Ty::S16,
+            "s32" => Ty::S32,
+            "s64" => Ty::S64,
+            "b8" => Ty::B8,
+            "b16" => Ty::B16,
+            "b32" => Ty::B32,
+            "b64" => Ty::B64,
+            "b128" => Ty::B128,
+            "f16" => Ty::F16,
+            "f16x2" => Ty::F16x2,
+            "bf16" => Ty::BF16,
+            "bf16x2" => Ty::BF16x2,
+            "f32" => Ty::F32,
+            "f32x2" => Ty::F32x2,
+            "f64" => Ty::F64,
+            "tf32" => Ty::TF32,
+            "u16x2" => Ty::U16x2,
+            "s16x2" => Ty::S16x2,
+            "pred" => Ty::Pred,
+            _ => return None,
+        })
+    }
+
+    pub fn bits(self) -> u32 {
+        match self {
+            Ty::Pred => 1,
+            Ty::U8 | Ty::S8 | Ty::B8 => 8,
+            Ty::U16 | Ty::S16 | Ty::B16 | Ty::F16 | Ty::BF16 => 16,
+            Ty::U32 | Ty::S32 | Ty::B32 | Ty::F32 | Ty::TF32 => 32,
+            Ty::F16x2 | Ty::BF16x2 | Ty::U16x2 | Ty::S16x2 => 32,
+            Ty::U64 | Ty::S64 | Ty::B64 | Ty::F64 | Ty::F32x2 => 64,
+            Ty::U128 | Ty::B128 => 128,
+        }
+    }
+
+    pub fn signed(self) -> bool {
+        matches!(self, Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64)
+    }
+
+    pub fn float(self) -> bool {
+        matches!(self, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64 | Ty::TF32)
+    }
+}
+
+/// One row of the table.
+pub struct Row {
+    /// The opcode up to its first dot.
+    pub opcode: &'static str,
+    pub class: Class,
+    /// Chooses code by modifiers and appends it; an error is what the loader reports.
+    pub decode: fn(&mut Emit<'_>, &mut Inst<'_>) -> Decoded<()>,
+    /// Walked by a test.
+    pub examples: &'static [Example],
+}
+
+/// `ptx` computes `d` from `a`, `b`, `c` (names `%d`, `%a`, ... stand for registers of the widths given).
+pub struct Example {
+    /// For instance `add.s32 %d, %a, %b;`.
+    pub ptx: &'static str,
+    /// Bits and value of each input in the order a, b, c.
+    pub inputs: &'static [(u32, u64)],
+    /// Bits and value of the result.
+    pub result: (u32, u64),
+}
+
+/// Shorthand for the tables.
+pub const fn example(ptx: &'static str, inputs: &'static [(u32, u64)], result: (u32, u64)) -> Example {
+    Example { ptx, inputs, result }
+}
+
+/// All families.
+pub const FAMILIES: &[&[Row]] = &[
+    arithmetic::ROWS,
+    atomic::ROWS,
+    barrier::ROWS,
+    compare::ROWS,
+    control::ROWS,
+    convert::ROWS,
+    copy::ROWS,
+    float::ROWS,
+    logic::ROWS,
+    memory::ROWS,
+    movement::ROWS,
+    warp_ops::ROWS,
+];
+
+/// The row of an opcode.
+pub fn find(opcode: &str) -> Option<&'static Row> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Row>> = OnceLock::new();
+    INDEX
+        .get_or_init(|| FAMILIES.iter().flat_map(|family| family.iter()).map(|row| (row.opcode, row)).collect())
+        .get(opcode)
+        .copied()
+}
+
+/// Opcodes that are refused on purpose, and why.
+pub fn refused(opcode: &str) -> Option<&'static str> {
+    match opcode {
+        "tcgen05" => Some(
+            "tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a",
+        ),
+        "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
+            Some("texture and surface instructions are not emulated; use global memory")
+        }
+        _ => None,
+    }
+}
+
+/// Multiply-adds of one execution of a matrix instruction by a warp: they write it into `Op::imm`'s high half.
+pub fn multiply_adds(op: &crate::exec::op::Op, class: Class) -> u64 {
+    if class == Class::Matrix { (op.imm as u64) >> 40 } else { 0 }
+}

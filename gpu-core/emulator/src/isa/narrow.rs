@@ -1,0 +1,157 @@
+//! `cvt` to and from the packed formats of 8 bits and fewer.
+
+use super::Ty;
+use super::convert::{narrow_of, overflow, relu};
+use super::float::rounding_from;
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::lanes::{imm_bin, imm_un};
+use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::num::pack::{self, Narrow};
+use crate::ptx::tree::Operand;
+
+const NARROW_SHIFT: u32 = 48;
+
+#[inline(always)]
+fn narrow_from(code: i64) -> Narrow {
+    Narrow::ALL[(code >> NARROW_SHIFT & 7) as usize % Narrow::ALL.len()]
+}
+
+fn code_of(narrow: Narrow) -> i64 {
+    Narrow::ALL.iter().position(|n| *n == narrow).unwrap_or(0) as i64
+}
+
+/// Decodes a `cvt` with a narrow type `name`; `imm` holds the other modifiers.
+pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm: i64) -> Decoded<()> {
+    let other = i.ty()?;
+    // The narrow type is the destination when it stands first.
+    let to_narrow = i.opcode.find(name) < i.opcode.rfind(type_name(other));
+    if name == "ue8m0x2" {
+        return scale(e, i, other, to_narrow, imm);
+    }
+    let Some(narrow) = narrow_of(name) else { return i.unsupported() };
+    let imm = imm | code_of(narrow) << NARROW_SHIFT;
+    if name.ends_with("x4") {
+        return four(e, i, narrow, stochastic, imm);
+    }
+    if stochastic {
+        return i.unsupported();
+    }
+    // A pair of 4-bit values is an 8-bit register, held like a 16-bit one.
+    let packed = Ty::B16;
+    let mut op;
+    match (to_narrow, other) {
+        (true, Ty::F32) => {
+            i.expect(3)?;
+            op = e.op(imm_bin(|m, a: f32, b: f32| {
+                pack::narrow2(narrow_from(m), a, b, rounding_from(m), relu(m)) as u16
+            }));
+            op.a = e.src(&i.operands[1], Ty::F32)?;
+            op.b = e.src(&i.operands[2], Ty::F32)?;
+            op.d = e.dst(&i.operands[0], packed)?;
+        }
+        (true, Ty::F16x2 | Ty::BF16x2) => {
+            i.expect(2)?;
+            let run: Exec = if other == Ty::F16x2 {
+                imm_un(|m, a: u32| pack::narrow2_f16x2(narrow_from(m), a, rounding_from(m), relu(m)) as u16)
+            } else {
+                imm_un(|m, a: u32| pack::narrow2_bf16x2(narrow_from(m), a, rounding_from(m), relu(m)) as u16)
+            };
+            op = e.op(run);
+            op.a = e.src(&i.operands[1], other)?;
+            op.d = e.dst(&i.operands[0], packed)?;
+        }
+        (false, Ty::F16x2 | Ty::BF16x2) => {
+            i.expect(2)?;
+            let run: Exec = if other == Ty::F16x2 {
+                imm_un(|m, a: u16| pack::widen2_f16x2(narrow_from(m), u32::from(a), relu(m)))
+            } else {
+                imm_un(|m, a: u16| pack::widen2_bf16x2(narrow_from(m), u32::from(a), relu(m)))
+            };
+            op = e.op(run);
+            op.a = e.src(&i.operands[1], packed)?;
+            op.d = e.dst(&i.operands[0], other)?;
+        }
+        _ => return i.unsupported(),
+    }
+    op.imm = imm;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+fn type_name(ty: Ty) -> &'static str {
+    match ty {
+        Ty::F16x2 => ".f16x2",
+        Ty::BF16x2 => ".bf16x2",
+        _ => ".f32",
+    }
+}
+
+/// Power-of-two scales.
+fn scale(e: &mut Emit<'_>, i: &mut Inst<'_>, other: Ty, to_narrow: bool, imm: i64) -> Decoded<()> {
+    let mut op;
+    match (to_narrow, other) {
+        (true, Ty::F32) => {
+            i.expect(3)?;
+            op = e.op(imm_bin(|m, a: f32, b: f32| pack::ue8m0x2(a, b, rounding_from(m), overflow(m)) as u16));
+            op.a = e.src(&i.operands[1], Ty::F32)?;
+            op.b = e.src(&i.operands[2], Ty::F32)?;
+            op.d = e.dst(&i.operands[0], Ty::B16)?;
+        }
+        (true, Ty::BF16x2) => {
+            i.expect(2)?;
+            op = e.op(imm_un(|m, a: u32| {
+                let half = |bits: u32| crate::num::half::bf16_to_f32(bits as u16);
+                pack::ue8m0x2(half(a >> 16), half(a), rounding_from(m), overflow(m)) as u16
+            }));
+            op.a = e.src(&i.operands[1], other)?;
+            op.d = e.dst(&i.operands[0], Ty::B16)?;
+        }
+        (false, Ty::BF16x2) => {
+            i.expect(2)?;
+            op = e.op(imm_un(|_, a: u16| pack::bf16x2_from_ue8m0x2(u32::from(a))));
+            op.a = e.src(&i.operands[1], Ty::B16)?;
+            op.d = e.dst(&i.operands[0], other)?;
+        }
+        _ => return i.unsupported(),
+    }
+    op.imm = imm;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+/// `cvt.rs.satfinite.e4m3x4.f32 d, {a, b, e, f}, rbits`.
+fn four(e: &mut Emit<'_>, i: &mut Inst<'_>, narrow: Narrow, stochastic: bool, imm: i64) -> Decoded<()> {
+    i.expect(3)?;
+    let Operand::Vector(values) = &i.operands[1] else { return i.unsupported() };
+    if !stochastic || values.len() != 4 {
+        return i.unsupported();
+    }
+    let mut slots = Vec::new();
+    for value in values {
+        slots.push(e.src(value, Ty::F32)?);
+    }
+    let mut op = e.op(four_exec);
+    (op.list, op.list_len) = e.list(&slots);
+    op.b = e.src(&i.operands[2], Ty::B32)?;
+    // Four 4-bit values make 16 bits, four 8-bit ones 32.
+    op.d = e.dst(&i.operands[0], if narrow == Narrow::E2m1 { Ty::B16 } else { Ty::B32 })?;
+    op.imm = imm;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+unsafe fn four_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let slots = cx.image().list(op);
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction; the list has four.
+        unsafe {
+            let value = |index: usize| cx.lane::<f32>(slots[index], lane);
+            let values = [value(0), value(1), value(2), value(3)];
+            let bits = cx.lane::<u32>(op.b, lane);
+            let out = pack::narrow4_rs(narrow_from(op.imm), values, bits, relu(op.imm));
+            cx.set_lane::<u32>(op.d, lane, out);
+        }
+    }
+    Flow::Next
+}

@@ -1,0 +1,134 @@
+//! Special registers.
+
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::op::{Exec, Flow, Op};
+
+/// Code, width in bits.
+const REGISTERS: &[(&str, u32)] = &[
+    ("%tid.x", 32),
+    ("%tid.y", 32),
+    ("%tid.z", 32),
+    ("%ntid.x", 32),
+    ("%ntid.y", 32),
+    ("%ntid.z", 32),
+    ("%ctaid.x", 32),
+    ("%ctaid.y", 32),
+    ("%ctaid.z", 32),
+    ("%nctaid.x", 32),
+    ("%nctaid.y", 32),
+    ("%nctaid.z", 32),
+    ("%laneid", 32),
+    ("%warpid", 32),
+    ("%nwarpid", 32),
+    ("%smid", 32),
+    ("%nsmid", 32),
+    ("%gridid", 64),
+    ("%lanemask_eq", 32),
+    ("%lanemask_le", 32),
+    ("%lanemask_lt", 32),
+    ("%lanemask_ge", 32),
+    ("%lanemask_gt", 32),
+    ("%clock", 32),
+    ("%clock_hi", 32),
+    ("%clock64", 64),
+    ("%globaltimer", 64),
+    ("%globaltimer_lo", 32),
+    ("%globaltimer_hi", 32),
+    ("%dynamic_smem_size", 32),
+    ("%total_smem_size", 32),
+    ("%aggr_smem_size", 32),
+    ("%cluster_ctaid.x", 32),
+    ("%cluster_ctaid.y", 32),
+    ("%cluster_ctaid.z", 32),
+    ("%cluster_nctaid.x", 32),
+    ("%cluster_nctaid.y", 32),
+    ("%cluster_nctaid.z", 32),
+    ("%clusterid.x", 32),
+    ("%clusterid.y", 32),
+    ("%clusterid.z", 32),
+    ("%nclusterid.x", 32),
+    ("%nclusterid.y", 32),
+    ("%nclusterid.z", 32),
+    ("%cluster_ctarank", 32),
+    ("%cluster_nctarank", 32),
+    ("WARP_SZ", 32),
+];
+
+/// The code that reads a special register, its number and its width.
+pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
+    let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
+    Some((read, index as i64, REGISTERS[index].1))
+}
+
+unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (name, bits) = REGISTERS[op.imm as usize];
+    if op.imm < 3 {
+        let row = cx.warp.tid[op.imm as usize];
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let to = cx.row_mut::<u32>(op.d);
+            crate::exec::lanes::blend(cx.mask, to, &row);
+        }
+        return Flow::Next;
+    }
+    let launch = cx.grid.launch;
+    let axis = match name.as_bytes().last() {
+        Some(b'y') => 1,
+        Some(b'z') => 2,
+        _ => 0,
+    };
+    let clusters = cx.grid.clusters;
+    let id = cx.block.id;
+    let uniform: Option<u64> = match name.split('.').next().unwrap_or(name) {
+        "%ntid" => Some(launch.block[axis].into()),
+        "%ctaid" => Some(id[axis].into()),
+        "%nctaid" => Some(launch.grid[axis].into()),
+        "%warpid" => Some(cx.warp.index.into()),
+        "%nwarpid" => Some(cx.block.threads.div_ceil(32).into()),
+        "%smid" => Some(cx.block.index % u64::from(SMS)),
+        "%nsmid" => Some(SMS.into()),
+        "%gridid" => Some(1),
+        // The emulator has no cycles: clocks tick with the host's nanoseconds.
+        "%clock" | "%clock64" => Some(cx.grid.started.elapsed().as_nanos() as u64),
+        "%clock_hi" => Some((cx.grid.started.elapsed().as_nanos() as u64) >> 32),
+        "%globaltimer" | "%globaltimer_lo" => Some(wall_ns()),
+        "%globaltimer_hi" => Some(wall_ns() >> 32),
+        "%dynamic_smem_size" => Some(launch.dynamic_shared_bytes.into()),
+        "%total_smem_size" | "%aggr_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes)),
+        "%cluster_ctaid" => Some((id[axis] % clusters[axis]).into()),
+        "%cluster_nctaid" => Some(clusters[axis].into()),
+        "%clusterid" => Some((id[axis] / clusters[axis]).into()),
+        "%nclusterid" => Some((launch.grid[axis] / clusters[axis]).into()),
+        "%cluster_ctarank" => Some(cx.block.cluster_rank.into()),
+        "%cluster_nctarank" => Some(clusters.iter().map(|n| u64::from(*n)).product()),
+        "WARP_SZ" => Some(32),
+        _ => None,
+    };
+    for lane in lanes(cx.mask) {
+        let value = uniform.unwrap_or_else(|| {
+            let below = (1u64 << lane) - 1;
+            match name {
+                "%laneid" => lane as u64,
+                "%lanemask_eq" => 1 << lane,
+                "%lanemask_lt" => below,
+                "%lanemask_le" => below | 1 << lane,
+                "%lanemask_ge" => !below & 0xffff_ffff,
+                _ => !(below | 1 << lane) & 0xffff_ffff,
+            }
+        });
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            if bits == 64 { cx.set_lane::<u64>(op.d, lane, value) } else { cx.set_lane::<u32>(op.d, lane, value as u32) }
+        }
+    }
+    Flow::Next
+}
+
+/// Multiprocessors of the emulated device: those of an H200.
+pub const SMS: u32 = 132;
+
+fn wall_ns() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64)
+}

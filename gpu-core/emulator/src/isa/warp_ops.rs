@@ -1,0 +1,408 @@
+//! Operations across the lanes of a warp.
+
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::warp::Wait;
+use crate::ptx::tree::Operand;
+use crate::report::{Class, FaultKind};
+
+pub const ROWS: &[Row] = &[
+    Row { opcode: "shfl", class: Class::Warp, decode: shfl, examples: &[] },
+    Row { opcode: "vote", class: Class::Warp, decode: vote, examples: &[] },
+    Row { opcode: "match", class: Class::Warp, decode: matches, examples: &[] },
+    Row { opcode: "activemask", class: Class::Warp, decode: activemask, examples: &[] },
+    Row { opcode: "redux", class: Class::Warp, decode: redux, examples: &[] },
+    Row { opcode: "elect", class: Class::Warp, decode: elect, examples: &[] },
+];
+
+impl Cx<'_> {
+    /// Waits until all live lanes of `members` are at this instruction (`anywhere`: at any warp barrier with these
+    /// members). None: they are, and `mask` covers them.
+    pub fn gather(&mut self, members: u32, anywhere: bool) -> Option<Flow> {
+        let pc = self.pc;
+        if self.mask & !members != 0 {
+            let lane = (self.mask & !members).trailing_zeros() as usize;
+            let message = format!(
+                "{} executes a warp operation whose member mask {members:#010x} does not name its lane {lane}",
+                text_of(&self.thread(lane))
+            );
+            let count = (self.mask & !members).count_ones();
+            self.fault(FaultKind::MaskMisuse, pc, Some(lane), count, message, Detail::default());
+            return None;
+        }
+        let need = members & self.warp.live;
+        if need & !self.mask == 0 {
+            return None;
+        }
+        let current = self.warp.current;
+        let frame = self.warp.splits[current].frame;
+        let waits = Wait::Sync { members };
+        let code = &self.grid.image.code;
+        let run = code[pc as usize].run as usize;
+        let matching = |split: &crate::exec::warp::Split| {
+            split.wait == waits
+                && if anywhere { code[split.pc as usize].run as usize == run } else { split.pc == pc && split.frame == frame }
+        };
+        let together = self.warp.splits.iter().filter(|split| matching(split)).fold(self.mask, |m, split| m | split.mask);
+        if need & !together != 0 {
+            if self.mask != self.active {
+                let next = pc + 1;
+                return Some(self.diverge(self.mask, pc, next, next));
+            }
+            return Some(self.suspend(pc, waits));
+        }
+        let wake: Vec<usize> = (0..self.warp.splits.len())
+            .filter(|&index| index != current && matching(&self.warp.splits[index]))
+            .collect();
+        for index in wake {
+            let split = &mut self.warp.splits[index];
+            split.wait = Wait::Ready;
+            split.pc += 1;
+        }
+        self.mask = together;
+        None
+    }
+
+    /// The member mask of an instruction, from its first active lane.
+    ///
+    /// # Safety
+    /// `slot` must come from the decoder.
+    unsafe fn members(&self, slot: Slot) -> u32 {
+        // SAFETY: passed on.
+        unsafe { self.lane::<u32>(slot, self.mask.trailing_zeros() as usize & 31) }
+    }
+}
+
+/// The member mask operand, or all lanes for the forms without `.sync`.
+fn member_operand(e: &mut Emit<'_>, i: &Inst<'_>, sync: bool, at: usize) -> Decoded<Slot> {
+    if !sync {
+        return Err(format!("`{}` without `.sync` was removed with sm_70", i.opcode));
+    }
+    i.expect(at + 1)?;
+    e.src(&i.operands[at], Ty::B32)
+}
+
+fn shfl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let sync = i.take("sync");
+    let mode = match i.take_any(&["up", "down", "bfly", "idx"]) {
+        Some("up") => 0,
+        Some("down") => 1,
+        Some("bfly") => 2,
+        Some(_) => 3,
+        None => return i.unsupported(),
+    };
+    i.ty()?;
+    let mut op = e.op(shuffle);
+    op.e = member_operand(e, i, sync, 4)?;
+    op.a = e.src(&i.operands[1], Ty::B32)?;
+    op.b = e.src(&i.operands[2], Ty::B32)?;
+    op.c = e.src(&i.operands[3], Ty::B32)?;
+    op.imm = mode;
+    op.list = Slot::NONE.0;
+    match &i.operands[0] {
+        Operand::Pair(d, p) => {
+            op.d = e.dst(d, Ty::B32)?;
+            op.list = e.pred_dst(p)?.0;
+        }
+        d => op.d = e.dst(d, Ty::B32)?,
+    }
+    e.push(op, Taint::Shuffle);
+    Ok(())
+}
+
+/// Source lane of each lane, and whether it was in range (PTX ISA, `shfl.sync`).
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`].
+pub unsafe fn sources(cx: &Cx<'_>, op: &Op) -> ([u8; 32], u32) {
+    let mut from = [0u8; 32];
+    let mut valid = 0;
+    // SAFETY: slots of a decoded instruction.
+    let (b, c) = unsafe { (&*cx.row::<u32>(op.b), &*cx.row::<u32>(op.c)) };
+    for lane in 0..32u32 {
+        let amount = b[lane as usize] & 31;
+        let clamp = c[lane as usize] & 31;
+        let segment = c[lane as usize] >> 8 & 31;
+        let highest = (lane & segment) | (clamp & !segment);
+        let lowest = lane & segment;
+        let (source, inside) = match op.imm {
+            0 => {
+                let source = lane as i32 - amount as i32;
+                (source, source >= highest as i32)
+            }
+            1 => {
+                let source = (lane + amount) as i32;
+                (source, source <= highest as i32)
+            }
+            2 => {
+                let source = (lane ^ amount) as i32;
+                (source, source <= highest as i32)
+            }
+            _ => {
+                let source = (lowest | (amount & !segment)) as i32;
+                (source, source <= highest as i32)
+            }
+        };
+        from[lane as usize] = if inside { (source & 31) as u8 } else { lane as u8 };
+        valid |= u32::from(inside) << lane;
+    }
+    (from, valid)
+}
+
+unsafe fn shuffle(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction; source lanes are below 32.
+    unsafe {
+        let members = cx.members(op.e);
+        if let Some(flow) = cx.gather(members, false) {
+            return flow;
+        }
+        let (from, valid) = sources(cx, op);
+        let a = *cx.row::<u32>(op.a);
+        let mut out = [0u32; 32];
+        let mut missing = 0;
+        for lane in 0..32 {
+            out[lane] = a[from[lane] as usize];
+            missing |= u32::from(cx.mask >> from[lane] & 1 == 0) << lane;
+        }
+        let to = cx.row_mut::<u32>(op.d);
+        crate::exec::lanes::blend(cx.mask, to, &out);
+        if op.list != Slot::NONE.0 {
+            cx.set_pred(Slot(op.list), valid);
+        }
+        if missing & cx.mask != 0 {
+            report_inactive(cx, missing & cx.mask, &from);
+        }
+    }
+    Flow::Next
+}
+
+#[cold]
+fn report_inactive(cx: &mut Cx<'_>, missing: u32, from: &[u8; 32]) {
+    if !cx.grid.options.checks.barrier {
+        return;
+    }
+    let lane = missing.trailing_zeros() as usize;
+    let source = from[lane];
+    let why = if cx.warp.lanes >> source & 1 == 0 {
+        "which does not exist"
+    } else if cx.warp.live >> source & 1 == 0 {
+        "which has ended"
+    } else {
+        "which does not take part"
+    };
+    let message = format!(
+        "{} (lane {lane}) shuffles from lane {source}, {why}: the value is undefined",
+        text_of(&cx.thread(lane))
+    );
+    let pc = cx.pc;
+    cx.fault(FaultKind::MaskMisuse, pc, Some(lane), missing.count_ones(), message, Detail::default());
+}
+
+fn vote(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let sync = i.take("sync");
+    let mode = match i.take_any(&["all", "any", "uni", "ballot"]) {
+        Some("all") => 0,
+        Some("any") => 1,
+        Some("uni") => 2,
+        Some(_) => 3,
+        None => return i.unsupported(),
+    };
+    i.ty()?;
+    let mut op = e.op(vote_exec);
+    op.e = member_operand(e, i, sync, 2)?;
+    let (a, negated) = e.pred(&i.operands[1])?;
+    op.a = a;
+    op.imm = mode | i64::from(negated) << 8;
+    op.d = if mode == 3 { e.dst(&i.operands[0], Ty::B32)? } else { e.pred_dst(&i.operands[0])? };
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn vote_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let members = cx.members(op.e);
+        if let Some(flow) = cx.gather(members, false) {
+            return flow;
+        }
+        let votes = (cx.pred(op.a) ^ if op.imm >> 8 != 0 { u32::MAX } else { 0 }) & cx.mask;
+        let truth = |value: bool| if value { u32::MAX } else { 0 };
+        match op.imm & 0xff {
+            0 => cx.set_pred(op.d, truth(votes == cx.mask)),
+            1 => cx.set_pred(op.d, truth(votes != 0)),
+            2 => cx.set_pred(op.d, truth(votes == 0 || votes == cx.mask)),
+            _ => {
+                let to = cx.row_mut::<u32>(op.d);
+                crate::exec::lanes::blend(cx.mask, to, &[votes; 32]);
+            }
+        }
+    }
+    Flow::Next
+}
+
+fn matches(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let sync_first = i.take("sync");
+    let all = match i.take_any(&["any", "all"]) {
+        Some(mode) => mode == "all",
+        None => return i.unsupported(),
+    };
+    let sync = sync_first || i.take("sync");
+    let ty = i.ty()?;
+    let mut op = e.op(match_exec);
+    op.e = member_operand(e, i, sync, 2)?;
+    op.a = e.src(&i.operands[1], ty)?;
+    op.imm = i64::from(all) | i64::from(ty.bits()) << 8;
+    op.b = Slot::NONE;
+    match &i.operands[0] {
+        Operand::Pair(d, p) => {
+            op.d = e.dst(d, Ty::B32)?;
+            op.b = e.pred_dst(p)?;
+        }
+        d => op.d = e.dst(d, Ty::B32)?,
+    }
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn match_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let members = cx.members(op.e);
+        if let Some(flow) = cx.gather(members, false) {
+            return flow;
+        }
+        let bits = (op.imm >> 8) as u32;
+        let value = |cx: &Cx<'_>, lane| super::movement::get_wide(cx, op.a, lane, bits.max(32));
+        let mut out = [0u32; 32];
+        for lane in lanes(cx.mask) {
+            let own = value(cx, lane);
+            for other in lanes(cx.mask) {
+                out[lane] |= u32::from(value(cx, other) == own) << other;
+            }
+        }
+        if op.imm & 1 != 0 {
+            let same = lanes(cx.mask).all(|lane| out[lane] == cx.mask);
+            let mask = if same { cx.mask } else { 0 };
+            out = [mask; 32];
+            if !op.b.is_none() {
+                cx.set_pred(op.b, if same { u32::MAX } else { 0 });
+            }
+        }
+        let to = cx.row_mut::<u32>(op.d);
+        crate::exec::lanes::blend(cx.mask, to, &out);
+    }
+    Flow::Next
+}
+
+fn activemask(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.ty()?;
+    i.expect(1)?;
+    let mut op = e.op(activemask_exec);
+    op.d = e.dst(&i.operands[0], Ty::B32)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+unsafe fn activemask_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let to = cx.row_mut::<u32>(op.d);
+        crate::exec::lanes::blend(cx.mask, to, &[cx.mask; 32]);
+    }
+    Flow::Next
+}
+
+fn redux(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let sync = i.take("sync");
+    let Some(what) = i.take_any(&["add", "min", "max", "and", "or", "xor"]) else { return i.unsupported() };
+    let abs = i.take("abs");
+    let nan = i.take("NaN");
+    let ty = i.ty()?;
+    let mut op = e.op(redux_exec);
+    op.e = member_operand(e, i, sync, 2)?;
+    op.a = e.src(&i.operands[1], Ty::B32)?;
+    let code = match (what, ty) {
+        ("add", Ty::U32 | Ty::S32) => 0,
+        ("min", Ty::U32) => 1,
+        ("max", Ty::U32) => 2,
+        ("min", Ty::S32) => 3,
+        ("max", Ty::S32) => 4,
+        ("and", Ty::B32) => 5,
+        ("or", Ty::B32) => 6,
+        ("xor", Ty::B32) => 7,
+        ("min", Ty::F32) => 8,
+        ("max", Ty::F32) => 9,
+        _ => return i.unsupported(),
+    };
+    op.imm = code | i64::from(abs) << 8 | i64::from(nan) << 9;
+    op.d = e.dst(&i.operands[0], Ty::B32)?;
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn redux_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let members = cx.members(op.e);
+        if let Some(flow) = cx.gather(members, false) {
+            return flow;
+        }
+        let m = crate::num::minmax::Modifiers {
+            max: op.imm & 0xff == 9,
+            abs: op.imm >> 8 & 1 != 0,
+            nan: op.imm >> 9 & 1 != 0,
+            ..Default::default()
+        };
+        let values = lanes(cx.mask).map(|lane| cx.lane::<u32>(op.a, lane));
+        let result = values
+            .reduce(|x, y| match op.imm & 0xff {
+                0 => x.wrapping_add(y),
+                1 => x.min(y),
+                2 => x.max(y),
+                3 => (x as i32).min(y as i32) as u32,
+                4 => (x as i32).max(y as i32) as u32,
+                5 => x & y,
+                6 => x | y,
+                7 => x ^ y,
+                _ => crate::num::minmax::f32(f32::from_bits(x), f32::from_bits(y), m).to_bits(),
+            })
+            .unwrap_or(0);
+        let to = cx.row_mut::<u32>(op.d);
+        crate::exec::lanes::blend(cx.mask, to, &[result; 32]);
+    }
+    Flow::Next
+}
+
+fn elect(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let sync = i.take("sync");
+    let mut op = e.op(elect_exec);
+    op.e = member_operand(e, i, sync, 1)?;
+    let Operand::Pair(d, p) = &i.operands[0] else { return i.unsupported() };
+    op.d = if **d == Operand::Sink { Slot::NONE } else { e.dst(d, Ty::B32)? };
+    op.b = e.pred_dst(p)?;
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+/// The lowest member is elected.
+unsafe fn elect_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        let members = cx.members(op.e);
+        if let Some(flow) = cx.gather(members, false) {
+            return flow;
+        }
+        let leader = cx.mask.trailing_zeros();
+        if !op.d.is_none() {
+            let to = cx.row_mut::<u32>(op.d);
+            crate::exec::lanes::blend(cx.mask, to, &[leader; 32]);
+        }
+        if !op.b.is_none() {
+            cx.set_pred(op.b, 1u32.checked_shl(leader).unwrap_or(0));
+        }
+    }
+    Flow::Next
+}

@@ -1,0 +1,149 @@
+//! Splits PTX text into tokens. Linear in the text, whatever the text is.
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Identifier, register, directive or dotted opcode: `%r1`, `.reg`, `ld.global.v4.f32`, `kind::f8f6f4`.
+    Word,
+    /// Integer literal, wrapped to 64 bits.
+    Int(u64),
+    /// `0f3F800000`.
+    F32(u32),
+    /// `0d3FF0000000000000` or a decimal fraction.
+    F64(u64),
+    /// Quoted string; the text is without the quotes.
+    Str,
+    /// One character of punctuation.
+    Punct(u8),
+    /// A byte that PTX has no use for.
+    Bad,
+}
+
+/// One token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Token<'a> {
+    pub kind: Kind,
+    pub text: &'a str,
+    /// Byte offset of `text` in the source.
+    pub start: usize,
+    /// One-based line.
+    pub line: u32,
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
+}
+
+/// Cuts the whole text into tokens.
+pub fn tokens(text: &str) -> Vec<Token<'_>> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len() / 4);
+    let (mut at, mut line) = (0, 1);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match byte {
+            b'\n' => {
+                line += 1;
+                at += 1;
+            }
+            b' ' | b'\t' | b'\r' | 0x0c => at += 1,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                while at < bytes.len() && bytes[at] != b'\n' {
+                    at += 1;
+                }
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at += 2;
+                while at < bytes.len() && !(bytes[at] == b'*' && bytes.get(at + 1) == Some(&b'/')) {
+                    line += u32::from(bytes[at] == b'\n');
+                    at += 1;
+                }
+                at = (at + 2).min(bytes.len());
+            }
+            b'"' => {
+                let start = at + 1;
+                let first_line = line;
+                at = start;
+                while at < bytes.len() && bytes[at] != b'"' {
+                    line += u32::from(bytes[at] == b'\n');
+                    at += 1;
+                }
+                out.push(Token { kind: Kind::Str, text: &text[start..at], start, line: first_line });
+                at = (at + 1).min(bytes.len());
+            }
+            _ if byte.is_ascii_digit() => {
+                let start = at;
+                at = number_end(bytes, at);
+                let text = &text[start..at];
+                out.push(Token { kind: number(text), text, start, line });
+            }
+            _ if is_word(byte) => {
+                let start = at;
+                while at < bytes.len() {
+                    if is_word(bytes[at]) {
+                        at += 1;
+                    } else if bytes[at] == b':'
+                        && bytes.get(at + 1) == Some(&b':')
+                        && bytes.get(at + 2).is_some_and(|&next| is_word(next))
+                    {
+                        at += 2;
+                    } else {
+                        break;
+                    }
+                }
+                out.push(Token { kind: Kind::Word, text: &text[start..at], start, line });
+            }
+            _ if byte.is_ascii_graphic() => {
+                out.push(Token { kind: Kind::Punct(byte), text: &text[at..=at], start: at, line });
+                at += 1;
+            }
+            _ => {
+                let start = at;
+                at += 1;
+                while !text.is_char_boundary(at) {
+                    at += 1;
+                }
+                out.push(Token { kind: Kind::Bad, text: &text[start..at], start, line });
+            }
+        }
+    }
+    out
+}
+
+fn number_end(bytes: &[u8], start: usize) -> usize {
+    let hex = bytes[start] == b'0' && matches!(bytes.get(start + 1), Some(b'x' | b'X' | b'f' | b'F' | b'd' | b'D'));
+    let mut at = start + 1;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let exponent_sign =
+            !hex && matches!(byte, b'+' | b'-') && matches!(bytes[at - 1], b'e' | b'E') && at + 1 < bytes.len();
+        if byte.is_ascii_alphanumeric() || byte == b'_' || (byte == b'.' && !hex) || exponent_sign {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+fn number(text: &str) -> Kind {
+    let parsed = if let Some(digits) = text.strip_prefix("0f").or_else(|| text.strip_prefix("0F")) {
+        u32::from_str_radix(digits, 16).ok().map(Kind::F32)
+    } else if let Some(digits) = text.strip_prefix("0d").or_else(|| text.strip_prefix("0D")) {
+        u64::from_str_radix(digits, 16).ok().map(Kind::F64)
+    } else {
+        let plain = text.trim_end_matches(['U', 'u']);
+        if let Some(digits) = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X")) {
+            u64::from_str_radix(digits, 16).ok().map(Kind::Int)
+        } else if let Some(digits) = plain.strip_prefix("0b").or_else(|| plain.strip_prefix("0B")) {
+            u64::from_str_radix(digits, 2).ok().map(Kind::Int)
+        } else if plain.len() > 1 && plain.starts_with('0') && plain.bytes().all(|b| b.is_ascii_digit()) {
+            u64::from_str_radix(plain, 8).ok().map(Kind::Int)
+        } else if plain.bytes().all(|b| b.is_ascii_digit()) {
+            plain.parse::<u64>().ok().map(Kind::Int)
+        } else {
+            plain.parse::<f64>().ok().map(|value| Kind::F64(value.to_bits()))
+        }
+    };
+    parsed.unwrap_or(Kind::Bad)
+}

@@ -1,0 +1,58 @@
+//! What the tests share: buffers of numbers and launches that must be clean.
+#![allow(dead_code)]
+
+use std::sync::atomic::AtomicBool;
+
+use ptx_emulator::{FaultKind, Launch, Memory, Module, Options, Outcome};
+
+/// A device with 1 GiB.
+pub fn memory() -> Memory {
+    Memory::new(1 << 30)
+}
+
+pub fn upload_f32(memory: &mut Memory, name: &str, values: &[f32]) -> u64 {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let address = memory.alloc(name, bytes.len() as u64).expect("fits");
+    memory.write(address, &bytes).expect("inside");
+    address
+}
+
+pub fn upload_u32(memory: &mut Memory, name: &str, values: &[u32]) -> u64 {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let address = memory.alloc(name, bytes.len() as u64).expect("fits");
+    memory.write(address, &bytes).expect("inside");
+    address
+}
+
+pub fn download_u32(memory: &Memory, address: u64, count: usize) -> Vec<u32> {
+    let mut bytes = vec![0; count * 4];
+    memory.read(address, &mut bytes).expect("inside");
+    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+pub fn download_f32(memory: &Memory, address: u64, count: usize) -> Vec<f32> {
+    download_u32(memory, address, count).into_iter().map(f32::from_bits).collect()
+}
+
+pub fn load(ptx: &str) -> Module {
+    Module::load(ptx).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn run_with(module: &Module, memory: &mut Memory, launch: &Launch, options: &Options) -> Outcome {
+    ptx_emulator::launch(module, memory, launch, options, &AtomicBool::new(false))
+}
+
+pub fn run(module: &Module, memory: &mut Memory, launch: &Launch) -> Outcome {
+    run_with(module, memory, launch, &Options::default())
+}
+
+/// Runs and expects no fault at all.
+pub fn run_clean(module: &Module, memory: &mut Memory, launch: &Launch) -> Outcome {
+    let outcome = run(module, memory, launch);
+    assert!(outcome.completed && outcome.faults.is_empty(), "{:#?}", outcome.faults);
+    outcome
+}
+
+pub fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
+    outcome.faults.iter().map(|fault| fault.kind).collect()
+}
