@@ -137,3 +137,47 @@ fn names_that_are_no_folder_names_are_refused() {
         assert_eq!(Slot::new(day, exercise), None);
     }
 }
+
+#[test]
+fn all_state_moves_as_one_file() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = here.path().join("outside/state.json");
+    let progress = Progress { last_day: Some("first-kernel".into()), ..Progress::default() };
+    let old = Store::open(&here.path().join("data")).unwrap();
+    old.edit(&slot(), "from the old computer");
+    old.save_progress(&progress);
+    old.add_run(&slot(), &run("a", 1), "a");
+    assert!(old.export(&file).unwrap() >= 4);
+
+    let new = Store::open(there.path()).unwrap();
+    new.edit(&slot(), "typed before the import");
+    new.add_run(&slot(), &run("b", 2), "b");
+    new.import(&file).unwrap();
+    assert_eq!(new.text(&slot(), "").text(), "from the old computer");
+    assert_eq!(new.progress(), progress);
+    assert_eq!(new.runs(&slot()).iter().map(|run| run.when_unix_s).collect::<Vec<_>>(), [2, 1]);
+    new.edit(&slot(), "and on");
+    drop(new);
+    let new = Store::open(there.path()).unwrap();
+    assert_eq!(new.text(&slot(), "").text(), "and on");
+    let kept = walk(&there.path().join("aside"));
+    assert!(kept.iter().any(|text| text == "typed before the import"), "{kept:?}");
+
+    for (text, part) in [
+        ("{", "EOF"),
+        ("{\"format\":\"x\",\"version\":1,\"files\":{}}", "format `x`"),
+        ("{\"format\":\"lockstep-state\",\"version\":9,\"files\":{}}", "version 9"),
+        ("{\"format\":\"lockstep-state\",\"version\":1,\"files\":{\"days/../../x\":\"\"}}", "`days/../../x`"),
+        ("{\"format\":\"lockstep-state\",\"version\":1,\"files\":{\"/etc/x\":\"\"}}", "`/etc/x`"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let error = new.import(&file).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(Store::open_read_only(there.path()).import(&file).is_err());
+}
+
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![fs::read_to_string(path).unwrap()] }).collect()
+}

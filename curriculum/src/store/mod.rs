@@ -14,6 +14,7 @@
 //! All writing happens on one background thread; whole files are replaced atomically (write beside, sync, rename, sync
 //! the folder), so that a kill at any moment costs at most what was typed in the last moment.
 
+mod bundle;
 mod disk;
 mod history;
 mod journal;
@@ -22,6 +23,7 @@ mod runs;
 mod settings;
 mod writer;
 
+pub use bundle::BundleError;
 pub use disk::Problem;
 pub use history::{Delta, History};
 pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Progress};
@@ -234,6 +236,28 @@ impl Store {
     pub fn run_source(&self, slot: &Slot, run: &RunRecord) -> Option<String> {
         let name = Path::new(&run.source).file_name()?.to_str()?.to_owned();
         std::fs::read_to_string(self.slot_folder(slot).join("sources").join(format!("{name}.cu"))).ok()
+    }
+
+    /// Writes everything into one file, to move to another computer; returns how many texts it holds.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn export(&self, to: &Path) -> Result<usize, BundleError> {
+        self.flush(Duration::from_secs(10));
+        bundle::export(&self.root, to)
+    }
+
+    /// Takes over a file that [`Store::export`] wrote: texts, progress and settings are replaced (what was there is
+    /// kept in `aside/`), run histories are joined. Read everything anew afterwards.
+    ///
+    /// # Errors
+    /// Not such a file, or the data folder cannot be written. Nothing is touched when the file is not sound.
+    pub fn import(&self, from: &Path) -> Result<usize, BundleError> {
+        let Some(writer) = &self.writer else { return Err(BundleError::ReadOnly) };
+        writer.flush(Duration::from_secs(10));
+        writer.order(Order::Forget);
+        writer.flush(Duration::from_secs(10));
+        bundle::import(&self.root, from)
     }
 
     /// Reads a TOML file; one that makes no sense is moved aside (a read-only store leaves it) and reported.

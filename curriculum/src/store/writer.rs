@@ -31,6 +31,8 @@ pub(crate) enum Order {
         path: PathBuf,
         line: String,
     },
+    /// Drop what is known of files on disk: they are about to change.
+    Forget,
     /// Answer when everything ordered before is on disk, or could not be written.
     Flush(Sender<()>),
 }
@@ -140,6 +142,10 @@ impl Work {
                     let message = format!("a run could not be noted ({error})");
                     report(&self.problems, vec![Problem { message, path }]);
                 }
+            }
+            Order::Forget => {
+                self.write_all();
+                self.journals.clear();
             }
             Order::Flush(_) => {}
         }
