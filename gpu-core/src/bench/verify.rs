@@ -130,7 +130,9 @@ fn first_difference(dtype: Dtype, own: &[u8], theirs: &[u8], tolerance: &Toleran
     let typical = square.sqrt();
     let differs = |(got, want): (&f64, &f64)| {
         let allowed = 2.0 * (tolerance.absolute + tolerance.relative * want.abs().max(typical));
-        got != want && !(got.is_nan() && want.is_nan()) && !((got - want).abs() <= allowed)
+        // A NaN on one side only is a difference too: it is not within anything.
+        let within = (got - want).abs() <= allowed;
+        got != want && !(got.is_nan() && want.is_nan()) && !within
     };
     let at = own.iter().zip(&theirs).position(differs)?;
     Some((at, own[at], theirs[at]))
