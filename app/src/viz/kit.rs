@@ -171,7 +171,7 @@ impl Cells {
     /// True for the first cell of a row that has room for a label beside it.
     pub fn is_labelled(&self, index: usize) -> bool {
         let every = (font_size::SMALL * 1.1 / self.cell.y).ceil().max(1.0) as usize;
-        index % (self.columns.max(1) * every) == 0
+        index.is_multiple_of(self.columns.max(1) * every)
     }
 
     /// Numbers over every eighth column and the last; the first few are left out for the title that stands there.
@@ -276,6 +276,34 @@ pub fn legend_cell(ui: &mut Ui, look: CellLook, focus: bool, text: &str) {
     ui.painter().galley(at, galley, tokens.text_muted);
 }
 
+/// The 32 lanes of a warp in one row of cells with their numbers.
+pub struct LaneRow {
+    pub cells: Cells,
+}
+
+impl LaneRow {
+    pub fn new(origin: Pos2, width: f32) -> Self {
+        let side = (width / model::LANES as f32).floor().clamp(6.0, 26.0);
+        let cell = vec2(side, side.clamp(14.0, 22.0));
+        Self { cells: Cells { origin, columns: model::LANES as usize, cell, count: model::LANES as usize } }
+    }
+
+    pub fn rect(&self, lane: u32) -> Rect {
+        self.cells.rect(lane as usize)
+    }
+
+    pub fn paint(&self, painter: &Painter, tokens: &Tokens, lane: u32, look: CellLook, focus: bool) {
+        let rect = self.rect(lane);
+        paint_cell(painter, tokens, rect, look, focus);
+        // Numbers where they fit, else every fourth.
+        if rect.width() >= 18.0 || lane.is_multiple_of(4) && rect.width() >= 9.0 {
+            let size = if rect.width() >= 22.0 { font_size::SMALL } else { font_size::SMALL - 2.0 };
+            let color = on_cell(tokens, look);
+            painter.text(rect.center(), Align2::CENTER_CENTER, lane, FontId::proportional(size), color);
+        }
+    }
+}
+
 /// Small text painted at a place.
 pub fn small(painter: &Painter, at: Pos2, align: Align2, text: impl ToString, color: Color32) -> Rect {
     painter.text(at, align, text, FontId::proportional(font_size::SMALL), color)
@@ -350,6 +378,42 @@ pub fn source_line_ui(ui: &mut Ui, source: Option<&str>, trace: &Trace, instruct
         ui.label(RichText::new("Click to show the line in the editor").small().color(tokens.text_muted));
     });
     response.clicked().then_some(VizAction::GoToLine(SourceLine { ..source }))
+}
+
+/// The kernel's text around `line`, which is marked. At most `rows` lines.
+pub fn listing_ui(ui: &mut Ui, source: &str, line: u32, rows: usize) {
+    let tokens = theme::tokens(ui);
+    let all: Vec<&str> = source.lines().collect();
+    let current = (line as usize).saturating_sub(1);
+    let first = current.saturating_sub(rows / 2).min(all.len().saturating_sub(rows));
+    let shown = &all[first..(first + rows).min(all.len())];
+    let indent = shown.iter().filter(|l| !l.trim().is_empty()).map(|l| l.len() - l.trim_start().len()).min();
+    let indent = indent.unwrap_or(0);
+    Frame::new()
+        .fill(tokens.inset)
+        .stroke(Stroke::new(1.0, tokens.border))
+        .corner_radius(radius::SMALL)
+        .inner_margin(egui::Margin::symmetric(0, space::XS as i8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.spacing_mut().interact_size.y = 0.0;
+            for (offset, text) in shown.iter().enumerate() {
+                let number = first + offset + 1;
+                let text = text.get(indent..).unwrap_or("");
+                let fill = if line > 0 && number == line as usize { tokens.accent_soft } else { tokens.inset };
+                let margin = egui::Margin::symmetric(space::M as i8, 0);
+                Frame::new().fill(fill).inner_margin(margin).show(ui, |ui| {
+                    ui.set_width(ui.available_width());
+                    ui.horizontal(|ui| {
+                        ui.spacing_mut().item_spacing.x = space::M;
+                        let number = format!("{number:>3}");
+                        ui.label(RichText::new(number).font(theme::code_font()).color(tokens.gutter_text));
+                        ui.add(egui::Label::new(code_job(tokens, "cuda", text)).selectable(false).truncate());
+                    });
+                });
+            }
+        });
 }
 
 /// A few lines of code in a box of their own.

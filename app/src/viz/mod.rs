@@ -8,7 +8,10 @@ pub mod example;
 pub mod kit;
 pub mod model;
 
+mod banks;
+mod coalescing;
 mod launch;
+mod warp;
 
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
@@ -52,7 +55,12 @@ pub trait Visualization {
 
 /// Every visualization, fresh, in the order of the course.
 pub fn all() -> Vec<Box<dyn Visualization>> {
-    vec![Box::new(launch::Launch::default())]
+    vec![
+        Box::new(warp::Warp::default()),
+        Box::new(launch::Launch::default()),
+        Box::new(coalescing::Coalescing::default()),
+        Box::new(banks::Banks::default()),
+    ]
 }
 
 /// A fresh visualization by id.

@@ -129,7 +129,8 @@ pub fn guarded(work: impl FnOnce() -> Result<Outcome, Outcome>) -> Outcome {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
         Ok(Ok(outcome) | Err(outcome)) => outcome,
         Err(_) => Outcome::Crashed(
-            "Lockstep made a mistake of its own on this job (details are on standard error); please report it".to_owned(),
+            "Lockstep made a mistake of its own on this job (details are on standard error); please report it"
+                .to_owned(),
         ),
     }
 }
