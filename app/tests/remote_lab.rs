@@ -40,6 +40,22 @@ fn a_remote_lab_compiles_and_tells_its_status() {
 }
 
 #[test]
+fn a_remote_lab_judges_and_stops() {
+    let lab = remote(|worker| worker);
+    let (verdict, _, outcome) = lab.check(GOOD);
+    assert_eq!(outcome, Outcome::Done);
+    assert!(verdict.expect("a verdict").passed);
+    let endless = GOOD.replace("c[i] = a[i] + b[i];", "for (volatile int go = 1; go;) { }");
+    let (id, stop) = lab.lab.submit(lab_support::check_job(&endless));
+    std::thread::sleep(Duration::from_millis(700));
+    let asked = Instant::now();
+    stop.stop();
+    assert_eq!(lab.finish(id).1, Outcome::Stopped);
+    assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
+    lab.good_check_follows();
+}
+
+#[test]
 fn banners_before_the_handshake_are_skipped() {
     let lab = remote(|worker| {
         format!("printf 'Last login: Monday\\nLOCKSTEP \\367LOCKSTEP\\n'; exec {}", worker_env(&worker))
