@@ -149,6 +149,7 @@ pub struct Corruption {
     pub kind: CorruptionKind,
     /// Byte offset of the first change from the buffer's start; negative before it.
     pub first_byte: i64,
+    /// For inputs the bytes of all changed elements.
     pub changed_bytes: u64,
 }
 

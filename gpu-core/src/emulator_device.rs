@@ -181,13 +181,14 @@ pub(crate) fn changed_input(buffer: &Buffer, after: &[u8]) -> Option<Corruption>
     if buffer.bytes == after {
         return None;
     }
-    let differs = |at: &usize| buffer.bytes[*at] != after[*at];
-    let first = (0..after.len()).find(differs)?;
+    let size = buffer.dtype.bytes();
+    let changed = |at: &usize| buffer.bytes[at * size..][..size] != after[at * size..][..size];
+    let elements = 0..after.len() / size;
     Some(Corruption {
         buffer: buffer.name.clone(),
         kind: CorruptionKind::Input,
-        first_byte: first as i64,
-        changed_bytes: (first..after.len()).filter(differs).count() as u64,
+        first_byte: (elements.clone().find(changed)? * size) as i64,
+        changed_bytes: (elements.filter(changed).count() * size) as u64,
     })
 }
 

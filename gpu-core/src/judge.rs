@@ -211,7 +211,9 @@ impl Session<'_> {
         faults.sort_by_key(|fault| explain::rank(fault.kind));
         let mut hints: Vec<String> = Vec::new();
         let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
-        let keys = self.judged.iter().flat_map(|judged| judged.hints.iter().copied());
+        let mut by_weight: Vec<&Judged> = self.judged.iter().collect();
+        by_weight.sort_by_key(|judged| case_rank(&judged.report));
+        let keys = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied());
         for key in keys.chain(usage.map(explain::usage_hints).unwrap_or_default()) {
             if !hints.iter().any(|known| known == key) {
                 hints.push(key.to_owned());
@@ -220,7 +222,7 @@ impl Session<'_> {
         let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
         let summary = match first_failure(&cases) {
-            Some(case) => format!("{} (at {}).", case.reason.trim_end_matches('.'), case.name),
+            Some(case) => at_size(&case.reason, &case.name),
             None => explain::passed_sentence(&cases, &resolved),
         };
         Verdict {
@@ -238,10 +240,23 @@ impl Session<'_> {
     }
 }
 
-/// The failed case that a learner should look at first: one with the most telling fault, else the first.
+/// Order in which failed cases should be looked at: those with the most telling fault first, passed ones last.
+fn case_rank(case: &CaseReport) -> u32 {
+    let fault = case.faults.iter().map(|fault| explain::rank(fault.kind)).min();
+    fault.unwrap_or(if case.passed { u32::MAX } else { u32::MAX - 1 })
+}
+
 fn first_failure(cases: &[CaseReport]) -> Option<&CaseReport> {
-    let rank = |case: &&CaseReport| case.faults.iter().map(|fault| explain::rank(fault.kind)).min().unwrap_or(u32::MAX);
-    cases.iter().filter(|case| !case.passed).min_by_key(rank)
+    cases.iter().filter(|case| !case.passed).min_by_key(|case| case_rank(case))
+}
+
+/// A reason with the size at which it showed, in the parentheses of the place when there is one.
+fn at_size(reason: &str, size: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    match reason.strip_suffix(')') {
+        Some(open) => format!("{open}, at {size})."),
+        None => format!("{reason} (at {size})."),
+    }
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.

@@ -3,7 +3,9 @@
 mod support;
 
 use gpu_core::bench::{self, BenchRequest};
-use gpu_core::device::{self, Device, DeviceChoice, RunError};
+use gpu_core::compile::CompileReport;
+use gpu_core::cuda::CudaDevice;
+use gpu_core::device::{self, Argument, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report, RunError};
 use gpu_core::emulator::{FaultKind, TraceRequest};
 use gpu_core::job::Event;
 use gpu_core::judge::{self, CheckRequest};
@@ -104,7 +106,7 @@ fn a_changed_input_is_found_though_the_output_is_right() {
     let verdict = rejected(
         &support::vector_add("changes_input", &[100]),
         "input_changed",
-        &["input `a` was changed", "element 0"],
+        &["input `a` was changed at 100 element(s), first at 0"],
     );
     assert_eq!(verdict.cases[0].mismatch_count, 0);
 }
@@ -261,6 +263,93 @@ fn a_benchmark_on_the_emulator_counts_and_pretends_no_time() {
         "{}",
         report.summary
     );
+}
+
+/// Looks like a GPU to the judge and runs on a second emulator; answers with `fails` when that is set.
+struct PretendedGpu {
+    info: DeviceInfo,
+    emulator: Box<dyn Device>,
+    runs: u32,
+    fails: Option<RunError>,
+}
+
+impl PretendedGpu {
+    fn new() -> Self {
+        let emulator = emulator();
+        let mut info = emulator.info().clone();
+        info.kind = DeviceKind::Gpu;
+        info.name = "Pretended".to_owned();
+        Self { info, emulator, runs: 0, fails: None }
+    }
+
+    fn check(&mut self, spec: &Spec) -> Result<Verdict, RunError> {
+        let go_on = AtomicBool::new(false);
+        judge::check(self, &support::precompiled(), spec, &CheckRequest::default(), &mut |_| {}, &go_on)
+    }
+}
+
+impl Device for PretendedGpu {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
+        self.emulator.load(compiled)
+    }
+
+    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+        self.runs += 1;
+        match &self.fails {
+            Some(error) => Err(error.clone()),
+            None => self.emulator.run(launch, arguments, stop),
+        }
+    }
+
+    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
+        None
+    }
+}
+
+#[test]
+fn a_gpu_is_judged_by_its_own_sizes_and_by_the_emulators_checks() {
+    let mut spec = support::vector_add("vector_add", &[100, 1000]);
+    spec.emulator_check = vec![[("n".to_owned(), 33)].into()];
+    let mut gpu = PretendedGpu::new();
+    let verdict = gpu.check(&spec).expect("runs");
+    assert!(verdict.passed, "{}", verdict.summary);
+    let cases: Vec<(&str, &str)> =
+        verdict.cases.iter().map(|case| (case.name.as_str(), case.device.as_str())).collect();
+    let emulator = gpu.emulator.info().name.clone();
+    assert_eq!(cases, [("n = 33", emulator.as_str()), ("n = 100", "Pretended"), ("n = 1000", "Pretended")]);
+    // A race does not change the output on this pretended GPU; the emulator's checks still find it.
+    let verdict = gpu.check(&support::vector_add("races", &[256])).expect("runs");
+    assert!(!verdict.passed && verdict.hints[0] == "race", "{}", verdict.summary);
+}
+
+#[test]
+fn a_kernel_that_could_take_the_context_along_never_reaches_the_gpu() {
+    let mut gpu = PretendedGpu::new();
+    let verdict = gpu.check(&support::vector_add("no_bounds_check", &[257])).expect("runs");
+    assert_eq!((gpu.runs, verdict.passed), (0, false));
+    assert!(verdict.notes[0].starts_with("Not run on Pretended"), "{:?}", verdict.notes);
+}
+
+#[test]
+fn sticky_errors_and_unreadable_ptx_are_told_apart() {
+    let mut gpu = PretendedGpu::new();
+    let lost = RunError::Sticky("lost".to_owned());
+    gpu.fails = Some(lost.clone());
+    assert_eq!(gpu.check(&support::vector_add("vector_add", &[10])).err(), Some(lost));
+    // PTX that the emulator refuses: on the emulator an error of the environment, beside a GPU a note.
+    let mut compiled = support::precompiled();
+    compiled.ptx = compiled.ptx.replace("add.f32", "frobnicate.f32");
+    let spec = support::vector_add("vector_add", &[10]);
+    let go_on = AtomicBool::new(false);
+    let request = CheckRequest::default();
+    let error =
+        judge::check(emulator().as_mut(), &compiled, &spec, &request, &mut |_| {}, &go_on).expect_err("refused");
+    let RunError::Environment(message) = error else { panic!("{error}") };
+    assert!(message.contains("frobnicate"), "{message}");
 }
 
 /// The warm edit-to-verdict budget leaves the judge 60 ms for a lesson like day 4's.

@@ -69,7 +69,11 @@ fn element(mismatch: &Mismatch) -> String {
 pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
     let first = comparison.mismatches.first()?;
     let (count, all) = (comparison.mismatch_count, comparison.element_count);
-    let share = format!("{count} of {all} output element{} wrong", if all == 1 { " is" } else { "s are" });
+    let share = format!(
+        "{count} of {all} output element{} {} wrong",
+        if all == 1 { "" } else { "s" },
+        if count == 1 { "is" } else { "are" }
+    );
     let what = if first.never_written {
         format!("{} was never written (expected {})", element(first), number(first.expected))
     } else {
@@ -85,9 +89,18 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
     Some(format!("{what}; {share}{clue}"))
 }
 
-/// A number with as many digits as tell it apart.
+/// A number with as many digits as tell floats apart, in the shortest of the usual forms.
 fn number(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 { format!("{value}") } else { format!("{value:.9e}") }
+    const DIGITS: i32 = 8;
+    if value == 0.0 || !value.is_finite() || (value == value.trunc() && value.abs() < 1e15) {
+        return format!("{value}");
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if !(-4..DIGITS).contains(&exponent) {
+        return format!("{value:.7e}");
+    }
+    let text = format!("{value:.*}", (DIGITS - 1 - exponent).max(0) as usize);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// One sentence about memory that was changed and should not have been.
@@ -98,8 +111,8 @@ pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer])
     let element = corruption.first_byte.div_euclid(size);
     match corruption.kind {
         CorruptionKind::Input => format!(
-            "input `{name}` was changed, first at element {element} ({} bytes in all): a kernel must leave its inputs alone",
-            corruption.changed_bytes
+            "input `{name}` was changed at {} element(s), first at {element}: a kernel must leave its inputs alone",
+            corruption.changed_bytes / size as u64
         ),
         CorruptionKind::Guard => {
             let place = if element < 0 { "before its start" } else { "past its end" };
@@ -137,7 +150,8 @@ pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Compari
 /// Keys that say how a kernel uses the machine, from its counters. Only clear cases: a factor of two over what
 /// the same bytes would cost at best, in a run large enough to mean something.
 pub fn usage_hints(counters: &Counters) -> Vec<&'static str> {
-    const LEAST_REQUESTS: u64 = 32;
+    // A grid of a few blocks is mostly edges, and edges are never tidy.
+    const LEAST_REQUESTS: u64 = 256;
     const SECTOR_BYTES: u64 = 32;
     let mut keys = Vec::new();
     let wasteful = [counters.global_load, counters.global_store]
@@ -184,12 +198,28 @@ mod tests {
     #[test]
     fn usage_hints_need_a_clear_case() {
         let traffic = |requests, sectors, bytes| Traffic { requests, sectors, bytes };
-        let mut counters = Counters { global_load: traffic(100, 400, 12_800), ..Counters::default() };
+        let mut counters = Counters { global_load: traffic(1000, 4000, 128_000), ..Counters::default() };
         assert!(usage_hints(&counters).is_empty(), "32 lanes of 4 bytes in 4 sectors");
-        counters.global_load = traffic(100, 3200, 12_800);
+        counters.global_load = traffic(1000, 32_000, 128_000);
         assert_eq!(usage_hints(&counters), ["uncoalesced"]);
         counters.global_load = traffic(10, 320, 1280);
         assert!(usage_hints(&counters).is_empty(), "too little to judge");
+    }
+
+    #[test]
+    fn numbers_are_short_and_tell_floats_apart() {
+        for (value, text) in [
+            (0.0, "0"),
+            (3.0, "3"),
+            (-1.868_339_151, "-1.8683392"),
+            (0.01, "0.01"),
+            (1.5e-9, "1.5000000e-9"),
+            (123_456.789, "123456.79"),
+            (f64::NAN, "NaN"),
+            (3.402_823_5e38, "3.4028235e38"),
+        ] {
+            assert_eq!(number(value), text);
+        }
     }
 
     #[test]
