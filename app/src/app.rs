@@ -139,7 +139,8 @@ impl App {
                 visualization: None,
                 course_shown: true,
                 lesson_shown: true,
-                results_shown: true,
+                // The first run opens it; until then the kernel has the room.
+                results_shown: false,
                 focus: (Pane::Work, 0),
             },
             desks: BTreeMap::new(),
@@ -163,6 +164,7 @@ impl App {
     /// Begins what runs from the first moment: the engine, the search for the compiler, the day that was open last.
     pub fn start(&mut self, day: Option<&str>) {
         let ctx = self.services.context().clone();
+        self.open_first(day);
         let mut effects = vec![
             Effect::Connect { lab: LabKey::Here, remote: None },
             Effect::ListDevices(LabKey::Here),
@@ -171,6 +173,12 @@ impl App {
         if self.state.settings.content.is_some() {
             effects.push(Effect::LoadCourse(self.state.settings.content.clone()));
         }
+        self.perform(&ctx, effects);
+    }
+
+    /// Opens the day that was asked for, or the last one, or the first.
+    pub fn open_first(&mut self, day: Option<&str>) {
+        let ctx = self.services.context().clone();
         let mut open = None;
         if let Some(asked) = day {
             match self.state.course.day(asked) {
@@ -181,9 +189,9 @@ impl App {
         let last = self.state.progress.last_day.clone().filter(|id| self.state.course.day_by_id(id).is_some());
         let open = open.or(last).or_else(|| crate::apply::first_day(&self.state.course));
         if let Some(id) = open {
-            effects.extend(self.state.apply(Command::OpenDay(id)));
+            let effects = self.state.apply(Command::OpenDay(id));
+            self.perform(&ctx, effects);
         }
-        self.perform(&ctx, effects);
     }
 
     /// Takes in everything that has arrived. Never blocks.
@@ -255,7 +263,8 @@ impl App {
         }
     }
 
-    fn apply_look(&mut self, ctx: &egui::Context) {
+    /// Theme and sizes from the settings.
+    pub fn apply_look(&mut self, ctx: &egui::Context) {
         let settings = &self.state.settings;
         ctx.set_theme(match settings.theme {
             ThemeChoice::System => egui::ThemePreference::System,
@@ -264,6 +273,14 @@ impl App {
         });
         ctx.set_zoom_factor(settings.scale);
         theme::set_code_points(ctx, settings.editor_points);
+    }
+
+    /// Does a command as a panel would send it; for tests.
+    pub fn command(&mut self, command: Command) {
+        let ctx = self.services.context().clone();
+        let effects = self.state.apply(command);
+        self.perform(&ctx, effects);
+        ctx.request_repaint();
     }
 
     /// Takes in a finding as background work would send it; for tests.

@@ -293,7 +293,7 @@ impl Action {
 
     /// The first shortcut as text, for menus and tooltips.
     pub fn shortcut_text(self, ctx: &egui::Context) -> String {
-        self.info().shortcuts.first().map(|shortcut| ctx.format_shortcut(shortcut)).unwrap_or_default()
+        self.info().shortcuts.first().map(|shortcut| keys_text(ctx, shortcut)).unwrap_or_default()
     }
 
     /// Tooltip with the shortcut behind it.
@@ -302,6 +302,21 @@ impl Action {
         let tooltip = self.info().tooltip;
         if shortcut.is_empty() { tooltip.to_owned() } else { format!("{tooltip} ({shortcut})") }
     }
+}
+
+/// A shortcut as people write it: `Ctrl+,` and not `Ctrl+Comma`.
+pub fn keys_text(ctx: &egui::Context, shortcut: &KeyboardShortcut) -> String {
+    let text = ctx.format_shortcut(shortcut);
+    let sign = match shortcut.logical_key {
+        Key::Comma => ",",
+        Key::Period => ".",
+        Key::Slash => "/",
+        Key::Plus => "+",
+        Key::Minus => "-",
+        Key::Equals => "=",
+        _ => return text,
+    };
+    text.replace(shortcut.logical_key.name(), sign)
 }
 
 /// Every change of the state that the screen can ask for.

@@ -22,15 +22,26 @@ pub struct Labs {
     handles: HashMap<JobKey, StopHandle>,
     data_dir: PathBuf,
     context: egui::Context,
+    /// Program and arguments that start a worker; None is this program.
+    worker_command: Option<Vec<String>>,
 }
 
 impl Labs {
     pub fn new(data_dir: PathBuf, context: egui::Context) -> Self {
-        Self { labs: HashMap::new(), handles: HashMap::new(), data_dir, context }
+        Self { labs: HashMap::new(), handles: HashMap::new(), data_dir, context, worker_command: None }
+    }
+
+    /// With another program as worker; a test's own program is none.
+    pub fn with_worker(self, worker_command: Vec<String>) -> Self {
+        Self { worker_command: Some(worker_command), ..self }
     }
 
     fn start(&mut self, key: &LabKey, remote: Option<&str>, nvrtc: Option<PathBuf>) {
-        let config = LabConfig { remote: remote.map(str::to_owned), nvrtc, ..LabConfig::new(self.data_dir.clone()) };
+        let mut config =
+            LabConfig { remote: remote.map(str::to_owned), nvrtc, ..LabConfig::new(self.data_dir.clone()) };
+        if let Some(command) = &self.worker_command {
+            config.worker_command.clone_from(command);
+        }
         let lab = Lab::start(config);
         let context = self.context.clone();
         lab.on_event(Box::new(move || context.request_repaint()));

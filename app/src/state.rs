@@ -276,6 +276,8 @@ pub struct Desk {
     pub trace: Option<Trace>,
     /// How the last run ended when it was not with a verdict.
     pub trouble: Option<String>,
+    /// The text that the verdict and the trace are about.
+    pub judged_text: String,
     /// Version of the text that the verdict is about.
     pub judged: u64,
 }

@@ -312,8 +312,7 @@ fn apply_to_style(style: &mut egui::Style, t: &Tokens) {
     s.window_margin = Margin::same(space::L as i8);
     s.menu_margin = Margin::same(space::S as i8);
     s.interact_size.y = 26.0;
-    s.scroll = egui::style::ScrollStyle::solid();
-    s.scroll.bar_width = space::M;
+    s.scroll = egui::style::ScrollStyle::thin();
 
     let v = &mut style.visuals;
     v.dark_mode = t.dark;

@@ -119,7 +119,11 @@ impl State {
         self.view.step = step;
         self.view.lesson_shown = true;
         match step {
-            Step::Explore if self.view.visualization.is_some() => self.view.work = WorkTab::Visualization,
+            Step::Explore if self.view.visualization.is_some() => {
+                self.view.work = WorkTab::Visualization;
+                // A picture needs the room; the next run opens the results again.
+                self.view.results_shown = false;
+            }
             Step::CodeIt | Step::Verify => self.view.work = WorkTab::Editor,
             _ => {}
         }
@@ -172,6 +176,7 @@ fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String
         runs: Vec::new(),
         trace: None,
         trouble: None,
+        judged_text: String::new(),
         judged: 0,
     }
 }

@@ -82,6 +82,7 @@ impl State {
             desk.trouble = None;
             desk.compile_at_s = None;
             desk.judged = desk.editor.version();
+            desk.judged_text.clone_from(&text);
             desk.editor.marks.set_run(Vec::new());
             self.view.results_shown = true;
             self.view.result = if bench { ResultTab::Timing } else { ResultTab::Verdict };

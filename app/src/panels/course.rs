@@ -6,8 +6,7 @@ use crate::state::Pane;
 use crate::theme::{self, Tokens, radius, space};
 use curriculum::{Day, Status};
 use egui::{
-    Align2, Color32, FontFamily, FontId, Frame, Margin, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, pos2,
-    vec2,
+    Color32, FontFamily, FontId, Frame, Margin, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
 };
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
@@ -16,8 +15,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         Frame::new().inner_margin(Margin { left: space::L as i8, ..Margin::symmetric(space::M as i8, space::M as i8) });
     frame.show(ui, |ui| {
         ui.label(RichText::new(&screen.state.course.title).strong());
-        let (finished, total) = totals(screen);
-        ui.label(RichText::new(format!("{finished} of {total} days done")).small().color(t.text_muted));
+        let (finished, written, total) = totals(screen);
+        let text = if written < total {
+            format!("{finished} done · {written} of {total} days written")
+        } else {
+            format!("{finished} of {total} days done")
+        };
+        ui.label(RichText::new(text).small().color(t.text_muted));
     });
     let focus = screen.takes_focus(Pane::Course);
     let course = screen.state.course.clone();
@@ -46,10 +50,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     });
 }
 
-fn totals(screen: &Screen<'_>) -> (usize, usize) {
+/// Days done, written and in all.
+fn totals(screen: &Screen<'_>) -> (usize, usize, usize) {
     let course = &screen.state.course;
     let finished = course.days().filter(|day| screen.state.progress.done(day).is_complete()).count();
-    (finished, course.days().count())
+    (finished, course.days().filter(|day| day.is_written()).count(), course.days().count())
 }
 
 fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) -> Response {
@@ -84,18 +89,13 @@ fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) 
         progress_mark(ui, t, mark, done.share(), done.is_complete(), planned);
         let color = if planned { t.text_faint } else { t.text };
         let text = format!("{}  {}", day.number, day.title);
-        let right = if planned { row.right() - 58.0 } else { row.right() - space::M };
+        let right = row.right() - space::M;
         let left = row.left() + 30.0;
         let font = FontId::new(theme::font_size::BODY, FontFamily::Proportional);
         let mut job = egui::text::LayoutJob::simple_singleline(text, font, color);
         job.wrap = egui::text::TextWrapping::truncate_at_width((right - left).max(20.0));
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         ui.painter().galley(pos2(left, row.center().y - galley.size().y / 2.0), galley, color);
-        if planned {
-            let font = FontId::new(theme::font_size::SMALL, FontFamily::Proportional);
-            let place = pos2(row.right() - space::M, row.center().y);
-            ui.painter().text(place, Align2::RIGHT_CENTER, "planned", font, t.text_faint);
-        }
     }
     let summary = match &day.status {
         Status::Written => day.summary.clone(),

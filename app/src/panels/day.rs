@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         Panel::bottom("results")
             .frame(Frame::new().fill(t.panel))
             .resizable(true)
-            .default_size(260.0)
+            .default_size((ui.available_height() * 0.42).min(280.0))
             .size_range(96.0..=ui.available_height() - 120.0)
             .show(ui, |ui| results::show(ui, screen));
     }

@@ -17,6 +17,7 @@ mod work;
 use crate::command::{Action, Command, Scope};
 use crate::state::{Pane, State};
 use crate::theme;
+use crate::viz::Visualization;
 use crate::widgets::code_editor::editor_id;
 use crate::widgets::lesson_text::LessonCache;
 use crate::widgets::quiz::{QuizState, Reflections};
@@ -31,6 +32,7 @@ pub struct Memory {
     texts: HashMap<String, LessonCache>,
     quizzes: HashMap<String, QuizState>,
     reflections: HashMap<String, Reflections>,
+    visualizations: HashMap<String, Box<dyn Visualization>>,
     plots: HashMap<String, TimingPlotState>,
     /// How many steps of a fault's hint are shown.
     fault_hints: HashMap<String, usize>,

@@ -52,16 +52,20 @@ pub fn tab(ui: &mut Ui, selected: bool, text: &str) -> Response {
 /// A row of tabs on a strip.
 pub fn tab_strip(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
     let t = theme::tokens(ui);
+    ui.spacing_mut().item_spacing.y = 0.0;
     let frame = Frame::new().fill(t.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
-    frame.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = space::XS;
-            contents(ui);
+    let rect = frame
+        .show(ui, |ui| {
             ui.take_available_width();
-        });
-    });
-    let rect = ui.min_rect();
-    ui.painter().hline(rect.x_range(), ui.cursor().top() - 0.5, Stroke::new(1.0, t.border));
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = space::XS;
+                contents(ui);
+            });
+        })
+        .response
+        .rect;
+    ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, t.border));
+    ui.spacing_mut().item_spacing.y = space::S;
 }
 
 /// A quiet label in a rounded box.

@@ -10,14 +10,19 @@ use gpu_core::device::{DeviceChoice, DeviceInfo};
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let frame = Frame::new().inner_margin(Margin::symmetric(space::M as i8, space::XS as i8));
     frame.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.set_min_height(30.0);
-            MenuBar::new().ui(ui, |ui| {
-                for menu in Menu::ALL {
-                    menu_ui(ui, screen, menu);
-                }
+        // The right side first: what is left is the menus'.
+        let whole = ui.available_rect_before_wrap().intersect(ui.max_rect());
+        let row = egui::Rect::from_min_size(whole.min, egui::vec2(whole.width(), 30.0));
+        let builder = egui::UiBuilder::new().max_rect(row).layout(Layout::right_to_left(egui::Align::Center));
+        ui.scope_builder(builder, |ui| {
+            run_ui(ui, screen);
+            ui.with_layout(Layout::left_to_right(egui::Align::Center), |ui| {
+                MenuBar::new().ui(ui, |ui| {
+                    for menu in Menu::ALL {
+                        menu_ui(ui, screen, menu);
+                    }
+                });
             });
-            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| run_ui(ui, screen));
         });
     });
 }

@@ -4,6 +4,7 @@ use super::{Screen, find, parts};
 use crate::command::{Action, Command};
 use crate::state::{Pane, WorkTab};
 use crate::theme::{self, space};
+use crate::viz::{self, VizAction, VizInput};
 use crate::widgets::code_editor::{self, EditorLook};
 use crate::widgets::lesson_text::code_job;
 use egui::{Frame, Layout, RichText, ScrollArea, Ui};
@@ -20,7 +21,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         };
         work_tab(ui, screen, WorkTab::Editor, &editor);
         if let Some(id) = &state.view.visualization {
-            work_tab(ui, screen, WorkTab::Visualization, visualization_title(id));
+            work_tab(ui, screen, WorkTab::Visualization, &visualization_title(id));
         }
         if state.solution_unlocked() {
             work_tab(ui, screen, WorkTab::Solution, "Solution");
@@ -110,15 +111,47 @@ fn knobs_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 }
 
 /// The title of a visualization by id.
-pub fn visualization_title(id: &str) -> &str {
-    id
+pub fn visualization_title(id: &str) -> String {
+    viz::by_id(id).map_or_else(|| id.to_owned(), |found| found.title().to_owned())
 }
 
 fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
-    let Some(id) = &screen.state.view.visualization else {
+    let state = screen.state;
+    let Some(id) = &state.view.visualization else {
         return parts::empty(ui, "No visualization here", "This day has none.");
     };
-    parts::empty(ui, visualization_title(id), "It is not in this version of Lockstep.");
+    if !screen.memory.visualizations.contains_key(id) {
+        match viz::by_id(id) {
+            Some(found) => screen.memory.visualizations.insert(id.clone(), found),
+            None => return parts::empty(ui, id, "This visualization comes with a later version of Lockstep."),
+        };
+    }
+    let focus = screen.takes_focus(Pane::Work);
+    let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
+    let desk = state.desk();
+    let verdict = desk.and_then(|desk| desk.verdict.value());
+    let compiled = desk.and_then(|desk| desk.compiled.value());
+    let entry = state.spec().map(|spec| spec.entry.as_str());
+    let input = VizInput {
+        trace: desk.and_then(|desk| desk.trace.as_ref()),
+        source: desk.map(|desk| desk.judged_text.as_str()).filter(|text| !text.is_empty()),
+        counters: verdict.and_then(|verdict| verdict.cases.iter().find_map(|case| case.counters.as_ref())),
+        resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
+        device: state.devices.info(&state.devices.picked),
+    };
+    let action = ScrollArea::vertical()
+        .id_salt(("visualization", id))
+        .auto_shrink(false)
+        .show(ui, |ui| Frame::new().inner_margin(space::L).show(ui, |ui| shown.ui(ui, &input)).inner)
+        .inner;
+    if focus {
+        ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
+    }
+    if let Some(VizAction::GoToLine(place)) = action
+        && place.file == crate::apply::KERNEL_NAME
+    {
+        screen.send(Command::GoToLine { line: place.line, column: place.column });
+    }
 }
 
 fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {

@@ -4,13 +4,19 @@ mod palette;
 mod settings;
 
 use super::{Screen, parts};
-use crate::command::{Action, Command, Menu};
+use crate::command::{Action, Command, Menu, keys_text};
 use crate::state::Dialog;
-use crate::theme::{self, font_size, space};
-use egui::{Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
+use crate::theme::{self, font_size, radius, space};
+use egui::{Frame, Grid, Id, Key, Modal, RichText, ScrollArea, Stroke, TextEdit, Ui};
 
 pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
-    let response = Modal::new(Id::unique("dialog")).show(ui.ctx(), |ui| match dialog {
+    let t = theme::tokens(ui);
+    let frame = Frame::new()
+        .fill(t.raised)
+        .stroke(Stroke::new(1.0, t.border_strong))
+        .corner_radius(radius::LARGE)
+        .inner_margin(space::XL);
+    let response = Modal::new(Id::unique("dialog")).frame(frame).show(ui.ctx(), |ui| match dialog {
         Dialog::Palette { query } => palette::show(ui, screen, query),
         Dialog::GoToLine { text } => go_to_line(ui, screen, text),
         Dialog::Settings(draft) => settings::show(ui, screen, draft),
@@ -93,30 +99,29 @@ fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
 /// The cheat sheet, from the table of actions.
 fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    ui.set_width(640.0);
+    ui.set_width(700.0);
     title(ui, "Keyboard Shortcuts");
     ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.65).show(ui, |ui| {
-        for menu in Menu::ALL {
-            let actions: Vec<Action> = Action::ALL
-                .into_iter()
-                .filter(|action| action.info().menu == menu && !action.info().shortcuts.is_empty())
-                .collect();
-            if actions.is_empty() {
-                continue;
-            }
-            parts::caption(ui, menu.title());
-            Grid::new(("shortcuts", menu.title())).num_columns(3).spacing([space::XL, space::XS]).show(ui, |ui| {
+        // One grid, so that the columns of all groups line up.
+        Grid::new("shortcuts").num_columns(3).spacing([space::XL, space::XS]).show(ui, |ui| {
+            for menu in Menu::ALL {
+                let keyed = |action: &Action| action.info().menu == menu && !action.info().shortcuts.is_empty();
+                let actions: Vec<Action> = Action::ALL.into_iter().filter(keyed).collect();
+                if actions.is_empty() {
+                    continue;
+                }
+                parts::caption(ui, menu.title());
+                ui.end_row();
                 for action in actions {
-                    let keys: Vec<String> =
-                        action.info().shortcuts.iter().map(|shortcut| ui.ctx().format_shortcut(shortcut)).collect();
-                    ui.label(RichText::new(keys.join("  or  ")).monospace());
+                    let shortcuts = action.info().shortcuts.iter();
+                    let keys: Vec<String> = shortcuts.map(|shortcut| keys_text(ui.ctx(), shortcut)).collect();
+                    ui.label(RichText::new(keys.join(" or ")).monospace());
                     ui.label(action.info().text);
                     ui.label(RichText::new(action.info().tooltip).small().color(t.text_muted));
                     ui.end_row();
                 }
-            });
-            ui.add_space(space::S);
-        }
+            }
+        });
         parts::caption(ui, "Editor");
         for text in [
             "Tab and Shift+Tab indent; F6 leaves the editor for the next pane",

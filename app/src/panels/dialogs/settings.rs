@@ -49,22 +49,23 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
         let about = "A command that starts `lockstep worker` on another machine. Kernels then run there.";
         ui.label(RichText::new(about).small().color(t.text_muted));
         let mut removed = None;
-        Grid::new("remotes").num_columns(3).spacing([space::M, space::S]).show(ui, |ui| {
-            for (index, remote) in draft.settings.remotes.iter().enumerate() {
+        for (index, remote) in draft.settings.remotes.iter().enumerate() {
+            ui.horizontal(|ui| {
                 ui.label(RichText::new(&remote.name).strong());
                 ui.monospace(&remote.command);
                 if ui.button("Remove").on_hover_text(format!("Forget {}", remote.name)).clicked() {
                     removed = Some(index);
                 }
-                ui.end_row();
-            }
-            let name = ui.add(TextEdit::singleline(&mut draft.remote_name).hint_text("spark").desired_width(110.0));
+            });
+        }
+        ui.horizontal(|ui| {
+            let edit = TextEdit::singleline(&mut draft.remote_name).hint_text("Name, such as spark");
+            let name = ui.add_sized([150.0, 26.0], edit);
             labelled(&name, "Remote name", &draft.remote_name);
-            let command = TextEdit::singleline(&mut draft.remote_command).hint_text("ssh spark lockstep worker");
-            let command = ui.add(command.desired_width(330.0));
+            let edit = TextEdit::singleline(&mut draft.remote_command).hint_text("ssh spark lockstep worker");
+            let command = ui.add_sized([320.0, 26.0], edit);
             labelled(&command, "Remote command", &draft.remote_command);
             ui.label(RichText::new("added on Save").small().color(t.text_muted));
-            ui.end_row();
         });
         if let Some(index) = removed {
             draft.settings.remotes.remove(index);

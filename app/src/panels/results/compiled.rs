@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 fn resources_ui(ui: &mut Ui, report: &CompileReport) {
     let t = theme::tokens(ui);
     ScrollArea::both().id_salt("resources").auto_shrink(false).show(ui, |ui| {
-        Grid::new("resources").num_columns(7).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
+        Grid::new("resources").num_columns(7).spacing([space::XL, space::XS]).show(ui, |ui| {
             for name in ["Kernel", "Registers", "Shared", "Stack", "Spill stores", "Spill loads", "Barriers"] {
                 parts::caption(ui, name);
             }

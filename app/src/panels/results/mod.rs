@@ -37,7 +37,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         ResultTab::Timing => timing::show(ui, screen, desk),
         ResultTab::Console => console::show(ui, screen, desk),
         tab => {
-            let scroll = ScrollArea::both().id_salt(("result", tab)).auto_shrink(false);
+            // Sentences wrap; the counters' table may be wider than the pane.
+            let wide = tab == ResultTab::Counters;
+            let scroll = ScrollArea::new([wide, true]).id_salt(("result", tab)).auto_shrink(false);
             scroll.show(ui, |ui| {
                 Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| match tab {
                     ResultTab::Verdict => verdict::show(ui, screen, desk),

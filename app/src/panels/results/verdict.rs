@@ -41,6 +41,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     };
     if let Some(verdict) = earlier.filter(|_| !running) {
         faults_ui(ui, screen, verdict);
+        for note in &verdict.notes {
+            ui.label(RichText::new(format!("ℹ {note}")).color(t.info));
+        }
         hint_ui(ui, screen, desk, verdict);
     }
     for (index, case) in cases.iter().enumerate() {

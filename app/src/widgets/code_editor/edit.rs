@@ -522,3 +522,28 @@ mod tests {
         assert_eq!(editor.text(), end);
     }
 }
+
+#[cfg(test)]
+mod timing {
+    use super::*;
+
+    /// Where a key's time goes in 5,000 lines; run with `--ignored --nocapture`.
+    #[test]
+    #[ignore = "a measurement"]
+    fn time_of_a_key() {
+        let line = "    c[i] = a[i] * 2.0f + b[i]; // one of many lines of a kernel\n";
+        let text = format!("__global__ void f(float* a, float* b, float* c, int i) {{\n{}}}\n", line.repeat(5_000));
+        let mut editor = Editor::new(text);
+        editor.spans(0..1000);
+        editor.act(&EditorAction::GoTo { line: 2_500, column: 5 }, 0.0);
+        for _ in 0..5 {
+            let clock = std::time::Instant::now();
+            editor.act(&EditorAction::Type("x".into()), 0.0);
+            let act = clock.elapsed();
+            let clock = std::time::Instant::now();
+            let at = editor.cursor();
+            let spans = editor.spans(at..at + 3_000).0.len();
+            println!("act {act:?}, {spans} spans {:?}", clock.elapsed());
+        }
+    }
+}

@@ -12,6 +12,7 @@ mod history;
 mod input;
 mod marks;
 mod paint;
+mod syntax;
 mod view;
 
 pub use paint::token_color;
@@ -22,14 +23,12 @@ pub use find::Find;
 pub use marks::{LineMark, MarkKind, Marks};
 pub use view::{EditorLook, EditorResponse, editor_id, show};
 
-use crate::widgets::highlight::{Highlighter, Span};
+use crate::widgets::highlight::Span;
 pub use history::Change;
 use history::{EditKind, History};
 use std::cell::RefCell;
 use std::ops::Range;
-
-/// Above this many bytes the text is shown without colours: parsing it would hold up a frame.
-pub const MAX_HIGHLIGHT_BYTES: usize = 400_000;
+use syntax::Syntax;
 
 /// Ask for a place to come into view. A new generation is a new request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +54,7 @@ pub struct Editor {
     pub find: Find,
     pub marks: Marks,
     /// Follows the text lazily when the view asks for colours.
-    highlighter: RefCell<(u64, Highlighter)>,
+    syntax: RefCell<Syntax>,
 }
 
 impl Default for Editor {
@@ -77,7 +76,7 @@ impl Editor {
             reveal: Reveal::default(),
             find: Find::default(),
             marks: Marks::default(),
-            highlighter: RefCell::new((0, Highlighter::default())),
+            syntax: RefCell::default(),
         }
     }
 
@@ -151,17 +150,9 @@ impl Editor {
         }
     }
 
-    /// Colours of the bytes in `range`; none for a text that is too long to parse between two frames.
-    pub fn spans(&self, range: Range<usize>) -> Vec<Span> {
-        if self.buffer.len() > MAX_HIGHLIGHT_BYTES {
-            return Vec::new();
-        }
-        let (version, highlighter) = &mut *self.highlighter.borrow_mut();
-        if *version != self.version {
-            highlighter.update(self.buffer.text());
-            *version = self.version;
-        }
-        highlighter.spans_in(range)
+    /// Colours of the bytes in `range`, and whether better ones are on their way.
+    pub(crate) fn spans(&self, range: Range<usize>) -> (Vec<Span>, bool) {
+        self.syntax.borrow_mut().spans(self.buffer.text(), self.version, range)
     }
 
     /// The bracket at or before the cursor and its partner. Looks no further than a screenful or two each way.
@@ -226,6 +217,7 @@ impl Editor {
         let removed_lines = self.buffer.line_of(range.end) - line;
         // A change at the start of a line moves that line's marks with it; elsewhere the line keeps them.
         let whole = range.start == self.buffer.line_range(line).start;
+        self.syntax.get_mut().edited(range.clone(), with.len());
         let removed = self.buffer.replace(range, with);
         let added_lines = with.bytes().filter(|byte| *byte == b'\n').count();
         self.marks.shift(if whole { line } else { line + 1 }, removed_lines, added_lines);

@@ -74,6 +74,8 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     let body = Rect::from_min_max(pos2(gutter.right(), whole.top()), whole.max);
 
     let mut body_ui = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt("body"));
+    // Fading edges would hide characters.
+    body_ui.spacing_mut().scroll.fade.strength = 0.0;
     let mut actions = Vec::new();
     let output =
         egui::ScrollArea::both().id_salt(look.key).auto_shrink(false).show_viewport(&mut body_ui, |ui, viewport| {
@@ -137,7 +139,10 @@ fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Po
     let lines = first..last.max(first);
     let bytes = editor.buffer().line_range(lines.start).start
         ..editor.buffer().line_range(lines.end.saturating_sub(1).max(lines.start)).end;
-    let spans = editor.spans(bytes);
+    let (spans, pending) = editor.spans(bytes);
+    if pending {
+        ui.ctx().request_repaint_after(std::time::Duration::from_millis(30));
+    }
     let galleys = lines
         .clone()
         .map(|line| {

@@ -1,0 +1,337 @@
+//! The window as a learner uses it, by accessible label, with a scripted engine.
+
+mod window_support;
+
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use lockstep::command::{Action, Command};
+use lockstep::state::{ResultTab, WorkTab};
+use lockstep::widgets::code_editor::MarkKind;
+use std::time::{Duration, Instant};
+use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
+
+#[test]
+fn a_kernel_passes_and_the_plot_gets_a_point() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    assert!(window.has("Your first kernel"));
+    window.paste_kernel(GOOD);
+    assert_eq!(window.text(), GOOD);
+    window.click("▶ Check");
+    assert!(window.has("Passed"), "the verdict says so");
+    let desk = window.app().state.desk().expect("a text");
+    assert_eq!(desk.runs.len(), 1);
+    assert!(desk.runs[0].passed && desk.runs[0].points.len() == 1, "the run is a point: {:?}", desk.runs);
+    let day = window.app().state.day().expect("a day").clone();
+    assert!(window.app().state.progress.is_step_done(&day, curriculum::Step::CodeIt));
+    window.click("Timing");
+    assert!(!window.has("No runs yet"));
+}
+
+#[test]
+fn a_broken_kernel_shows_its_fault_at_the_line() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    window.paste_kernel(&unguarded());
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.has("Not yet") && window.has("Out of bounds"));
+    assert!(window.has("Fault on line 6"), "the gutter marks the line");
+    window.harness.get_all_by_label("line 6").next().expect("a link to the line").click();
+    window.settle();
+    assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position().0, 6);
+    // A line above moves the mark along.
+    window.app_edit(lockstep::widgets::code_editor::EditorAction::GoTo { line: 1, column: 1 });
+    window.app_edit(lockstep::widgets::code_editor::EditorAction::NewLine);
+    assert!(window.has("Fault on line 7"));
+}
+
+#[test]
+fn wrong_output_lists_the_first_mismatches() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("extern \"C\" __global__ void vector_add() {}\n");
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.has("never written") && window.has("c[0]"));
+    assert!(window.has("What this usually means"), "the day's hint for this diagnosis");
+}
+
+#[test]
+fn errors_appear_while_typing_and_the_next_problem_is_a_key_away() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(&GOOD.replace("a[i] + b[i]", "oops"));
+    window.settle();
+    assert!(window.has("Error on line 6"));
+    window.key(Modifiers::NONE, Key::F8);
+    let desk = window.app().state.desk().expect("a text");
+    assert_eq!(desk.editor.cursor_position().0, 6);
+    assert_eq!(desk.editor.marks.on_line(6)[0].kind, MarkKind::Error);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(window.app().state.view.result, ResultTab::Problems);
+    window.key(Modifiers::COMMAND, Key::Z);
+    window.settle();
+    assert!(!window.has("Error on line 6"), "undo takes the error away");
+}
+
+#[test]
+fn typing_undo_and_redo_work_from_the_keyboard() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    window.key(Modifiers::COMMAND, Key::A);
+    for word in ["int ", "x;"] {
+        window.type_text(word);
+    }
+    window.key(Modifiers::NONE, Key::Enter);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.type_text("y");
+    assert_eq!(window.text(), "int x;\n    y");
+    let typed = window.text().to_owned();
+    for _ in 0..8 {
+        window.key(Modifiers::COMMAND, Key::Z);
+    }
+    assert!(window.text().contains("TODO"), "back at the scaffold: {}", window.text());
+    for _ in 0..8 {
+        window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+    }
+    assert_eq!(window.text(), typed);
+}
+
+#[test]
+fn panes_are_left_by_keyboard() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.do_command(Command::Do(Action::ToggleResults));
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    let mut focused = Vec::new();
+    for _ in 0..5 {
+        window.key(Modifiers::NONE, Key::F6);
+        let editor = window.harness.get_by_label("Code editor").is_focused();
+        focused.push((window.app().state.view.focus.0, editor));
+    }
+    assert!(focused[..4].iter().all(|(_, editor)| !editor), "{focused:?}");
+    assert!(focused[4].1, "after all panes the editor has the keyboard again: {focused:?}");
+}
+
+#[test]
+fn search_replace_and_go_to_line() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::H);
+    window.type_text("float");
+    assert!(window.has("3 matches"));
+    window.key(Modifiers::NONE, Key::F3);
+    assert!(window.has("of 3"));
+    window.harness.get_by_label("Replace with").focus();
+    window.settle();
+    window.type_text("double");
+    window.click("Replace All");
+    assert_eq!(window.text(), GOOD.replace("float", "double"));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.has("Replace All"));
+    window.key(Modifiers::COMMAND, Key::G);
+    window.type_text("5");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position(), (5, 5));
+    assert!(window.harness.get_by_label("Code editor").is_focused());
+}
+
+#[test]
+fn the_palette_finds_commands_and_days() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::P);
+    window.type_text("light theme");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
+    assert!(!window.harness.ctx.global_style().visuals.dark_mode);
+    window.key(Modifiers::NONE, Key::F1);
+    window.type_text("week 3 day 5");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.has("This day is planned"));
+}
+
+#[test]
+fn every_action_can_be_done_at_any_time() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    for action in Action::ALL {
+        // These open system dialogs or end the window.
+        if matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
+            continue;
+        }
+        window.do_command(Command::Do(action));
+        window.do_command(Command::CloseDialog);
+    }
+    // And with no day open.
+    window.harness.state_mut().state.view.day = None;
+    window.harness.state_mut().state.desk = None;
+    for action in Action::ALL {
+        if !matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
+            window.do_command(Command::Do(action));
+            window.do_command(Command::CloseDialog);
+        }
+    }
+}
+
+#[test]
+fn every_action_is_in_a_menu() {
+    use lockstep::command::Menu;
+    let mut window = Window::open(true, SIZE, simple_script());
+    for menu in Menu::ALL {
+        window.click(menu.title());
+        for action in Action::ALL.into_iter().filter(|action| action.info().menu == menu) {
+            assert!(window.has(action.info().text), "{} is not in {}", action.info().text, menu.title());
+        }
+        window.key(Modifiers::NONE, Key::Escape);
+    }
+}
+
+#[test]
+fn a_quiz_answer_is_marked_and_kept() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    window.key(Modifiers::COMMAND, Key::Num5);
+    assert!(window.has("Quiz"));
+    let day = window.app().state.day().expect("a day").clone();
+    let question = &day.quiz.questions[0];
+    window.do_command(Command::Answered { question: question.id.clone(), correct: false });
+    let progress = &window.app().state.progress;
+    assert!(!progress.days[&day.id].answers[&question.id].correct);
+    assert!(progress.review.contains_key(&format!("{}/{}", day.id, question.id)), "it comes back for review");
+}
+
+#[test]
+fn hints_come_one_by_one_and_the_solution_asks_first() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(Modifiers::COMMAND, Key::Num4);
+    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::H);
+    assert!(window.has("Hint 1 of") && !window.has("Hint 2 of"));
+    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::H);
+    assert!(window.has("Hint 2 of"));
+    window.do_command(Command::Do(Action::ShowSolution));
+    assert!(window.has("Show the solution?"));
+    window.click("Show it");
+    assert_eq!(window.app().state.view.work, WorkTab::Solution);
+    window.click("Put into the editor");
+    assert_eq!(window.text(), window_support::reference());
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    window.key(Modifiers::COMMAND, Key::Z);
+    assert!(window.text().contains("TODO"), "the learner's text is one undo away");
+}
+
+#[test]
+fn reset_asks_and_can_be_undone() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("mine");
+    window.do_command(Command::Do(Action::ResetToScaffold));
+    window.click("Reset");
+    assert!(window.text().contains("TODO"));
+    window.do_command(Command::Do(Action::Undo));
+    assert_eq!(window.text(), "mine");
+}
+
+#[test]
+fn the_text_is_there_again_after_a_restart_with_its_undo() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("first");
+    window.paste_kernel("second");
+    let Window { harness, folder, .. } = window;
+    drop(harness);
+    let mut window = Window::open_in(folder, true, SIZE, simple_script());
+    assert_eq!(window.text(), "second");
+    window.do_command(Command::Do(Action::Undo));
+    assert_eq!(window.text(), "first");
+}
+
+/// A worker that never answers costs no frame: each must take less than 50 ms, also in this unoptimised build.
+#[test]
+fn the_window_stays_alive_while_a_worker_hangs() {
+    let script = |job: &gpu_core::job::Job| match job {
+        gpu_core::job::Job::Check { .. } => None,
+        job => Some(answer(job)),
+    };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.app().state.is_running() && window.has("Checking"));
+    let mut slowest = Duration::ZERO;
+    for _ in 0..60 {
+        let start = Instant::now();
+        window.harness.event(egui::Event::Text("x".into()));
+        window.harness.step();
+        slowest = slowest.max(start.elapsed());
+    }
+    println!("slowest frame {slowest:?}");
+    assert!(slowest < Duration::from_millis(50), "slowest frame {slowest:?}");
+    assert!(window.text().contains("xxxxxxxxxx"), "typing goes on");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.app().state.is_running() && window.has("Stopped"));
+    assert_eq!(window.engine.0.borrow().stopped.len(), 1);
+}
+
+#[test]
+fn the_missing_compiler_is_offered_and_checks_wait_for_it() {
+    use lockstep::effect::Update;
+    use lockstep::state::Compiler;
+    let mut window = Window::open(false, SIZE, simple_script());
+    let missing = Compiler::Missing { message: "NVRTC was not found.".into(), download_bytes: 90_000_000 };
+    window.harness.state_mut().inject(Update::Compiler(missing));
+    window.settle();
+    assert!(window.has("90 MB") && window.has("Install NVRTC"));
+    let before = window.engine.0.borrow().jobs.len();
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(window.engine.0.borrow().jobs.len(), before, "nothing is submitted");
+    assert!(window.has("The CUDA compiler is missing"));
+    let progress =
+        Compiler::Installing { what: "nvidia-cuda-nvrtc".into(), done_bytes: 45_000_000, total_bytes: 90_000_000 };
+    window.harness.state_mut().inject(Update::Compiler(progress));
+    window.settle();
+    assert!(window.has("45 of 90 MB") && window.has("Cancel"));
+}
+
+#[test]
+fn settings_are_changed_and_a_remote_machine_is_added() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(Modifiers::COMMAND, Key::Comma);
+    window.click("Light");
+    window.harness.get_by_label("Remote name").focus();
+    window.settle();
+    window.type_text("spark");
+    window.click("Save");
+    assert!(window.has("needs a name and the command"), "half a remote is refused");
+    window.harness.get_by_label("Remote command").focus();
+    window.settle();
+    window.type_text("ssh spark lockstep worker");
+    window.click("Save");
+    let settings = &window.app().state.settings;
+    assert_eq!(settings.theme, curriculum::store::ThemeChoice::Light);
+    assert_eq!(settings.remotes.len(), 1);
+}
+
+impl Window {
+    fn do_command(&mut self, command: Command) {
+        self.harness.state_mut().command(command);
+        self.settle();
+    }
+
+    fn app_edit(&mut self, action: lockstep::widgets::code_editor::EditorAction) {
+        self.do_command(Command::Edit(action));
+    }
+}
+
+/// Typing in the middle of a long text; debug builds are several times slower than what learners run.
+#[test]
+fn five_thousand_lines_stay_smooth() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let line = "    c[i] = a[i] * 2.0f + b[i]; // one of many lines of a kernel\n";
+    window.paste_kernel(&line.repeat(5_000));
+    window.do_command(Command::GoToLine { line: 2_500, column: 5 });
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..40 {
+        window.harness.event(egui::Event::Text("x".into()));
+        let start = Instant::now();
+        // The frame that takes the key and the one that shows it.
+        window.harness.step();
+        window.harness.step();
+        times.push(start.elapsed() / 2);
+    }
+    times.sort();
+    println!("median {:?}, slowest {:?}", times[20], times[39]);
+    assert!(times[20] < Duration::from_millis(40), "median {:?}", times[20]);
+    assert!(window.text().contains("xxxxxxxx"));
+}

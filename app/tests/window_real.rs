@@ -1,0 +1,130 @@
+//! The window on the real engine: the built binary as worker, NVRTC as compiler, the emulator as device.
+
+mod lab_support;
+mod window_support;
+
+use curriculum::Course;
+use curriculum::store::Store;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use lockstep::app::App;
+use lockstep::command::{Action, Command};
+use lockstep::lab::Labs;
+use lockstep::state::Compiler;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+struct Real {
+    harness: Harness<'static, App>,
+    _folder: tempfile::TempDir,
+}
+
+impl Real {
+    fn open() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().to_owned();
+        let nvrtc = lab_support::nvrtc();
+        let harness = Harness::builder().with_size(window_support::SIZE).build_eframe(move |cc| {
+            let store = Store::open(&path).expect("a fresh data folder");
+            let command = vec![env!("CARGO_BIN_EXE_lockstep").to_owned(), "worker".to_owned()];
+            let engine = Labs::new(path.clone(), cc.egui_ctx.clone()).with_worker(command);
+            let mut app = App::with_parts(&cc.egui_ctx, Course::embedded(), store, path, Box::new(engine));
+            app.state.settings.nvrtc = Some(nvrtc);
+            app.start(Some("week1/day4"));
+            app
+        });
+        let mut real = Self { harness, _folder: folder };
+        real.until("compiler and text", |app| {
+            matches!(app.state.compiler, Compiler::Found { .. }) && app.state.desk().is_some_and(|desk| desk.loaded)
+        });
+        real
+    }
+
+    /// Draws frames until it holds; gives the slowest frame.
+    fn until(&mut self, what: &str, holds: impl Fn(&App) -> bool) -> Duration {
+        let start = Instant::now();
+        let mut slowest = Duration::ZERO;
+        loop {
+            let frame = Instant::now();
+            self.harness.step();
+            slowest = slowest.max(frame.elapsed());
+            if holds(self.harness.state()) {
+                return slowest;
+            }
+            assert!(start.elapsed() < PATIENCE, "never came: {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        self.harness.state_mut().command(command);
+        self.harness.step();
+    }
+
+    fn has(&self, label: &str) -> bool {
+        self.harness.query_all_by_label_contains(label).next().is_some()
+    }
+}
+
+#[test]
+fn the_reference_passes_and_a_missing_guard_is_marked() {
+    let mut real = Real::open();
+    real.command(Command::OpenInEditor(window_support::reference()));
+    real.command(Command::Do(Action::Check));
+    real.until("the verdict", |app| !app.state.is_running());
+    let desk = real.harness.state().state.desk().expect("a text");
+    let verdict = desk.verdict.value().expect("a verdict");
+    assert!(verdict.passed, "{}", verdict.summary);
+    assert!(desk.trace.is_some(), "the launch explorer gets the run's trace");
+    assert!(desk.runs.iter().any(|run| run.passed && !run.points.is_empty()), "the plot gets a point");
+    real.harness.run_steps(4);
+    assert!(real.has("Passed"));
+
+    real.command(Command::OpenInEditor(window_support::unguarded()));
+    real.command(Command::Do(Action::Check));
+    real.until("the verdict", |app| !app.state.is_running());
+    real.harness.run_steps(4);
+    assert!(real.has("Out of bounds") && real.has("Fault on line 6"));
+}
+
+#[test]
+fn compiler_errors_are_marked_while_typing() {
+    let mut real = Real::open();
+    real.command(Command::OpenInEditor(window_support::GOOD.replace("a[i]", "oops")));
+    real.until("the error", |app| app.state.desk().is_some_and(|desk| desk.editor.marks.iter().next().is_some()));
+    real.harness.run_steps(4);
+    assert!(real.has("Error on line 6") && real.has("oops"));
+}
+
+/// An endless kernel in a real worker: frames go on, Stop ends it, and the next kernel runs.
+#[test]
+fn an_endless_kernel_costs_no_frame() {
+    let mut real = Real::open();
+    let endless = window_support::GOOD.replace("if (i < n)", "while (n > 0) { c[0] = c[0] + 1.0f; }\n    if (i < n)");
+    real.command(Command::OpenInEditor(endless));
+    real.command(Command::Do(Action::Check));
+    let start = Instant::now();
+    let mut frames: Vec<Duration> = Vec::new();
+    while start.elapsed() < Duration::from_secs(3) && real.harness.state().state.is_running() {
+        let frame = Instant::now();
+        real.harness.step();
+        frames.push(frame.elapsed());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(real.harness.state().state.is_running(), "it should still hang");
+    frames.sort();
+    let (median, slowest) = (frames[frames.len() / 2], frames[frames.len() - 1]);
+    println!("{} frames, median {median:?}, slowest {slowest:?}", frames.len());
+    assert!(median < Duration::from_millis(25), "median {median:?}");
+    // A single frame may wait for a core when the whole test suite runs beside it.
+    let late = frames.iter().filter(|frame| **frame > Duration::from_millis(50)).count();
+    assert!(late * 50 <= frames.len(), "{late} of {} frames took over 50 ms; slowest {slowest:?}", frames.len());
+    real.command(Command::Do(Action::Stop));
+    real.until("the stop", |app| !app.state.is_running());
+    real.command(Command::OpenInEditor(window_support::GOOD.to_owned()));
+    real.command(Command::Do(Action::Check));
+    real.until("the verdict", |app| !app.state.is_running());
+    let desk = real.harness.state().state.desk().expect("a text");
+    assert!(desk.verdict.value().is_some_and(|verdict| verdict.passed), "the next kernel runs");
+}
