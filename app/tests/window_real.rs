@@ -74,7 +74,7 @@ fn the_reference_passes_and_a_missing_guard_is_marked() {
     real.command(Command::Do(Action::Check));
     real.until("the verdict", |app| !app.state.is_running());
     let desk = real.harness.state().state.desk().expect("a text");
-    let verdict = desk.verdict.value().expect("a verdict");
+    let verdict = desk.verdict.value().unwrap_or_else(|| panic!("no verdict: {:?}", desk.trouble));
     assert!(verdict.passed, "{}", verdict.summary);
     assert!(desk.trace.is_some(), "the launch explorer gets the run's trace");
     assert!(desk.runs.iter().any(|run| run.passed && !run.points.is_empty()), "the plot gets a point");
@@ -126,5 +126,5 @@ fn an_endless_kernel_costs_no_frame() {
     real.command(Command::Do(Action::Check));
     real.until("the verdict", |app| !app.state.is_running());
     let desk = real.harness.state().state.desk().expect("a text");
-    assert!(desk.verdict.value().is_some_and(|verdict| verdict.passed), "the next kernel runs");
+    assert!(desk.verdict.value().is_some_and(|verdict| verdict.passed), "the next kernel runs: {:?}", desk.trouble);
 }

@@ -62,10 +62,8 @@ impl Device {
         let threads: u32 = launch.block.iter().product();
         let warps = threads.div_ceil(32).max(1);
         let max_warps = self.threads_per_sm / 32;
-        let mut limits = vec![
-            (self.blocks_per_sm, OccupancyLimit::Blocks),
-            (max_warps / warps, OccupancyLimit::Threads),
-        ];
+        let mut limits =
+            vec![(self.blocks_per_sm, OccupancyLimit::Blocks), (max_warps / warps, OccupancyLimit::Threads)];
         if let Some(registers) = launch.registers_per_thread.filter(|registers| *registers > 0) {
             let per_warp = (registers * 32).next_multiple_of(256);
             limits.push((65536 / per_warp / warps, OccupancyLimit::Registers));

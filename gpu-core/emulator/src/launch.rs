@@ -206,10 +206,16 @@ fn check_shape(launch: &Launch, kernel: &KernelInfo, sm: &Device) -> Result<(), 
             ));
         }
         if launch.block[axis] > MAX_BLOCK[axis] {
-            return Err(format!("a block may have at most {} threads along {name}, not {}", MAX_BLOCK[axis], launch.block[axis]));
+            return Err(format!(
+                "a block may have at most {} threads along {name}, not {}",
+                MAX_BLOCK[axis], launch.block[axis]
+            ));
         }
         if launch.grid[axis] > MAX_GRID[axis] {
-            return Err(format!("a grid may have at most {} blocks along {name}, not {}", MAX_GRID[axis], launch.grid[axis]));
+            return Err(format!(
+                "a grid may have at most {} blocks along {name}, not {}",
+                MAX_GRID[axis], launch.grid[axis]
+            ));
         }
     }
     let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
@@ -228,7 +234,9 @@ fn check_shape(launch: &Launch, kernel: &KernelInfo, sm: &Device) -> Result<(), 
     if let Some(registers) = launch.registers_per_thread
         && u64::from(registers) * threads.next_multiple_of(32) > 65536
     {
-        return Err(format!("{registers} registers for each of {threads} threads exceed the 65536 of a multiprocessor"));
+        return Err(format!(
+            "{registers} registers for each of {threads} threads exceed the 65536 of a multiprocessor"
+        ));
     }
     if launch.params.len() != kernel.param_bytes as usize {
         return Err(format!(
@@ -302,7 +310,11 @@ fn run(
             base: allocation.base,
             end: allocation.base + allocation.bytes,
             pointer: allocation.pointer(),
-            init: if freed || allocation.always_initialised() { std::ptr::null() } else { allocation.init_bits().as_ptr() },
+            init: if freed || allocation.always_initialised() {
+                std::ptr::null()
+            } else {
+                allocation.init_bits().as_ptr()
+            },
             init_words: allocation.init_bits().len(),
             name: allocation.name.clone(),
             read_only: allocation.read_only,

@@ -145,13 +145,7 @@ pub struct Memory {
 impl Memory {
     /// An empty memory that refuses allocations beyond `limit_bytes` in total.
     pub fn new(limit_bytes: u64) -> Memory {
-        Memory {
-            limit: limit_bytes,
-            used: 0,
-            next: FIRST_ADDRESS,
-            allocations: Vec::new(),
-            modules: HashMap::new(),
-        }
+        Memory { limit: limit_bytes, used: 0, next: FIRST_ADDRESS, allocations: Vec::new(), modules: HashMap::new() }
     }
 
     /// Bytes in live allocations, and the limit.

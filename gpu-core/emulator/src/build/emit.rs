@@ -23,11 +23,18 @@ pub enum Entity {
     Reg(Reg),
     VectorReg(Vec<Reg>),
     /// A kernel parameter: offset in the argument block.
-    KernelParam { offset: u32, bytes: u32 },
+    KernelParam {
+        offset: u32,
+        bytes: u32,
+    },
     /// A parameter or result of a device function or of a call: rows in the frame.
     FrameParam(ParamArea),
     /// Variable with an address inside a window.
-    Variable { window: Window, address: u64, bytes: u64 },
+    Variable {
+        window: Window,
+        address: u64,
+        bytes: u64,
+    },
     Function(u32),
     Builtin(crate::exec::image::Builtin),
     /// `.branchtargets`.
@@ -88,9 +95,13 @@ pub enum Edge {
     Branch(Target, bool),
     Table(Vec<Target>),
     /// Leaves the function (`conditional`: or goes on).
-    Leave { conditional: bool },
+    Leave {
+        conditional: bool,
+    },
     /// `trap` and calls that never return.
-    Dead { conditional: bool },
+    Dead {
+        conditional: bool,
+    },
 }
 
 /// A label as seen from a scope.
@@ -281,10 +292,7 @@ impl<'m> Emit<'m> {
                 match self.find(name) {
                     Some(Entity::Reg(reg)) => {
                         if !fits(reg.bits, bits) {
-                            return Err(format!(
-                                "`{name}` has {} bits where the instruction wants {bits}",
-                                reg.bits
-                            ));
+                            return Err(format!("`{name}` has {} bits where the instruction wants {bits}", reg.bits));
                         }
                         self.reads.push(reg.slot);
                         Ok((reg.slot, reg.bits))
@@ -632,10 +640,7 @@ impl<'a> Inst<'a> {
     pub fn take_int(&mut self) -> Option<Ty> {
         let at = self.parts.iter().position(|(part, used)| !used && Ty::parse(part).is_some())?;
         let ty = Ty::parse(self.parts[at].0)?;
-        let integer = matches!(
-            ty,
-            Ty::U16 | Ty::S16 | Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64 | Ty::U16x2 | Ty::S16x2
-        );
+        let integer = matches!(ty, Ty::U16 | Ty::S16 | Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64 | Ty::U16x2 | Ty::S16x2);
         integer.then(|| {
             self.parts[at].1 = true;
             ty

@@ -252,10 +252,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         );
         // Dynamic shared memory starts where no static variable of the module can be; see `dynamic_base`.
         let address = if dynamic { u64::from(self.dynamic_base()) } else { u64::from(offset) };
-        self.globals.insert(
-            variable.name.to_owned(),
-            Entity::Variable { window: Window::Shared, address, bytes },
-        );
+        self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address, bytes });
     }
 
     /// Offset of dynamic shared memory: behind all static shared variables of the module, wherever declared.
@@ -350,10 +347,16 @@ impl<'t, 'a> Builder<'t, 'a> {
             emit.calls_indirectly,
         ));
         drop(emit);
-        let undefined = self.link(&mut code[first_pc as usize..], &infos[first_pc as usize..], &edges, &labels, function.entry, first_pc);
+        let undefined = self.link(
+            &mut code[first_pc as usize..],
+            &infos[first_pc as usize..],
+            &edges,
+            &labels,
+            function.entry,
+            first_pc,
+        );
         for (table, targets) in table_fixups {
-            tables[table] =
-                targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();
+            tables[table] = targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();
         }
         self.image.uses_alloca |= uses_alloca;
         self.image.functions.push(FunctionImage {
@@ -623,8 +626,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                     todo.extend((0..count as u32).filter(|f| !bodies[*f as usize].entry));
                 }
             }
-            let mut names: Vec<&String> =
-                (0..count).filter(|f| seen[*f]).flat_map(|f| &self.mentions[f].0).collect();
+            let mut names: Vec<&String> = (0..count).filter(|f| seen[*f]).flat_map(|f| &self.mentions[f].0).collect();
             names.sort_unstable();
             names.dedup();
             let mut shared: Vec<SharedVariable> =

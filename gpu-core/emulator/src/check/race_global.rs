@@ -277,7 +277,13 @@ fn step(cx: &Cx<'_>, old: u64, stamp: u64, mine: Mine, kind: AccessKind, atomic:
     let conflict = match was {
         READ => !same && !before(),
         READ_MANY => !same_block && !before() || same_block && u64::from((old >> CLOCK) as u32 & CLOCKS) > mine.floor,
-        READ_BLOCKS => if same_block { !cx.grid.syncs.used_by(cx.block.index) } else { !before() },
+        READ_BLOCKS => {
+            if same_block {
+                !cx.grid.syncs.used_by(cx.block.index)
+            } else {
+                !before()
+            }
+        }
         _ => !same && !before(),
     };
     (stamp | WRITTEN, conflict)

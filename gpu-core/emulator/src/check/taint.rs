@@ -30,15 +30,8 @@ const MAX_ORIGINS: usize = 256;
 impl Warp {
     /// Marks a register that no instruction wrote yet.
     pub fn poison_register(&mut self, frame: u32, slot: Slot, lanes: u32, pc: u32) {
-        let origin = self.origin(Origin {
-            pc,
-            lane: 0,
-            space: None,
-            address: 0,
-            bytes: 0,
-            allocation: None,
-            reported: false,
-        });
+        let origin =
+            self.origin(Origin { pc, lane: 0, space: None, address: 0, bytes: 0, allocation: None, reported: false });
         self.poison.insert((frame, slot.0), Poison { lanes, computed: false, origin });
     }
 
@@ -153,7 +146,8 @@ impl Cx<'_> {
                 {
                     self.report_use(mark.origin, pc, mark.lanes & mask, "takes it for an address");
                 }
-                let data: Vec<Slot> = info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
+                let data: Vec<Slot> =
+                    info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
                 if let Some(mark) = self.marks(&data, None)
                     && mark.lanes & mask != 0
                 {
@@ -260,7 +254,11 @@ impl Cx<'_> {
         for lane in lanes(info_mask) {
             // SAFETY: slots of a decoded instruction.
             let address = unsafe {
-                let base = if self.address_is_wide(op) { self.lane::<u64>(op.a, lane) } else { self.lane::<u32>(op.a, lane).into() };
+                let base = if self.address_is_wide(op) {
+                    self.lane::<u64>(op.a, lane)
+                } else {
+                    self.lane::<u32>(op.a, lane).into()
+                };
                 base.wrapping_add(op.imm as u64)
             };
             let bytes = self.store_bytes(op);

@@ -4,9 +4,7 @@ use crate::exec::access::{Addresses, space_of};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
 use crate::exec::space::Window;
-use crate::report::{
-    AccessKind, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, TraceRequest, WarpTrace,
-};
+use crate::report::{AccessKind, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, TraceRequest, WarpTrace};
 
 /// Collects the steps that one worker runs.
 #[derive(Debug)]
@@ -26,8 +24,7 @@ impl Recorder {
 
     /// Whether a warp is traced.
     pub fn wants(&self, block: u64, warp: u32) -> bool {
-        self.request.blocks.contains(&block)
-            && (self.request.warps.is_empty() || self.request.warps.contains(&warp))
+        self.request.blocks.contains(&block) && (self.request.warps.is_empty() || self.request.warps.contains(&warp))
     }
 
     fn open(&mut self, block: [u32; 3], warp: u32) {

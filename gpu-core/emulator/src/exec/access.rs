@@ -285,11 +285,8 @@ impl Cx<'_> {
         let mut best: Option<(u64, AllocationRef, bool)> = None;
         let mut offer = |name: &str, base: u64, size: u64| {
             let inside = address >= base && address.saturating_add(bytes) <= base + size;
-            let distance = if address < base {
-                base - address
-            } else {
-                address.saturating_add(bytes).saturating_sub(base + size)
-            };
+            let distance =
+                if address < base { base - address } else { address.saturating_add(bytes).saturating_sub(base + size) };
             if best.as_ref().is_none_or(|found| distance < found.0) {
                 let offset = address.wrapping_sub(base) as i64;
                 best = Some((distance, AllocationRef { name: name.to_owned(), base, bytes: size, offset }, inside));
@@ -320,14 +317,7 @@ impl Cx<'_> {
 
     #[cold]
     #[inline(never)]
-    fn not_found(
-        &mut self,
-        op: &Op,
-        window: Window,
-        addresses: &Addresses,
-        bytes: u64,
-        kind: AccessKind,
-    ) -> Found {
+    fn not_found(&mut self, op: &Op, window: Window, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
         let cluster = window == Window::Shared && addresses.high >= 1 << 24;
         let bad: Vec<usize> =
             lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
@@ -685,4 +675,3 @@ pub fn store<E: Element, A: AddressWord>(vector: usize) -> Exec {
 pub fn shared_key(block: u64, address: u64) -> u64 {
     SHARED_BASE ^ (block << 24) ^ address
 }
-

@@ -71,7 +71,15 @@ impl Cx<'_> {
     }
 
     /// Reports a fault of the instruction at `pc`; `count` threads met it.
-    pub fn fault(&mut self, kind: FaultKind, pc: u32, lane: Option<usize>, count: u32, message: String, detail: Detail) {
+    pub fn fault(
+        &mut self,
+        kind: FaultKind,
+        pc: u32,
+        lane: Option<usize>,
+        count: u32,
+        message: String,
+        detail: Detail,
+    ) {
         let image = self.image();
         self.grid.report(Fault {
             kind,

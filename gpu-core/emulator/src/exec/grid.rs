@@ -95,12 +95,7 @@ impl Grid<'_> {
     /// Coordinates of a linear thread number of a block.
     pub fn thread(&self, block: [u32; 3], linear: u32) -> ThreadId {
         let [x, y, _] = self.launch.block;
-        ThreadId {
-            block,
-            thread: [linear % x, linear / x % y, linear / (x * y)],
-            warp: linear / 32,
-            lane: linear % 32,
-        }
+        ThreadId { block, thread: [linear % x, linear / x % y, linear / (x * y)], warp: linear / 32, lane: linear % 32 }
     }
 
     /// Coordinates of a linear block number.
@@ -636,7 +631,14 @@ impl Cx<'_> {
             "only {} of the {total} threads of block ({},{},{}) reach barrier {}; the others ended before it",
             missed.arrived, self.block.id[0], self.block.id[1], self.block.id[2], missed.barrier
         );
-        self.fault(FaultKind::BarrierDivergence, missed.pc, Some(0), total - missed.arrived, message, Detail::default());
+        self.fault(
+            FaultKind::BarrierDivergence,
+            missed.pc,
+            Some(0),
+            total - missed.arrived,
+            message,
+            Detail::default(),
+        );
     }
 }
 
@@ -703,11 +705,7 @@ fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     let first = pcs.first().copied();
     let other = pcs.iter().find(|pc| Some(**pc) != first).and_then(|&pc| {
         let (warp, lane) = first_waiter(block, pc)?;
-        Some(OtherSide {
-            source: grid.image.source(pc),
-            thread: grid.thread(block.id, warp * 32 + lane),
-            access: None,
-        })
+        Some(OtherSide { source: grid.image.source(pc), thread: grid.thread(block.id, warp * 32 + lane), access: None })
     });
     let waits: Vec<&Wait> =
         block.warps.iter().flatten().flat_map(|warp| warp.splits.iter().map(|split| &split.wait)).collect();

@@ -15,13 +15,20 @@ pub const NONE: u32 = u32::MAX;
 pub enum Wait {
     Ready,
     /// At a block barrier, until its generation moves on.
-    Barrier { id: u32, generation: u64 },
+    Barrier {
+        id: u32,
+        generation: u64,
+    },
     /// At a `.sync` operation, until all lanes of `members` are there.
-    Sync { members: u32 },
+    Sync {
+        members: u32,
+    },
     /// Until something outside the warp changes; asked again every time the warp is scheduled.
     Poll,
     /// Until the cluster barrier's generation moves on.
-    Cluster { generation: u64 },
+    Cluster {
+        generation: u64,
+    },
 }
 
 /// Lanes with one program counter.
@@ -337,7 +344,15 @@ impl Cx<'_> {
             self.active = taken;
             self.pc = target;
         } else {
-            self.warp.splits.push(Split { pc: target, mask: taken, join, frame, wait: Wait::Ready, polls: 0, awaited: false });
+            self.warp.splits.push(Split {
+                pc: target,
+                mask: taken,
+                join,
+                frame,
+                wait: Wait::Ready,
+                polls: 0,
+                awaited: false,
+            });
             self.active = others;
             self.pc = next;
         }

@@ -48,11 +48,7 @@ pub const ROWS: &[Row] = &[
         examples: &[
             example("mad.lo.s32 %d, %a, %b, %c;", &[(32, 3), (32, 4), (32, 5)], (32, 17)),
             example("mad.hi.u32 %d, %a, %b, %c;", &[(32, 0x8000_0000), (32, 4), (32, 1)], (32, 3)),
-            example(
-                "mad.wide.s32 %d, %a, %b, %c;",
-                &[(32, 0xffff_ffff), (32, 4), (64, 10)],
-                (64, 6),
-            ),
+            example("mad.wide.s32 %d, %a, %b, %c;", &[(32, 0xffff_ffff), (32, 4), (64, 10)], (64, 6)),
             example(
                 "mad.hi.sat.s32 %d, %a, %b, %c;",
                 &[(32, 0x7fff_ffff), (32, 0x7fff_ffff), (32, 0x7fff_ffff)],
@@ -130,24 +126,9 @@ pub const ROWS: &[Row] = &[
             example("max.NaN.f32 %d, %a, %b;", &[(32, 0x7fc0_0000), (32, 0)], (32, 0x7fff_ffff)),
         ],
     },
-    Row {
-        opcode: "addc",
-        class: Class::Integer,
-        decode: |e, i| carry(e, i, Carry::Add),
-        examples: &[],
-    },
-    Row {
-        opcode: "subc",
-        class: Class::Integer,
-        decode: |e, i| carry(e, i, Carry::Sub),
-        examples: &[],
-    },
-    Row {
-        opcode: "madc",
-        class: Class::Integer,
-        decode: |e, i| carry(e, i, Carry::Mad),
-        examples: &[],
-    },
+    Row { opcode: "addc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Add), examples: &[] },
+    Row { opcode: "subc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Sub), examples: &[] },
+    Row { opcode: "madc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Mad), examples: &[] },
     Row {
         opcode: "dp4a",
         class: Class::Integer,
@@ -403,12 +384,8 @@ fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
     let run = match (ty, min) {
         (Ty::U16x2, true) => bin(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
         (Ty::U16x2, false) => bin(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
-        (Ty::S16x2, true) if relu => {
-            bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16))
-        }
-        (Ty::S16x2, false) if relu => {
-            bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16))
-        }
+        (Ty::S16x2, true) if relu => bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16)),
+        (Ty::S16x2, false) if relu => bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16)),
         (Ty::S16x2, true) => bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16) as u16)),
         (Ty::S16x2, false) => bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16) as u16)),
         (Ty::S32, true) if relu => bin(|a: i32, b: i32| a.min(b).max(0)),
@@ -559,18 +536,18 @@ macro_rules! dot {
 fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let (a, b) = (i.ty()?, i.ty()?);
     let run = match (a.signed(), b.signed()) {
-        (false, false) => each_tri(|a: u32, b: u32, c: u32| {
-            dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, false))
-        }),
-        (true, false) => each_tri(|a: u32, b: u32, c: u32| {
-            dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, false))
-        }),
-        (false, true) => each_tri(|a: u32, b: u32, c: u32| {
-            dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, true))
-        }),
-        (true, true) => each_tri(|a: u32, b: u32, c: u32| {
-            dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, true))
-        }),
+        (false, false) => {
+            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, false)))
+        }
+        (true, false) => {
+            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, false)))
+        }
+        (false, true) => {
+            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, true)))
+        }
+        (true, true) => {
+            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, true)))
+        }
     };
     e.simple3(i, run, Ty::B32, Ty::B32, Ty::B32, Ty::B32)
 }
@@ -588,9 +565,7 @@ fn dp2a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     }
     macro_rules! form {
         ($sa:expr, $sb:expr, $from:expr) => {
-            each_tri(|a: u32, b: u32, c: u32| {
-                dot!(2, a, b, c, |a, b, k| half(a, k, $sa) * byte(b, k + $from, $sb))
-            })
+            each_tri(|a: u32, b: u32, c: u32| dot!(2, a, b, c, |a, b, k| half(a, k, $sa) * byte(b, k + $from, $sb)))
         };
     }
     let run = match (a.signed(), b.signed(), hi) {

@@ -31,8 +31,21 @@ struct Code {
 }
 
 const TYPES: &[Ty] = &[
-    Ty::U32, Ty::S32, Ty::B32, Ty::U64, Ty::S64, Ty::B64, Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::BF16, Ty::BF16x2,
-    Ty::B16, Ty::B128, Ty::U16,
+    Ty::U32,
+    Ty::S32,
+    Ty::B32,
+    Ty::U64,
+    Ty::S64,
+    Ty::B64,
+    Ty::F32,
+    Ty::F64,
+    Ty::F16,
+    Ty::F16x2,
+    Ty::BF16,
+    Ty::BF16x2,
+    Ty::B16,
+    Ty::B128,
+    Ty::U16,
 ];
 
 fn pack(code: Code) -> u32 {

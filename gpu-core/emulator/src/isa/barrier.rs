@@ -211,8 +211,21 @@ fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     i.take_where(|part| {
         matches!(
             part,
-            "gl" | "sys" | "gpu" | "cluster" | "sc" | "acq_rel" | "acquire" | "release" | "mbarrier_init" | "async"
-                | "alias" | "generic" | "tensormap" | "sync_restrict" | "global" | "shared"
+            "gl" | "sys"
+                | "gpu"
+                | "cluster"
+                | "sc"
+                | "acq_rel"
+                | "acquire"
+                | "release"
+                | "mbarrier_init"
+                | "async"
+                | "alias"
+                | "generic"
+                | "tensormap"
+                | "sync_restrict"
+                | "global"
+                | "shared"
         )
     });
     let mut op = e.op(fence_exec);

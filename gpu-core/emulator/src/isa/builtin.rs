@@ -91,9 +91,11 @@ unsafe fn vprintf(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
         // SAFETY: the areas belong to this call.
         let (format, values) = unsafe { (argument(cx, format, lane), argument(cx, values, lane)) };
         let format = cx.text_at(format, lane);
-        let (text, count) = printf::format(&format, |offset, out| cx.peek(values + offset, lane, out), |address| {
-            cx.text_at(address, lane)
-        });
+        let (text, count) = printf::format(
+            &format,
+            |offset, out| cx.peek(values + offset, lane, out),
+            |address| cx.text_at(address, lane),
+        );
         cx.print(&text);
         if let Some(result) = site.results.first() {
             // SAFETY: the area belongs to this call.
@@ -129,10 +131,8 @@ unsafe fn assert_fail(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
     // SAFETY: the area belongs to this call.
     let line = site.arguments.get(2).map_or(0, |area| unsafe { argument(cx, *area, lane) } as u32);
     let file = text(cx, 1);
-    let message = format!(
-        "{} failed the assertion `{condition}` ({file}:{line})",
-        crate::exec::fault::text_of(&cx.thread(lane))
-    );
+    let message =
+        format!("{} failed the assertion `{condition}` ({file}:{line})", crate::exec::fault::text_of(&cx.thread(lane)));
     let pc = cx.pc;
     cx.fault(FaultKind::Trap, pc, Some(lane), cx.mask.count_ones(), message, Detail::default());
     cx.exit_lanes(cx.mask)

@@ -3,9 +3,7 @@
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{
-    COMBINE_AND, COMBINE_NONE, COMBINE_NOT, COMBINE_OR, COMBINE_XOR, cmp, select,
-};
+use crate::exec::lanes::{COMBINE_AND, COMBINE_NONE, COMBINE_NOT, COMBINE_OR, COMBINE_XOR, cmp, select};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::flush;
 use crate::num::half::{bf16_to_f32, f16_to_f32};

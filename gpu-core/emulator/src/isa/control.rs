@@ -84,11 +84,7 @@ unsafe fn branch_table(cx: &mut Cx<'_>, op: &Op) -> Flow {
         same |= u32::from(unsafe { cx.lane::<u32>(op.a, lane) } == index) << lane;
     }
     let Some(&target) = table.get(index as usize) else {
-        let message = format!(
-            "{} branches to entry {index} of a table of {}",
-            text_of(&cx.thread(first)),
-            table.len()
-        );
+        let message = format!("{} branches to entry {index} of a table of {}", text_of(&cx.thread(first)), table.len());
         let pc = cx.pc;
         cx.fault(FaultKind::OutOfBounds, pc, Some(first), same.count_ones(), message, Detail::default());
         return Flow::Next;
@@ -138,7 +134,9 @@ fn call(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             CallTarget::Indirect
         }
         Some(Entity::Prototype) => {
-            return Err(format!("function `{name}` has no body; only vprintf, __assertfail, malloc and free are built in"));
+            return Err(format!(
+                "function `{name}` has no body; only vprintf, __assertfail, malloc and free are built in"
+            ));
         }
         _ => return Err(format!("`{name}` is no function")),
     };

@@ -13,38 +13,43 @@ use crate::num::{Format, Overflow, Rounding, canonical, flush, saturate, saturat
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
-pub const ROWS: &[Row] = &[
-    Row {
-        opcode: "cvt",
-        class: Class::Convert,
-        decode: cvt,
-        examples: &[
-            example("cvt.u64.u32 %d, %a;", &[(32, 0xffff_ffff)], (64, 0xffff_ffff)),
-            example("cvt.s64.s32 %d, %a;", &[(32, 0xffff_ffff)], (64, u64::MAX)),
-            example("cvt.rn.f32.s32 %d, %a;", &[(32, 0xffff_fffe)], (32, 0xc000_0000)),
-            example("cvt.rzi.s32.f32 %d, %a;", &[(32, 0xc020_0000)], (32, 0xffff_fffe)),
-            example("cvt.rzi.u32.f32 %d, %a;", &[(32, 0xc020_0000)], (32, 0)),
-            example("cvt.f64.f32 %d, %a;", &[(32, 0x3fc0_0000)], (64, 0x3ff8_0000_0000_0000)),
-            example("cvt.rn.f16.f32 %d, %a;", &[(32, 0x3fc0_0000)], (16, 0x3e00)),
-            example("cvt.f32.f16 %d, %a;", &[(16, 0x3e00)], (32, 0x3fc0_0000)),
-            example("cvt.rn.bf16x2.f32 %d, %a, %b;", &[(32, 0x3f80_0000), (32, 0x4000_0000)], (32, 0x3f80_4000)),
-            example("cvt.rni.f32.f32 %d, %a;", &[(32, 0x4020_0000)], (32, 0x4000_0000)),
-            example("cvt.u32.u8 %d, %a;", &[(32, 0x1ff)], (32, 0xff)),
-            example("cvt.s8.s32 %d, %a;", &[(32, 0x180)], (32, 0xffff_ff80)),
-            example("cvt.sat.u8.s32 %d, %a;", &[(32, 0xffff_ffff)], (32, 0)),
-            example(
-                "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;",
-                &[(32, 0x3f80_0000), (32, 0x4000_0000)],
-                (16, 0x3840),
-            ),
-        ],
-    },
-];
+pub const ROWS: &[Row] = &[Row {
+    opcode: "cvt",
+    class: Class::Convert,
+    decode: cvt,
+    examples: &[
+        example("cvt.u64.u32 %d, %a;", &[(32, 0xffff_ffff)], (64, 0xffff_ffff)),
+        example("cvt.s64.s32 %d, %a;", &[(32, 0xffff_ffff)], (64, u64::MAX)),
+        example("cvt.rn.f32.s32 %d, %a;", &[(32, 0xffff_fffe)], (32, 0xc000_0000)),
+        example("cvt.rzi.s32.f32 %d, %a;", &[(32, 0xc020_0000)], (32, 0xffff_fffe)),
+        example("cvt.rzi.u32.f32 %d, %a;", &[(32, 0xc020_0000)], (32, 0)),
+        example("cvt.f64.f32 %d, %a;", &[(32, 0x3fc0_0000)], (64, 0x3ff8_0000_0000_0000)),
+        example("cvt.rn.f16.f32 %d, %a;", &[(32, 0x3fc0_0000)], (16, 0x3e00)),
+        example("cvt.f32.f16 %d, %a;", &[(16, 0x3e00)], (32, 0x3fc0_0000)),
+        example("cvt.rn.bf16x2.f32 %d, %a, %b;", &[(32, 0x3f80_0000), (32, 0x4000_0000)], (32, 0x3f80_4000)),
+        example("cvt.rni.f32.f32 %d, %a;", &[(32, 0x4020_0000)], (32, 0x4000_0000)),
+        example("cvt.u32.u8 %d, %a;", &[(32, 0x1ff)], (32, 0xff)),
+        example("cvt.s8.s32 %d, %a;", &[(32, 0x180)], (32, 0xffff_ff80)),
+        example("cvt.sat.u8.s32 %d, %a;", &[(32, 0xffff_ffff)], (32, 0)),
+        example("cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", &[(32, 0x3f80_0000), (32, 0x4000_0000)], (16, 0x3840)),
+    ],
+}];
 
 fn int_of(ty: Ty) -> Option<Int> {
     let integer = matches!(
         ty,
-        Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64 | Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64 | Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64
+        Ty::U8
+            | Ty::U16
+            | Ty::U32
+            | Ty::U64
+            | Ty::S8
+            | Ty::S16
+            | Ty::S32
+            | Ty::S64
+            | Ty::B8
+            | Ty::B16
+            | Ty::B32
+            | Ty::B64
     );
     integer.then(|| Int { bits: ty.bits(), signed: ty.signed() })
 }
@@ -112,13 +117,9 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let sat = i.take("sat");
     let relu = i.take("relu");
     let mut imm = rounding_code(mode);
-    for (flag, bit) in [
-        (ftz, code::FTZ),
-        (sat, code::SAT),
-        (relu, code::RELU),
-        (finite, code::FINITE),
-        (rounding.1, code::INTEGRAL),
-    ] {
+    for (flag, bit) in
+        [(ftz, code::FTZ), (sat, code::SAT), (relu, code::RELU), (finite, code::FINITE), (rounding.1, code::INTEGRAL)]
+    {
         imm |= if flag { bit } else { 0 };
     }
     if let Some(name) = narrow.first() {
@@ -150,9 +151,7 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 (false, true) if !sat && from.bits == 32 && from.signed && to.bits == 64 => un(|a: i32| i64::from(a)),
                 (false, true) if !sat && from.bits == 32 && to.bits == 64 => un(|a: u32| u64::from(a)),
                 (true, false) if !sat && from.bits == 64 && to.bits == 32 => un(|a: u64| a as u32),
-                (false, false) if !sat && from.bits == 16 && !from.signed && to.bits >= 16 => {
-                    un(|a: u16| u32::from(a))
-                }
+                (false, false) if !sat && from.bits == 16 && !from.signed && to.bits >= 16 => un(|a: u16| u32::from(a)),
                 (false, false) if !sat && from.bits == 32 && to.bits == 16 && !to.signed => un(|a: u32| a as u16),
                 (false, false) => imm_un(|m, a: u32| int_to_int(m, u64::from(a)) as u32),
                 (false, true) => imm_un(|m, a: u32| int_to_int(m, u64::from(a))),
@@ -313,9 +312,7 @@ fn float_to_float(m: i64, raw: u64) -> u64 {
 fn pack_halves(e: &mut Emit<'_>, i: &mut Inst<'_>, d: Ty, stochastic: bool, imm: i64) -> Decoded<()> {
     i.expect(if stochastic { 4 } else { 3 })?;
     let run: Exec = match (d, stochastic) {
-        (Ty::F16x2, false) => {
-            imm_bin(|m, a: f32, b: f32| pack::f16x2(a, b, rounding_from(m), overflow(m), relu(m)))
-        }
+        (Ty::F16x2, false) => imm_bin(|m, a: f32, b: f32| pack::f16x2(a, b, rounding_from(m), overflow(m), relu(m))),
         (_, false) => imm_bin(|m, a: f32, b: f32| pack::bf16x2(a, b, rounding_from(m), overflow(m), relu(m))),
         (Ty::F16x2, true) => imm_tri(|m, a: f32, b: f32, r: u32| pack::f16x2_rs(a, b, r, overflow(m), relu(m))),
         (_, true) => imm_tri(|m, a: f32, b: f32, r: u32| pack::bf16x2_rs(a, b, r, overflow(m), relu(m))),

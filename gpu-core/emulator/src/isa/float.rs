@@ -87,12 +87,7 @@ pub const ROWS: &[Row] = &[
         decode: copysign,
         examples: &[example("copysign.f32 %d, %a, %b;", &[(32, 0x8000_0000), (32, 0x3f80_0000)], (32, 0xbf80_0000))],
     },
-    Row {
-        opcode: "testp",
-        class: Class::Compare,
-        decode: testp,
-        examples: &[],
-    },
+    Row { opcode: "testp", class: Class::Compare, decode: testp, examples: &[] },
 ];
 
 /// Rounding, flush-to-zero and saturation of an instruction.
@@ -212,12 +207,8 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (Ty::F64, false) if modes.plain() => bin(|a: f64, b: f64| a - b),
         (Ty::F64, true) => imm_bin(|m, a: f64, b: f64| arith64::add(a, b, rounding_from(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| arith64::sub(a, b, rounding_from(m))),
-        (Ty::F32x2, true) => {
-            imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::add(a, b, mode(m))))
-        }
-        (Ty::F32x2, false) => {
-            imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::sub(a, b, mode(m))))
-        }
+        (Ty::F32x2, true) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::add(a, b, mode(m)))),
+        (Ty::F32x2, false) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::sub(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, if add { half::Two::Add } else { half::Two::Sub }),
     };
     emit2(e, i, run, ty, code)
@@ -376,9 +367,7 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
         (Ty::F32, false) if code == 0 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(0))),
         (Ty::F32, false) if code == 1 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(1))),
         (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| minmax::f32(a, b, unpack(m))),
-        (Ty::F32, true) => {
-            imm_tri(|m, a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(m)), c, unpack(m)))
-        }
+        (Ty::F32, true) => imm_tri(|m, a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(m)), c, unpack(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| minmax::f64(a, b, unpack(m))),
         _ => return half::min_max(e, i, ty, code),
     };
@@ -433,4 +422,3 @@ fn testp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.push(op, Taint::Compute);
     Ok(())
 }
-

@@ -46,12 +46,8 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, modes: Modes, relu: bool,
     let run: Exec = match ty {
         Ty::F16 => imm_tri(|m, a: u16, b: u16, c: u16| Kind::F16.fma(a, b, c, mode(m))),
         Ty::BF16 => imm_tri(|m, a: u16, b: u16, c: u16| Kind::Bf16.fma(a, b, c, mode(m))),
-        Ty::F16x2 => {
-            imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::F16.fma(a, b, c, mode(m))))
-        }
-        Ty::BF16x2 => {
-            imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::Bf16.fma(a, b, c, mode(m))))
-        }
+        Ty::F16x2 => imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::F16.fma(a, b, c, mode(m)))),
+        Ty::BF16x2 => imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::Bf16.fma(a, b, c, mode(m)))),
         _ => return i.unsupported(),
     };
     emit(e, i, run, ty, 3, modes.code() | i64::from(relu) << 6 | i64::from(oob) << 7)
@@ -82,12 +78,8 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, code: i64) -> Decoded
     let run: Exec = match (ty, three) {
         (Ty::F16, false) => imm_bin(|m, a: u16, b: u16| relu(minmax::f16(a, b, unpack(m)), m)),
         (Ty::BF16, false) => imm_bin(|m, a: u16, b: u16| relu(minmax::bf16(a, b, unpack(m)), m)),
-        (Ty::F16x2, false) => {
-            imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| relu(minmax::f16(a, b, unpack(m)), m)))
-        }
-        (Ty::BF16x2, false) => {
-            imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| relu(minmax::bf16(a, b, unpack(m)), m)))
-        }
+        (Ty::F16x2, false) => imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| relu(minmax::f16(a, b, unpack(m)), m))),
+        (Ty::BF16x2, false) => imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| relu(minmax::bf16(a, b, unpack(m)), m))),
         _ => return i.unsupported(),
     };
     emit(e, i, run, ty, 2, code)
@@ -128,12 +120,12 @@ pub fn mixed(e: &mut Emit<'_>, i: &mut Inst<'_>, narrow: Ty, what: Mixed, modes:
         (Mixed::Add, Ty::BF16) => imm_bin(|m, a: u16, c: f32| arith32::add(Kind::Bf16.widen(a), c, full(m))),
         (Mixed::Sub, Ty::F16) => imm_bin(|m, a: u16, c: f32| arith32::sub(Kind::F16.widen(a), c, full(m))),
         (Mixed::Sub, Ty::BF16) => imm_bin(|m, a: u16, c: f32| arith32::sub(Kind::Bf16.widen(a), c, full(m))),
-        (Mixed::Fma, Ty::F16) => imm_tri(|m, a: u16, b: u16, c: f32| {
-            arith32::fma(Kind::F16.widen(a), Kind::F16.widen(b), c, full(m))
-        }),
-        (Mixed::Fma, Ty::BF16) => imm_tri(|m, a: u16, b: u16, c: f32| {
-            arith32::fma(Kind::Bf16.widen(a), Kind::Bf16.widen(b), c, full(m))
-        }),
+        (Mixed::Fma, Ty::F16) => {
+            imm_tri(|m, a: u16, b: u16, c: f32| arith32::fma(Kind::F16.widen(a), Kind::F16.widen(b), c, full(m)))
+        }
+        (Mixed::Fma, Ty::BF16) => {
+            imm_tri(|m, a: u16, b: u16, c: f32| arith32::fma(Kind::Bf16.widen(a), Kind::Bf16.widen(b), c, full(m)))
+        }
         _ => return i.unsupported(),
     };
     let mut op = e.op(run);

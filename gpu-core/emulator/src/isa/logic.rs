@@ -119,11 +119,7 @@ pub const ROWS: &[Row] = &[
         opcode: "bfi",
         class: Class::Integer,
         decode: bfi,
-        examples: &[example(
-            "bfi.b32 %d, %a, %b, %c, 4;",
-            &[(32, 0xff), (32, 0), (32, 8)],
-            (32, 0xf00),
-        )],
+        examples: &[example("bfi.b32 %d, %a, %b, %c, 4;", &[(32, 0xff), (32, 0), (32, 8)], (32, 0xf00))],
     },
     Row {
         opcode: "bmsk",

@@ -94,7 +94,9 @@ pub struct Place {
 
 /// Resolves `[base + offset]` for a window.
 pub fn place(e: &mut Emit<'_>, operand: &Operand<'_>, window: Window) -> Decoded<Place> {
-    let Operand::Address { base, offset, .. } = operand else { return Err("an address in brackets is wanted".to_owned()) };
+    let Operand::Address { base, offset, .. } = operand else {
+        return Err("an address in brackets is wanted".to_owned());
+    };
     match &**base {
         Operand::Name(name) => {
             if let Ok(reg) = e.reg(name) {
@@ -359,8 +361,7 @@ unsafe fn frame_load(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 unsafe fn frame_store(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let (bits, shift, register) =
-        ((op.imm & 0xff) as u32, (op.imm >> 8 & 0xff) as u32 * 8, (op.imm >> 24) as u32);
+    let (bits, shift, register) = ((op.imm & 0xff) as u32, (op.imm >> 8 & 0xff) as u32 * 8, (op.imm >> 24) as u32);
     for lane in lanes(cx.mask) {
         // SAFETY: the decoder checked that the words lie in the parameter's area.
         unsafe {

@@ -161,9 +161,9 @@ pub fn find(opcode: &str) -> Option<&'static Row> {
 /// Opcodes that are refused on purpose, and why.
 pub fn refused(opcode: &str) -> Option<&'static str> {
     match opcode {
-        "tcgen05" => Some(
-            "tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a",
-        ),
+        "tcgen05" => {
+            Some("tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a")
+        }
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
             Some("texture and surface instructions are not emulated; use global memory")
         }

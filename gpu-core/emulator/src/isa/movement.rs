@@ -71,7 +71,8 @@ fn mov(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         (d, Operand::Vector(parts)) => pack(e, i, ty, d, parts),
         (Operand::Vector(parts), a) => unpack(e, i, ty, parts, a),
         (Operand::Name(to), Operand::Name(from))
-            if matches!(e.find(to), Some(Entity::VectorReg(_))) && matches!(e.find(from), Some(Entity::VectorReg(_))) =>
+            if matches!(e.find(to), Some(Entity::VectorReg(_)))
+                && matches!(e.find(from), Some(Entity::VectorReg(_))) =>
         {
             let (Some(Entity::VectorReg(to)), Some(Entity::VectorReg(from))) = (e.find(to), e.find(from)) else {
                 return i.unsupported();
@@ -223,14 +224,25 @@ unsafe fn unpack_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 fn window(i: &mut Inst<'_>) -> Decoded<Window> {
-    Ok(match i.take_any(&["global", "shared::cluster", "shared::cta", "shared", "local", "const", "param::entry", "param"]) {
-        Some("global") => Window::Global,
-        Some("local") => Window::Local,
-        Some("const") => Window::Const,
-        Some("param" | "param::entry") => Window::Param,
-        Some(_) => Window::Shared,
-        None => return i.unsupported(),
-    })
+    Ok(
+        match i.take_any(&[
+            "global",
+            "shared::cluster",
+            "shared::cta",
+            "shared",
+            "local",
+            "const",
+            "param::entry",
+            "param",
+        ]) {
+            Some("global") => Window::Global,
+            Some("local") => Window::Local,
+            Some("const") => Window::Const,
+            Some("param" | "param::entry") => Window::Param,
+            Some(_) => Window::Shared,
+            None => return i.unsupported(),
+        },
+    )
 }
 
 fn cvta(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -329,7 +341,8 @@ unsafe fn alloca_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mut most = 0;
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
-        most = most.max(unsafe { if op.list == 64 { cx.lane::<u64>(op.a, lane) } else { cx.lane::<u32>(op.a, lane).into() } });
+        most = most
+            .max(unsafe { if op.list == 64 { cx.lane::<u64>(op.a, lane) } else { cx.lane::<u32>(op.a, lane).into() } });
     }
     let frame = cx.warp.splits[cx.warp.current].frame;
     let top = u64::from(cx.warp.frame(frame).local_top).next_multiple_of(op.imm as u64);
@@ -391,4 +404,3 @@ unsafe fn restore_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     Flow::Next
 }
-

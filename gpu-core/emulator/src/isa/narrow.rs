@@ -43,9 +43,8 @@ pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm
     match (to_narrow, other) {
         (true, Ty::F32) => {
             i.expect(3)?;
-            op = e.op(imm_bin(|m, a: f32, b: f32| {
-                pack::narrow2(narrow_from(m), a, b, rounding_from(m), relu(m)) as u16
-            }));
+            op = e
+                .op(imm_bin(|m, a: f32, b: f32| pack::narrow2(narrow_from(m), a, b, rounding_from(m), relu(m)) as u16));
             op.a = e.src(&i.operands[1], Ty::F32)?;
             op.b = e.src(&i.operands[2], Ty::F32)?;
             op.d = e.dst(&i.operands[0], packed)?;

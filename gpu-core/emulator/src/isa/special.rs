@@ -94,7 +94,9 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         "%globaltimer" | "%globaltimer_lo" => Some(wall_ns()),
         "%globaltimer_hi" => Some(wall_ns() >> 32),
         "%dynamic_smem_size" => Some(launch.dynamic_shared_bytes.into()),
-        "%total_smem_size" | "%aggr_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes)),
+        "%total_smem_size" | "%aggr_smem_size" => {
+            Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes))
+        }
         "%cluster_ctaid" => Some((id[axis] % clusters[axis]).into()),
         "%cluster_nctaid" => Some(clusters[axis].into()),
         "%clusterid" => Some((id[axis] / clusters[axis]).into()),
@@ -118,7 +120,11 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         });
         // SAFETY: slots of a decoded instruction.
         unsafe {
-            if bits == 64 { cx.set_lane::<u64>(op.d, lane, value) } else { cx.set_lane::<u32>(op.d, lane, value as u32) }
+            if bits == 64 {
+                cx.set_lane::<u64>(op.d, lane, value)
+            } else {
+                cx.set_lane::<u32>(op.d, lane, value as u32)
+            }
         }
     }
     Flow::Next
@@ -128,7 +134,5 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
 pub const SMS: u32 = 132;
 
 fn wall_ns() -> u64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64)
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }

@@ -44,9 +44,14 @@ impl Cx<'_> {
         let run = code[pc as usize].run as usize;
         let matching = |split: &crate::exec::warp::Split| {
             split.wait == waits
-                && if anywhere { code[split.pc as usize].run as usize == run } else { split.pc == pc && split.frame == frame }
+                && if anywhere {
+                    code[split.pc as usize].run as usize == run
+                } else {
+                    split.pc == pc && split.frame == frame
+                }
         };
-        let together = self.warp.splits.iter().filter(|split| matching(split)).fold(self.mask, |m, split| m | split.mask);
+        let together =
+            self.warp.splits.iter().filter(|split| matching(split)).fold(self.mask, |m, split| m | split.mask);
         if need & !together != 0 {
             if self.mask != self.active {
                 let next = pc + 1;

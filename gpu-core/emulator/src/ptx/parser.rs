@@ -1,9 +1,7 @@
 //! Tokens to tree. Errors are collected; after one the parser resumes at the next statement.
 
 use super::lexer::{Kind, Token, tokens};
-use super::tree::{
-    Function, Init, Instruction, Loc, Operand, Prototype, Statement, Tree, VarSpace, Variable,
-};
+use super::tree::{Function, Init, Instruction, Loc, Operand, Prototype, Statement, Tree, VarSpace, Variable};
 
 /// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -492,7 +490,8 @@ impl<'a> Parser<'a, '_> {
         let mut depth = 0;
         loop {
             if self.peek().is_none() {
-                self.errors.push(SyntaxError { message: "a function body is not closed".to_owned(), line: self.line() });
+                self.errors
+                    .push(SyntaxError { message: "a function body is not closed".to_owned(), line: self.line() });
                 return out;
             }
             if self.take(b'}') {

@@ -33,7 +33,12 @@ pub enum Init<'a> {
     F32(u32),
     F64(u64),
     /// Address of a symbol plus an offset; `generic` as written, and a byte selected by `0xff00(sym)`.
-    Symbol { name: &'a str, offset: i64, generic: bool, mask: Option<u64> },
+    Symbol {
+        name: &'a str,
+        offset: i64,
+        generic: bool,
+        mask: Option<u64>,
+    },
 }
 
 /// A variable of any state space but registers.
@@ -73,10 +78,19 @@ pub enum Statement<'a> {
     Close,
     Label(&'a str),
     /// One name, or `prefix<count>`.
-    Register { ty: TypeName<'a>, vector: u32, name: &'a str, count: Option<u32>, line: u32 },
+    Register {
+        ty: TypeName<'a>,
+        vector: u32,
+        name: &'a str,
+        count: Option<u32>,
+        line: u32,
+    },
     Variable(Variable<'a>),
     /// `.branchtargets` and `.calltargets`.
-    Targets { label: &'a str, names: Vec<&'a str> },
+    Targets {
+        label: &'a str,
+        names: Vec<&'a str>,
+    },
     Prototype(Prototype<'a>),
     Instruction(Instruction<'a>),
 }
@@ -137,5 +151,9 @@ pub enum Operand<'a> {
     /// `(a, b)` of calls.
     List(Vec<Operand<'a>>),
     /// `[base + offset]`, and what follows a comma inside the brackets (tensor coordinates).
-    Address { base: Box<Operand<'a>>, offset: i64, more: Vec<Operand<'a>> },
+    Address {
+        base: Box<Operand<'a>>,
+        offset: i64,
+        more: Vec<Operand<'a>>,
+    },
 }
