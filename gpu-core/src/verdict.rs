@@ -52,6 +52,7 @@ pub fn fault_key(kind: FaultKind) -> &'static str {
         FaultKind::MaskMisuse => "mask_misuse",
         FaultKind::MissingAsyncWait => "missing_async_wait",
         FaultKind::BarrierPhase => "barrier_phase",
+        FaultKind::UndefinedResult => "undefined_result",
         FaultKind::Deadlock => "deadlock",
         FaultKind::StepBudget => "step_budget",
         FaultKind::TimeBudget => "time_budget",

@@ -71,6 +71,8 @@ pub enum FaultKind {
     MissingAsyncWait,
     /// An mbarrier waited on or arrived at in the wrong phase, or used before `init`.
     BarrierPhase,
+    /// Operands for which an instruction has no defined result, such as impossible sparsity metadata.
+    UndefinedResult,
     Deadlock,
     StepBudget,
     TimeBudget,

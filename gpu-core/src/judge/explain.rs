@@ -19,12 +19,13 @@ pub fn rank(kind: FaultKind) -> u32 {
         FaultKind::BarrierPhase => 7,
         FaultKind::MissingAsyncWait => 8,
         FaultKind::MaskMisuse => 9,
-        FaultKind::Race => 10,
-        FaultKind::Uninitialised => 11,
-        FaultKind::Deadlock => 12,
-        FaultKind::StepBudget => 13,
-        FaultKind::TimeBudget => 14,
-        FaultKind::Stopped => 15,
+        FaultKind::UndefinedResult => 10,
+        FaultKind::Race => 11,
+        FaultKind::Uninitialised => 12,
+        FaultKind::Deadlock => 13,
+        FaultKind::StepBudget => 14,
+        FaultKind::TimeBudget => 15,
+        FaultKind::Stopped => 16,
     }
 }
 
@@ -44,6 +45,7 @@ pub fn is_dangerous(kind: FaultKind) -> bool {
         FaultKind::BadLaunch
         | FaultKind::MissingAsyncWait
         | FaultKind::MaskMisuse
+        | FaultKind::UndefinedResult
         | FaultKind::Race
         | FaultKind::Uninitialised
         | FaultKind::Stopped => false,

@@ -152,6 +152,7 @@ pub fn fault_name(fault: &Fault) -> &'static str {
         Kind::StackOverflow => "Stack overflow",
         Kind::BadLaunch => "Launch refused",
         Kind::Trap => "Trap",
+        Kind::UndefinedResult => "Undefined result",
         Kind::Stopped => "Stopped",
     }
 }

@@ -111,10 +111,29 @@ pub struct Target {
     pub scopes: Vec<u32>,
 }
 
+/// What the module is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arch {
+    /// 75, 80, …, 121.
+    pub number: u32,
+    /// `sm_XXXa` or `sm_XXXf`: architecture- or family-specific instructions exist.
+    pub specific: bool,
+}
+
+impl Arch {
+    /// Reads `sm_90a` and the like from a `.target` line; sm_75 if it names no architecture.
+    pub fn of(target: &str) -> Arch {
+        let name = target.split(',').map(str::trim).find_map(|part| part.strip_prefix("sm_")).unwrap_or("75");
+        let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
+        Arch { number: digits.parse().unwrap_or(75), specific: digits.len() < name.len() }
+    }
+}
+
 pub type Decoded<T> = Result<T, String>;
 
 /// State while one function is decoded.
 pub struct Emit<'m> {
+    pub arch: Arch,
     pub pool: &'m mut Pool,
     pub lists: &'m mut Vec<Slot>,
     pub calls: &'m mut Vec<crate::exec::image::CallSite>,
@@ -150,6 +169,7 @@ pub struct Emit<'m> {
 impl<'m> Emit<'m> {
     #[allow(clippy::too_many_arguments)]
     pub fn new(
+        arch: Arch,
         pool: &'m mut Pool,
         lists: &'m mut Vec<Slot>,
         calls: &'m mut Vec<crate::exec::image::CallSite>,
@@ -163,6 +183,7 @@ impl<'m> Emit<'m> {
     ) -> Emit<'m> {
         let always = pool.pred(true);
         Emit {
+            arch,
             pool,
             lists,
             calls,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::emit::{Edge, Emit, Entity, Inst, Pool, Reg, Scope};
+use super::emit::{Arch, Edge, Emit, Entity, Inst, Pool, Reg, Scope};
 use super::flow::{Graph, resolve};
 use crate::exec::image::{FunctionImage, GlobalVariable, Image, ParamArea, SharedVariable};
 use crate::exec::op::{Op, OpInfo, Slot};
@@ -307,6 +307,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         let mut pool = std::mem::take(&mut self.pool);
         let globals = std::mem::take(&mut self.globals);
         let mut emit = Emit::new(
+            Arch::of(&self.image.target),
             &mut pool,
             &mut lists,
             &mut calls,

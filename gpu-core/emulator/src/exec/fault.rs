@@ -22,6 +22,7 @@ pub fn is_fatal(kind: FaultKind) -> bool {
         FaultKind::Race
             | FaultKind::Uninitialised
             | FaultKind::MaskMisuse
+            | FaultKind::UndefinedResult
             | FaultKind::BarrierDivergence
             | FaultKind::MissingAsyncWait
             | FaultKind::BarrierPhase

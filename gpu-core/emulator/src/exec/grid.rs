@@ -334,7 +334,8 @@ impl Worker {
                         made.tid[axis][lane as usize] = id[axis];
                     }
                 }
-                made.seen = [base; 32];
+                // Warps that the block does not have are never waited for.
+                made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
                 made.clock = base + 1;
                 made.floor = base;
                 let frame = made.push_frame(grid.function, function, mask, NONE);

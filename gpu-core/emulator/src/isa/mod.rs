@@ -11,12 +11,15 @@ pub mod copy;
 pub mod float;
 pub mod half;
 pub mod logic;
+pub mod matrix;
+pub mod matrix_memory;
 pub mod memory;
 pub mod movement;
 pub mod narrow;
 pub mod printf;
 pub mod special;
 pub mod warp_ops;
+pub mod wgmma;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -144,6 +147,7 @@ pub const FAMILIES: &[&[Row]] = &[
     copy::ROWS,
     float::ROWS,
     logic::ROWS,
+    matrix::ROWS,
     memory::ROWS,
     movement::ROWS,
     warp_ops::ROWS,
@@ -173,5 +177,5 @@ pub fn refused(opcode: &str) -> Option<&'static str> {
 
 /// Multiply-adds of one execution of a matrix instruction by a warp: they write it into `Op::imm`'s high half.
 pub fn multiply_adds(op: &crate::exec::op::Op, class: Class) -> u64 {
-    if class == Class::Matrix { (op.imm as u64) >> 40 } else { 0 }
+    if class == Class::Matrix && !op.d.is_none() { u64::from(op.d.0) } else { 0 }
 }
