@@ -88,13 +88,6 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
             say("fast.cu", format!("it must pass: {}", why(&answer)));
         }
     }
-    if let Some(fast) = &exercise.fast {
-        count += 1;
-        let answer = check(lab, "fast.cu", fast, &exercise.spec)?;
-        if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-            say("fast.cu", format!("it must pass: {}", why(&answer)));
-        }
-    }
     for wrong in &exercise.wrongs {
         count += 1;
         out::transient(&format!("{}: {}", exercise.folder, wrong.file));
