@@ -4,10 +4,23 @@ use crate::device::{DeviceChoice, DeviceInfo, DeviceKind, RunError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{DriverError, result};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Oldest driver API that has every function used here (`cuLaunchKernelEx` came with 11.8); cudarc ends the
 /// process's thread on a missing function, so it is asked for first.
 const OLDEST_DRIVER: i32 = 12_000;
+
+/// Set once a context answers nothing else, or a kernel that nobody can cancel still runs. From then on nothing is
+/// given back to the driver: freeing memory would wait for that kernel for ever. The process has to end.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
+
+pub fn abandon() {
+    ABANDONED.store(true, Ordering::Relaxed);
+}
+
+pub fn is_abandoned() -> bool {
+    ABANDONED.load(Ordering::Relaxed)
+}
 
 /// Initialises the driver once per process.
 ///
@@ -119,6 +132,7 @@ pub fn describe(error: DriverError) -> String {
 pub fn failed(doing: &str, error: DriverError) -> RunError {
     let code = error.0 as u32;
     if let Some(cause) = sticky_cause(code) {
+        abandon();
         return RunError::Sticky(format!("{cause} (CUDA error {code} while {doing}). The GPU's context is lost"));
     }
     match error.0 {

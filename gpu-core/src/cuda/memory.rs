@@ -1,6 +1,6 @@
 //! Device memory with guard zones on both sides.
 
-use super::driver::failed;
+use super::driver::{failed, is_abandoned};
 use crate::device::{Corruption, CorruptionKind, RunError};
 use cudarc::driver::sys::{self, CUdeviceptr};
 use cudarc::driver::{CudaContext, result};
@@ -80,8 +80,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // After a sticky error freeing fails too; the process ends then, so nothing leaks for long.
-        if self.context.bind_to_thread().is_ok() {
+        if !is_abandoned() && self.context.bind_to_thread().is_ok() {
             // SAFETY: allocated in `new`, freed nowhere else.
             let _ = unsafe { result::free_sync(self.base) };
         }

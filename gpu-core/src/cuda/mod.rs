@@ -78,12 +78,24 @@ impl CudaDevice {
     }
 }
 
+impl Drop for CudaDevice {
+    fn drop(&mut self) {
+        if driver::is_abandoned() {
+            // Releasing the context would wait for the kernel that still runs.
+            std::mem::forget(self.context.clone());
+        }
+    }
+}
+
 impl Device for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
     fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
+        if driver::is_abandoned() {
+            return Err(RunError::Sticky("the GPU's context was lost in an earlier run of this process".to_owned()));
+        }
         if self.module.as_ref().is_some_and(|(cubin, _)| *cubin == compiled.cubin) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Loaded modules and launches by a packed argument block.
 
-use super::driver::failed;
+use super::driver::{failed, is_abandoned};
 use crate::device::RunError;
 use crate::spec::Geometry;
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute};
@@ -47,7 +47,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        if self.context.bind_to_thread().is_ok() {
+        if !is_abandoned() && self.context.bind_to_thread().is_ok() {
             // SAFETY: loaded in `load`, unloaded nowhere else.
             let _ = unsafe { result::module::unload(self.handle) };
         }

@@ -1,6 +1,6 @@
 //! A stream, its events and its graphs: queueing, timing and waiting that can be stopped.
 
-use super::driver::failed;
+use super::driver::{abandon, failed, is_abandoned};
 use crate::device::RunError;
 use cudarc::driver::sys::{self, CUdeviceptr};
 use cudarc::driver::{CudaContext, DriverError, result};
@@ -50,10 +50,12 @@ impl Stream {
                 error => return Err(failed("running the kernel", DriverError(error))),
             }
             if stop.load(Ordering::Relaxed) {
+                abandon();
                 return Err(RunError::Stopped);
             }
             let now = Instant::now();
             if now >= deadline {
+                abandon();
                 return Err(RunError::Limit(format!(
                     "the kernel was still running after {:.0} s: look for a loop that never ends, or a barrier that not all threads reach",
                     (now - started).as_secs_f64()
@@ -116,7 +118,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.context.bind_to_thread().is_ok() {
+        if !is_abandoned() && self.context.bind_to_thread().is_ok() {
             // SAFETY: created in `new`, destroyed nowhere else.
             let _ = unsafe { result::stream::destroy(self.handle) };
         }
@@ -147,8 +149,10 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: created in `new`, destroyed nowhere else.
-        let _ = unsafe { result::event::destroy(self.handle) };
+        if !is_abandoned() {
+            // SAFETY: created in `new`, destroyed nowhere else.
+            let _ = unsafe { result::event::destroy(self.handle) };
+        }
     }
 }
 
@@ -172,7 +176,9 @@ pub(crate) struct Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: instantiated in `Stream::capture`, destroyed nowhere else.
-        let _ = unsafe { result::graph::exec_destroy(self.handle) };
+        if !is_abandoned() {
+            // SAFETY: instantiated in `Stream::capture`, destroyed nowhere else.
+            let _ = unsafe { result::graph::exec_destroy(self.handle) };
+        }
     }
 }
