@@ -30,7 +30,7 @@ fn a_missing_bounds_check_names_fault_line_block_and_thread() {
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(ended.stdout.contains(&format!("{file}:3: out_of_bounds: ")), "{}", ended.stdout);
     // The last block of n = 1, 256 threads, is block 0; the first thread past the end is thread 1.
-    assert!(ended.stdout.contains("block (0,0,0) thread (1,0,0)"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("block (0,0,0), thread (1,0,0)"), "{}", ended.stdout);
     assert!(ended.stdout.contains("     3 | \tc[i] = a[i] + b[i];\n       | \t"), "{}", ended.stdout);
 }
 

@@ -89,7 +89,7 @@ pub fn compiled(report: &CompileReport) -> String {
 
 fn thread(id: &ThreadId) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
-    format!("block {} thread {}", triple(id.block), triple(id.thread))
+    format!("block {}, thread {}", triple(id.block), triple(id.thread))
 }
 
 fn at(source: &Option<SourceLine>, kernel: &Kernel<'_>) -> String {
@@ -108,7 +108,8 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
         style.red(fault_key(fault.kind)),
         fault.message.trim_end_matches('.')
     );
-    if let Some(id) = &fault.thread {
+    // Most messages begin with the thread.
+    if let Some(id) = fault.thread.as_ref().filter(|id| !fault.message.contains(&thread(id))) {
         text += &format!("; {}", thread(id));
     }
     if fault.occurrences > 1 {
@@ -168,8 +169,11 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     if !verdict.faults.is_empty() {
         text.push('\n');
     }
-    for one in &verdict.faults {
+    for (one, others) in folded(&verdict.faults) {
         text += &fault(one, kernel, style);
+        if others > 0 {
+            text += &format!("       and at the same place {others} more times, in other cases or threads\n");
+        }
     }
     let mut notes: Vec<&String> = verdict.cases.iter().flat_map(|case| &case.notes).collect();
     notes.dedup();
@@ -184,9 +188,28 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     text
 }
 
+/// The first fault of each kind and pair of lines, and how many more are like it: every size of a check finds the same
+/// mistake again.
+fn folded(faults: &[Fault]) -> Vec<(&Fault, usize)> {
+    let line = |source: &Option<SourceLine>| source.as_ref().map(|s| (s.file.clone(), s.line));
+    let place = |f: &Fault| (f.kind, line(&f.source), f.other.as_ref().map(|other| line(&other.source)));
+    let mut kept: Vec<(&Fault, usize)> = Vec::new();
+    for fault in faults {
+        match kept.iter_mut().find(|(first, _)| place(first) == place(fault)) {
+            Some((_, others)) => *others += 1,
+            None => kept.push((fault, 0)),
+        }
+    }
+    kept
+}
+
 fn case_row(case: &CaseReport, style: Style) -> Vec<String> {
     let mark = if case.passed { style.green("passed") } else { style.red("FAILED") };
-    vec![case.name.clone(), case.device.clone(), format!("{:.1} ms", case.wall_ms), mark, case.reason.clone()]
+    // Faults are told in full below; here their kinds do.
+    let mut kinds: Vec<&str> = case.faults.iter().map(|fault| fault_key(fault.kind)).collect();
+    kinds.dedup();
+    let reason = if kinds.is_empty() { case.reason.clone() } else { kinds.join(", ") };
+    vec![case.name.clone(), case.device.clone(), format!("{:.1} ms", case.wall_ms), mark, reason]
 }
 
 /// Counters as Nsight Compute defines them; rows of zeros are left out.
