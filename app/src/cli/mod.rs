@@ -11,6 +11,7 @@ mod dev;
 mod devices;
 mod doctor;
 mod engine;
+mod exec;
 mod json;
 mod list;
 mod out;
@@ -36,6 +37,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// Content or doctor checks failed and were printed: status 2.
     Reported,
+    /// A program run by `exec` ended with this status, which becomes ours.
+    Program(u8),
     /// Ctrl-C: status 130, as shells expect.
     Interrupted,
 }
@@ -45,13 +48,14 @@ impl Failure {
         match self {
             Failure::Kernel | Failure::Rejected(_) => 1,
             Failure::Usage(_) | Failure::Reported => 2,
+            Failure::Program(code) => *code,
             Failure::Interrupted => 130,
         }
     }
 
     fn message(&self) -> Option<&str> {
         match self {
-            Failure::Kernel | Failure::Reported => None,
+            Failure::Kernel | Failure::Reported | Failure::Program(_) => None,
             Failure::Rejected(message) | Failure::Usage(message) => Some(message),
             Failure::Interrupted => Some("stopped"),
         }
@@ -129,6 +133,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
     Setup(setup::Args),
+    /// Run a program with the emulator as its CUDA driver
+    Exec(exec::Args),
     /// Tools for authors of the course
     #[command(subcommand)]
     Dev(dev::Command),
@@ -153,6 +159,7 @@ pub fn main() -> ExitCode {
         Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
+        Command::Exec(args) => exec::run(&args, &places),
         Command::Dev(args) => dev::run(&args, &places),
         Command::Worker(args) => return worker::run(&args, &places),
     };
@@ -176,7 +183,7 @@ impl Command {
             Command::Run(args) => args.json,
             Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
-            Command::Setup(_) | Command::Dev(_) | Command::Worker(_) => false,
+            Command::Setup(_) | Command::Exec(_) | Command::Dev(_) | Command::Worker(_) => false,
         }
     }
 
@@ -190,6 +197,7 @@ impl Command {
             Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
             Command::Setup(_) => "setup",
+            Command::Exec(_) => "exec",
             Command::Dev(_) => "dev",
             Command::Worker(_) => "worker",
         }
