@@ -1,7 +1,9 @@
 //! `lockstep dev`: tools for authors of the course.
 
 mod check;
+mod latency;
 mod new_day;
+mod verify_counters;
 
 use super::{Done, Places};
 use std::path::{Path, PathBuf};
@@ -12,12 +14,18 @@ pub enum Command {
     Check(check::Args),
     /// Make both halves of a day from a template; existing files are kept
     NewDay(new_day::Args),
+    /// Time the way from an edit to its verdict, and recovery from kernels that hang or crash
+    Latency(latency::Args),
+    /// Compare the emulator's memory counters with the hardware's
+    VerifyCounters(verify_counters::Args),
 }
 
 pub fn run(command: &Command, places: &Places) -> Done {
     match command {
         Command::Check(args) => check::run(args, places),
         Command::NewDay(args) => new_day::run(args, places),
+        Command::Latency(args) => latency::run(args, places),
+        Command::VerifyCounters(args) => verify_counters::run(args, places),
     }
 }
 
