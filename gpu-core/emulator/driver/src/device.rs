@@ -1,0 +1,267 @@
+//! The one device that is presented, and what it says of itself.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+use crate::abi::*;
+use crate::state;
+
+/// CUDA version that this library answers for: 13.0.
+const DRIVER_VERSION: i32 = 13000;
+
+/// Limits of a compute capability (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chip {
+    pub major: i32,
+    pub minor: i32,
+    pub threads_per_multiprocessor: i32,
+    pub blocks_per_multiprocessor: i32,
+    pub shared_per_multiprocessor_bytes: i32,
+    pub shared_per_block_optin_bytes: i32,
+}
+
+pub const REGISTERS_PER_MULTIPROCESSOR: i32 = 65536;
+pub const SHARED_PER_BLOCK_BYTES: i32 = 48 << 10;
+pub const MAX_THREADS_PER_BLOCK: i32 = 1024;
+pub const WARP_SIZE: i32 = 32;
+/// Shared memory that the system takes of each block since compute capability 8.
+pub const RESERVED_SHARED_PER_BLOCK_BYTES: i32 = 1 << 10;
+
+const CHIPS: &[Chip] = &[
+    chip(7, 5, 1024, 16, 64, 64),
+    chip(8, 0, 2048, 32, 164, 163),
+    chip(8, 6, 1536, 16, 100, 99),
+    chip(8, 7, 1536, 16, 164, 163),
+    chip(8, 9, 1536, 24, 100, 99),
+    chip(9, 0, 2048, 32, 228, 227),
+    chip(10, 0, 2048, 32, 228, 227),
+    chip(10, 3, 2048, 32, 228, 227),
+    chip(12, 0, 1536, 24, 100, 99),
+    chip(12, 1, 1536, 24, 100, 99),
+];
+
+const fn chip(major: i32, minor: i32, threads: i32, blocks: i32, shared_kib: i32, optin_kib: i32) -> Chip {
+    Chip {
+        major,
+        minor,
+        threads_per_multiprocessor: threads,
+        blocks_per_multiprocessor: blocks,
+        shared_per_multiprocessor_bytes: shared_kib << 10,
+        shared_per_block_optin_bytes: optin_kib << 10,
+    }
+}
+
+/// The chip of `LOCKSTEP_ARCH`, or of compute capability 9.0 when it is not set.
+///
+/// An unknown architecture is said once on standard error and replaced by the default.
+pub fn current() -> Chip {
+    static CURRENT: OnceLock<Chip> = OnceLock::new();
+    *CURRENT.get_or_init(|| {
+        let wanted = std::env::var("LOCKSTEP_ARCH").unwrap_or_else(|_| "sm_90".into());
+        by_name(&wanted).unwrap_or_else(|| {
+            let known: Vec<String> = CHIPS.iter().map(|chip| format!("sm_{}{}", chip.major, chip.minor)).collect();
+            explain(format!("LOCKSTEP_ARCH={wanted} is not known; using sm_90. Known: {}", known.join(", ")));
+            by_name("sm_90").unwrap_or(CHIPS[0])
+        })
+    })
+}
+
+fn by_name(arch: &str) -> Option<Chip> {
+    let digits = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix("compute_")).unwrap_or(arch);
+    let number: i32 = digits.trim_end_matches(['a', 'f']).parse().ok()?;
+    CHIPS.iter().copied().find(|chip| chip.major * 10 + chip.minor == number)
+}
+
+/// Multiprocessors presented: one for each host core, so that occupancy answers lead to grids that fit the machine.
+pub fn multiprocessors() -> i32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32)
+}
+
+/// Device memory: half of the host's physical memory, or 8 GiB where that is not known.
+pub fn memory_bytes() -> u64 {
+    let total_kib = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    total_kib.map_or(8 << 30, |kib| kib * 1024 / 2)
+}
+
+fn attribute(id: u32) -> Option<i32> {
+    let chip = current();
+    let since = |major: i32| i32::from(chip.major >= major);
+    Some(match id {
+        1..=3 => MAX_THREADS_PER_BLOCK,
+        4 => 64,
+        5 => i32::MAX,
+        6 | 7 => 65535,
+        8 => SHARED_PER_BLOCK_BYTES,
+        9 => 64 << 10,
+        10 => WARP_SIZE,
+        11 => i32::MAX,
+        12 | 82 => REGISTERS_PER_MULTIPROCESSOR,
+        // Clocks in kHz. The emulator has none; a round figure keeps callers that divide by it alive.
+        13 | 36 => 1_000_000,
+        14 => 512,
+        15 => 1,
+        16 => multiprocessors(),
+        17 => 0,
+        18 => 1,
+        19 => 1,
+        20 => 0,
+        21..=29 | 42..=49 | 51..=74 | 77 => 0,
+        30 => 512,
+        31 => 1,
+        32..=35 | 50 => 0,
+        37 => 256,
+        38 => 32 << 20,
+        39 => chip.threads_per_multiprocessor,
+        40 => 2,
+        41 => 1,
+        75 => chip.major,
+        76 => chip.minor,
+        78 => 1,
+        79 | 80 => 1,
+        81 => chip.shared_per_multiprocessor_bytes,
+        83 => 1,
+        84 | 85 => 0,
+        86 => 1,
+        87 => 32,
+        88 => 0,
+        89 => 1,
+        90 => 1,
+        91 => 1,
+        95 => 1,
+        97 => chip.shared_per_block_optin_bytes,
+        99 => 1,
+        101 => 1,
+        106 => chip.blocks_per_multiprocessor,
+        111 => {
+            if chip.major >= 8 {
+                RESERVED_SHARED_PER_BLOCK_BYTES
+            } else {
+                0
+            }
+        }
+        113 => 1,
+        115 => 1,
+        120 => since(9),
+        126 => 1,
+        127 => since(9),
+        129 => 0,
+        130 | 131 | 134 => -1,
+        92..=94
+        | 96
+        | 98
+        | 100
+        | 102..=105
+        | 107..=110
+        | 112
+        | 114
+        | 116..=119
+        | 121..=125
+        | 128
+        | 132
+        | 133
+        | 135..=147 => 0,
+        _ => return None,
+    })
+}
+
+fn check(device: i32) -> Answer {
+    state::initialised()?;
+    if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+unsafe fn put_text(out: *mut c_char, room: i32, text: &str) -> Answer {
+    if out.is_null() || room <= 0 {
+        return Err(INVALID_VALUE);
+    }
+    let bytes = &text.as_bytes()[..text.len().min(room as usize - 1)];
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), out.cast(), bytes.len());
+        out.add(bytes.len()).write(0);
+    }
+    Ok(())
+}
+
+/// Fixed, so that programs that key caches by device find them again: "lockstep-emulator" cut to 16 bytes.
+const UUID: [u8; 16] = *b"lockstep-emulato";
+
+api! {
+    fn cuInit(flags: u32) {
+        if flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        state::initialise();
+        Ok(())
+    }
+    fn cuDriverGetVersion(version: *mut i32) {
+        put(version, DRIVER_VERSION)
+    }
+    fn cuDeviceGet(device: *mut i32, ordinal: i32) {
+        check(ordinal)?;
+        put(device, ordinal)
+    }
+    fn cuDeviceGetCount(count: *mut i32) {
+        state::initialised()?;
+        put(count, 1)
+    }
+    fn cuDeviceGetName(name: *mut c_char, room: i32, device: i32) {
+        check(device)?;
+        let chip = current();
+        put_text(name, room, &format!("Lockstep emulator (sm_{}{})", chip.major, chip.minor))
+    }
+    fn cuDeviceGetUuid(uuid: *mut [u8; 16], device: i32) {
+        check(device)?;
+        put(uuid, UUID)
+    }
+    fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: i32) {
+        check(device)?;
+        put(uuid, UUID)
+    }
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, device: i32) {
+        check(device)?;
+        put(bytes, memory_bytes() as usize)
+    }
+    fn cuDeviceGetAttribute(value: *mut i32, id: u32, device: i32) {
+        check(device)?;
+        put(value, attribute(id).ok_or(INVALID_VALUE)?)
+    }
+    fn cuDeviceComputeCapability(major: *mut i32, minor: *mut i32, device: i32) {
+        check(device)?;
+        put(major, current().major)?;
+        put(minor, current().minor)
+    }
+    fn cuDeviceGetPCIBusId(id: *mut c_char, room: i32, device: i32) {
+        check(device)?;
+        put_text(id, room, "0000:00:00.0")
+    }
+    fn cuDeviceGetByPCIBusId(device: *mut i32, id: *const c_char) {
+        state::initialised()?;
+        if id.is_null() || CStr::from_ptr(id).to_bytes() != b"0000:00:00.0" {
+            return Err(INVALID_VALUE);
+        }
+        put(device, 0)
+    }
+    fn cuDeviceCanAccessPeer(answer: *mut i32, device: i32, peer: i32) {
+        check(device)?;
+        check(peer)?;
+        put(answer, 0)
+    }
+    fn cuGetErrorName(code: u32, text: *mut *const c_char) {
+        let found = RESULTS.iter().find(|result| result.0 == code);
+        put(text, found.map_or(std::ptr::null(), |result| result.1.as_ptr()))?;
+        found.map(drop).ok_or(INVALID_VALUE)
+    }
+    fn cuGetErrorString(code: u32, text: *mut *const c_char) {
+        let found = RESULTS.iter().find(|result| result.0 == code);
+        put(text, found.map_or(std::ptr::null(), |result| result.2.as_ptr()))?;
+        found.map(drop).ok_or(INVALID_VALUE)
+    }
+    fn cuProfilerStart() {
+        state::initialised().map(drop)
+    }
+    fn cuProfilerStop() {
+        state::initialised().map(drop)
+    }
+}

@@ -1,0 +1,315 @@
+//! Kernel launches: arguments, limits, checks, and what becomes of faults.
+
+use std::ffi::c_void;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options};
+
+use crate::abi::*;
+use crate::device;
+use crate::graph::NodeKind;
+use crate::module::Function;
+use crate::state::{self, driver, lock};
+use crate::stream::Work;
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+pub struct KernelNodeParams {
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    arguments: *mut *mut c_void,
+    extra: *mut *mut c_void,
+    kernel: Handle,
+    context: Handle,
+}
+
+impl KernelNodeParams {
+    pub fn work(&self) -> Result<Work, CUresult> {
+        let function = driver().functions.get(if self.function != 0 { self.function } else { self.kernel })?;
+        let shape = Shape {
+            grid: self.grid,
+            block: self.block,
+            cluster: [1; 3],
+            dynamic_shared_bytes: self.dynamic_shared_bytes,
+            cooperative: false,
+        };
+        prepare(&function, shape, self.arguments, self.extra)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Shape {
+    grid: [u32; 3],
+    block: [u32; 3],
+    cluster: [u32; 3],
+    dynamic_shared_bytes: u32,
+    cooperative: bool,
+}
+
+/// `CUlaunchAttribute`: an id, padding, and a union of 64 bytes.
+#[repr(C, align(8))]
+pub struct Attribute {
+    id: u32,
+    pad: u32,
+    value: [u32; 16],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub struct Config {
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    stream: Handle,
+    attributes: *const Attribute,
+    attribute_count: u32,
+}
+
+const ATTRIBUTE_COOPERATIVE: u32 = 2;
+const ATTRIBUTE_CLUSTER_DIMENSION: u32 = 4;
+
+/// Markers of the `extra` argument list.
+const PARAM_END: usize = 0;
+const PARAM_BUFFER_POINTER: usize = 1;
+const PARAM_BUFFER_SIZE: usize = 2;
+
+/// Packs arguments as the kernel declares them.
+fn pack(function: &Function, arguments: *mut *mut c_void, extra: *mut *mut c_void) -> Result<Vec<u8>, CUresult> {
+    let info = &function.info;
+    let mut packed = vec![0u8; info.param_bytes as usize];
+    if !arguments.is_null() {
+        for (index, param) in info.params.iter().enumerate() {
+            let from = unsafe { *arguments.add(index) };
+            if from.is_null() {
+                explain(format!("argument {index} of `{}` is NULL; it takes {} bytes", info.name, param.bytes));
+                return Err(INVALID_VALUE);
+            }
+            let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), param.bytes as usize) };
+            packed[param.offset as usize..][..bytes.len()].copy_from_slice(bytes);
+        }
+        return Ok(packed);
+    }
+    if !extra.is_null() {
+        let (mut buffer, mut size) = (std::ptr::null::<u8>(), 0);
+        let mut at = 0;
+        loop {
+            match unsafe { *extra.add(at) } as usize {
+                PARAM_END => break,
+                PARAM_BUFFER_POINTER => buffer = unsafe { *extra.add(at + 1) }.cast(),
+                PARAM_BUFFER_SIZE => size = unsafe { *(*extra.add(at + 1)).cast::<usize>() },
+                _ => return Err(INVALID_VALUE),
+            }
+            at += 2;
+        }
+        if buffer.is_null() || size > packed.len().next_multiple_of(16) {
+            return Err(INVALID_VALUE);
+        }
+        let size = size.min(packed.len());
+        packed[..size].copy_from_slice(unsafe { std::slice::from_raw_parts(buffer, size) });
+        return Ok(packed);
+    }
+    if info.params.is_empty() { Ok(packed) } else { Err(INVALID_VALUE) }
+}
+
+/// Errors of the launch itself come at once, as CUDA gives them, before anything is queued.
+fn check_shape(function: &Function, shape: &Shape) -> Answer {
+    let refuse = |code: CUresult, why: String| {
+        explain(format!("launch of `{}`: {why}", function.info.name));
+        Err(code)
+    };
+    let [x, y, z] = shape.block;
+    let threads = u64::from(x) * u64::from(y) * u64::from(z);
+    let [gx, gy, gz] = shape.grid;
+    if threads == 0 || gx == 0 || gy == 0 || gz == 0 {
+        return refuse(INVALID_VALUE, "grid and block need at least 1 in each dimension".into());
+    }
+    if x > 1024 || y > 1024 || z > 64 || gx > i32::MAX as u32 || gy > 65535 || gz > 65535 {
+        return refuse(
+            INVALID_VALUE,
+            format!("grid {:?} or block {:?} passes a dimension's limit", shape.grid, shape.block),
+        );
+    }
+    if threads > device::MAX_THREADS_PER_BLOCK as u64 {
+        return refuse(
+            INVALID_VALUE,
+            format!("{threads} threads a block; the limit is {}", device::MAX_THREADS_PER_BLOCK),
+        );
+    }
+    if function.info.max_threads.is_some_and(|most| threads > u64::from(most)) {
+        return refuse(INVALID_VALUE, format!("{threads} threads a block pass the kernel's own __launch_bounds__"));
+    }
+    let most = function.max_dynamic_shared_bytes.load(Ordering::Relaxed);
+    if shape.dynamic_shared_bytes > most {
+        return refuse(
+            INVALID_VALUE,
+            format!(
+                "{} bytes of dynamic shared memory; {most} are allowed (raise CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+                shape.dynamic_shared_bytes
+            ),
+        );
+    }
+    if shape.cluster.contains(&0)
+        || shape.grid.iter().zip(shape.cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster))
+    {
+        return refuse(
+            INVALID_VALUE,
+            format!("the grid {:?} is no multiple of the cluster {:?}", shape.grid, shape.cluster),
+        );
+    }
+    if shape.cooperative {
+        let blocks = u64::from(gx) * u64::from(gy) * u64::from(gz);
+        let fit =
+            crate::occupancy::blocks_per_multiprocessor(function, threads as i32, shape.dynamic_shared_bytes as usize)
+                * device::multiprocessors();
+        if blocks > fit as u64 {
+            return refuse(
+                COOPERATIVE_LAUNCH_TOO_LARGE,
+                format!("{blocks} blocks of a cooperative launch; {fit} fit at once"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn options() -> Options {
+    let checks = std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| value != "0");
+    Options {
+        checks: if checks { Checks::ALL } else { Checks::NONE },
+        counters: false,
+        line_counters: false,
+        ..Options::default()
+    }
+}
+
+/// The result code that hardware gives for a fault.
+fn code_of(fault: &Fault) -> CUresult {
+    match fault.kind {
+        FaultKind::OutOfBounds | FaultKind::UseAfterFree => ILLEGAL_ADDRESS,
+        FaultKind::Misaligned => MISALIGNED_ADDRESS,
+        FaultKind::StackOverflow => HARDWARE_STACK_ERROR,
+        FaultKind::StepBudget | FaultKind::TimeBudget | FaultKind::Deadlock => LAUNCH_TIMEOUT,
+        FaultKind::BadLaunch => INVALID_VALUE,
+        FaultKind::Trap if fault.message.contains("ssert") => ASSERT,
+        FaultKind::Trap => ILLEGAL_INSTRUCTION,
+        _ => LAUNCH_FAILED,
+    }
+}
+
+fn describe(fault: &Fault) -> String {
+    let mut text = format!("{:?} in `{}`", fault.kind, fault.kernel);
+    if let Some(source) = &fault.source {
+        text += &format!(" at {}:{}", source.file, source.line);
+    }
+    if let Some(thread) = &fault.thread {
+        text += &format!(" block {:?} thread {:?}", thread.block, thread.thread);
+    }
+    format!("{text}: {}", fault.message)
+}
+
+fn prepare(
+    function: &Arc<Function>,
+    shape: Shape,
+    arguments: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<Work, CUresult> {
+    check_shape(function, &shape)?;
+    let params = pack(function, arguments, extra)?;
+    let module = function.module.clone();
+    let launch = Launch {
+        kernel: function.info.name.clone(),
+        grid: shape.grid,
+        block: shape.block,
+        cluster: shape.cluster,
+        dynamic_shared_bytes: shape.dynamic_shared_bytes,
+        params,
+        registers_per_thread: None,
+        cooperative: shape.cooperative,
+    };
+    Ok(Arc::new(move || {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let mut memory = lock(&driver().memory);
+        let started = Instant::now();
+        let outcome = ptx_emulator::launch(&module, &mut memory, &launch, &options(), &NEVER);
+        let took_ns = started.elapsed().as_nanos() as f64;
+        drop(memory);
+        if !outcome.console.is_empty() {
+            let mut out = std::io::stdout().lock();
+            let _ = out.write_all(outcome.console.as_bytes());
+            let _ = out.flush();
+        }
+        for fault in &outcome.faults {
+            explain(describe(fault));
+        }
+        match outcome.faults.first() {
+            Some(fault) => Err(code_of(fault)),
+            None => Ok(took_ns),
+        }
+    }))
+}
+
+fn launch(
+    handle: Handle,
+    shape: Shape,
+    stream: Handle,
+    arguments: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Answer {
+    let (context, stream) = state::stream(stream)?;
+    let function = driver().functions.get(handle)?;
+    let work = prepare(&function, shape, arguments, extra)?;
+    stream.submit(&context, NodeKind::Kernel, work).map(drop)
+}
+
+api! {
+    fn cuLaunchKernel(
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void,
+    ) {
+        let shape = Shape {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            cluster: [1; 3],
+            dynamic_shared_bytes,
+            cooperative: false,
+        };
+        launch(function, shape, stream, arguments, extra)
+    }
+    fn cuLaunchCooperativeKernel(
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, arguments: *mut *mut c_void,
+    ) {
+        let shape = Shape {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            cluster: [1; 3],
+            dynamic_shared_bytes,
+            cooperative: true,
+        };
+        launch(function, shape, stream, arguments, std::ptr::null_mut())
+    }
+    fn cuLaunchKernelEx(config: *const Config, function: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) {
+        let config = config.as_ref().ok_or(INVALID_VALUE)?;
+        let mut shape = Shape {
+            grid: config.grid,
+            block: config.block,
+            cluster: [1; 3],
+            dynamic_shared_bytes: config.dynamic_shared_bytes,
+            cooperative: false,
+        };
+        for index in 0..config.attribute_count as usize {
+            let attribute = &*config.attributes.add(index);
+            match attribute.id {
+                ATTRIBUTE_COOPERATIVE => shape.cooperative = attribute.value[0] != 0,
+                ATTRIBUTE_CLUSTER_DIMENSION => shape.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]],
+                // The others steer scheduling and caches, which do not change results.
+                _ => {}
+            }
+        }
+        launch(function, shape, config.stream, arguments, extra)
+    }
+}

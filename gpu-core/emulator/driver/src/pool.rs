@@ -1,0 +1,139 @@
+//! Stream-ordered allocation and its pools.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::abi::*;
+use crate::graph::NodeKind;
+use crate::memory;
+use crate::state::{self, driver, lock};
+
+/// Bookkeeping of one pool. The emulator's allocator is not pooled; the figures are those of live allocations.
+#[derive(Default)]
+pub struct Pool {
+    pub used: AtomicU64,
+    pub used_high: AtomicU64,
+    settings: Mutex<BTreeMap<u32, u64>>,
+}
+
+impl Pool {
+    pub fn took(&self, bytes: u64) {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.used_high.fetch_max(used, Ordering::Relaxed);
+    }
+
+    pub fn gave_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+const REUSE_FOLLOW: u32 = 1;
+const REUSE_INTERNAL: u32 = 3;
+const RELEASE_THRESHOLD: u32 = 4;
+const RESERVED_CURRENT: u32 = 5;
+const RESERVED_HIGH: u32 = 6;
+const USED_CURRENT: u32 = 7;
+const USED_HIGH: u32 = 8;
+
+fn alloc_async(out: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) -> Answer {
+    state::stream(stream)?;
+    let address = memory::allocate(bytes, Some(pool))?;
+    unsafe { put(out, address) }
+}
+
+api! {
+    fn cuMemAllocAsync(pointer: *mut CUdeviceptr, bytes: usize, stream: Handle) {
+        let pool = *lock(&driver().current_pool);
+        alloc_async(pointer, bytes, pool, stream)
+    }
+    fn cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) {
+        driver().pools.get(pool)?;
+        alloc_async(pointer, bytes, pool, stream)
+    }
+    fn cuMemFreeAsync(pointer: CUdeviceptr, stream: Handle) {
+        let (context, stream) = state::stream(stream)?;
+        if !lock(&driver().device).contains_key(&pointer) {
+            return Err(INVALID_VALUE);
+        }
+        // In a graph the free must not run at every launch, so it is done when the stream is not capturing only.
+        if stream.capture().is_some() {
+            return Ok(());
+        }
+        let work = Arc::new(move || memory::release(pointer).map(|()| 0.0));
+        stream.submit(&context, NodeKind::Empty, work).map(drop)
+    }
+    fn cuMemPoolCreate(pool: *mut Handle, _properties: *const u8) {
+        state::initialised()?;
+        put(pool, driver().pools.add(Arc::new(Pool::default())))
+    }
+    fn cuMemPoolDestroy(pool: Handle) {
+        if pool == driver().default_pool {
+            return Err(INVALID_VALUE);
+        }
+        let mut current = lock(&driver().current_pool);
+        if *current == pool {
+            *current = driver().default_pool;
+        }
+        driver().pools.remove(pool).map(drop)
+    }
+    fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
+        driver().pools.get(pool).map(drop)
+    }
+    fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: *mut u64) {
+        let pool = driver().pools.get(pool)?;
+        match attribute {
+            // The reuse policies are 32-bit integers.
+            REUSE_FOLLOW..=REUSE_INTERNAL => {
+                let setting = lock(&pool.settings).get(&attribute).copied().unwrap_or(1);
+                put(value.cast::<i32>(), setting as i32)
+            }
+            RELEASE_THRESHOLD => put(value, lock(&pool.settings).get(&attribute).copied().unwrap_or(0)),
+            RESERVED_CURRENT | USED_CURRENT => put(value, pool.used.load(Ordering::Relaxed)),
+            RESERVED_HIGH | USED_HIGH => put(value, pool.used_high.load(Ordering::Relaxed)),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+    fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: *const u64) {
+        let pool = driver().pools.get(pool)?;
+        if value.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let setting = match attribute {
+            REUSE_FOLLOW..=REUSE_INTERNAL => u64::from(value.cast::<u32>().read_unaligned()),
+            RELEASE_THRESHOLD => value.read_unaligned(),
+            RESERVED_HIGH | USED_HIGH if value.read_unaligned() == 0 => {
+                pool.used_high.store(pool.used.load(Ordering::Relaxed), Ordering::Relaxed);
+                return Ok(());
+            }
+            _ => return Err(INVALID_VALUE),
+        };
+        lock(&pool.settings).insert(attribute, setting);
+        Ok(())
+    }
+    fn cuMemPoolSetAccess(pool: Handle, _access: *const u8, _count: usize) {
+        driver().pools.get(pool).map(drop)
+    }
+    fn cuDeviceGetDefaultMemPool(pool: *mut Handle, device: i32) {
+        state::initialised()?;
+        if device != 0 {
+            return Err(INVALID_DEVICE);
+        }
+        put(pool, driver().default_pool)
+    }
+    fn cuDeviceGetMemPool(pool: *mut Handle, device: i32) {
+        state::initialised()?;
+        if device != 0 {
+            return Err(INVALID_DEVICE);
+        }
+        put(pool, *lock(&driver().current_pool))
+    }
+    fn cuDeviceSetMemPool(device: i32, pool: Handle) {
+        if device != 0 {
+            return Err(INVALID_DEVICE);
+        }
+        driver().pools.get(pool)?;
+        *lock(&driver().current_pool) = pool;
+        Ok(())
+    }
+}

@@ -1,0 +1,447 @@
+//! Streams: in-order queues with a thread each, a virtual clock, and capture into graphs.
+
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use crate::abi::*;
+use crate::event::Event;
+use crate::graph::{Graph, Node, NodeKind};
+use crate::state::{self, Context, driver, lock};
+
+/// Something for a stream to do. Returns how long it took on the device, in nanoseconds; may run more than once
+/// when it was captured into a graph.
+pub type Work = Arc<dyn Fn() -> Result<f64, CUresult> + Send + Sync>;
+
+/// Nanoseconds of the host clock since the library was first used.
+pub fn host_now_ns() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as f64
+}
+
+/// The completion of one piece of work.
+#[derive(Default)]
+pub struct Ticket {
+    /// End on the virtual device clock, in nanoseconds, once done.
+    end_ns: Mutex<Option<f64>>,
+    changed: Condvar,
+}
+
+impl Ticket {
+    pub fn finished_at(end_ns: f64) -> Arc<Ticket> {
+        Arc::new(Ticket { end_ns: Mutex::new(Some(end_ns)), changed: Condvar::new() })
+    }
+
+    pub fn end_ns(&self) -> Option<f64> {
+        *lock(&self.end_ns)
+    }
+
+    pub fn wait(&self) -> f64 {
+        let mut end = lock(&self.end_ns);
+        loop {
+            if let Some(end) = *end {
+                return end;
+            }
+            end = self.changed.wait(end).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn finish(&self, end_ns: f64) {
+        *lock(&self.end_ns) = Some(end_ns);
+        self.changed.notify_all();
+    }
+}
+
+struct Item {
+    work: Option<Work>,
+    waits_for: Vec<Arc<Ticket>>,
+    ticket: Arc<Ticket>,
+    submitted_ns: f64,
+    context: Arc<Context>,
+}
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Item>,
+    running: bool,
+    /// What the next item must wait for beside its predecessor (`cuStreamWaitEvent`).
+    pending_waits: Vec<Arc<Ticket>>,
+}
+
+/// A capture in progress, shared by all streams that joined it.
+pub struct Capture {
+    pub graph: Arc<Graph>,
+    pub id: u64,
+    invalid: Mutex<bool>,
+    thread: ThreadId,
+    mode: u32,
+}
+
+impl Capture {
+    pub fn invalidate(&self) {
+        *lock(&self.invalid) = true;
+    }
+
+    pub fn is_invalid(&self) -> bool {
+        *lock(&self.invalid)
+    }
+}
+
+/// One stream.
+pub struct Stream {
+    pub flags: u32,
+    pub priority: i32,
+    pub id: u64,
+    /// Takes part in the legacy default stream's implicit ordering.
+    blocking: bool,
+    queue: Mutex<Queue>,
+    arrived: Condvar,
+    last: Mutex<Arc<Ticket>>,
+    /// The capture and whether it began in this stream.
+    capture: Mutex<Option<(Arc<Capture>, bool)>>,
+}
+
+impl Stream {
+    pub fn new(flags: u32, priority: i32, blocking: bool) -> Arc<Stream> {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        Arc::new(Stream {
+            flags,
+            priority,
+            id: u64::from(NEXT.fetch_add(1, Ordering::Relaxed)),
+            blocking,
+            queue: Mutex::default(),
+            arrived: Condvar::new(),
+            last: Mutex::new(Ticket::finished_at(0.0)),
+            capture: Mutex::new(None),
+        })
+    }
+
+    /// The completion of everything submitted so far.
+    pub fn last(&self) -> Arc<Ticket> {
+        lock(&self.last).clone()
+    }
+
+    pub fn capture(&self) -> Option<Arc<Capture>> {
+        lock(&self.capture).as_ref().map(|(capture, _)| capture.clone())
+    }
+
+    /// Queues work, or records it when the stream is capturing. Waits of the default stream on the others, and
+    /// of the others on it, are added here.
+    pub fn submit(
+        self: &Arc<Self>,
+        context: &Arc<Context>,
+        kind: NodeKind,
+        work: Work,
+    ) -> Result<Arc<Ticket>, CUresult> {
+        if let Some(capture) = self.capture() {
+            if capture.is_invalid() {
+                return Err(STREAM_CAPTURE_INVALIDATED);
+            }
+            capture.graph.push(Node::new(kind, work));
+            return Ok(Ticket::finished_at(host_now_ns()));
+        }
+        Ok(self.enqueue(context, Some(work)))
+    }
+
+    /// Queues a marker that is done when everything before it is.
+    pub fn marker(self: &Arc<Self>, context: &Arc<Context>) -> Arc<Ticket> {
+        self.enqueue(context, None)
+    }
+
+    fn enqueue(self: &Arc<Self>, context: &Arc<Context>, work: Option<Work>) -> Arc<Ticket> {
+        let mut waits_for = Vec::new();
+        if self.blocking {
+            if Arc::ptr_eq(self, &context.default_stream) {
+                let mut blocking = lock(&context.blocking_streams);
+                blocking.retain(|stream| stream.strong_count() > 0);
+                waits_for.extend(blocking.iter().filter_map(std::sync::Weak::upgrade).map(|stream| stream.last()));
+            } else {
+                waits_for.push(context.default_stream.last());
+            }
+        }
+        let ticket = Arc::new(Ticket::default());
+        let mut queue = lock(&self.queue);
+        waits_for.append(&mut queue.pending_waits);
+        *lock(&self.last) = ticket.clone();
+        queue.items.push_back(Item {
+            work,
+            waits_for,
+            ticket: ticket.clone(),
+            submitted_ns: host_now_ns(),
+            context: context.clone(),
+        });
+        if queue.running {
+            self.arrived.notify_one();
+        } else {
+            queue.running = true;
+            let stream = self.clone();
+            let spawned = std::thread::Builder::new().name("cuda stream".into()).spawn(move || stream.serve());
+            if spawned.is_err() {
+                // No thread to be had: run it here, in order, rather than fail.
+                drop(queue);
+                self.clone().serve_once();
+                lock(&self.queue).running = false;
+            }
+        }
+        ticket
+    }
+
+    pub fn wait_for(&self, ticket: Arc<Ticket>) {
+        lock(&self.queue).pending_waits.push(ticket);
+    }
+
+    /// The stream's thread: runs items in order; ends when none came for a while.
+    fn serve(self: Arc<Self>) {
+        let mut clock_ns = 0.0;
+        loop {
+            let mut queue = lock(&self.queue);
+            let item = loop {
+                if let Some(item) = queue.items.pop_front() {
+                    break item;
+                }
+                let (next, timeout) = self
+                    .arrived
+                    .wait_timeout(queue, Duration::from_millis(500))
+                    .unwrap_or_else(PoisonError::into_inner);
+                queue = next;
+                if timeout.timed_out() && queue.items.is_empty() {
+                    queue.running = false;
+                    return;
+                }
+            };
+            drop(queue);
+            clock_ns = run(item, clock_ns);
+        }
+    }
+
+    fn serve_once(self: Arc<Self>) {
+        let mut clock_ns = 0.0;
+        while let Some(item) = { lock(&self.queue).items.pop_front() } {
+            clock_ns = run(item, clock_ns);
+        }
+    }
+
+    /// Waits for all work and reports the context's error.
+    pub fn synchronize(&self, context: &Context) -> Answer {
+        if let Some(capture) = self.capture() {
+            capture.invalidate();
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        self.last().wait();
+        context.check()
+    }
+
+    pub fn begin_capture(&self, mode: u32) -> Answer {
+        let mut slot = lock(&self.capture);
+        if slot.is_some() || mode > 2 {
+            return Err(INVALID_VALUE);
+        }
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let capture = Capture {
+            graph: Arc::new(Graph::default()),
+            id: u64::from(NEXT.fetch_add(1, Ordering::Relaxed)),
+            invalid: Mutex::new(false),
+            thread: std::thread::current().id(),
+            mode,
+        };
+        *slot = Some((Arc::new(capture), true));
+        Ok(())
+    }
+
+    /// Joins another stream's capture (a wait on an event recorded in it).
+    pub fn join_capture(&self, capture: &Arc<Capture>) -> Answer {
+        let mut slot = lock(&self.capture);
+        match &*slot {
+            Some((own, _)) if !Arc::ptr_eq(own, capture) => Err(STREAM_CAPTURE_UNSUPPORTED),
+            Some(_) => Ok(()),
+            None => {
+                *slot = Some((capture.clone(), false));
+                Ok(())
+            }
+        }
+    }
+
+    pub fn end_capture(&self) -> Result<Arc<Graph>, CUresult> {
+        let mut slot = lock(&self.capture);
+        let (capture, origin) = slot.take().ok_or(INVALID_VALUE)?;
+        if !origin {
+            *slot = Some((capture, origin));
+            return Err(STREAM_CAPTURE_UNMATCHED);
+        }
+        const MODE_RELAXED: u32 = 2;
+        if capture.mode != MODE_RELAXED && capture.thread != std::thread::current().id() {
+            *slot = Some((capture, origin));
+            return Err(STREAM_CAPTURE_WRONG_THREAD);
+        }
+        drop(slot);
+        for (_, other) in driver().streams.all() {
+            let mut joined = lock(&other.capture);
+            if joined.as_ref().is_some_and(|(theirs, _)| Arc::ptr_eq(theirs, &capture)) {
+                *joined = None;
+            }
+        }
+        if capture.is_invalid() { Err(STREAM_CAPTURE_INVALIDATED) } else { Ok(capture.graph.clone()) }
+    }
+}
+
+/// Runs one item and returns the virtual time at its end.
+fn run(item: Item, clock_ns: f64) -> f64 {
+    let ready_ns = item.waits_for.iter().map(|ticket| ticket.wait()).fold(0.0, f64::max);
+    let mut end_ns = clock_ns.max(ready_ns).max(item.submitted_ns);
+    if let Some(work) = item.work
+        && item.context.check().is_ok()
+    {
+        match work() {
+            Ok(device_ns) => end_ns += device_ns,
+            Err(code) => item.context.fail(code),
+        }
+    }
+    item.ticket.finish(end_ns);
+    end_ns
+}
+
+const NON_BLOCKING: u32 = 1;
+
+api! {
+    fn cuStreamCreate(stream: *mut Handle, flags: u32) {
+        create(stream, flags, 0)
+    }
+    fn cuStreamCreateWithPriority(stream: *mut Handle, flags: u32, priority: i32) {
+        create(stream, flags, priority.clamp(-5, 0))
+    }
+    fn cuStreamDestroy_v2(stream: Handle) {
+        // Work already queued still runs: its thread holds the stream.
+        driver().streams.remove(stream).map(drop)
+    }
+    fn cuStreamSynchronize(stream: Handle) {
+        let (context, stream) = state::stream(stream)?;
+        stream.synchronize(&context)
+    }
+    fn cuStreamQuery(stream: Handle) {
+        let (context, stream) = state::stream(stream)?;
+        if let Some(capture) = stream.capture() {
+            capture.invalidate();
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        if stream.last().end_ns().is_some() { context.check() } else { Err(NOT_READY) }
+    }
+    fn cuStreamGetFlags(stream: Handle, flags: *mut u32) {
+        put(flags, state::stream(stream)?.1.flags)
+    }
+    fn cuStreamGetPriority(stream: Handle, priority: *mut i32) {
+        put(priority, state::stream(stream)?.1.priority)
+    }
+    fn cuStreamGetId(stream: Handle, id: *mut u64) {
+        put(id, state::stream(stream)?.1.id)
+    }
+    fn cuStreamGetCtx(stream: Handle, context: *mut Handle) {
+        state::stream(stream)?;
+        put(context, crate::context::current_handle()?)
+    }
+    fn cuStreamGetDevice(stream: Handle, device: *mut i32) {
+        state::stream(stream)?;
+        put(device, 0)
+    }
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
+        let (_, stream) = state::stream(stream)?;
+        wait_event(&stream, &*driver().events.get(event)?)
+    }
+    fn cuStreamAddCallback(stream: Handle, callback: Option<unsafe extern "C" fn(Handle, CUresult, *mut c_void)>, data: *mut c_void, _flags: u32) {
+        let callback = callback.ok_or(INVALID_VALUE)?;
+        let (context, target) = state::stream(stream)?;
+        let data = data as usize;
+        let work: Work = Arc::new(move || {
+            unsafe { callback(stream, SUCCESS, data as *mut c_void) };
+            Ok(0.0)
+        });
+        target.submit(&context, NodeKind::Host, work).map(drop)
+    }
+    fn cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) {
+        let work = host_work(function, data)?;
+        let (context, stream) = state::stream(stream)?;
+        stream.submit(&context, NodeKind::Host, work).map(drop)
+    }
+    fn cuStreamAttachMemAsync(stream: Handle, _pointer: CUdeviceptr, _length: usize, _flags: u32) {
+        // Memory is visible to every stream here, which every attachment allows.
+        state::stream(stream).map(drop)
+    }
+    fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) {
+        let (_, target) = state::stream(stream)?;
+        if stream < 2 {
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        target.begin_capture(mode)
+    }
+    fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
+        let (_, stream) = state::stream(stream)?;
+        match stream.end_capture() {
+            Ok(captured) => put(graph, driver().graphs.add(captured)),
+            Err(code) => {
+                put_optional(graph, 0);
+                Err(code)
+            }
+        }
+    }
+    fn cuStreamIsCapturing(stream: Handle, status: *mut u32) {
+        let (_, stream) = state::stream(stream)?;
+        put(status, stream.capture().map_or(0, |capture| 1 + u32::from(capture.is_invalid())))
+    }
+    fn cuStreamGetCaptureInfo_v2(stream: Handle, status: *mut u32, id: *mut u64, graph: *mut Handle, dependencies: *mut *const Handle, count: *mut usize) {
+        let (_, stream) = state::stream(stream)?;
+        let capture = stream.capture();
+        put(status, capture.as_ref().map_or(0, |capture| 1 + u32::from(capture.is_invalid())))?;
+        put_optional(dependencies, std::ptr::null());
+        put_optional(count, 0);
+        if let Some(capture) = capture {
+            put_optional(id, capture.id);
+            if !graph.is_null() {
+                graph.write(driver().graphs.add(capture.graph.clone()));
+            }
+        }
+        Ok(())
+    }
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) {
+        // Calls that a strict mode would forbid during capture are harmless here.
+        if mode.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
+    }
+}
+
+/// Wraps a host function for a stream or a graph.
+pub fn host_work(function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> Result<Work, CUresult> {
+    let function = function.ok_or(INVALID_VALUE)?;
+    let data = data as usize;
+    Ok(Arc::new(move || {
+        unsafe { function(data as *mut c_void) };
+        Ok(0.0)
+    }))
+}
+
+fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
+    let context = state::current()?;
+    if flags > NON_BLOCKING || out.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    let stream = Stream::new(flags, priority, flags & NON_BLOCKING == 0);
+    if stream.blocking {
+        lock(&context.blocking_streams).push(Arc::downgrade(&stream));
+    }
+    unsafe { put(out, driver().streams.add(stream)) }
+}
+
+fn wait_event(stream: &Arc<Stream>, event: &Event) -> Answer {
+    if let Some(capture) = event.capture() {
+        return stream.join_capture(&capture);
+    }
+    if let Some(capture) = stream.capture() {
+        // An event from outside the capture cannot order work inside the graph.
+        capture.invalidate();
+        return Err(STREAM_CAPTURE_UNSUPPORTED);
+    }
+    if let Some(ticket) = event.ticket() {
+        stream.wait_for(ticket);
+    }
+    Ok(())
+}
