@@ -143,6 +143,8 @@ pub struct Outcome {
     /// Every thread ran to its end.
     pub completed: bool,
     pub faults: Vec<Fault>,
+    /// Warp instructions that ran, counted also when counters are off.
+    pub executed: u64,
     pub counters: Counters,
     pub lines: Vec<LineCounters>,
     pub trace: Option<Trace>,
@@ -432,6 +434,7 @@ fn finish(grid: Grid<'_>, mut results: Vec<Worker>, occupancy: Occupancy) -> Out
     Outcome {
         completed: !aborted && !panicked,
         faults,
+        executed: grid.executed.load(Ordering::Relaxed),
         counters,
         lines,
         trace,

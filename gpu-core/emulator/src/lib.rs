@@ -17,6 +17,7 @@ pub mod num;
 mod ptx;
 mod report;
 
+pub use isa::{ExampleKernel, examples};
 pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};

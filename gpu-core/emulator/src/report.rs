@@ -217,7 +217,11 @@ pub struct Counters {
     pub divergent_branches: u64,
     pub global_load: Traffic,
     pub global_store: Traffic,
+    /// Atomics whose old value is used.
     pub global_atomic: Traffic,
+    /// Atomics whose old value nobody uses: the hardware sends them as reductions.
+    #[serde(default)]
+    pub global_reduction: Traffic,
     pub local_load: Traffic,
     pub local_store: Traffic,
     pub shared_load: SharedTraffic,

@@ -25,7 +25,6 @@ pub enum Entity {
     /// A kernel parameter: offset in the argument block.
     KernelParam {
         offset: u32,
-        bytes: u32,
     },
     /// A parameter or result of a device function or of a call: rows in the frame.
     FrameParam(ParamArea),
@@ -33,7 +32,6 @@ pub enum Entity {
     Variable {
         window: Window,
         address: u64,
-        bytes: u64,
     },
     Function(u32),
     Builtin(crate::exec::image::Builtin),
@@ -111,6 +109,8 @@ pub struct Target {
     pub scopes: Vec<u32>,
 }
 
+pub type Decoded<T> = Result<T, String>;
+
 /// What the module is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
@@ -128,8 +128,6 @@ impl Arch {
         Arch { number: digits.parse().unwrap_or(75), specific: digits.len() < name.len() }
     }
 }
-
-pub type Decoded<T> = Result<T, String>;
 
 /// State while one function is decoded.
 pub struct Emit<'m> {
@@ -370,7 +368,7 @@ impl<'m> Emit<'m> {
                 }
                 Ok((window, address))
             }
-            Some(Entity::KernelParam { offset, .. }) => Ok((Window::Param, u64::from(offset))),
+            Some(Entity::KernelParam { offset }) => Ok((Window::Param, u64::from(offset))),
             Some(Entity::Function(index)) => {
                 self.called.push(index);
                 Ok((Window::Global, crate::exec::space::CODE_BASE + 16 * u64::from(index)))
@@ -490,6 +488,7 @@ impl<'m> Emit<'m> {
             reads,
             writes: std::mem::take(&mut self.writes),
             ptx_line: self.ptx_line,
+            result_used: true,
         });
         self.code.push(op);
         self.edges.push(edge);

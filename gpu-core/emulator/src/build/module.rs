@@ -170,7 +170,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                     let address = next.next_multiple_of(align.max(256));
                     next = address + bytes + 4096;
                     let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
-                    self.globals.insert(variable.name.to_owned(), Entity::Variable { window, address, bytes });
+                    self.globals.insert(variable.name.to_owned(), Entity::Variable { window, address });
                     placed.push((variable, address, bytes));
                 }
                 VarSpace::Shared => self.place_shared(variable),
@@ -252,7 +252,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         );
         // Dynamic shared memory starts where no static variable of the module can be; see `dynamic_base`.
         let address = if dynamic { u64::from(self.dynamic_base()) } else { u64::from(offset) };
-        self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address, bytes });
+        self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address });
     }
 
     /// Offset of dynamic shared memory: behind all static shared variables of the module, wherever declared.
@@ -323,7 +323,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         if function.entry {
             if let Some(kernel) = kernel {
                 for (param, info) in function.params.iter().zip(&self.image.kernels[kernel].params) {
-                    let entity = Entity::KernelParam { offset: info.offset, bytes: info.bytes };
+                    let entity = Entity::KernelParam { offset: info.offset };
                     emit.scopes[0].names.insert(param.name.to_owned(), entity);
                 }
             }
@@ -334,10 +334,17 @@ impl<'t, 'a> Builder<'t, 'a> {
         let mut local_bytes = 0;
         let labels = self.body(&mut emit, body, &mut local_bytes);
         // Falling off the end is a return.
-        emit.class = crate::report::Class::Branch;
-        emit.guard = (emit.pool.pred(true), 0);
-        let op = emit.op(isa::control::ret);
-        emit.push_edge(op, Default::default(), Edge::Leave { conditional: false });
+        let open = !matches!(
+            emit.edges.last(),
+            Some(Edge::Leave { conditional: false } | Edge::Dead { conditional: false } | Edge::Branch(_, false))
+        );
+        let ends_in_label = labels.values().any(|at| *at as usize == emit.edges.len());
+        if open || ends_in_label {
+            emit.class = crate::report::Class::Branch;
+            emit.guard = (emit.pool.pred(true), 0);
+            let op = emit.op(isa::control::ret);
+            emit.push_edge(op, Default::default(), Edge::Leave { conditional: false });
+        }
         let edges = std::mem::take(&mut emit.edges);
         let table_fixups = std::mem::take(&mut emit.table_fixups);
         let frame_bytes = emit.frame_bytes;
@@ -356,6 +363,11 @@ impl<'t, 'a> Builder<'t, 'a> {
             function.entry,
             first_pc,
         );
+        let read: std::collections::HashSet<Slot> =
+            infos[first_pc as usize..].iter().flat_map(|info| info.reads.iter().copied()).collect();
+        for info in &mut infos[first_pc as usize..] {
+            info.result_used = info.writes.iter().any(|slot| read.contains(slot));
+        }
         for (table, targets) in table_fixups {
             tables[table] = targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();
         }
@@ -364,7 +376,6 @@ impl<'t, 'a> Builder<'t, 'a> {
             name: function.name.to_owned(),
             entry: function.entry,
             first_pc,
-            end_pc: code.len() as u32,
             frame_bytes,
             local_bytes,
             params: areas.0,
@@ -418,7 +429,9 @@ impl<'t, 'a> Builder<'t, 'a> {
         let graph = Graph::new(edges, labels, entry);
         let meets = graph.post_dominators();
         for (at, edge) in edges.iter().enumerate() {
-            let meet = if meets[at] == NONE { NONE } else { first_pc + meets[at] };
+            // The end of a kernel is no meeting point: lanes that are there wait for nobody.
+            let ends = |meet: u32| entry && matches!(edges[meet as usize], Edge::Leave { .. });
+            let meet = if meets[at] == NONE || ends(meets[at]) { NONE } else { first_pc + meets[at] };
             match edge {
                 Edge::Branch(target, _) => {
                     if let Some(to) = resolve(labels, target) {
@@ -519,7 +532,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                 }
                 Statement::Prototype(prototype) => {
                     if let Some(scope) = emit.scopes.last_mut() {
-                        scope.names.insert(prototype.label.to_owned(), Entity::Prototype);
+                        scope.names.insert((*prototype).to_owned(), Entity::Prototype);
                     }
                 }
                 Statement::Instruction(instruction) => {
@@ -590,7 +603,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                 let Some((bytes, align)) = self.size_of(variable, 512 << 10) else { return };
                 let address = local_bytes.next_multiple_of(align as u32);
                 *local_bytes = address + bytes as u32;
-                Entity::Variable { window: Window::Local, address: u64::from(address), bytes }
+                Entity::Variable { window: Window::Local, address: u64::from(address) }
             }
             VarSpace::Param => {
                 let Some((bytes, _)) = self.size_of(variable, 1 << 16) else { return };

@@ -235,9 +235,7 @@ fn step(cx: &Cx<'_>, old: u64, stamp: u64, mine: Mine, kind: AccessKind, atomic:
         if same_block {
             let warp = thread as usize / 32;
             let seen = cx.warp.seen[warp].saturating_sub(cx.block.base_time);
-            mine.floor == u64::from(CLOCKS)
-                || u64::from(clock) <= mine.floor
-                || warp != cx.warp.index as usize && seen >= clock
+            mine.floor == u64::from(CLOCKS) || u64::from(clock) <= mine.floor || seen >= clock
         } else {
             cx.grid.syncs.ordered(old >> BLOCK, BLOCKS, thread as usize / 32, clock, cx.block.index)
         }

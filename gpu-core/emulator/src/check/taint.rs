@@ -254,12 +254,12 @@ impl Cx<'_> {
         for lane in lanes(info_mask) {
             // SAFETY: slots of a decoded instruction.
             let address = unsafe {
-                let base = if self.address_is_wide(op) {
-                    self.lane::<u64>(op.a, lane)
+                use crate::exec::access::AddressWord;
+                if self.address_is_wide(op) {
+                    self.lane::<u64>(op.a, lane).plus(op.imm as u64)
                 } else {
-                    self.lane::<u32>(op.a, lane).into()
-                };
-                base.wrapping_add(op.imm as u64)
+                    self.lane::<u32>(op.a, lane).plus(op.imm as u64)
+                }
             };
             let bytes = self.store_bytes(op);
             self.forget(window_from(op.e.0), address, bytes, lane);

@@ -135,7 +135,7 @@ impl Counts {
         for (site, spaces) in self.sites.iter().enumerate() {
             for counts in spaces.iter().filter(|counts| counts.requests > 0) {
                 let pc = image.sites[site].pc as usize;
-                let returns = !image.infos[pc].writes.is_empty();
+                let returns = image.infos[pc].result_used;
                 place(pc, &|c| add_site(c, counts, returns));
             }
         }
@@ -156,10 +156,10 @@ fn add_site(counters: &mut Counters, site: &Site, returns: bool) {
         traffic.bank_conflicts += site.conflicts;
         traffic.bytes += site.bytes;
     };
-    let _ = returns;
     match (site.space, site.kind) {
         (1, Some(AccessKind::Read)) => plain(&mut counters.global_load),
-        (1, Some(AccessKind::Atomic)) => plain(&mut counters.global_atomic),
+        (1, Some(AccessKind::Atomic)) if returns => plain(&mut counters.global_atomic),
+        (1, Some(AccessKind::Atomic)) => plain(&mut counters.global_reduction),
         (1, _) => plain(&mut counters.global_store),
         (2, Some(AccessKind::Read)) => shared(&mut counters.shared_load),
         (2, Some(AccessKind::Atomic)) => shared(&mut counters.shared_atomic),

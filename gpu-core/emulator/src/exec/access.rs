@@ -9,7 +9,7 @@ use super::cx::{Cx, lanes};
 use super::fault::{Detail, text_of};
 use super::lanes::{Body, Word, exec};
 use super::op::{Exec, Flow, Op};
-use super::space::{SHARED_BASE, WINDOW, Window, window_base, window_of};
+use super::space::{WINDOW, Window, window_base, window_of};
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 
 /// A range of memory that one array occupies.
@@ -79,20 +79,21 @@ impl Reach {
 
 /// How addresses are held in registers.
 pub trait AddressWord: Word {
-    fn widen(self) -> u64;
+    /// Adds an offset in the register's own width: 32-bit addresses wrap at 32 bits.
+    fn plus(self, offset: u64) -> u64;
 }
 
 impl AddressWord for u32 {
     #[inline(always)]
-    fn widen(self) -> u64 {
-        u64::from(self)
+    fn plus(self, offset: u64) -> u64 {
+        u64::from(self.wrapping_add(offset as u32))
     }
 }
 
 impl AddressWord for u64 {
     #[inline(always)]
-    fn widen(self) -> u64 {
-        self
+    fn plus(self, offset: u64) -> u64 {
+        self.wrapping_add(offset)
     }
 }
 
@@ -109,7 +110,7 @@ pub unsafe fn addresses<A: AddressWord>(cx: &Cx<'_>, op: &Op, bytes: u64) -> Add
         let base = cx.row::<A>(op.a);
         let offset = op.imm as u64;
         for lane in 0..32 {
-            at[lane] = A::from_raw((*base)[lane]).widen().wrapping_add(offset);
+            at[lane] = A::from_raw((*base)[lane]).plus(offset);
         }
     }
     if mask == u32::MAX {
@@ -146,8 +147,53 @@ pub enum Found {
 
 impl Cx<'_> {
     /// Bounds, alignment, counters and checks of one access; gives where to transfer.
-    #[inline(always)]
+    #[inline(never)]
     pub fn reach<const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        addresses: &mut Addresses,
+        align: u64,
+        kind: AccessKind,
+    ) -> Found {
+        self.reach_inner::<BYTES>(op, window, addresses, align, kind)
+    }
+
+    /// The same, for machines with AVX2.
+    ///
+    /// # Safety
+    /// [`super::lanes::wide`] must hold.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn reach_wide<const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        addresses: &mut Addresses,
+        kind: AccessKind,
+    ) -> Found {
+        self.reach_inner::<BYTES>(op, window, addresses, BYTES, kind)
+    }
+
+    /// Picks the form; loads and stores are aligned to their size.
+    #[inline(always)]
+    fn reach_form<const WIDE: bool, const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        addresses: &mut Addresses,
+        kind: AccessKind,
+    ) -> Found {
+        #[cfg(target_arch = "x86_64")]
+        if WIDE {
+            // SAFETY: the wide forms are chosen only where the machine has the features.
+            return unsafe { self.reach_wide::<BYTES>(op, window, addresses, kind) };
+        }
+        self.reach::<BYTES>(op, window, addresses, BYTES, kind)
+    }
+
+    #[inline(always)]
+    fn reach_inner<const BYTES: u64>(
         &mut self,
         op: &Op,
         window: Window,
@@ -318,11 +364,10 @@ impl Cx<'_> {
     #[cold]
     #[inline(never)]
     fn not_found(&mut self, op: &Op, window: Window, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
-        let cluster = window == Window::Shared && addresses.high >= 1 << 24;
         let bad: Vec<usize> =
             lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
         let Some(&lane) = bad.first() else { return Found::Mixed };
-        let _ = (op, cluster);
+        let _ = op;
         let address = addresses.at[lane];
         let freed = self
             .grid
@@ -511,22 +556,6 @@ element! {
     u64, u32; u128, u128;
 }
 
-/// Static description of a load or store: element, vector width, window.
-pub trait Shape {
-    type E: Element;
-    type A: AddressWord;
-    const V: usize;
-    const BYTES: u64 = (size_of::<Self::E>() * Self::V) as u64;
-}
-
-pub struct ShapeOf<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
-
-impl<E: Element, A: AddressWord, const V: usize> Shape for ShapeOf<E, A, V> {
-    type E = E;
-    type A = A;
-    const V: usize = V;
-}
-
 /// Packs the window and flags of a memory instruction into `list_len`'s high half.
 pub const STRONG: u32 = 1 << 16;
 pub const WINDOW_SHIFT: u32 = 24;
@@ -551,19 +580,19 @@ pub struct Load<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
     #[inline(always)]
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes.
         unsafe {
             let bytes = (size_of::<E>() * V) as u64;
             let mut addresses = addresses::<A>(cx, op, bytes);
             let window = window_from(op.e.0);
             let found = match size_of::<E>() * V {
-                1 => cx.reach::<1>(op, window, &mut addresses, 1, AccessKind::Read),
-                2 => cx.reach::<2>(op, window, &mut addresses, 2, AccessKind::Read),
-                4 => cx.reach::<4>(op, window, &mut addresses, 4, AccessKind::Read),
-                8 => cx.reach::<8>(op, window, &mut addresses, 8, AccessKind::Read),
-                16 => cx.reach::<16>(op, window, &mut addresses, 16, AccessKind::Read),
-                _ => cx.reach::<32>(op, window, &mut addresses, 32, AccessKind::Read),
+                1 => cx.reach_form::<WIDE, 1>(op, window, &mut addresses, AccessKind::Read),
+                2 => cx.reach_form::<WIDE, 2>(op, window, &mut addresses, AccessKind::Read),
+                4 => cx.reach_form::<WIDE, 4>(op, window, &mut addresses, AccessKind::Read),
+                8 => cx.reach_form::<WIDE, 8>(op, window, &mut addresses, AccessKind::Read),
+                16 => cx.reach_form::<WIDE, 16>(op, window, &mut addresses, AccessKind::Read),
+                _ => cx.reach_form::<WIDE, 32>(op, window, &mut addresses, AccessKind::Read),
             };
             let reach = match found {
                 Found::Yes(reach) => reach,
@@ -606,19 +635,19 @@ pub struct Store<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
     #[inline(always)]
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes.
         unsafe {
             let bytes = (size_of::<E>() * V) as u64;
             let mut addresses = addresses::<A>(cx, op, bytes);
             let window = window_from(op.e.0);
             let found = match size_of::<E>() * V {
-                1 => cx.reach::<1>(op, window, &mut addresses, 1, AccessKind::Write),
-                2 => cx.reach::<2>(op, window, &mut addresses, 2, AccessKind::Write),
-                4 => cx.reach::<4>(op, window, &mut addresses, 4, AccessKind::Write),
-                8 => cx.reach::<8>(op, window, &mut addresses, 8, AccessKind::Write),
-                16 => cx.reach::<16>(op, window, &mut addresses, 16, AccessKind::Write),
-                _ => cx.reach::<32>(op, window, &mut addresses, 32, AccessKind::Write),
+                1 => cx.reach_form::<WIDE, 1>(op, window, &mut addresses, AccessKind::Write),
+                2 => cx.reach_form::<WIDE, 2>(op, window, &mut addresses, AccessKind::Write),
+                4 => cx.reach_form::<WIDE, 4>(op, window, &mut addresses, AccessKind::Write),
+                8 => cx.reach_form::<WIDE, 8>(op, window, &mut addresses, AccessKind::Write),
+                16 => cx.reach_form::<WIDE, 16>(op, window, &mut addresses, AccessKind::Write),
+                _ => cx.reach_form::<WIDE, 32>(op, window, &mut addresses, AccessKind::Write),
             };
             let reach = match found {
                 Found::Yes(reach) => reach,
@@ -651,6 +680,16 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
     }
 }
 
+/// A load of one element.
+pub fn load_one<E: Element, A: AddressWord>() -> Exec {
+    exec::<Load<E, A, 1>>()
+}
+
+/// A store of one element.
+pub fn store_one<E: Element, A: AddressWord>() -> Exec {
+    exec::<Store<E, A, 1>>()
+}
+
 /// A load of `V` elements.
 pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
     match vector {
@@ -669,9 +708,4 @@ pub fn store<E: Element, A: AddressWord>(vector: usize) -> Exec {
         4 => exec::<Store<E, A, 4>>(),
         _ => exec::<Store<E, A, 8>>(),
     }
-}
-
-/// Turns a shared address of the own block into its generic form, for keys that must not collide.
-pub fn shared_key(block: u64, address: u64) -> u64 {
-    SHARED_BASE ^ (block << 24) ^ address
 }

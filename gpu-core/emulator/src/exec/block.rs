@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::space::SHARED_BASE;
 use super::warp::Warp;
 use crate::check::race::SharedShadow;
 
@@ -20,6 +19,8 @@ pub struct Barrier {
     /// Clocks that arrivals brought, and those that the last completion handed out.
     pub clocks: [u32; 32],
     pub released: [u32; 32],
+    /// Logical time of the last completion: the new clock of all who waited.
+    pub time: u32,
     /// Reduction of `bar.red`: population count, and, or; the last completion's result.
     pub count: u32,
     pub all: bool,
@@ -37,6 +38,7 @@ impl Default for Barrier {
             expected: None,
             clocks: [0; 32],
             released: [0; 32],
+            time: 0,
             count: 0,
             all: true,
             any: false,
@@ -52,7 +54,6 @@ pub struct Missed {
     pub barrier: u32,
     pub pc: u32,
     pub arrived: u32,
-    pub warp: u32,
 }
 
 /// An array in shared memory, for bounds and names.
@@ -86,7 +87,6 @@ pub struct Block {
     pub copies: crate::isa::copy::Copies,
     /// Rank in its cluster.
     pub cluster_rank: u32,
-    pub dynamic_shared: u32,
 }
 
 impl Block {
@@ -95,12 +95,12 @@ impl Block {
     }
 
     /// Threads exit: barriers that wait for the whole block may be complete now.
-    pub fn lanes_exited(&mut self, mask: u32, warp: u32) {
+    pub fn lanes_exited(&mut self, mask: u32) {
         self.live_threads -= mask.count_ones();
         for id in 0..self.barriers.len() {
             let barrier = &self.barriers[id];
             if barrier.arrived > 0 && barrier.expected.is_none() && barrier.arrived >= self.live_threads {
-                self.complete(id, warp);
+                self.complete(id);
             }
         }
     }
@@ -120,22 +120,24 @@ impl Block {
         *own = (*own).max(warp.clock);
         let needed = barrier.expected.unwrap_or(self.live_threads);
         if self.barriers[id].arrived >= needed {
-            self.complete(id, warp.index);
+            self.complete(id);
             return true;
         }
         false
     }
 
-    fn complete(&mut self, id: usize, warp: u32) {
+    fn complete(&mut self, id: usize) {
         self.time += 1;
         let barrier = &mut self.barriers[id];
         if barrier.expected.is_none() && barrier.arrived < self.threads {
-            self.missed.push(Missed { barrier: id as u32, pc: barrier.first_pc, arrived: barrier.arrived, warp });
+            self.missed.push(Missed { barrier: id as u32, pc: barrier.first_pc, arrived: barrier.arrived });
         }
         barrier.generation += 1;
         barrier.arrived = 0;
+        // When the whole block met, everything before is ordered before everything behind.
+        barrier.released = if barrier.expected.is_none() { [self.time - 1; 32] } else { barrier.clocks };
+        barrier.time = self.time;
         barrier.expected = None;
-        barrier.released = barrier.clocks;
         barrier.clocks = [0; 32];
         barrier.result = (barrier.count, barrier.all, barrier.any);
         (barrier.count, barrier.all, barrier.any) = (0, true, false);
@@ -157,6 +159,15 @@ impl Warp {
         self.clock = *time;
     }
 
+    /// Goes on after a block barrier.
+    pub fn pass_barrier(&mut self, barrier: &Barrier) {
+        let own = self.index as usize;
+        self.seen[own] = self.seen[own].max(self.clock);
+        self.clock = self.clock.max(barrier.time);
+        let clocks = barrier.released;
+        self.acquire(&clocks);
+    }
+
     /// The lanes of this warp are ordered among themselves up to here.
     pub fn sync_lanes(&mut self, time: &mut u32) {
         let own = self.index as usize;
@@ -168,9 +179,4 @@ impl Warp {
     pub fn refresh_floor(&mut self) {
         self.floor = self.seen.iter().copied().min().unwrap_or(0);
     }
-}
-
-/// A shared address as 64-bit generic one.
-pub fn generic_shared(offset: u32) -> u64 {
-    SHARED_BASE + u64::from(offset)
 }

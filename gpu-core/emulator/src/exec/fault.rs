@@ -99,12 +99,6 @@ impl Cx<'_> {
         });
         self.attention = true;
     }
-
-    /// "block (0,0,0), thread (5,0,0)"
-    pub fn thread_text(&self, lane: usize) -> String {
-        let id = self.thread(lane);
-        text_of(&id)
-    }
 }
 
 /// "block (0,0,0), thread (5,0,0)"

@@ -294,7 +294,6 @@ impl Worker {
                 missed: Vec::new(),
                 copies: Default::default(),
                 cluster_rank: 0,
-                dynamic_shared: grid.launch.dynamic_shared_bytes,
             })
         });
         block.index = index;
@@ -334,7 +333,7 @@ impl Worker {
                         made.tid[axis][lane as usize] = id[axis];
                     }
                 }
-                // Warps that the block does not have are never waited for.
+                // Warps that do not exist are always up to date: they must not hold the floor down.
                 made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
                 made.clock = base + 1;
                 made.floor = base;
@@ -464,15 +463,13 @@ impl Cx<'_> {
                 Wait::Barrier { id, generation } => {
                     let moved = self.block.barriers[id as usize].generation != generation;
                     if moved {
-                        let clocks = self.block.barriers[id as usize].released;
-                        self.warp.acquire(&clocks);
-                        let time = &mut self.block.time;
-                        self.warp.sync_lanes(time);
+                        self.warp.pass_barrier(&self.block.barriers[id as usize]);
                     }
                     moved
                 }
                 // Members that exited are waited for no more.
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
+                Wait::Together => self.warp.splits[index].mask == self.warp.live,
                 Wait::Poll => true,
                 Wait::Cluster { .. } => false,
             };
@@ -515,7 +512,13 @@ impl Cx<'_> {
                         self.note_spin(pc);
                     }
                     if polled >= ready {
-                        return Turn::Polled;
+                        // Lanes may wait at a meeting point for those that spin on them: let them go ahead.
+                        let pc = self.pc;
+                        if !self.warp.break_join() {
+                            return Turn::Polled;
+                        }
+                        self.note_spin(pc);
+                        polled = 0;
                     }
                 }
             }
@@ -672,6 +675,7 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
             let what = match split.wait {
                 Wait::Barrier { id, .. } => format!("for barrier {id}"),
                 Wait::Sync { members } => format!("for lanes {members:#010x} of its warp"),
+                Wait::Together => "for the rest of its warp at this barrier".to_owned(),
                 Wait::Cluster { .. } => "for the cluster barrier".to_owned(),
                 Wait::Ready | Wait::Poll => "polling".to_owned(),
             };
@@ -711,7 +715,9 @@ fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     let waits: Vec<&Wait> =
         block.warps.iter().flatten().flat_map(|warp| warp.splits.iter().map(|split| &split.wait)).collect();
     // Lanes of a warp that wait at different `.sync` operations, or threads of a block at different barriers.
-    let kind = if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. })) {
+    let kind = if waits.iter().any(|wait| matches!(wait, Wait::Together)) {
+        FaultKind::BarrierDivergence
+    } else if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. })) {
         FaultKind::MaskMisuse
     } else if waits.iter().any(|wait| matches!(wait, Wait::Barrier { .. })) && other.is_some() {
         FaultKind::BarrierDivergence

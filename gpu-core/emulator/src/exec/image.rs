@@ -42,7 +42,6 @@ pub struct FunctionImage {
     pub name: String,
     pub entry: bool,
     pub first_pc: u32,
-    pub end_pc: u32,
     /// Registers, predicates and parameter areas of one frame.
     pub frame_bytes: u32,
     /// Stack of one thread in this frame.

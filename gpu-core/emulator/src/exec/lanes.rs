@@ -96,19 +96,19 @@ pub unsafe fn blend<R: Copy>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
 pub trait Body {
     /// # Safety
     /// As [`Exec`].
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow;
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow;
 }
 
 unsafe fn run_base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
-    unsafe { B::run(cx, op) }
+    unsafe { B::run::<false>(cx, op) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
-    unsafe { B::run(cx, op) }
+    unsafe { B::run::<true>(cx, op) }
 }
 
 /// The form of `B` for this machine.
@@ -125,7 +125,7 @@ macro_rules! mapper {
         struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 // SAFETY: slots of a decoded instruction.
                 unsafe {
@@ -148,7 +148,7 @@ macro_rules! mapper {
         struct $each_body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $each_body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 for lane in lanes(cx.mask) {
                     // SAFETY: slots of a decoded instruction; lane < 32.
@@ -162,7 +162,7 @@ macro_rules! mapper {
         }
         /// The same, visiting only the lanes that run: for functions too costly to compute in vain.
         pub fn $each<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
-            exec::<$each_body<$($arg,)+ D, F>>()
+            run_base::<$each_body<$($arg,)+ D, F>>
         }
     };
 }
@@ -182,7 +182,7 @@ macro_rules! imm_mapper {
         struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn(i64, $($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 let imm = op.imm;
                 for lane in lanes(cx.mask) {
@@ -225,7 +225,7 @@ pub const COMBINE_NOT: i64 = 4;
 
 impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
     #[inline(always)]
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let f = conjure::<F>();
         // SAFETY: slots of a decoded instruction.
         unsafe {
@@ -267,7 +267,7 @@ struct Test<A, F>(std::marker::PhantomData<(A, F)>);
 
 impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
     #[inline(always)]
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let f = conjure::<F>();
         // SAFETY: slots of a decoded instruction.
         unsafe {
@@ -291,7 +291,7 @@ struct Select<A>(std::marker::PhantomData<A>);
 
 impl<A: Word> Body for Select<A> {
     #[inline(always)]
-    unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));

@@ -98,6 +98,8 @@ pub struct OpInfo {
     pub reads: Vec<Slot>,
     pub writes: Vec<Slot>,
     pub ptx_line: u32,
+    /// Something reads what it writes.
+    pub result_used: bool,
 }
 
 /// Interned source lines and texts of an image.

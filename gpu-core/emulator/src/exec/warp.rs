@@ -23,6 +23,8 @@ pub enum Wait {
     Sync {
         members: u32,
     },
+    /// At an aligned barrier, until the whole warp is there.
+    Together,
     /// Until something outside the warp changes; asked again every time the warp is scheduled.
     Poll,
     /// Until the cluster barrier's generation moves on.
@@ -221,10 +223,6 @@ impl Warp {
         }
     }
 
-    pub fn join(&self, index: u32) -> &Join {
-        &self.joins[index as usize]
-    }
-
     fn open_join(&mut self, join: Join) -> u32 {
         match self.free_joins.pop() {
             Some(index) => {
@@ -236,6 +234,24 @@ impl Warp {
                 self.joins.len() as u32 - 1
             }
         }
+    }
+
+    /// Lanes that wait at a meeting point go on alone. False when there are none.
+    pub fn break_join(&mut self) -> bool {
+        let Some(index) = self.joins.iter().position(|join| join.arrived != 0) else { return false };
+        let join = self.joins[index].clone();
+        self.joins[index].expected &= !join.arrived;
+        self.joins[index].arrived = 0;
+        self.splits.push(Split {
+            pc: join.pc,
+            mask: join.arrived,
+            join: join.parent,
+            frame: join.frame,
+            wait: Wait::Ready,
+            polls: 0,
+            awaited: false,
+        });
+        true
     }
 
     fn close_join(&mut self, index: u32) {
@@ -393,7 +409,7 @@ impl Cx<'_> {
             self.store_split();
         }
         self.warp.remove_lanes(mask);
-        self.block.lanes_exited(mask, self.warp.index);
+        self.block.lanes_exited(mask);
         if rest == 0 { Flow::Switch } else { Flow::Goto }
     }
 

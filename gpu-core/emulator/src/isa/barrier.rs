@@ -111,7 +111,7 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut together = cx.mask;
         let frame = cx.warp.splits[cx.warp.current].frame;
         for split in &cx.warp.splits {
-            if split.wait == (Wait::Sync { members: u32::MAX }) && split.pc == pc && split.frame == frame {
+            if split.wait == Wait::Together && split.pc == pc && split.frame == frame {
                 together |= split.mask;
             }
         }
@@ -120,7 +120,7 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let next = pc + 1;
                 return cx.diverge(cx.mask, pc, next, next);
             }
-            return cx.suspend(pc, Wait::Sync { members: u32::MAX });
+            return cx.suspend(pc, Wait::Together);
         }
         // Those that waited arrive with this group, and all wait on.
         let generation = cx.block.barriers[id].generation;
@@ -128,11 +128,12 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let waiting = Wait::Barrier { id: id as u32, generation };
         let arrive_only = what == ARRIVE;
         for (index, split) in cx.warp.splits.iter_mut().enumerate() {
-            if index != current && split.wait == (Wait::Sync { members: u32::MAX }) && split.pc == pc {
+            if index != current && split.wait == Wait::Together && split.pc == pc {
                 split.wait = if arrive_only { Wait::Ready } else { waiting };
                 if arrive_only || what == SYNC {
                     split.pc = pc + 1;
                 }
+                split.awaited = what >= RED_POPC;
             }
         }
         cx.mask = together;
@@ -162,10 +163,7 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         return Flow::Next;
     }
     if done {
-        let clocks = cx.block.barriers[id].released;
-        cx.warp.acquire(&clocks);
-        let time = &mut cx.block.time;
-        cx.warp.sync_lanes(time);
+        cx.warp.pass_barrier(&cx.block.barriers[id]);
         if what >= RED_POPC {
             // SAFETY: passed on.
             unsafe { finish_reduction(cx, op, id) };

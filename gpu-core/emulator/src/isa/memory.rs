@@ -2,7 +2,7 @@
 
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
-use crate::exec::access::{As, STRONG, load, store, window_code};
+use crate::exec::access::{As, STRONG, load, load_one, store, store_one, window_code};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
@@ -131,18 +131,27 @@ fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize) 
             if wide { load::<As<$m, $r>, u64>(vector) } else { load::<As<$m, $r>, u32>(vector) }
         };
     }
+    macro_rules! one {
+        ($m:ty, $r:ty) => {
+            match (wide, vector) {
+                (true, 1) => load_one::<As<$m, $r>, u64>(),
+                (false, 1) => load_one::<As<$m, $r>, u32>(),
+                _ => return None,
+            }
+        };
+    }
     Some(match (bits, signed, register) {
         (8, false, 0..=32) => pick!(u8, u32),
         (8, true, 0..=32) => pick!(i8, u32),
         (16, false, 0..=32) => pick!(u16, u32),
         (16, true, 0..=32) => pick!(i16, u32),
         (32, _, 0..=32) => pick!(u32, u32),
-        (8, false, 64) => pick!(u8, u64),
-        (8, true, 64) => pick!(i8, u64),
-        (16, false, 64) => pick!(u16, u64),
-        (16, true, 64) => pick!(i16, u64),
-        (32, false, 64) => pick!(u32, u64),
-        (32, true, 64) => pick!(i32, u64),
+        (8, false, 64) => one!(u8, u64),
+        (8, true, 64) => one!(i8, u64),
+        (16, false, 64) => one!(u16, u64),
+        (16, true, 64) => one!(i16, u64),
+        (32, false, 64) => one!(u32, u64),
+        (32, true, 64) => one!(i32, u64),
         (64, _, 64) => pick!(u64, u64),
         (128, _, 128) => pick!(u128, u128),
         _ => return None,
@@ -155,13 +164,22 @@ fn store_exec(bits: u32, register: u32, wide: bool, vector: usize) -> Option<Exe
             if wide { store::<As<$m, $r>, u64>(vector) } else { store::<As<$m, $r>, u32>(vector) }
         };
     }
+    macro_rules! one {
+        ($m:ty, $r:ty) => {
+            match (wide, vector) {
+                (true, 1) => store_one::<As<$m, $r>, u64>(),
+                (false, 1) => store_one::<As<$m, $r>, u32>(),
+                _ => return None,
+            }
+        };
+    }
     Some(match (bits, register) {
         (8, 0..=32) => pick!(u8, u32),
         (16, 0..=32) => pick!(u16, u32),
         (32, 0..=32) => pick!(u32, u32),
-        (8, 64) => pick!(u8, u64),
-        (16, 64) => pick!(u16, u64),
-        (32, 64) => pick!(u32, u64),
+        (8, 64) => one!(u8, u64),
+        (16, 64) => one!(u16, u64),
+        (32, 64) => one!(u32, u64),
         (64, 64) => pick!(u64, u64),
         (128, 128) => pick!(u128, u128),
         _ => return None,

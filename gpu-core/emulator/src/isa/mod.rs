@@ -104,10 +104,6 @@ impl Ty {
     pub fn signed(self) -> bool {
         matches!(self, Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64)
     }
-
-    pub fn float(self) -> bool {
-        matches!(self, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64 | Ty::TF32)
-    }
 }
 
 /// One row of the table.
@@ -178,4 +174,44 @@ pub fn refused(opcode: &str) -> Option<&'static str> {
 /// Multiply-adds of one execution of a matrix instruction by a warp: they write it into `Op::imm`'s high half.
 pub fn multiply_adds(op: &crate::exec::op::Op, class: Class) -> u64 {
     if class == Class::Matrix && !op.d.is_none() { u64::from(op.d.0) } else { 0 }
+}
+
+/// An example of the table as a kernel of its own: it stores the result, zero-extended to 64 bits, at its argument.
+#[derive(Clone, Debug)]
+pub struct ExampleKernel {
+    pub ptx: &'static str,
+    /// A module with the kernel `k(out)`.
+    pub kernel: String,
+    pub result: u64,
+}
+
+/// All examples, ready to run.
+pub fn examples() -> Vec<ExampleKernel> {
+    let rows = FAMILIES.iter().flat_map(|family| family.iter());
+    rows.flat_map(|row| row.examples).map(kernel_of).collect()
+}
+
+fn kernel_of(example: &'static Example) -> ExampleKernel {
+    use std::fmt::Write;
+    let register = |bits: u32| if bits == 1 { "pred".to_owned() } else { format!("b{}", bits.max(16)) };
+    let mut body = String::new();
+    for ((bits, value), name) in example.inputs.iter().zip(["a", "b", "c"]) {
+        let _ = write!(body, ".reg .{} %{name};\n", register(*bits));
+        let _ = match bits {
+            1 => write!(body, "setp.ne.u32 %{name}, {value}, 0;\n"),
+            _ => write!(body, "mov.b{} %{name}, {value:#x};\n", bits),
+        };
+    }
+    let (bits, result) = example.result;
+    let _ = write!(body, ".reg .{} %d;\n{}\n", register(bits), example.ptx);
+    let widen = match bits {
+        1 => "selp.b64 %w, 1, 0, %d;".to_owned(),
+        64 => "mov.b64 %w, %d;".to_owned(),
+        bits => format!("cvt.u64.u{bits} %w, %d;"),
+    };
+    let kernel = format!(
+        ".version 9.0\n.target sm_120a\n.address_size 64\n.visible .entry k(.param .u64 out) {{\n.reg .b64 %p, %w;\n\
+         {body}{widen}\nld.param.u64 %p, [out];\nst.global.u64 [%p], %w;\nret;\n}}\n"
+    );
+    ExampleKernel { ptx: example.ptx, kernel, result }
 }

@@ -38,7 +38,7 @@ pub fn format(
             }
             at += 1;
         }
-        let mut number = |at: &mut usize, offset: &mut u64| -> Option<i64> {
+        let number = |at: &mut usize, offset: &mut u64| -> Option<i64> {
             if format.get(*at) == Some(&b'*') {
                 *at += 1;
                 return next(4, offset).map(|value| i64::from(value as i32));

@@ -1,7 +1,7 @@
 //! Tokens to tree. Errors are collected; after one the parser resumes at the next statement.
 
 use super::lexer::{Kind, Token, tokens};
-use super::tree::{Function, Init, Instruction, Loc, Operand, Prototype, Statement, Tree, VarSpace, Variable};
+use super::tree::{Function, Init, Instruction, Loc, Operand, Statement, Tree, VarSpace, Variable};
 
 /// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -275,7 +275,6 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn function(&mut self) -> Parsed<Function<'a>> {
-        let line = self.line();
         let entry = self.word() == Some(".entry");
         self.at += 1;
         // `.attribute(...)` and `.noreturn` may stand before the name.
@@ -313,7 +312,7 @@ impl<'a> Parser<'a, '_> {
         } else {
             return self.error("`{` or `;`");
         };
-        Ok(Function { name, entry, results, params, body, limits, line })
+        Ok(Function { name, entry, results, params, body, limits })
     }
 
     fn skip_attribute(&mut self) -> Parsed<()> {
@@ -563,16 +562,20 @@ impl<'a> Parser<'a, '_> {
 
     fn labelled(&mut self, label: &'a str, out: &mut Vec<Statement<'a>>) -> Parsed<()> {
         if self.take_word(".callprototype") {
-            let results = if self.is(b'(') { self.formals()? } else { Vec::new() };
+            if self.is(b'(') {
+                self.formals()?;
+            }
             self.name()?;
-            let params = if self.is(b'(') { self.formals()? } else { Vec::new() };
+            if self.is(b'(') {
+                self.formals()?;
+            }
             while !self.take(b';') {
                 if self.peek().is_none() {
                     return self.error("`;`");
                 }
                 self.at += 1;
             }
-            out.push(Statement::Prototype(Prototype { label, results, params }));
+            out.push(Statement::Prototype(label));
         } else if self.take_word(".branchtargets") || self.take_word(".calltargets") {
             let mut names = vec![self.name()?];
             while self.take(b',') {

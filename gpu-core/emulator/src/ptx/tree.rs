@@ -69,7 +69,6 @@ pub struct Function<'a> {
     pub body: Option<Vec<Statement<'a>>>,
     /// Performance directives with their numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`, ...
     pub limits: Vec<(&'a str, Vec<u32>)>,
-    pub line: u32,
 }
 
 #[derive(Debug)]
@@ -91,15 +90,9 @@ pub enum Statement<'a> {
         label: &'a str,
         names: Vec<&'a str>,
     },
-    Prototype(Prototype<'a>),
+    /// `.callprototype`: its label. What is called is known when it is called.
+    Prototype(&'a str),
     Instruction(Instruction<'a>),
-}
-
-#[derive(Debug)]
-pub struct Prototype<'a> {
-    pub label: &'a str,
-    pub results: Vec<Variable<'a>>,
-    pub params: Vec<Variable<'a>>,
 }
 
 /// Source position of `.loc`: file index, line, column.

@@ -1,0 +1,366 @@
+//! Kernels that are wrong, and near misses that are right.
+
+mod common;
+
+use std::time::Duration;
+
+use common::*;
+use ptx_emulator::{Fault, FaultKind, Launch, Memory, Options, Outcome};
+
+const DIALECTS: [&str; 2] = [include_str!("ptx/wrong.sm_90a.ptx"), include_str!("ptx/wrong.sm_120a.ptx")];
+
+/// Runs a kernel in both dialects with arguments made by `arguments`.
+fn each(
+    kernel: &str,
+    grid: u32,
+    block: u32,
+    options: &Options,
+    arguments: impl Fn(&mut Memory, Launch) -> Launch,
+    check: impl Fn(&Outcome),
+) {
+    for ptx in DIALECTS {
+        let module = load(ptx);
+        let mut memory = memory();
+        let launch = arguments(&mut memory, Launch::new(kernel, [grid, 1, 1], [block, 1, 1]));
+        check(&run_with(&module, &mut memory, &launch, options));
+    }
+}
+
+fn expect(kernel: &str, grid: u32, block: u32, words: u64, kind: FaultKind) {
+    each(
+        kernel,
+        grid,
+        block,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 4 * words).expect("fits");
+            memory.write(out, &vec![0; 4 * words as usize]).expect("inside");
+            launch.arg_u64(out)
+        },
+        |outcome| {
+            let fault = outcome.faults.first().unwrap_or_else(|| panic!("{kernel}: no fault"));
+            assert_eq!(fault.kind, kind, "{kernel}: {fault:#?}");
+            assert!(fault.source.is_some(), "{fault:#?}");
+        },
+    );
+}
+
+fn expect_clean(kernel: &str, grid: u32, block: u32, inputs: &[u32]) {
+    each(
+        kernel,
+        grid,
+        block,
+        &Options::default(),
+        |memory, launch| {
+            let out = upload_u32(memory, "out", &[0; 256]);
+            let input = upload_u32(memory, "in", inputs);
+            let launch = launch.arg_u64(out);
+            if inputs.is_empty() { launch } else { launch.arg_u64(input) }
+        },
+        |outcome| assert!(outcome.completed && outcome.faults.is_empty(), "{kernel}: {:#?}", outcome.faults),
+    );
+}
+
+fn both_sides(fault: &Fault) {
+    let other = fault.other.as_ref().expect("both sides are named");
+    assert!(other.source.is_some());
+    let this = fault.thread.expect("a thread");
+    assert_ne!((this.block, this.thread), (other.thread.block, other.thread.thread), "{fault:#?}");
+}
+
+#[test]
+fn races_in_shared_memory() {
+    each(
+        "race_shared",
+        1,
+        256,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 1024).expect("fits");
+            launch.arg_u64(out)
+        },
+        |outcome| {
+            let fault = outcome.faults.iter().find(|fault| fault.kind == FaultKind::Race).expect("a race");
+            both_sides(fault);
+            assert!(fault.message.contains("`s`["), "{}", fault.message);
+        },
+    );
+    each(
+        "race_tile",
+        1,
+        64,
+        &Options::default(),
+        |memory, launch| {
+            let a = upload_f32(memory, "a", &[1.0; 256]);
+            let out = memory.alloc("out", 256).expect("fits");
+            launch.arg_u64(a).arg_u64(out).arg_u32(256)
+        },
+        |outcome| {
+            assert!(kinds(outcome).contains(&FaultKind::Race), "{:#?}", outcome.faults);
+            outcome.faults.iter().for_each(both_sides);
+        },
+    );
+    expect("race_warp", 1, 32, 64, FaultKind::Race);
+    expect_clean("warp_ok", 1, 32, &[]);
+    each(
+        "hist_race",
+        1,
+        64,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 32).expect("fits");
+            let a = upload_u32(memory, "a", &(0..64).collect::<Vec<_>>());
+            launch.arg_u64(out).arg_u64(a)
+        },
+        |outcome| assert_eq!(kinds(outcome), [FaultKind::Race], "{:#?}", outcome.faults),
+    );
+    expect_clean("cas_ok", 4, 64, &[]);
+}
+
+#[test]
+fn races_in_global_memory_whatever_the_schedule() {
+    for workers in [1, 2, 4] {
+        for _ in 0..3 {
+            let options = Options { workers, ..Options::default() };
+            each(
+                "race_global",
+                8,
+                64,
+                &options,
+                |memory, launch| {
+                    let a = upload_f32(memory, "a", &[1.0; 512]);
+                    launch.arg_u64(a).arg_u32(512)
+                },
+                |outcome| {
+                    assert!(kinds(outcome).contains(&FaultKind::Race), "{:#?}", outcome.faults);
+                },
+            );
+        }
+    }
+    expect("race_sum", 1, 32, 1, FaultKind::Race);
+    expect("race_sum", 4, 1, 1, FaultKind::Race);
+    expect("race_blocks", 4, 32, 1, FaultKind::Race);
+    // Everybody stores the same value with the same instruction.
+    expect_clean("no_race_flag", 8, 64, &[1; 64]);
+}
+
+#[test]
+fn uninitialised_values_are_reported_when_used() {
+    each(
+        "uninit_shared",
+        1,
+        64,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 256).expect("fits");
+            launch.arg_u64(out)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
+            assert!(outcome.faults[0].message.contains("`s`[32]"), "{}", outcome.faults[0].message);
+        },
+    );
+    each(
+        "uninit_global",
+        1,
+        64,
+        &Options::default(),
+        |memory, launch| {
+            let a = memory.alloc("a", 256).expect("fits");
+            let out = memory.alloc("out", 256).expect("fits");
+            memory.write(a, &[0; 160]).expect("inside");
+            launch.arg_u64(a).arg_u64(out)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::Uninitialised]);
+            assert!(outcome.faults[0].message.contains("`a`[40]"), "{}", outcome.faults[0].message);
+        },
+    );
+    each(
+        "uninit_branch",
+        1,
+        32,
+        &Options::default(),
+        |memory, launch| {
+            let a = memory.alloc("a", 128).expect("fits");
+            let out = memory.alloc("out", 128).expect("fits");
+            launch.arg_u64(a).arg_u64(out)
+        },
+        |outcome| assert_eq!(kinds(outcome), [FaultKind::Uninitialised]),
+    );
+    // Copying a struct with padding uses nothing; the copy is as little initialised as the original.
+    for ptx in DIALECTS {
+        let module = load(ptx);
+        let mut memory = memory();
+        let a = memory.alloc("a", 256).expect("fits");
+        let out = memory.alloc("out", 256).expect("fits");
+        for i in 0..32 {
+            memory.write(a + 8 * i, &[1]).expect("inside");
+            memory.write(a + 8 * i + 4, &[1; 4]).expect("inside");
+        }
+        run_clean(&module, &mut memory, &Launch::new("copy_ok", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(out));
+    }
+}
+
+#[test]
+fn barriers_and_masks() {
+    expect("divergent_barrier", 1, 64, 64, FaultKind::BarrierDivergence);
+    expect("half_barrier", 1, 64, 64, FaultKind::BarrierDivergence);
+    each(
+        "early_exit",
+        1,
+        64,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 256).expect("fits");
+            launch.arg_u64(out).arg_u32(40)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::BarrierDivergence]);
+            assert!(outcome.completed);
+            assert!(outcome.faults[0].message.contains("40 of the 64"), "{}", outcome.faults[0].message);
+        },
+    );
+    expect("mask_misuse", 1, 32, 32, FaultKind::MaskMisuse);
+    expect("inactive_read", 1, 32, 32, FaultKind::MaskMisuse);
+}
+
+#[test]
+fn bad_addresses() {
+    expect("shared_oob", 1, 32, 64, FaultKind::OutOfBounds);
+    expect("misaligned", 1, 8, 64, FaultKind::Misaligned);
+    expect("race_sum", 1, 1, 0, FaultKind::OutOfBounds);
+    each(
+        "null_deref",
+        1,
+        32,
+        &Options::default(),
+        |_, launch| launch.arg_u64(0),
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::OutOfBounds]);
+        },
+    );
+    each(
+        "null_deref",
+        1,
+        32,
+        &Options::default(),
+        |memory, launch| {
+            let a = memory.alloc("gone", 128).expect("fits");
+            memory.free(a).expect("live");
+            launch.arg_u64(a)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::UseAfterFree]);
+            assert!(outcome.faults[0].message.contains("`gone`"));
+        },
+    );
+    each(
+        "const_oob",
+        1,
+        4,
+        &Options::default(),
+        |memory, launch| {
+            let out = memory.alloc("out", 16).expect("fits");
+            launch.arg_u64(out).arg_u32(-1i32 as u32)
+        },
+        |outcome| assert_eq!(kinds(outcome)[0], FaultKind::OutOfBounds),
+    );
+}
+
+#[test]
+fn what_never_ends_is_ended() {
+    let budget = Options { max_warp_instructions: Some(300_000), ..Options::default() };
+    each(
+        "endless",
+        1,
+        32,
+        &budget,
+        |m, l| {
+            let a = upload_u32(m, "a", &[0]);
+            l.arg_u64(a)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::StepBudget], "{:#?}", outcome.faults);
+            assert!(!outcome.completed);
+        },
+    );
+    let time = Options { time_limit: Some(Duration::from_millis(100)), ..Options::default() };
+    each(
+        "endless",
+        4,
+        64,
+        &time,
+        |m, l| {
+            let a = upload_u32(m, "a", &[0]);
+            l.arg_u64(a)
+        },
+        |outcome| {
+            assert!(kinds(outcome).contains(&FaultKind::TimeBudget), "{:#?}", outcome.faults);
+        },
+    );
+    each(
+        "spin_forever",
+        2,
+        32,
+        &Options::default(),
+        |m, l| {
+            let a = upload_u32(m, "a", &[0]);
+            l.arg_u64(a)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::Deadlock], "{:#?}", outcome.faults);
+            assert!(outcome.faults[0].message.contains("line"), "{}", outcome.faults[0].message);
+        },
+    );
+    each(
+        "overflow",
+        1,
+        32,
+        &Options::default(),
+        |m, l| {
+            let a = upload_u32(m, "a", &[0; 2]);
+            l.arg_u64(a).arg_u32(5000)
+        },
+        |outcome| {
+            assert!(kinds(outcome).contains(&FaultKind::StackOverflow), "{:#?}", outcome.faults);
+        },
+    );
+    each(
+        "trap_it",
+        1,
+        32,
+        &Options::default(),
+        |m, l| {
+            let a = upload_u32(m, "a", &[0; 32]);
+            l.arg_u64(a)
+        },
+        |outcome| {
+            assert_eq!(kinds(outcome), [FaultKind::Trap]);
+            assert_eq!(outcome.faults[0].thread.map(|t| t.thread[0]), Some(5));
+        },
+    );
+}
+
+#[test]
+fn stop_is_seen_at_once() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let module = load(DIALECTS[0]);
+    let mut memory = memory();
+    let a = upload_u32(&mut memory, "a", &[0]);
+    let launch = Launch::new("endless", [8, 1, 1], [256, 1, 1]).arg_u64(a);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let handle = scope.spawn(|| {
+            let outcome = ptx_emulator::launch(&module, &mut memory, &launch, &Options::default(), &stop);
+            (std::time::Instant::now(), outcome)
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        let asked = std::time::Instant::now();
+        stop.store(true, Ordering::Relaxed);
+        let (ended, outcome) = handle.join().expect("no panic");
+        // 50 ms is the aim; a busy machine gets more.
+        assert!(ended.saturating_duration_since(asked) < Duration::from_millis(1000));
+        assert!(kinds(&outcome).contains(&FaultKind::Stopped));
+    });
+}
