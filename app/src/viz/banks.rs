@@ -3,6 +3,7 @@
 mod example;
 
 use super::coalescing::{place_words, wire};
+use super::example::Cached;
 use super::kit::{self, CellLook, LaneRow, Stepper};
 use super::model::{self, AccessSite, BANK_BYTES, BANKS, Execution, Pass};
 use super::{Visualization, VizAction, VizInput};
@@ -20,6 +21,7 @@ const GUTTER: f32 = 56.0;
 #[derive(Default)]
 pub struct Banks {
     what_if: WhatIf,
+    cached: Cached<WhatIf>,
     site: usize,
     /// Counts the passes of all requests of the site, one after the other.
     pass: Stepper,
@@ -51,19 +53,6 @@ fn moment<'a>(executions: &[Execution<'a>], at: usize) -> (Option<Moment<'a>>, u
         before += count;
     }
     (found, before)
-}
-
-/// The fewest passes that a request of this width can take: wide accesses go in halves or quarters of the warp.
-fn fewest(step: &Step) -> usize {
-    let bytes = step.access.as_ref().map_or(4, |access| u64::from(access.bytes));
-    let mut words: Vec<u64> = model::lane_addresses(step)
-        .flat_map(|(_, address)| {
-            (0..bytes.div_ceil(BANK_BYTES).max(1)).map(move |w| (address / BANK_BYTES).saturating_add(w))
-        })
-        .collect();
-    words.sort_unstable();
-    words.dedup();
-    (words.len() as u64).div_ceil(BANKS).max(1) as usize
 }
 
 impl Banks {
@@ -120,6 +109,7 @@ impl Banks {
             lanes.paint(painter, tokens, lane, look, false);
         }
         let demand = demand(step);
+        let conflicts = moment.passes.len() > model::fewest_passes(step);
         for bank in 0..BANKS as u32 {
             let works = now.words.iter().any(|(b, _)| *b == u64::from(bank));
             let look = if works { CellLook::On } else { CellLook::Unknown };
@@ -129,7 +119,8 @@ impl Banks {
             if demand[bank as usize] > 1 && rect.width() >= 14.0 {
                 let at = rect.center_bottom() + vec2(0.0, 1.0);
                 let text = format!("x{}", demand[bank as usize]);
-                kit::small(painter, at, Align2::CENTER_TOP, text, tokens.warn);
+                let color = if conflicts { tokens.warn } else { tokens.text_faint };
+                kit::small(painter, at, Align2::CENTER_TOP, text, color);
             }
         }
         let chart = Rect::from_min_size(
@@ -220,8 +211,8 @@ impl Visualization for Banks {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
-        let own = input.trace.is_none().then(|| self.example());
-        let trace = input.trace.or(own.as_ref())?;
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         kit::provenance_ui(ui, input, trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
@@ -259,8 +250,8 @@ impl Visualization for Banks {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = input.trace.is_none().then(|| self.example());
-        let Some(trace) = input.trace.or(own.as_ref()) else { return String::new() };
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         let sites = sites(trace);
         let site = sites.get(self.site.min(sites.len().saturating_sub(1)));
         let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();
@@ -270,7 +261,7 @@ impl Visualization for Banks {
             return format!("{}. The traced warps used no shared memory.", kit::launch_words(trace));
         };
         let step = moment.execution.step;
-        let needed = fewest(step);
+        let needed = model::fewest_passes(step);
         let extra = moment.passes.len().saturating_sub(needed);
         let worst = demand(step).into_iter().max().unwrap_or(0);
         let judgement = match (extra, worst) {
@@ -320,7 +311,7 @@ mod tests {
             let sites = sites(&trace);
             for execution in model::executions(&trace, &sites[0]) {
                 let passes = model::passes(execution.step).len();
-                let extra = passes - fewest(execution.step);
+                let extra = passes - model::fewest_passes(execution.step);
                 assert_eq!((passes, extra), (expected, lost), "{pattern:?}");
             }
         }

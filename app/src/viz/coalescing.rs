@@ -2,6 +2,7 @@
 
 mod example;
 
+use super::example::Cached;
 use super::kit::{self, CellLook, LaneRow, Stepper};
 use super::model::{self, AccessSite, Execution, LINE_BYTES, SECTOR_BYTES};
 use super::{Visualization, VizAction, VizInput};
@@ -23,6 +24,7 @@ const WIRES: f32 = 70.0;
 #[derive(Default)]
 pub struct Coalescing {
     what_if: WhatIf,
+    cached: Cached<WhatIf>,
     /// None takes the first load.
     site: Option<usize>,
     request: Stepper,
@@ -30,7 +32,7 @@ pub struct Coalescing {
 }
 
 fn sites(trace: &Trace) -> Vec<AccessSite> {
-    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic | Space::Local))
+    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic))
 }
 
 /// What one request of a warp costs.
@@ -157,8 +159,8 @@ impl Visualization for Coalescing {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
-        let own = input.trace.is_none().then(|| self.example());
-        let trace = input.trace.or(own.as_ref())?;
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         kit::provenance_ui(ui, input, trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
@@ -196,8 +198,8 @@ impl Visualization for Coalescing {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = input.trace.is_none().then(|| self.example());
-        let Some(trace) = input.trace.or(own.as_ref()) else { return String::new() };
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         let sites = sites(trace);
         let site = sites.get(self.chosen_site(&sites));
         let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();

@@ -5,6 +5,27 @@ use gpu_core::emulator::{
 };
 
 use super::model;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// An example's trace, kept until the viewer changes a value.
+pub struct Cached<W>(RefCell<Option<(W, Rc<Trace>)>>);
+
+impl<W> Default for Cached<W> {
+    fn default() -> Self {
+        Self(RefCell::new(None))
+    }
+}
+
+impl<W: Clone + PartialEq> Cached<W> {
+    pub fn get(&self, what_if: &W, build: impl FnOnce(&W) -> Trace) -> Rc<Trace> {
+        let mut slot = self.0.borrow_mut();
+        match &*slot {
+            Some((known, trace)) if known == what_if => trace.clone(),
+            _ => slot.insert((what_if.clone(), Rc::new(build(what_if)))).1.clone(),
+        }
+    }
+}
 
 /// Addresses of the first global and shared array. Arrays start on 256-byte boundaries, as `cudaMalloc` gives them.
 const GLOBAL_BASE: u64 = 0x7f00_0000_0000;

@@ -1,9 +1,10 @@
 //! The launch explorer: grid, blocks and threads, and which thread touches which element.
 
 mod example;
-mod map;
 
+use super::example::Cached;
 use super::kit::{self, CellLook, Cells, Stepper};
+use super::map::{Map, Thread};
 use super::model::{self, AccessSite};
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
@@ -11,7 +12,6 @@ use crate::widgets::plot_kit;
 use egui::{Align2, Rect, Stroke, Ui, Vec2, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::{AccessKind, Space, Trace};
-use map::{Map, Thread};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -24,6 +24,7 @@ const LABEL_HEIGHT: f32 = 20.0;
 #[derive(Default)]
 pub struct Launch {
     what_if: WhatIf,
+    cached: Cached<WhatIf>,
     /// Which access; None takes the first store, which is what most kernels are for.
     site: Option<usize>,
     thread: Stepper,
@@ -111,8 +112,8 @@ impl Visualization for Launch {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
-        let own = input.trace.is_none().then(|| self.example());
-        let trace = input.trace.or(own.as_ref())?;
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         kit::provenance_ui(ui, input, trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
@@ -160,8 +161,8 @@ impl Visualization for Launch {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = input.trace.is_none().then(|| self.example());
-        let Some(trace) = input.trace.or(own.as_ref()) else { return String::new() };
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         let sites = sites(trace);
         let Some(map) = self.map(trace, &sites) else {
             return format!("{}. The traced threads touched no array.", kit::launch_words(trace));

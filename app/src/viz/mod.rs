@@ -6,11 +6,16 @@
 
 pub mod example;
 pub mod kit;
+pub mod map;
+pub mod matrix;
 pub mod model;
 
 mod banks;
 mod coalescing;
 mod launch;
+mod loops;
+mod tiled;
+mod tiles;
 mod warp;
 
 use gpu_core::compile::KernelResources;
@@ -56,8 +61,11 @@ pub trait Visualization {
 /// Every visualization, fresh, in the order of the course.
 pub fn all() -> Vec<Box<dyn Visualization>> {
     vec![
+        Box::new(loops::Loops::default()),
         Box::new(warp::Warp::default()),
         Box::new(launch::Launch::default()),
+        Box::new(tiles::Tiles::default()),
+        Box::new(tiled::Tiled::default()),
         Box::new(coalescing::Coalescing::default()),
         Box::new(banks::Banks::default()),
     ]

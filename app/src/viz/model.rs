@@ -162,7 +162,7 @@ pub fn sectors(step: &Step) -> Vec<(u64, u32)> {
     sectors
 }
 
-/// One pass over the banks: which lanes it serves, and the word that each bank delivers.
+/// One pass over the banks (a wavefront): which lanes get something in it, and the word that each bank delivers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
     pub lanes: u32,
@@ -170,37 +170,62 @@ pub struct Pass {
     pub words: Vec<(u64, u64)>,
 }
 
+/// Words that a lane's access covers.
+fn words_of(address: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
+    address / BANK_BYTES..=address.saturating_add(bytes - 1) / BANK_BYTES
+}
+
+/// Lanes whose words go through the banks together: the whole warp for up to 8 bytes a lane, half of it for 16. So the
+/// emulator counts, and so an H200 was measured to do.
+fn groups(bytes: u64) -> &'static [u32] {
+    if bytes <= 8 { &[u32::MAX] } else { &[0x0000_ffff, 0xffff_0000] }
+}
+
 /// Serves a shared-memory access in passes: in one pass each bank delivers one 4-byte word, to every lane that wants
-/// that very word. Lanes are served in order, which gives the fewest passes for 4-byte accesses. Accesses of 8 and 16
-/// bytes are served half-warp by half-warp and quarter-warp by quarter-warp, as the hardware does.
+/// that very word. So many passes are needed as the fullest bank has different words to deliver.
 pub fn passes(step: &Step) -> Vec<Pass> {
     let bytes = step.access.as_ref().map_or(4, |access| u64::from(access.bytes.max(1)));
-    let words_per_lane = bytes.div_ceil(BANK_BYTES).max(1);
-    let lanes_at_once = (u64::from(LANES) / words_per_lane).max(1) as u32;
-    let mut passes: Vec<Pass> = Vec::new();
-    for group in 0..LANES.div_ceil(lanes_at_once) {
-        let first = passes.len();
-        for (lane, address) in lane_addresses(step).filter(|(lane, _)| lane / lanes_at_once == group) {
-            let from = address / BANK_BYTES;
-            let to = address.saturating_add(bytes - 1) / BANK_BYTES;
-            for word in from..=to {
-                let bank = word % BANKS;
-                let free = |pass: &Pass| pass.words.iter().all(|(b, w)| *b != bank || *w == word);
-                let index = match (first..passes.len()).find(|i| free(&passes[*i])) {
-                    Some(index) => index,
-                    None => {
-                        passes.push(Pass::default());
-                        passes.len() - 1
-                    }
-                };
-                passes[index].lanes |= 1 << lane;
-                if !passes[index].words.contains(&(bank, word)) {
-                    passes[index].words.push((bank, word));
+    let mut passes = Vec::new();
+    for group in groups(bytes) {
+        // The queue of each bank: its words, in the order in which lanes ask, with the lanes that want them.
+        let mut queues: Vec<Vec<(u64, u32)>> = vec![Vec::new(); BANKS as usize];
+        for (lane, address) in lane_addresses(step).filter(|(lane, _)| group >> lane & 1 == 1) {
+            for word in words_of(address, bytes) {
+                let queue = &mut queues[(word % BANKS) as usize];
+                match queue.iter_mut().find(|(known, _)| *known == word) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => queue.push((word, 1 << lane)),
                 }
             }
         }
+        for turn in 0..queues.iter().map(Vec::len).max().unwrap_or(0) {
+            let mut pass = Pass::default();
+            for (bank, queue) in queues.iter().enumerate() {
+                if let Some((word, lanes)) = queue.get(turn) {
+                    pass.words.push((bank as u64, *word));
+                    pass.lanes |= lanes;
+                }
+            }
+            passes.push(pass);
+        }
     }
     passes
+}
+
+/// The fewest passes that could deliver as many words, spread evenly over the banks. Passes beyond these are bank
+/// conflicts.
+pub fn fewest_passes(step: &Step) -> usize {
+    let bytes = step.access.as_ref().map_or(4, |access| u64::from(access.bytes.max(1)));
+    let fewest = |group: &u32| {
+        let mut words: Vec<u64> = lane_addresses(step)
+            .filter(|(lane, _)| group >> lane & 1 == 1)
+            .flat_map(|(_, address)| words_of(address, bytes))
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        (words.len() as u64).div_ceil(BANKS) as usize
+    };
+    groups(bytes).iter().map(fewest).sum()
 }
 
 /// Tells one trace from another, cheaply: what a visualization derived from the last one is kept until this changes.
@@ -269,6 +294,36 @@ mod tests {
         assert_eq!(passes(&step(8, (0..32).map(|l| l * 8))).len(), 2, "double");
         assert_eq!(passes(&step(16, (0..32).map(|l| l * 16))).len(), 4, "float4");
         assert_eq!(passes(&step(1, 0..32)).len(), 1, "bytes of eight words");
+    }
+
+    /// Wavefronts of one warp as Nsight Compute counted them on an H200; the lanes' addresses are those of the probes.
+    #[test]
+    fn passes_are_what_the_hardware_was_measured_to_take() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/recorded/counters-h200.json");
+        let recorded: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).expect("the recorded counters")).expect("JSON");
+        let warps = 32;
+        type Address = fn(u64, u64) -> u64;
+        let probes: [(&str, u32, Address); 6] = [
+            ("s_stride", 4, |lane, k| (lane * k % 4096) * 4),
+            ("s_pairs", 4, |lane, k| (lane / 2) * k * 4),
+            ("s_float2", 8, |lane, k| (lane * k % 2048) * 8),
+            ("s_float4", 16, |lane, k| (lane * k % 1024) * 16),
+            ("s_float4_swizzle", 16, |lane, k| ((lane * 8 + ((lane ^ k) & 7)) % 1024) * 16),
+            ("s_byte", 1, |lane, k| lane * k),
+        ];
+        let mut compared = 0;
+        for launch in recorded["launches"].as_array().expect("launches") {
+            let probe = probes.iter().find(|(name, ..)| launch["kernel"] == *name);
+            let (Some((name, bytes, address)), Some(k)) = (probe, launch["k"].as_u64()) else { continue };
+            let step = step(*bytes, (0..32).map(|lane| address(lane, k)));
+            let count = |key: &str| launch[key].as_u64().expect("a count") / warps;
+            let found = passes(&step).len() as u64;
+            assert_eq!(found, count("shared_load_wavefronts"), "{name}, k = {k}");
+            assert_eq!(found - fewest_passes(&step) as u64, count("shared_load_bank_conflicts"), "{name}, k = {k}");
+            compared += 1;
+        }
+        assert!(compared >= 20, "only {compared} probes were compared");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod example;
 
+use super::example::Cached;
 use super::kit::{self, Stepper};
 use super::model;
 use super::{Visualization, VizAction, VizInput};
@@ -25,6 +26,7 @@ const OVERVIEW: f32 = 34.0;
 #[derive(Default)]
 pub struct Warp {
     what_if: WhatIf,
+    cached: Cached<WhatIf>,
     warp: usize,
     step: Stepper,
 }
@@ -141,8 +143,8 @@ impl Visualization for Warp {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
-        let own = input.trace.is_none().then(|| self.example());
-        let trace = input.trace.or(own.as_ref())?;
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         kit::provenance_ui(ui, input, trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
@@ -176,8 +178,8 @@ impl Visualization for Warp {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = input.trace.is_none().then(|| self.example());
-        let Some(trace) = input.trace.or(own.as_ref()) else { return String::new() };
+        let own = self.cached.get(&self.what_if, WhatIf::trace);
+        let trace = input.trace.unwrap_or(&own);
         let Some(warp) = self.warp(trace) else {
             return format!("{}. No warp was traced.", kit::launch_words(trace));
         };
