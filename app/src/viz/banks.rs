@@ -3,7 +3,7 @@
 mod example;
 
 use super::coalescing::{place_words, wire};
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, CellLook, LaneRow, Stepper};
 use super::model::{self, AccessSite, BANK_BYTES, BANKS, Execution, Pass};
 use super::{Visualization, VizAction, VizInput};
@@ -21,7 +21,7 @@ const GUTTER: f32 = 56.0;
 #[derive(Default)]
 pub struct Banks {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     site: usize,
     /// Counts the passes of all requests of the site, one after the other.
     pass: Stepper,

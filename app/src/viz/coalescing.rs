@@ -2,7 +2,7 @@
 
 mod example;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, CellLook, LaneRow, Stepper};
 use super::model::{self, AccessSite, Execution, LINE_BYTES, SECTOR_BYTES};
 use super::{Visualization, VizAction, VizInput};
@@ -24,7 +24,7 @@ const WIRES: f32 = 70.0;
 #[derive(Default)]
 pub struct Coalescing {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     /// None takes the first load.
     site: Option<usize>,
     request: Stepper,

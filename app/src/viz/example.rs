@@ -8,22 +8,26 @@ use super::model;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// An example's trace, kept until the viewer changes a value.
-pub struct Cached<W>(RefCell<Option<(W, Rc<Trace>)>>);
+/// The last value that was worked out, kept until what it was worked out from changes: an example's trace for the
+/// viewer's choices, or what was read from a trace for its fingerprint.
+pub struct Memo<K, V>(RefCell<Option<(K, Rc<V>)>>);
 
-impl<W> Default for Cached<W> {
+impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
         Self(RefCell::new(None))
     }
 }
 
-impl<W: Clone + PartialEq> Cached<W> {
-    pub fn get(&self, what_if: &W, build: impl FnOnce(&W) -> Trace) -> Rc<Trace> {
-        let mut slot = self.0.borrow_mut();
-        match &*slot {
-            Some((known, trace)) if known == what_if => trace.clone(),
-            _ => slot.insert((what_if.clone(), Rc::new(build(what_if)))).1.clone(),
+impl<K: Clone + PartialEq, V> Memo<K, V> {
+    pub fn get(&self, key: &K, build: impl FnOnce(&K) -> V) -> Rc<V> {
+        if let Some((known, value)) = &*self.0.borrow()
+            && known == key
+        {
+            return value.clone();
         }
+        let value = Rc::new(build(key));
+        *self.0.borrow_mut() = Some((key.clone(), value.clone()));
+        value
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod example;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, CellLook, Cells, Stepper};
 use super::map::{Map, Thread};
 use super::model::{self, AccessSite};
@@ -12,7 +12,6 @@ use crate::widgets::plot_kit;
 use egui::{Align2, Rect, Stroke, Ui, Vec2, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::{AccessKind, Space, Trace};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Rows of threads, and of elements, that are in view at a time; the window follows the selected thread.
@@ -24,12 +23,12 @@ const LABEL_HEIGHT: f32 = 20.0;
 #[derive(Default)]
 pub struct Launch {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     /// Which access; None takes the first store, which is what most kernels are for.
     site: Option<usize>,
     thread: Stepper,
-    /// What was read from the last trace: its fingerprint, the site, the map.
-    cache: RefCell<Option<(u64, usize, Rc<Map>)>>,
+    /// By fingerprint of the trace and number of the site.
+    maps: Memo<(u64, usize), Map>,
 }
 
 fn sites(trace: &Trace) -> Vec<AccessSite> {
@@ -44,15 +43,8 @@ impl Launch {
 
     fn map(&self, trace: &Trace, sites: &[AccessSite]) -> Option<Rc<Map>> {
         let chosen = self.chosen_site(sites);
-        let key = model::fingerprint(trace);
-        if let Some((known, site, map)) = &*self.cache.borrow()
-            && (*known, *site) == (key, chosen)
-        {
-            return Some(map.clone());
-        }
-        let map = Rc::new(Map::new(trace, sites.get(chosen)?));
-        *self.cache.borrow_mut() = Some((key, chosen, map.clone()));
-        Some(map)
+        let site = sites.get(chosen)?;
+        Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
     }
 
     fn what_if_ui(&mut self, ui: &mut Ui) {

@@ -2,7 +2,7 @@
 
 mod example;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, Stepper};
 use super::matrix::{Element, Matrix, State};
 use super::model;
@@ -12,7 +12,6 @@ use crate::widgets::plot_kit;
 use egui::{Align2, FontId, Rect, Ui, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::Trace;
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -27,10 +26,11 @@ const BAR: f32 = 18.0;
 #[derive(Default)]
 pub struct Loops {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     step: Stepper,
-    walk: RefCell<Option<(u64, Rc<Walk>)>>,
-    orders: RefCell<Option<(u32, Vec<(String, f64)>)>>,
+    walks: Memo<u64, Walk>,
+    /// Share of misses for each order of the loops, by size of the blocks.
+    orders: Memo<u32, Vec<(String, f64)>>,
 }
 
 /// One access of the walk.
@@ -110,30 +110,14 @@ impl Walk {
 
 impl Loops {
     fn walk(&self, trace: &Trace) -> Rc<Walk> {
-        let key = model::fingerprint(trace);
-        if let Some((known, walk)) = &*self.walk.borrow()
-            && *known == key
-        {
-            return walk.clone();
-        }
-        let walk = Rc::new(Walk::new(trace));
-        *self.walk.borrow_mut() = Some((key, walk.clone()));
-        walk
+        self.walks.get(&model::fingerprint(trace), |_| Walk::new(trace))
     }
 
-    /// Share of misses for each order of the loops, for the bars.
-    fn orders(&self) -> Vec<(String, f64)> {
-        let block = self.what_if.block;
-        if let Some((known, orders)) = &*self.orders.borrow()
-            && *known == block
-        {
-            return orders.clone();
-        }
+    fn orders(&self) -> Rc<Vec<(String, f64)>> {
         let share = |order: [usize; 3]| Walk::new(&WhatIf { order, ..self.what_if.clone() }.trace()).miss_percent();
-        let orders: Vec<(String, f64)> =
-            example::ORDERS.into_iter().map(|order| (WhatIf::name(order), share(order))).collect();
-        *self.orders.borrow_mut() = Some((block, orders.clone()));
-        orders
+        self.orders.get(&self.what_if.block, |_| {
+            example::ORDERS.into_iter().map(|order| (WhatIf::name(order), share(order))).collect()
+        })
     }
 
     fn controls_ui(&mut self, ui: &mut Ui) {
@@ -257,7 +241,7 @@ impl Visualization for Loops {
         }
         self.step.ui(ui, walk.visits.len(), "access");
         let words = self.describe(input);
-        let bars = if input.trace.is_none() { self.orders() } else { Vec::new() };
+        let bars = if input.trace.is_none() { self.orders() } else { Rc::default() };
         self.picture_ui(ui, &walk, &bars, &words);
         plot_kit::legend(ui, |ui| {
             State::Focus.legend_ui(ui, "this access, found in the cache");

@@ -4,7 +4,7 @@
 mod example;
 mod phases;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, Stepper};
 use super::matrix::{Element, Matrix, State};
 use super::model;
@@ -15,7 +15,6 @@ use egui::{Stroke, Ui, Vec2, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::Trace;
 use phases::{Array, Phases};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 const TITLE: f32 = 18.0;
@@ -26,11 +25,11 @@ const SHARED_TITLE: f32 = 72.0;
 #[derive(Default)]
 pub struct Tiled {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     block: usize,
     phase: Stepper,
-    /// Fingerprint of the trace, block, and what was read from them.
-    phases: RefCell<Option<(u64, [u32; 3], Rc<Phases>)>>,
+    /// By fingerprint of the trace and block.
+    phases: Memo<(u64, [u32; 3]), Phases>,
 }
 
 fn blocks(trace: &Trace) -> Vec<[u32; 3]> {
@@ -44,15 +43,8 @@ impl Tiled {
     fn phases(&self, trace: &Trace) -> Option<([u32; 3], Rc<Phases>)> {
         let blocks = blocks(trace);
         let block = *blocks.get(self.block.min(blocks.len().saturating_sub(1)))?;
-        let key = model::fingerprint(trace);
-        if let Some((known, at, phases)) = &*self.phases.borrow()
-            && (*known, *at) == (key, block)
-        {
-            return Some((block, phases.clone()));
-        }
-        let phases = Rc::new(Phases::new(trace, block));
-        *self.phases.borrow_mut() = Some((key, block, phases.clone()));
-        Some((block, phases))
+        let key = (model::fingerprint(trace), block);
+        Some((block, self.phases.get(&key, |_| Phases::new(trace, block))))
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, trace: &Trace, is_example: bool) {

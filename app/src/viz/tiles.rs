@@ -2,7 +2,7 @@
 
 mod example;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, Stepper};
 use super::map::{Map, Thread};
 use super::matrix::{Element, Matrix, State};
@@ -13,7 +13,6 @@ use crate::widgets::plot_kit;
 use egui::{Align2, Stroke, Ui, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::{AccessKind, Space, Trace};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 const GUTTER: f32 = 60.0;
@@ -26,7 +25,7 @@ const STRIP: usize = 32;
 #[derive(Default)]
 pub struct Tiles {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     /// None takes the first store.
     site: Option<usize>,
     thread: Stepper,
@@ -34,7 +33,8 @@ pub struct Tiles {
     turn: usize,
     /// The viewer's row length; None reads it from the threads.
     columns: Option<u32>,
-    map: RefCell<Option<(u64, usize, Rc<Map>)>>,
+    /// By fingerprint of the trace and number of the site.
+    maps: Memo<(u64, usize), Map>,
 }
 
 fn sites(trace: &Trace) -> Vec<AccessSite> {
@@ -69,15 +69,8 @@ impl Tiles {
 
     fn map(&self, trace: &Trace, sites: &[AccessSite]) -> Option<Rc<Map>> {
         let chosen = self.chosen_site(sites);
-        let key = model::fingerprint(trace);
-        if let Some((known, site, map)) = &*self.map.borrow()
-            && (*known, *site) == (key, chosen)
-        {
-            return Some(map.clone());
-        }
-        let map = Rc::new(Map::new(trace, sites.get(chosen)?));
-        *self.map.borrow_mut() = Some((key, chosen, map.clone()));
-        Some(map)
+        let site = sites.get(chosen)?;
+        Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
     }
 
     /// Elements in a row: the viewer's value, what the threads tell, or a guess from the size.

@@ -3,7 +3,7 @@
 
 mod example;
 
-use super::example::Cached;
+use super::example::Memo;
 use super::kit::{self, Stepper};
 use super::model;
 use super::{Visualization, VizAction, VizInput};
@@ -26,7 +26,7 @@ const OVERVIEW: f32 = 34.0;
 #[derive(Default)]
 pub struct Warp {
     what_if: WhatIf,
-    cached: Cached<WhatIf>,
+    cached: Memo<WhatIf, Trace>,
     warp: usize,
     step: Stepper,
 }
