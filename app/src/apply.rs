@@ -11,7 +11,7 @@ pub(crate) use update::first_day;
 
 use crate::command::{Action, Command};
 use crate::effect::Effect;
-use crate::state::{Dialog, Pane, State, Toast, ToastKind, WorkTab};
+use crate::state::{Dialog, Pane, ResultTab, State, Toast, ToastKind, WorkTab};
 use crate::widgets::code_editor::EditorAction;
 use curriculum::Step;
 
@@ -39,6 +39,14 @@ impl State {
             Command::ShowResult(tab) => {
                 self.view.result = tab;
                 self.view.results_shown = true;
+                // Disassembling takes its time, so it is done for those who look.
+                let now_s = self.now_s;
+                if tab == ResultTab::Compiled
+                    && let Some(desk) = self.desk_mut()
+                    && desk.compiled.value().is_some_and(|report| report.succeeded && report.sass.is_none())
+                {
+                    desk.compile_at_s = Some(now_s);
+                }
             }
             Command::ShowVisualization(id) => {
                 self.view.visualization = Some(id);

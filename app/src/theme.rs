@@ -347,6 +347,8 @@ fn apply_to_style(style: &mut egui::Style, t: &Tokens) {
     };
     v.widgets.noninteractive = widget(t.panel, t.border, t.text);
     v.widgets.inactive = widget(t.raised, t.border, t.text);
+    // Rails of sliders and boxes to tick: seen on every surface, also on white.
+    v.widgets.inactive.bg_fill = t.pressed;
     v.widgets.hovered = widget(t.hover, t.border_strong, t.text);
     v.widgets.active = widget(t.pressed, t.accent, t.text);
     v.widgets.open = widget(t.hover, t.border_strong, t.text);

@@ -119,6 +119,7 @@ impl State {
         }
         let now_s = self.now_s;
         let arch = self.arch();
+        let sass = self.view.results_shown && self.view.result == ResultTab::Compiled;
         let slot = self.desk.clone();
         let Some(desk) = self.desk_mut() else { return };
         if !desk.compile_at_s.is_some_and(|at| at <= now_s) {
@@ -129,7 +130,7 @@ impl State {
         if let Some(older) = desk.compiling.take() {
             effects.push(Effect::Stop(older));
         }
-        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit { sass: false } };
+        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit { sass } };
         effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose: Purpose::Diagnose, slot });
     }
 

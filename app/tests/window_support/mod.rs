@@ -104,6 +104,8 @@ impl Window {
     /// Draws frames until nothing changes; a second of the window's time passes, so that the text is compiled.
     pub fn settle(&mut self) {
         self.harness.run_steps(8);
+        // Every control that was ever shown in a test has a name.
+        self.harness.check_accessibility();
     }
 
     pub fn click(&mut self, label: &str) {

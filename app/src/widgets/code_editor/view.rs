@@ -119,7 +119,7 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
     let (height, char_width) = ui.fonts_mut(|fonts| (fonts.row_height(&font), fonts.glyph_width(&font, '0')));
     let digits = editor.buffer().line_count().max(100).to_string().len() as f32;
     // Room for a mark on the left of the number and a gap on its right.
-    let gutter = (2.0 + digits) * char_width + space::L + space::M;
+    let gutter = 22.0 + digits * char_width + space::M + space::XS;
     Metrics { font, row: (height * 1.25).round(), char_width, gutter }
 }
 
