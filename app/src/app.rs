@@ -316,6 +316,7 @@ impl eframe::App for App {
         visuals.panel_fill.to_normalized_gamma_f32()
     }
 
+    #[expect(clippy::disallowed_methods, reason = "the window is gone; what was typed last is not yet on disk")]
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
         self.services.store.flush(FLUSH_TIME);
     }

@@ -87,9 +87,12 @@ impl Engine for Labs {
     }
 }
 
+/// Answers to a job; None is silence.
+pub type Script = Box<dyn FnMut(&Job) -> Option<Vec<Event>>>;
+
 /// An engine that answers what a script says; None is silence, as from a worker that hangs.
 pub struct Scripted {
-    script: Box<dyn FnMut(&Job) -> Option<Vec<Event>>>,
+    script: Script,
     /// Jobs seen, for tests to look at.
     pub jobs: Vec<Job>,
     pub stopped: Vec<JobKey>,

@@ -1,16 +1,25 @@
 //! The Lockstep program: window, terminal commands and worker entry. A library so that tests can drive every part.
 
+#[deny(clippy::disallowed_methods)]
 pub mod app;
+#[deny(clippy::disallowed_methods)]
 pub mod apply;
 pub mod cli;
+#[deny(clippy::disallowed_methods)]
 pub mod command;
+#[deny(clippy::disallowed_methods)]
 pub mod effect;
+#[deny(clippy::disallowed_methods)]
 pub mod lab;
+#[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;
 pub mod ready;
 pub mod services;
+#[deny(clippy::disallowed_methods)]
 pub mod state;
 pub mod theme;
+#[deny(clippy::disallowed_methods)]
 pub mod viz;
+#[deny(clippy::disallowed_methods)]
 pub mod widgets;

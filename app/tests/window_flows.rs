@@ -238,7 +238,7 @@ fn the_text_is_there_again_after_a_restart_with_its_undo() {
     assert_eq!(window.text(), "first");
 }
 
-/// A worker that never answers costs no frame: each must take less than 50 ms, also in this unoptimised build.
+/// A worker that never answers costs no frame, also in this unoptimised build.
 #[test]
 fn the_window_stays_alive_while_a_worker_hangs() {
     let script = |job: &gpu_core::job::Job| match job {
@@ -249,15 +249,14 @@ fn the_window_stays_alive_while_a_worker_hangs() {
     window.paste_kernel(GOOD);
     window.key(Modifiers::COMMAND, Key::Enter);
     assert!(window.app().state.is_running() && window.has("Checking"));
-    let mut slowest = Duration::ZERO;
+    let mut frames = Vec::new();
     for _ in 0..60 {
         let start = Instant::now();
         window.harness.event(egui::Event::Text("x".into()));
         window.harness.step();
-        slowest = slowest.max(start.elapsed());
+        frames.push(start.elapsed());
     }
-    println!("slowest frame {slowest:?}");
-    assert!(slowest < Duration::from_millis(50), "slowest frame {slowest:?}");
+    window_support::check_frames(frames);
     assert!(window.text().contains("xxxxxxxxxx"), "typing goes on");
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!window.app().state.is_running() && window.has("Stopped"));

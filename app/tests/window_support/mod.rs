@@ -48,6 +48,17 @@ impl Engine for Shared {
     }
 }
 
+/// Holds frames to the promise: half a frame time in the middle, and at most one in fifty over 50 ms, because a test
+/// shares its cores with others.
+pub fn check_frames(mut frames: Vec<Duration>) {
+    frames.sort();
+    let (median, slowest) = (frames[frames.len() / 2], frames[frames.len() - 1]);
+    let late = frames.iter().filter(|frame| **frame > Duration::from_millis(50)).count();
+    println!("{} frames, median {median:?}, slowest {slowest:?}, {late} over 50 ms", frames.len());
+    assert!(median < Duration::from_millis(25), "median {median:?}");
+    assert!(late * 50 <= frames.len(), "{late} of {} frames took over 50 ms; slowest {slowest:?}", frames.len());
+}
+
 /// A window with its scratch folder.
 pub struct Window {
     pub harness: Harness<'static, App>,

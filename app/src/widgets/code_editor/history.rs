@@ -145,7 +145,7 @@ fn merge(last: &mut Change, next: &Change, kind: EditKind) -> bool {
             let joins = next.removed.is_empty()
                 && next.at == last.at + last.inserted.len()
                 && !next.inserted.contains('\n')
-                && !(next.inserted.starts_with(' ') && !last.inserted.ends_with(' '));
+                && (!next.inserted.starts_with(' ') || last.inserted.ends_with(' '));
             if joins {
                 last.inserted.push_str(&next.inserted);
             }

@@ -23,10 +23,8 @@ pub(super) fn actions(ui: &Ui, id: Id, editor: &Editor, page: usize, read_only: 
                 actions.push(EditorAction::Type(text));
             }
             Event::Ime(event) if owns_ime => match event {
-                ImeEvent::Preedit { text, .. } if text != "\n" && text != "\r" => {
-                    if text != editor.composing() {
-                        actions.push(EditorAction::Compose(text));
-                    }
+                ImeEvent::Preedit { text, .. } if text != "\n" && text != "\r" && text != editor.composing() => {
+                    actions.push(EditorAction::Compose(text));
                 }
                 ImeEvent::Commit(text) if text != "\n" && text != "\r" => {
                     actions.push(EditorAction::Compose(String::new()));

@@ -32,6 +32,7 @@ struct Far {
 
 impl Far {
     /// None when the system allows no further thread; the text is then plain.
+    #[expect(clippy::disallowed_methods, reason = "the thread waits, not the window")]
     fn start() -> Option<Self> {
         let (orders, ordered) = channel::<(u64, String)>();
         let (sender, results) = channel();
@@ -116,6 +117,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may wait")]
     fn a_long_text_gets_the_same_colours_a_moment_later() {
         let text = long();
         let mut syntax = Syntax::default();
