@@ -5,7 +5,7 @@ use super::convert::{narrow_of, overflow, relu};
 use super::float::rounding_from;
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{imm_bin, imm_un};
+use crate::exec::lanes::{imm_bin, imm_tri, imm_un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::pack::{self, Narrow};
 use crate::ptx::tree::Operand;
@@ -29,8 +29,15 @@ pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm
     if name == "ue8m0x2" {
         return scale(e, i, other, to_narrow, imm);
     }
+    let scaled = i.take("scaled::n2::ue8m0");
+    if name == "s2f6x2" {
+        return fixed(e, i, other, to_narrow, scaled, imm);
+    }
     let Some(narrow) = narrow_of(name) else { return i.unsupported() };
     let imm = imm | code_of(narrow) << NARROW_SHIFT;
+    if scaled {
+        return scaled_up(e, i, other, to_narrow, imm);
+    }
     if name.ends_with("x4") {
         return four(e, i, narrow, stochastic, imm);
     }
@@ -84,6 +91,64 @@ fn type_name(ty: Ty) -> &'static str {
         Ty::BF16x2 => ".bf16x2",
         _ => ".f32",
     }
+}
+
+/// `.s2f6x2`, with a pair of scales or with 1.
+fn fixed(e: &mut Emit<'_>, i: &mut Inst<'_>, other: Ty, to_narrow: bool, scaled: bool, imm: i64) -> Decoded<()> {
+    let inputs = if to_narrow && other == Ty::F32 { 2 } else { 1 };
+    i.expect(1 + inputs + usize::from(scaled))?;
+    let scale = |e: &mut Emit<'_>| match i.operands.get(1 + inputs) {
+        Some(operand) => e.src(operand, Ty::B16),
+        None => Ok(e.pool.splat(0x7f7f, 32)),
+    };
+    let mut op;
+    match (to_narrow, other) {
+        (true, Ty::F32) => {
+            op = e.op(imm_tri(|m, a: f32, b: f32, scale: u16| pack::s2f6x2(a, b, scale, relu(m)) as u16));
+            op.a = e.src(&i.operands[1], Ty::F32)?;
+            op.b = e.src(&i.operands[2], Ty::F32)?;
+            op.c = scale(e)?;
+            op.d = e.dst(&i.operands[0], Ty::B16)?;
+        }
+        (true, Ty::BF16x2) => {
+            op = e.op(imm_bin(|m, a: u32, scale: u16| {
+                let half = |bits: u32| crate::num::half::bf16_to_f32(bits as u16);
+                pack::s2f6x2(half(a >> 16), half(a), scale, relu(m)) as u16
+            }));
+            op.a = e.src(&i.operands[1], other)?;
+            op.b = scale(e)?;
+            op.d = e.dst(&i.operands[0], Ty::B16)?;
+        }
+        (false, Ty::BF16x2) => {
+            op = e.op(imm_bin(|m, a: u16, scale: u16| {
+                pack::bf16x2_from_s2f6x2(u32::from(a), scale, overflow(m), relu(m))
+            }));
+            op.a = e.src(&i.operands[1], Ty::B16)?;
+            op.b = scale(e)?;
+            op.d = e.dst(&i.operands[0], other)?;
+        }
+        _ => return i.unsupported(),
+    }
+    op.imm = imm;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+/// `cvt.rn{.satfinite}{.relu}.scaled::n2::ue8m0.bf16x2.e4m3x2 d, a, scale` and its siblings.
+fn scaled_up(e: &mut Emit<'_>, i: &mut Inst<'_>, other: Ty, to_narrow: bool, imm: i64) -> Decoded<()> {
+    if to_narrow || other != Ty::BF16x2 {
+        return i.unsupported();
+    }
+    i.expect(3)?;
+    let mut op = e.op(imm_bin(|m, a: u16, scale: u16| {
+        pack::widen2_bf16x2_scaled(narrow_from(m), u32::from(a), scale, overflow(m), relu(m))
+    }));
+    op.a = e.src(&i.operands[1], Ty::B16)?;
+    op.b = e.src(&i.operands[2], Ty::B16)?;
+    op.d = e.dst(&i.operands[0], other)?;
+    op.imm = imm;
+    e.push(op, Taint::Compute);
+    Ok(())
 }
 
 /// Power-of-two scales.

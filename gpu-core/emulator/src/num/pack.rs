@@ -130,6 +130,15 @@ pub fn widen2_bf16x2(narrow: Narrow, packed: u32, relu: bool) -> u32 {
     u32::from(one(packed >> narrow.container_bits())) << 16 | u32::from(one(packed))
 }
 
+/// `cvt.rn{.satfinite}{.relu}.scaled::n2::ue8m0.bf16x2.{e4m3x2, …} d, a, scale`: each value times its own scale.
+pub fn widen2_bf16x2_scaled(narrow: Narrow, packed: u32, scale: u16, overflow: Overflow, relu: bool) -> u32 {
+    let one = |code: u32, scale: u8| {
+        let value = f64::from(narrow.to_f32(code)) * f64::from(ue8m0_decode(scale));
+        u32::from(minmax::relu16(Format::BF16.encode(value, Rounding::Rn, overflow) as u16, relu))
+    };
+    one(packed >> narrow.container_bits(), (scale >> 8) as u8) << 16 | one(packed, scale as u8)
+}
+
 /// `cvt.rs{.relu}.satfinite.{e4m3x4, e5m2x4, e3m2x4, e2m3x4, e2m1x4}.f32 d, {a, b, e, f}, rbits`.
 ///
 /// The 8-bit containers take the upper 16 random bits for `a` and `b` and the lower 16 for `e` and `f`. `.e2m1x4` takes

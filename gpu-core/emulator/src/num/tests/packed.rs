@@ -51,6 +51,8 @@ fn the_first_operand_lies_in_the_high_container() {
     assert_eq!(pack::bf16x2(1.0, -0.0, rn, Overflow::Infinity, true), 0x3f80_0000);
     assert_eq!(pack::widen2_f16x2(Narrow::E2m1, 0x1f, false), 0x3800_c600, "0.5 and -6");
     assert_eq!(pack::widen2_bf16x2(Narrow::E5m2, 0x3cbc, false), 0x3f80_bf80);
+    let scaled = pack::widen2_bf16x2_scaled(Narrow::E2m1, 0x17, 0x807e, Overflow::Infinity, false);
+    assert_eq!(scaled, 0x3f80_4040, "0.5 times 2 and 6 times a half");
     assert_eq!(pack::narrow2_f16x2(Narrow::E5m2, 0x3c00_c000, rn, false), 0x3cc0);
     assert_eq!(pack::ue8m0x2(1.5, 4.0, Rounding::Rp, Overflow::Infinity), 0x8081);
     assert_eq!(pack::bf16x2_from_ue8m0x2(0x807f), 0x4000_3f80);
