@@ -16,6 +16,10 @@ pub struct Device {
     pub multiprocessors: u32,
 }
 
+/// 32-bit registers of one multiprocessor, on every architecture of the table.
+pub const REGISTERS_PER_SM: u32 = 65536;
+
+/// By compute capability times ten, ascending.
 const DEVICES: &[(u32, Device)] = &[
     (75, device("sm_75", 1024, 16, 64, 64, 40)),
     (80, device("sm_80", 2048, 32, 164, 163, 108)),
@@ -56,26 +60,45 @@ impl Device {
         DEVICES.iter().rev().find(|(known, _)| *known <= number).map_or(DEVICES[0].1, |(_, device)| *device)
     }
 
-    /// Blocks that fit one multiprocessor, and what keeps more out. Registers are handed out in units of 256 per warp,
-    /// shared memory in units of 128 bytes with 1 KiB per block reserved from sm_80 on.
-    pub fn occupancy(&self, launch: &Launch, kernel: &KernelInfo) -> Occupancy {
-        let threads: u32 = launch.block.iter().product();
+    /// Every architecture of the table, oldest first.
+    pub fn all() -> impl Iterator<Item = Device> {
+        DEVICES.iter().map(|(_, device)| *device)
+    }
+
+    /// Blocks that each resource of one multiprocessor has room for. Registers are handed out in units of 256 per warp,
+    /// shared memory in units of 128 bytes with 1 KiB per block reserved from sm_80 on. Resources that a block does not
+    /// use are left out.
+    pub fn limits(&self, threads: u32, registers: Option<u32>, shared_bytes: u32) -> Vec<(OccupancyLimit, u32)> {
         let warps = threads.div_ceil(32).max(1);
         let max_warps = self.threads_per_sm / 32;
         let mut limits =
-            vec![(self.blocks_per_sm, OccupancyLimit::Blocks), (max_warps / warps, OccupancyLimit::Threads)];
-        if let Some(registers) = launch.registers_per_thread.filter(|registers| *registers > 0) {
-            let per_warp = (registers * 32).next_multiple_of(256);
-            limits.push((65536 / per_warp / warps, OccupancyLimit::Registers));
+            vec![(OccupancyLimit::Blocks, self.blocks_per_sm), (OccupancyLimit::Threads, max_warps / warps)];
+        if let Some(registers) = registers.filter(|registers| *registers > 0) {
+            let per_warp = registers.saturating_mul(32).next_multiple_of(256);
+            limits.push((OccupancyLimit::Registers, REGISTERS_PER_SM / per_warp / warps));
         }
         let reserved = if self.name == "sm_75" { 0 } else { 1024 };
-        let shared = kernel.static_shared_bytes.saturating_add(launch.dynamic_shared_bytes);
-        if shared > 0 {
-            let each = (shared.saturating_add(reserved)).next_multiple_of(128);
-            limits.push((self.shared_per_sm / each, OccupancyLimit::SharedMemory));
+        if shared_bytes > 0 {
+            let each = (shared_bytes.saturating_add(reserved)).next_multiple_of(128);
+            limits.push((OccupancyLimit::SharedMemory, self.shared_per_sm / each));
         }
-        let (blocks, limited_by) =
-            limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or((1, OccupancyLimit::Blocks));
-        Occupancy { blocks_per_sm: blocks, warps_per_sm: blocks * warps, max_warps_per_sm: max_warps, limited_by }
+        limits
+    }
+
+    /// Blocks and warps that fit one multiprocessor, and what keeps more out.
+    pub fn occupancy_of(&self, threads: u32, registers: Option<u32>, shared_bytes: u32) -> Occupancy {
+        let limits = self.limits(threads, registers, shared_bytes);
+        let least = limits.into_iter().min_by_key(|(_, blocks)| *blocks);
+        let (limited_by, blocks) = least.unwrap_or((OccupancyLimit::Blocks, 1));
+        let warps = threads.div_ceil(32).max(1);
+        let max_warps_per_sm = self.threads_per_sm / 32;
+        Occupancy { blocks_per_sm: blocks, warps_per_sm: blocks * warps, max_warps_per_sm, limited_by }
+    }
+
+    /// The occupancy of a launch.
+    pub(crate) fn occupancy(&self, launch: &Launch, kernel: &KernelInfo) -> Occupancy {
+        let threads: u32 = launch.block.iter().product();
+        let shared = kernel.static_shared_bytes.saturating_add(launch.dynamic_shared_bytes);
+        self.occupancy_of(threads, launch.registers_per_thread, shared)
     }
 }

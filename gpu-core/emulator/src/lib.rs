@@ -18,6 +18,7 @@ mod ptx;
 mod report;
 
 pub use isa::{ExampleKernel, examples};
+pub use device::{Device, REGISTERS_PER_SM};
 pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
