@@ -282,7 +282,15 @@ fn run(
         .position(|function| function.entry && function.name == launch.kernel)
         .ok_or("the kernel has no code")?;
     let device = Device::of(module.target());
-    check_shape(launch, kernel, &device)?;
+    // A kernel compiled for a cluster shape has it whatever the launch says.
+    let clusters = match image.functions[function].cluster {
+        Some(shape) if launch.cluster == [1, 1, 1] => shape,
+        Some(shape) if shape != launch.cluster => {
+            return Err(format!("the kernel is compiled for clusters of {shape:?}, not {:?}", launch.cluster));
+        }
+        _ => launch.cluster,
+    };
+    check_shape(&Launch { cluster: clusters, ..launch.clone() }, kernel, &device)?;
     memory.instantiate(module);
     let occupancy = device.occupancy(launch, kernel);
     let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
@@ -368,7 +376,7 @@ fn run(
         notes: Mutex::new(Vec::new()),
         syncs: Default::default(),
         deferred: Default::default(),
-        clusters: launch.cluster,
+        clusters,
         ticks: AtomicU64::new(0),
     };
     let results: Vec<Worker> = if workers == 1 {

@@ -16,6 +16,7 @@ mod module;
 pub mod num;
 mod ptx;
 mod report;
+mod tensor;
 
 pub use isa::{ExampleKernel, examples};
 pub use device::{Device, REGISTERS_PER_SM};
@@ -23,3 +24,4 @@ pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;
+pub use tensor::{Swizzle, TensorMap, TensorMapError, TensorType};

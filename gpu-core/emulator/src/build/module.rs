@@ -383,6 +383,11 @@ impl<'t, 'a> Builder<'t, 'a> {
             undefined,
             shared: Vec::new(),
             stack_bytes: Some(local_bytes),
+            cluster: function
+                .limits
+                .iter()
+                .find(|(name, _)| *name == "reqnctapercluster")
+                .map(|(_, numbers)| std::array::from_fn(|axis| numbers.get(axis).copied().unwrap_or(1).max(1))),
             kernel: kernel.unwrap_or(0),
         });
         if let Some(kernel) = kernel {

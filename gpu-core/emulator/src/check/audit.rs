@@ -25,6 +25,10 @@ impl Cx<'_> {
                 _ => {}
             }
         }
+        if reach.window == Window::Shared && !self.block.bulk.is_empty() && at.high >> 24 == 0 {
+            let lane = at.mask.trailing_zeros() as usize & 31;
+            self.check_bulk(at.low, at.high + BYTES, kind, lane);
+        }
         if reach.window == Window::Shared && !self.block.copies.is_empty() {
             self.check_copies(at, BYTES, kind);
         }

@@ -188,8 +188,18 @@ impl GlobalRaces {
         mine: Mine,
         atomic: bool,
     ) {
+        let mut before = u64::MAX;
         for lane in lanes(at.mask) {
             let first = at.at[lane] - reach.base;
+            // Lanes that read the same place one after the other: the first two stand for all.
+            if kind == AccessKind::Read && !atomic {
+                let again =
+                    first == before && lane >= 2 && at.at[lane - 2] == at.at[lane] && at.mask >> (lane - 2) & 1 != 0;
+                before = first;
+                if again {
+                    continue;
+                }
+            }
             let Some(page) = self.page(reach.shadow as usize, (first / PAGE) as usize) else { return };
             let stamp = mine.stamp + ((lane as u64) << THREAD);
             let mut against = None;
@@ -208,6 +218,14 @@ impl GlobalRaces {
                     // Accesses are aligned, so they stay inside one page.
                     let Some(cell) = cells.get_mut(((first % PAGE >> shift) + index) as usize) else { break };
                     let old = *cell;
+                    if kind == AccessKind::Read && !atomic {
+                        let own = old >> BLOCK == mine.block;
+                        let many = own && old & KIND == READ_MANY && (old >> CLOCK & u64::from(CLOCKS)) > mine.floor;
+                        // Nothing to learn: this block is known to read it, or blocks are.
+                        if old & KIND == READ_BLOCKS || many && (old ^ stamp) >> THREAD & THREADS != 0 {
+                            continue;
+                        }
+                    }
                     let (new, conflict) = step(cx, old, stamp, mine, kind, atomic);
                     *cell = new;
                     if conflict && against.is_none() {

@@ -58,7 +58,9 @@ impl Syncs {
         let version = location.releases.len() as u32;
         // A block that releases again only adds to what it said before.
         if let Some(last) = location.releases.last_mut().filter(|last| last.block == block) {
-            last.clocks = clocks;
+            for (have, new) in last.clocks.iter_mut().zip(&clocks) {
+                *have = (*have).max(*new);
+            }
             last.acquired = acquired;
             return;
         }
@@ -209,5 +211,17 @@ impl Syncs {
             }
         }
         sum
+    }
+}
+
+impl Syncs {
+    /// A block publishes everything it did so far at a key of its own kind (cluster barriers).
+    pub fn publish(&self, key: u64, block: u64, clocks: [u32; 32]) {
+        self.release(key, block, clocks);
+    }
+
+    /// A block learns what was published at such a key.
+    pub fn learn(&self, key: u64, block: u64) {
+        self.acquire(key, block);
     }
 }

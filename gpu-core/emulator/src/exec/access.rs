@@ -268,6 +268,9 @@ impl Cx<'_> {
 
     #[inline(always)]
     fn find_shared<const BYTES: u64>(&mut self, op: &Op, addresses: &Addresses) -> Option<Reach> {
+        if addresses.low >= 1 << 24 {
+            return self.find_cluster::<BYTES>(addresses);
+        }
         let arrays = &self.grid.shared_arrays;
         let cell = op.site as usize & 63;
         let inside = |index: usize| {
@@ -287,6 +290,33 @@ impl Cx<'_> {
             stride: 0,
             init: self.block.shared_init.as_ptr(),
             init_words: self.block.shared_init.len(),
+            shadow: 0,
+            window: Window::Shared,
+        })
+    }
+
+    /// Shared memory of a block of the cluster, by an address that `mapa` made.
+    #[inline(never)]
+    fn find_cluster<const BYTES: u64>(&mut self, addresses: &Addresses) -> Option<Reach> {
+        let rank = addresses.low >> 24;
+        if addresses.high >> 24 != rank {
+            return None;
+        }
+        let base = rank << 24;
+        let arrays = &self.grid.shared_arrays;
+        let (low, high) = (addresses.low - base, addresses.high - base + BYTES);
+        arrays
+            .iter()
+            .find(|array| low >= u64::from(array.base) && high <= u64::from(array.base) + u64::from(array.bytes))?;
+        let (home, _) = self.shared_home(addresses.low)?;
+        // SAFETY: peers of a cluster are run by this worker alone, and only one warp of it runs.
+        let block = unsafe { &mut *home };
+        Some(Reach {
+            pointer: block.shared_pointer(),
+            base,
+            stride: 0,
+            init: block.shared_init.as_ptr(),
+            init_words: block.shared_init.len(),
             shadow: 0,
             window: Window::Shared,
         })
@@ -329,6 +359,9 @@ impl Cx<'_> {
     /// The array that holds `[address, address + bytes)` of a window, or the nearest one.
     pub fn locate(&self, window: Window, address: u64, bytes: u64) -> (bool, Option<AllocationRef>) {
         let mut best: Option<(u64, AllocationRef, bool)> = None;
+        // Places in other blocks of the cluster are named by their offset there.
+        let peer = window == Window::Shared && (1..=self.peers.len() as u64).contains(&(address >> 24));
+        let address = if peer { address & 0xff_ffff } else { address };
         let mut offer = |name: &str, base: u64, size: u64| {
             let inside = address >= base && address.saturating_add(bytes) <= base + size;
             let distance =

@@ -21,6 +21,8 @@ pub struct Barrier {
     pub released: [u32; 32],
     /// Logical time of the last completion: the new clock of all who waited.
     pub time: u32,
+    /// Copies that some arrival had waited for.
+    pub async_seen: u32,
     /// Reduction of `bar.red`: population count, and, or; the last completion's result.
     pub count: u32,
     pub all: bool,
@@ -39,6 +41,7 @@ impl Default for Barrier {
             clocks: [0; 32],
             released: [0; 32],
             time: 0,
+            async_seen: 0,
             count: 0,
             all: true,
             any: false,
@@ -85,6 +88,10 @@ pub struct Block {
     pub missed: Vec<Missed>,
     /// `cp.async` copies that nobody waited for yet.
     pub copies: crate::isa::copy::Copies,
+    /// Live mbarriers by shared address.
+    pub mbarriers: std::collections::HashMap<u32, crate::isa::mbarrier::MBarrier>,
+    /// Shared memory that bulk copies filled.
+    pub bulk: Vec<crate::isa::bulk::BulkRange>,
     /// Rank in its cluster.
     pub cluster_rank: u32,
 }
@@ -105,6 +112,12 @@ impl Block {
         }
     }
 
+    /// Some group waits at the cluster barrier.
+    pub fn waits_for_cluster(&self) -> bool {
+        let splits = self.warps.iter().flatten().flat_map(|warp| &warp.splits);
+        splits.into_iter().any(|split| matches!(split.wait, super::warp::Wait::Cluster { .. }))
+    }
+
     /// `threads` arrive at a barrier. True when that completed it.
     pub fn arrive(&mut self, id: usize, threads: u32, expected: Option<u32>, warp: &Warp, pc: u32) -> bool {
         let barrier = &mut self.barriers[id];
@@ -113,6 +126,7 @@ impl Block {
             barrier.first_pc = pc;
         }
         barrier.arrived += threads;
+        barrier.async_seen = barrier.async_seen.max(warp.async_seen);
         for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
             *clock = (*clock).max(*seen);
         }
@@ -161,6 +175,7 @@ impl Warp {
 
     /// Goes on after a block barrier.
     pub fn pass_barrier(&mut self, barrier: &Barrier) {
+        self.async_seen = self.async_seen.max(barrier.async_seen);
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
         self.clock = self.clock.max(barrier.time);

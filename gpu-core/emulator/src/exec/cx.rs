@@ -6,6 +6,7 @@ use super::image::Image;
 use super::lanes::Word;
 use super::op::Slot;
 use super::warp::Warp;
+use crate::isa::cluster::Cluster;
 
 /// Bits of [`Cx::watch`]: what beyond running a memory access has to be done.
 pub mod watch {
@@ -36,6 +37,9 @@ pub struct Cx<'r> {
     pub warp: &'r mut Warp,
     pub block: &'r mut Block,
     pub grid: &'r Grid<'r>,
+    /// The blocks of the cluster by rank, the own one included (which only `block` may be used for).
+    pub peers: &'r [*mut Block],
+    pub cluster: &'r mut Cluster,
     pub worker: &'r mut Worker,
 }
 

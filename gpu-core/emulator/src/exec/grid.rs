@@ -13,6 +13,7 @@ use super::op::Flow;
 use super::warp::{NONE, Split, Wait, Warp};
 use crate::check::race::{GlobalRaces, SharedShadow};
 use crate::count::Counts;
+use crate::isa::cluster::Cluster;
 use crate::launch::{Launch, Options};
 use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
 
@@ -98,6 +99,17 @@ impl Grid<'_> {
         ThreadId { block, thread: [linear % x, linear / x % y, linear / (x * y)], warp: linear / 32, lane: linear % 32 }
     }
 
+    /// Linear number of a block by its cluster and its rank there.
+    fn block_in_cluster(&self, cluster: u64, rank: u64) -> u64 {
+        let size = self.clusters.map(u64::from);
+        let count = [0, 1, 2].map(|axis| u64::from(self.launch.grid[axis]) / size[axis]);
+        let place = [cluster % count[0], cluster / count[0] % count[1], cluster / (count[0] * count[1])];
+        let inner = [rank % size[0], rank / size[0] % size[1], rank / (size[0] * size[1])];
+        let at = [0, 1, 2].map(|axis| place[axis] * size[axis] + inner[axis]);
+        let [nx, ny, _] = self.launch.grid.map(u64::from);
+        (at[2] * ny + at[1]) * nx + at[0]
+    }
+
     /// Coordinates of a linear block number.
     pub fn block_id(&self, index: u64) -> [u32; 3] {
         let [x, y, _] = self.launch.grid.map(u64::from);
@@ -178,6 +190,12 @@ pub struct Worker {
     pub last_cost: u32,
 }
 
+/// The blocks of one cluster, which one worker runs in turns.
+struct Team {
+    blocks: Vec<Box<Block>>,
+    cluster: Cluster,
+}
+
 enum Slice {
     Done,
     Ran,
@@ -203,7 +221,7 @@ impl Worker {
 
     /// Runs blocks until none is left.
     pub fn run(&mut self, grid: &Grid<'_>) {
-        let mut resident: Vec<Box<Block>> = Vec::new();
+        let mut resident: Vec<Team> = Vec::new();
         let (mut turn, mut idle, mut seen) = (0, 0, (u64::MAX, u64::MAX));
         let mut counted_idle = false;
         loop {
@@ -216,11 +234,11 @@ impl Worker {
                 }
             }
             if resident.is_empty() {
-                let Some(block) = self.next(grid) else {
+                let Some(team) = self.next(grid) else {
                     grid.idle_workers.fetch_add(1, Ordering::Relaxed);
                     return;
                 };
-                resident.push(block);
+                resident.push(team);
                 turn = 0;
             }
             if turn >= resident.len() {
@@ -232,7 +250,7 @@ impl Worker {
                     && grid.idle_workers.load(Ordering::Relaxed) >= grid.workers
                     && grid.started.elapsed().as_millis() > 200
                 {
-                    let blocks: Vec<&Block> = resident.iter().map(Box::as_ref).collect();
+                    let blocks: Vec<&Block> = resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref).collect();
                     report_livelock(grid, &blocks);
                     return;
                 }
@@ -246,9 +264,9 @@ impl Worker {
             }
             match slice {
                 Slice::Done => {
-                    let block = resident.swap_remove(turn);
-                    self.spare.push(block);
-                    grid.finished_blocks.fetch_add(1, Ordering::Relaxed);
+                    let team = resident.swap_remove(turn);
+                    grid.finished_blocks.fetch_add(team.blocks.len() as u64, Ordering::Relaxed);
+                    self.spare.extend(team.blocks);
                     idle = 0;
                 }
                 Slice::Ran => {
@@ -258,9 +276,9 @@ impl Worker {
                     turn += 1;
                     if turn == resident.len()
                         && resident.len() < grid.max_resident
-                        && let Some(block) = self.next(grid)
+                        && let Some(team) = self.next(grid)
                     {
-                        resident.push(block);
+                        resident.push(team);
                         idle = 0;
                     }
                 }
@@ -269,9 +287,21 @@ impl Worker {
         }
     }
 
-    fn next(&mut self, grid: &Grid<'_>) -> Option<Box<Block>> {
+    /// The next cluster (a single block when there are none).
+    fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
+        let size: u64 = grid.clusters.iter().map(|n| u64::from(*n)).product();
         let index = grid.next_block.fetch_add(1, Ordering::Relaxed);
-        (index < grid.blocks).then(|| self.make_block(grid, index))
+        if index * size >= grid.blocks {
+            return None;
+        }
+        let blocks = (0..size)
+            .map(|rank| {
+                let mut block = self.make_block(grid, grid.block_in_cluster(index, rank));
+                block.cluster_rank = rank as u32;
+                block
+            })
+            .collect();
+        Some(Team { blocks, cluster: Cluster::default() })
     }
 
     fn make_block(&mut self, grid: &Grid<'_>, index: u64) -> Box<Block> {
@@ -293,6 +323,8 @@ impl Worker {
                 shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
                 missed: Vec::new(),
                 copies: Default::default(),
+                mbarriers: Default::default(),
+                bulk: Vec::new(),
                 cluster_rank: 0,
             })
         });
@@ -301,6 +333,8 @@ impl Worker {
         block.live_threads = threads;
         block.barriers.fill(Barrier::default());
         block.copies.reset();
+        block.mbarriers.clear();
+        block.bulk.clear();
         if block.time > crate::check::race::MAX_TIME / 2 {
             block.time = 1;
             block.shared_shadow.clear();
@@ -319,20 +353,23 @@ impl Worker {
             .map(|warp| {
                 let lanes = threads - warp * 32;
                 let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-                let reused = old.pop().flatten();
-                let mut made = match reused {
+                let mut made = match old.get_mut(warp as usize).and_then(Option::take) {
+                    // Of the same launch, so its thread numbers are right already.
                     Some(mut made) => {
                         made.reset(warp, mask);
                         made
                     }
-                    None => Box::new(Warp::new(warp, mask, [[0; 32]; 3], grid.local_stride)),
-                };
-                for lane in 0..32u32 {
-                    let id = grid.thread([0; 3], warp * 32 + lane).thread;
-                    for axis in 0..3 {
-                        made.tid[axis][lane as usize] = id[axis];
+                    None => {
+                        let mut tid = [[0; 32]; 3];
+                        for lane in 0..32 {
+                            let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
+                            for axis in 0..3 {
+                                tid[axis][lane] = id[axis];
+                            }
+                        }
+                        Box::new(Warp::new(warp, mask, tid, grid.local_stride))
                     }
-                }
+                };
                 // Warps that do not exist are always up to date: they must not hold the floor down.
                 made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
                 made.clock = base + 1;
@@ -358,40 +395,60 @@ impl Worker {
         block
     }
 
-    /// Runs the warps of a block round after round, for about one quantum.
-    fn slice(&mut self, block: &mut Block, grid: &Grid<'_>) -> Slice {
+    /// Runs the warps of a cluster's blocks round after round, for about one quantum.
+    fn slice(&mut self, team: &mut Team, grid: &Grid<'_>) -> Slice {
         let mut fuel = QUANTUM;
+        let peers: Vec<*mut Block> = team.blocks.iter_mut().map(|block| std::ptr::from_mut(&mut **block)).collect();
         loop {
             let (mut ran, mut polled, mut live) = (false, false, false);
-            for index in 0..block.warps.len() {
-                let mut warp = block.warps[index].take().expect("a warp is home between its turns");
-                if warp.live != 0 {
-                    live = true;
-                    let before = warp.executed;
-                    let stop = self.turn(&mut warp, block, grid);
-                    let used = warp.executed - before;
-                    grid.executed.fetch_add(used, Ordering::Relaxed);
-                    fuel = fuel.saturating_sub(used);
-                    match stop {
-                        Turn::Blocked => ran |= used > 0,
-                        Turn::Ran => ran = true,
-                        Turn::Polled => polled = true,
-                        Turn::Aborted => {
-                            block.warps[index] = Some(warp);
-                            return Slice::Aborted;
+            for &peer in &peers {
+                // SAFETY: the pointers come from this team's own boxes; while a warp of one block runs, the others are
+                // reached only through `Cx::peers`, never through a second reference.
+                let block = unsafe { &mut *peer };
+                if block.live_threads == 0 {
+                    continue;
+                }
+                live = true;
+                for index in 0..block.warps.len() {
+                    let Some(mut warp) = block.warps[index].take() else { continue };
+                    if warp.live != 0 {
+                        let before = warp.executed;
+                        let stop = self.turn(&mut warp, block, grid, &peers, &mut team.cluster);
+                        let used = warp.executed - before;
+                        grid.executed.fetch_add(used, Ordering::Relaxed);
+                        fuel = fuel.saturating_sub(used);
+                        match stop {
+                            Turn::Blocked => ran |= used > 0,
+                            Turn::Ran => ran = true,
+                            Turn::Polled => polled = true,
+                            Turn::Aborted => {
+                                block.warps[index] = Some(warp);
+                                return Slice::Aborted;
+                            }
                         }
                     }
+                    block.warps[index] = Some(warp);
                 }
-                block.warps[index] = Some(warp);
             }
             if !live {
                 return Slice::Done;
             }
             if !ran && !polled {
-                report_deadlock(grid, block);
+                // Somebody's exit may have completed the cluster barrier: a last round will tell.
+                let waits = team.blocks.iter().any(|block| block.live_threads > 0 && block.waits_for_cluster());
+                let all: u32 = team.blocks.iter().map(|block| block.live_threads).sum();
+                if waits && team.cluster.arrived > 0 && team.cluster.arrived >= all {
+                    team.cluster.arrived = 0;
+                    team.cluster.generation += 1;
+                    continue;
+                }
+                let stuck = team.blocks.iter().find(|block| block.live_threads > 0);
+                if let Some(block) = stuck {
+                    report_deadlock(grid, block);
+                }
                 return Slice::Aborted;
             }
-            let place = || running_place(grid, block);
+            let place = || running_place(grid, &team.blocks);
             if (fuel == 0 || !ran) && !grid.may_go_on(place) {
                 return Slice::Aborted;
             }
@@ -405,7 +462,14 @@ impl Worker {
     }
 
     /// Gives one warp its turn.
-    fn turn(&mut self, warp: &mut Warp, block: &mut Block, grid: &Grid<'_>) -> Turn {
+    fn turn(
+        &mut self,
+        warp: &mut Warp,
+        block: &mut Block,
+        grid: &Grid<'_>,
+        peers: &[*mut Block],
+        cluster: &mut Cluster,
+    ) -> Turn {
         let options = grid.options;
         let mut bits = 0;
         if options.counters || options.line_counters {
@@ -434,6 +498,8 @@ impl Worker {
             warp,
             block,
             grid,
+            peers,
+            cluster,
             worker: self,
         };
         let stop = cx.run(QUANTUM);
@@ -471,7 +537,14 @@ impl Cx<'_> {
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
                 Wait::Together => self.warp.splits[index].mask == self.warp.live,
                 Wait::Poll => true,
-                Wait::Cluster { .. } => false,
+                Wait::Cluster { generation } => {
+                    self.settle_cluster();
+                    let done = self.cluster.generation > generation;
+                    if done {
+                        self.pass_cluster();
+                    }
+                    done
+                }
             };
             if ready {
                 self.warp.splits[index].wait = Wait::Ready;
@@ -652,16 +725,16 @@ enum Leave {
     Polled,
 }
 
-/// Where the first live group of a block stands.
-fn running_place(grid: &Grid<'_>, block: &Block) -> (Option<u32>, String) {
-    let splits = block.warps.iter().flatten().flat_map(|warp| &warp.splits);
-    match splits.into_iter().find(|split| split.wait == Wait::Ready && split.pc != NONE) {
-        Some(split) => (
-            Some(split.pc),
-            format!("block ({},{},{}) was at {}", block.id[0], block.id[1], block.id[2], grid.image.place(split.pc)),
-        ),
-        None => (None, "all threads were waiting".to_owned()),
+/// Where the first live group of some blocks stands.
+fn running_place(grid: &Grid<'_>, blocks: &[Box<Block>]) -> (Option<u32>, String) {
+    for block in blocks {
+        let splits = block.warps.iter().flatten().flat_map(|warp| &warp.splits);
+        if let Some(split) = splits.into_iter().find(|split| split.wait == Wait::Ready && split.pc != NONE) {
+            let [x, y, z] = block.id;
+            return (Some(split.pc), format!("block ({x},{y},{z}) was at {}", grid.image.place(split.pc)));
+        }
     }
+    (None, "all threads were waiting".to_owned())
 }
 
 /// Who waits where, in words: "warp 0 (threads 0-31) at line 12 for barrier 0".

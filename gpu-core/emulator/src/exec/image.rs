@@ -54,6 +54,8 @@ pub struct FunctionImage {
     pub shared: Vec<SharedVariable>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
     pub stack_bytes: Option<u32>,
+    /// `.reqnctapercluster`.
+    pub cluster: Option<[u32; 3]>,
     /// Index into `Image::kernels` of an entry.
     pub kernel: usize,
 }

@@ -111,6 +111,10 @@ pub struct Warp {
     pub floor: u32,
     /// Snapshot of `seen` at the last fence, for releases through relaxed atomics.
     pub fence: Option<Box<[u32; 32]>>,
+    /// Logical time up to which this warp has waited for bulk copies.
+    pub async_seen: u32,
+    /// Generation of the cluster barrier at its last arrival.
+    pub cluster_generation: u64,
     pub poison: std::collections::HashMap<(u32, u32), Poison>,
     pub origins: Vec<crate::check::taint::Origin>,
     pub executed: u64,
@@ -137,6 +141,8 @@ impl Warp {
             clock: 0,
             floor: 0,
             fence: None,
+            async_seen: 0,
+            cluster_generation: 0,
             poison: Default::default(),
             origins: Vec::new(),
             executed: 0,
@@ -158,6 +164,8 @@ impl Warp {
             *word.get_mut() = 0;
         }
         self.fence = None;
+        self.async_seen = 0;
+        self.cluster_generation = 0;
         self.poison.clear();
         self.origins.clear();
         self.executed = 0;

@@ -300,3 +300,12 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
     }
     Flow::Next
 }
+
+/// Applies one reduction to a location, as bulk reductions do.
+///
+/// # Safety
+/// `pointer` must be valid and aligned for the type.
+pub unsafe fn update_with(pointer: *mut u8, operation: u32, ty: Ty, value: u128) {
+    // SAFETY: passed on.
+    unsafe { update(pointer, ty.bits(), |old| apply(operation, ty, old, value, 0)) };
+}

@@ -37,7 +37,7 @@ fn bar(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return Ok(());
     }
     if i.take("cluster") {
-        return i.unsupported();
+        return super::cluster::barrier(e, i);
     }
     i.take("cta");
     let aligned = i.take("aligned") || i.name == "bar";

@@ -13,12 +13,13 @@ use crate::report::{AccessKind, Class};
 pub const ROWS: &[Row] = &[Row { opcode: "cp", class: Class::AsyncCopy, decode: cp, examples: &[] }];
 
 fn cp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let reduce = i.take("reduce");
     i.take("async");
     if i.take("bulk") {
-        return i.unsupported();
+        return super::bulk::decode(e, i, reduce);
     }
     if i.take("mbarrier") {
-        return i.unsupported();
+        return super::mbarrier::copy_arrive(e, i);
     }
     if i.take("commit_group") {
         i.expect(0)?;
@@ -209,7 +210,7 @@ impl Copies {
     }
 
     /// Threads `first + lane` wait until at most `keep` of their groups are open; None: for everything.
-    fn wait(&mut self, first: u32, mask: u32, keep: Option<u32>) {
+    pub fn wait(&mut self, first: u32, mask: u32, keep: Option<u32>) {
         let (groups, bits) = (&self.groups, &self.bits);
         self.pending.retain(|copy| {
             let lane = copy.thread.wrapping_sub(first);

@@ -4,6 +4,8 @@ pub mod arithmetic;
 pub mod atomic;
 pub mod barrier;
 pub mod builtin;
+pub mod bulk;
+pub mod cluster;
 pub mod compare;
 pub mod control;
 pub mod convert;
@@ -13,6 +15,7 @@ pub mod half;
 pub mod logic;
 pub mod matrix;
 pub mod matrix_memory;
+pub mod mbarrier;
 pub mod memory;
 pub mod movement;
 pub mod narrow;
@@ -137,6 +140,7 @@ pub const FAMILIES: &[&[Row]] = &[
     arithmetic::ROWS,
     atomic::ROWS,
     barrier::ROWS,
+    cluster::ROWS,
     compare::ROWS,
     control::ROWS,
     convert::ROWS,
@@ -144,6 +148,7 @@ pub const FAMILIES: &[&[Row]] = &[
     float::ROWS,
     logic::ROWS,
     matrix::ROWS,
+    mbarrier::ROWS,
     memory::ROWS,
     movement::ROWS,
     warp_ops::ROWS,

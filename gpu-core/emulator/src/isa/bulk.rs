@@ -1,0 +1,532 @@
+//! Bulk and tensor copies: `cp.async.bulk`, `cp.async.bulk.tensor`, `cp.reduce.async.bulk`.
+//!
+//! The bytes move when the instruction runs; a reader that did not wait for the mbarrier is found by logical time.
+
+use super::Ty;
+use super::memory::{Place, place};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::space::{PARAM_BASE, SHARED_BASE, Window};
+use crate::memory::{all_bits, set_bits};
+use crate::ptx::tree::Operand;
+use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space};
+use crate::tensor::{TensorMap, TensorType};
+
+/// Shared memory that a copy filled, until everybody is known to have waited for it.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkRange {
+    pub low: u32,
+    pub high: u32,
+    pub time: u32,
+    pub pc: u32,
+    pub thread: u32,
+}
+
+// Where data goes, in the low bits of `Op::imm`.
+const TO_SHARED: i64 = 1;
+const FROM_SHARED: i64 = 2;
+const TENSOR: i64 = 4;
+const MULTICAST: i64 = 8;
+/// Reduction and its type: bits 8 and 12.
+const REDUCE: i64 = 16;
+const WIDE_SHARED: i64 = 32;
+const WIDE_BARRIER: i64 = 64;
+
+const REDUCTIONS: &[&str] = &["add", "min", "max", "inc", "dec", "and", "or", "xor"];
+
+/// Decodes what follows `cp.async.bulk` or `cp.reduce.async.bulk`.
+pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
+    e.class = Class::AsyncCopy;
+    if i.take("commit_group") || i.take("wait_group") {
+        // The bytes have moved when the instruction ran.
+        i.take("read");
+        let op = e.op(super::memory::nothing);
+        e.push(op, Taint::Copy);
+        return Ok(());
+    }
+    if i.take("prefetch") {
+        i.take_where(|_| true);
+        let op = e.op(super::memory::nothing);
+        e.push(op, Taint::Copy);
+        return Ok(());
+    }
+    let tensor = i.take("tensor");
+    let mut imm = if tensor { TENSOR } else { 0 };
+    let rank = match i.take_any(&["1d", "2d", "3d", "4d", "5d"]) {
+        Some(name) => name[..1].parse::<usize>().unwrap_or(0),
+        None => 0,
+    };
+    if i.rest().iter().any(|part| part.starts_with("im2col") || part.starts_with("tile::")) {
+        return Err(format!("`{}`: only the tiled mode of tensor copies is emulated", i.opcode));
+    }
+    let barrier = i.take("mbarrier::complete_tx::bytes");
+    i.take("bulk_group");
+    let multicast = i.take("multicast::cluster");
+    let cache = i.take("L2::cache_hint");
+    i.take("tile");
+    i.take_where(|part| part.starts_with("cta_group"));
+    let spaces = i.take_where(|part| matches!(part, "global" | "shared::cta" | "shared::cluster"));
+    let [to, from] = spaces[..] else { return i.unsupported() };
+    imm |= if to != "global" { TO_SHARED } else { 0 } | if from != "global" { FROM_SHARED } else { 0 };
+    imm |= if multicast { MULTICAST } else { 0 };
+    if reduce {
+        let Some(what) = i.take_any(REDUCTIONS) else { return i.unsupported() };
+        i.take("noftz");
+        let code = REDUCTIONS.iter().position(|name| *name == what).unwrap_or(0) as i64;
+        let ty = if tensor { None } else { Some(i.ty()?) };
+        imm |= REDUCE | code << 8 | ty.map_or(0, type_code) << 12;
+    }
+    let mut operands = i.operands.to_vec();
+    if cache {
+        operands.pop();
+    }
+    let window = |space: &str| if space == "global" { Window::Global } else { Window::Shared };
+    let mut op = e.op(run);
+    let mut extra = Vec::new();
+    let mut at = operands.iter();
+    let first = at.next().ok_or("operands are missing")?;
+    let second = at.next().ok_or("operands are missing")?;
+    let (shared, other) = if to == "global" { (second, first) } else { (first, second) };
+    let shared_place = place(e, shared, Window::Shared)?;
+    let other_place =
+        place(e, other, if tensor { Window::Generic } else { window(if to == "global" { to } else { from }) })?;
+    imm |= if shared_place.wide { WIDE_SHARED } else { 0 };
+    op.a = shared_place.base;
+    op.b = other_place.base;
+    extra.push(offset_slot(e, &shared_place));
+    extra.push(offset_slot(e, &other_place));
+    if !other_place.wide && !(imm & TO_SHARED != 0 && imm & FROM_SHARED != 0) {
+        return i.unsupported();
+    }
+    if tensor {
+        let Operand::Address { more, .. } = other else { return i.unsupported() };
+        let Some(Operand::Vector(coordinates)) = more.first() else { return i.unsupported() };
+        if coordinates.len() != rank {
+            return Err(format!("a {rank}-dimensional copy takes {rank} coordinates, not {}", coordinates.len()));
+        }
+        for coordinate in coordinates {
+            extra.push(e.src(coordinate, Ty::S32)?);
+        }
+    } else {
+        op.c = e.src(at.next().ok_or("the size is missing")?, Ty::U32)?;
+    }
+    if barrier {
+        let bar = place(e, at.next().ok_or("the mbarrier is missing")?, Window::Shared)?;
+        imm |= if bar.wide { WIDE_BARRIER } else { 0 };
+        op.d = bar.base;
+        extra.push(offset_slot(e, &bar));
+    }
+    if multicast {
+        op.e = e.src(at.next().ok_or("the multicast mask is missing")?, Ty::U16)?;
+    }
+    op.imm = imm | (rank as i64) << 20;
+    (op.list, op.list_len) = e.list(&extra);
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+fn offset_slot(e: &mut Emit<'_>, place: &Place) -> Slot {
+    e.pool.splat(u128::from(place.offset as u64), 64)
+}
+
+const TYPES: &[Ty] = &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F16, Ty::BF16, Ty::F32, Ty::F64, Ty::B32, Ty::B64];
+
+fn type_code(ty: Ty) -> i64 {
+    TYPES.iter().position(|known| *known == ty).unwrap_or(0) as i64
+}
+
+fn element_type(element: TensorType) -> Ty {
+    match element {
+        TensorType::S32 => Ty::S32,
+        TensorType::U64 => Ty::U64,
+        TensorType::S64 => Ty::S64,
+        TensorType::F16 => Ty::F16,
+        TensorType::BF16 => Ty::BF16,
+        TensorType::F32 | TensorType::F32Ftz | TensorType::TF32 | TensorType::TF32Ftz => Ty::F32,
+        TensorType::F64 => Ty::F64,
+        _ => Ty::U32,
+    }
+}
+
+/// Checked device memory for one transfer: a pointer and its init bits.
+struct Span {
+    pointer: *mut u8,
+    init: *const std::sync::atomic::AtomicU64,
+    words: usize,
+    first_bit: u64,
+}
+
+impl Span {
+    fn bits(&self) -> &[std::sync::atomic::AtomicU64] {
+        if self.init.is_null() {
+            return &[];
+        }
+        // SAFETY: made from a live slice of the launch's memory or of a block of this cluster.
+        unsafe { std::slice::from_raw_parts(self.init, self.words) }
+    }
+}
+
+impl Cx<'_> {
+    fn bulk_fault(&mut self, lane: usize, kind: FaultKind, space: Space, address: u64, bytes: u64, text: String) {
+        let window = if space == Space::Shared { Window::Shared } else { Window::Global };
+        let (_, allocation) = self.locate(window, address, bytes);
+        let near = allocation
+            .as_ref()
+            .map_or(String::new(), |a| format!(" (`{}` has {} bytes, this is byte {})", a.name, a.bytes, a.offset));
+        let message = format!("{} {text}{near}", text_of(&self.thread(lane)));
+        let detail = Detail {
+            space: Some(space),
+            access: Some(AccessKind::AsyncCopy),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(kind, pc, Some(lane), 1, message, detail);
+    }
+
+    /// `bytes` of shared memory of this block or, by a cluster address, of another one.
+    fn shared_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
+        let offset = address & 0xff_ffff;
+        let (home, _) = self.shared_home(address)?;
+        if !self.locate(Window::Shared, offset, bytes).0 {
+            let text = format!("copies {bytes} bytes at shared address {offset:#x}, outside every array");
+            self.bulk_fault(lane, FaultKind::OutOfBounds, Space::Shared, offset, bytes, text);
+            return None;
+        }
+        // SAFETY: the range was checked; peers of a cluster are run by this worker alone.
+        unsafe {
+            let block = &mut *home;
+            Some(Span {
+                pointer: block.shared_pointer().add(offset as usize),
+                init: block.shared_init.as_ptr(),
+                words: block.shared_init.len(),
+                first_bit: offset,
+            })
+        }
+    }
+
+    fn global_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
+        let regions = &self.grid.regions;
+        let index = regions.partition_point(|region| region.base <= address);
+        let region = index.checked_sub(1).map(|index| &regions[index]);
+        match region.filter(|region| !region.freed && address + bytes <= region.end) {
+            Some(region) => Some(Span {
+                pointer: region.pointer.wrapping_add((address - region.base) as usize),
+                init: region.init,
+                words: region.init_words,
+                first_bit: address - region.base,
+            }),
+            None => {
+                let text = format!("copies {bytes} bytes at global address {address:#x}, outside every array");
+                self.bulk_fault(lane, FaultKind::OutOfBounds, Space::Global, address, bytes, text);
+                None
+            }
+        }
+    }
+
+    /// Notes that a copy filled shared memory of a block; gives its logical time.
+    fn note_fill(&mut self, address: u64, bytes: u64, lane: usize) -> u32 {
+        let (pc, thread) = (self.pc, self.warp.index * 32 + lane as u32);
+        let Some((home, offset)) = self.shared_home(address) else { return 0 };
+        // SAFETY: peers of a cluster are run by this worker alone.
+        let block = unsafe { &mut *home };
+        block.time += 1;
+        let time = block.time;
+        let high = offset + bytes as u32;
+        block.bulk.retain(|range| range.high <= offset || range.low >= high);
+        block.bulk.push(BulkRange { low: offset, high, time, pc, thread });
+        time
+    }
+
+    /// A shared access while copies are not known to be waited for.
+    #[cold]
+    pub fn check_bulk(&mut self, low: u64, high: u64, kind: AccessKind, lane: usize) {
+        let seen = self.warp.async_seen;
+        let hit = self
+            .block
+            .bulk
+            .iter()
+            .find(|range| range.time > seen && u64::from(range.low) < high && low < u64::from(range.high))
+            .copied();
+        let Some(range) = hit else { return };
+        let (_, allocation) = self.locate(Window::Shared, low, 1);
+        let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}`", a.name));
+        let message = format!(
+            "{} {}{name} that the bulk copy at {} fills, without waiting for its mbarrier",
+            text_of(&self.thread(lane)),
+            crate::exec::access::verb(kind),
+            self.grid.image.place(range.pc)
+        );
+        let other = OtherSide {
+            source: self.grid.image.source(range.pc),
+            thread: self.thread_of(range.thread),
+            access: Some(AccessKind::AsyncCopy),
+        };
+        let detail = Detail {
+            space: Some(Space::Shared),
+            access: Some(kind),
+            address: Some(low),
+            bytes: (high - low) as u32,
+            allocation,
+            other: Some(other),
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
+    }
+}
+
+unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let slots = cx.image().list(op).to_vec();
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        let (shared, other) = unsafe {
+            let narrow = |cx: &Cx<'_>, slot: Slot, wide: bool| -> u64 {
+                if wide { cx.lane::<u64>(slot, lane) } else { cx.lane::<u32>(slot, lane).into() }
+            };
+            let shared = narrow(cx, op.a, op.imm & WIDE_SHARED != 0).wrapping_add(cx.lane::<u64>(slots[0], lane));
+            let wide = !(op.imm & TO_SHARED != 0 && op.imm & FROM_SHARED != 0) || op.imm & WIDE_SHARED != 0;
+            let other = narrow(cx, op.b, wide).wrapping_add(cx.lane::<u64>(slots[1], lane));
+            (shared, other)
+        };
+        // SAFETY: passed on.
+        let moved = unsafe {
+            if op.imm & TENSOR != 0 {
+                tensor(cx, op, &slots, lane, shared, other)
+            } else {
+                plain(cx, op, lane, shared, other)
+            }
+        };
+        let Some((bytes, targets)) = moved else { return Flow::Next };
+        cx.worker.counts.async_bytes(cx.pc, bytes);
+        if op.imm & TO_SHARED != 0 {
+            // SAFETY: slots of a decoded instruction.
+            let barrier = unsafe {
+                let base = if op.imm & WIDE_BARRIER != 0 {
+                    cx.lane::<u64>(op.d, lane)
+                } else {
+                    cx.lane::<u32>(op.d, lane).into()
+                };
+                base.wrapping_add(cx.lane::<u64>(slots[slots.len() - 1], lane))
+            };
+            for (target, prefix) in targets {
+                let time = cx.note_fill(target, bytes, lane);
+                let barrier = prefix.map_or(barrier, |prefix| barrier & 0xff_ffff | prefix);
+                if cx.with_mbarrier(barrier, lane, |b| b.complete(bytes as i64, time)).is_none() {
+                    return Flow::Next;
+                }
+            }
+        }
+        cx.worker.writes += 1;
+    }
+    Flow::Next
+}
+
+/// Bytes moved, and the shared places that were filled (with the block's address prefix under multicast).
+type Moved = Option<(u64, Vec<(u64, Option<u64>)>)>;
+
+/// The shared destinations of a copy: one, or one in each block of the multicast mask.
+unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, Option<u64>)> {
+    if op.imm & MULTICAST == 0 {
+        return vec![(shared, None)];
+    }
+    // SAFETY: slots of a decoded instruction.
+    let mask = unsafe { cx.lane::<u32>(op.e, lane) };
+    (0..16u64)
+        .filter(|rank| mask >> rank & 1 != 0)
+        .map(|rank| {
+            let prefix = (rank + 1) << 24;
+            (shared & 0xff_ffff | prefix, Some(prefix))
+        })
+        .collect()
+}
+
+unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) -> Moved {
+    // SAFETY: slots of a decoded instruction.
+    let bytes = u64::from(unsafe { cx.lane::<u32>(op.c, lane) });
+    let off = if shared % 16 != 0 { shared } else { other };
+    if !bytes.is_multiple_of(16) || !(shared | other).is_multiple_of(16) {
+        let text = format!("starts a bulk copy of {bytes} bytes whose size and addresses are not multiples of 16");
+        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, off & 0xff_ffff, bytes, text);
+        return None;
+    }
+    if op.imm & TO_SHARED != 0 {
+        let from = if op.imm & FROM_SHARED != 0 {
+            cx.shared_span(lane, other, bytes)?
+        } else {
+            cx.global_span(lane, other, bytes)?
+        };
+        // SAFETY: slots of a decoded instruction.
+        let targets = unsafe { targets(cx, op, lane, shared) };
+        for (target, _) in &targets {
+            let to = cx.shared_span(lane, *target, bytes)?;
+            // SAFETY: both spans were checked for `bytes`.
+            unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
+            carry_init(&from, &to, bytes);
+        }
+        return Some((bytes, targets));
+    }
+    let from = cx.shared_span(lane, shared, bytes)?;
+    let to = cx.global_span(lane, other, bytes)?;
+    if op.imm & REDUCE != 0 {
+        let ty = TYPES[(op.imm >> 12 & 15) as usize % TYPES.len()];
+        // SAFETY: both spans were checked for `bytes`.
+        unsafe { reduce(&from, to.pointer, bytes, (op.imm >> 8 & 15) as usize, ty) };
+    } else {
+        // SAFETY: both spans were checked for `bytes`.
+        unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
+        carry_init(&from, &to, bytes);
+    }
+    Some((bytes, Vec::new()))
+}
+
+/// What was never written stays so in the copy.
+fn carry_init(from: &Span, to: &Span, bytes: u64) {
+    let (source, target) = (from.bits(), to.bits());
+    if target.is_empty() {
+        return;
+    }
+    if source.is_empty() || all_bits(source, from.first_bit, bytes) {
+        set_bits(target, to.first_bit, bytes);
+        return;
+    }
+    for byte in 0..bytes {
+        if all_bits(source, from.first_bit + byte, 1) {
+            set_bits(target, to.first_bit + byte, 1);
+        } else {
+            crate::memory::clear_bits(target, to.first_bit + byte, 1);
+        }
+    }
+}
+
+unsafe fn reduce(from: &Span, to: *mut u8, bytes: u64, operation: usize, ty: Ty) {
+    // The order of `REDUCTIONS` in that of the atomics.
+    let operation = [0, 1, 2, 3, 4, 7, 8, 9][operation.min(7)];
+    let size = ty.bits() as usize / 8;
+    for at in (0..bytes as usize).step_by(size) {
+        // SAFETY: the caller checked both ranges.
+        unsafe {
+            let mut raw = [0u8; 16];
+            std::ptr::copy_nonoverlapping(from.pointer.add(at), raw.as_mut_ptr(), size);
+            super::atomic::update_with(to.add(at), operation, ty, u128::from_le_bytes(raw));
+        }
+    }
+}
+
+unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, descriptor: u64) -> Moved {
+    let rank = (op.imm >> 20 & 7) as usize;
+    let mut raw = [0u8; 128];
+    let readable =
+        cx.peek(descriptor, lane, &mut raw).is_some() || cx.peek(PARAM_BASE + descriptor, lane, &mut raw).is_some();
+    let map = TensorMap::decode(&raw).filter(|map| readable && map.sizes.len() == rank);
+    let Some(map) = map else {
+        let text = format!("uses {descriptor:#x} as a {rank}-dimensional tensor map, which it is not");
+        cx.bulk_fault(lane, FaultKind::BadLaunch, Space::Global, descriptor, 128, text);
+        return None;
+    };
+    // SAFETY: slots of a decoded instruction.
+    let start: Vec<i64> = (0..rank).map(|axis| i64::from(unsafe { cx.lane::<i32>(slots[2 + axis], lane) })).collect();
+    let bits = map.element.bits();
+    let load = op.imm & TO_SHARED != 0;
+    let (row, total) =
+        (u64::from(map.tile[0]) * bits / 8, map.tile.iter().map(|n| u64::from(*n)).product::<u64>() * bits / 8);
+    let align = match map.swizzle {
+        crate::tensor::Swizzle::None => 128,
+        crate::tensor::Swizzle::B32 => 256,
+        crate::tensor::Swizzle::B64 => 512,
+        crate::tensor::Swizzle::B128 => 1024,
+    };
+    if !shared.is_multiple_of(128) {
+        let text =
+            format!("copies a tensor box at shared address {:#x}, which is no multiple of 128", shared & 0xff_ffff);
+        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, shared & 0xff_ffff, total, text);
+        return None;
+    }
+    let _ = align;
+    if (start[0] * bits as i64 / 8) % 16 != 0 {
+        let text = format!("copies a tensor box whose innermost coordinate {} is no multiple of 16 bytes", start[0]);
+        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Global, map.address, total, text);
+        return None;
+    }
+    if !load && start.iter().any(|coordinate| *coordinate < 0) {
+        let text = format!("stores a tensor box at the negative coordinates {start:?}");
+        cx.bulk_fault(lane, FaultKind::OutOfBounds, Space::Global, map.address, total, text);
+        return None;
+    }
+    // SAFETY: slots of a decoded instruction.
+    let targets = if load { unsafe { targets(cx, op, lane, shared) } } else { vec![(shared, None)] };
+    let rows: u64 = map.tile[1..].iter().map(|n| u64::from(*n)).product();
+    let unit = (bits / 8).max(1);
+    for (target, _) in &targets {
+        let span = cx.shared_span(lane, *target, total)?;
+        let base = *target & 0xff_ffff;
+        for index in 0..rows {
+            // Which row of the tensor this row of the box is.
+            let (mut rest, mut address, mut inside) = (index, map.address, true);
+            for axis in 1..rank {
+                let size = u64::from(map.tile[axis]);
+                let coordinate = start[axis] + (rest % size) as i64 * i64::from(map.element_strides[axis]);
+                rest /= size;
+                inside &= coordinate >= 0 && (coordinate as u64) < map.sizes[axis];
+                address = address.wrapping_add((coordinate as u64).wrapping_mul(map.strides[axis - 1]));
+            }
+            let mut at = 0;
+            while at < row {
+                let element = start[0] + (at * 8 / bits) as i64 * i64::from(map.element_strides[0]);
+                let here = inside && element >= 0 && (element as u64) < map.sizes[0];
+                let offset = map.swizzle.apply(base + index * row + at) - base;
+                let global = address.wrapping_add((element * bits as i64 / 8) as u64);
+                // SAFETY: the swizzle permutes inside 1024-byte groups of the checked box when it is aligned; the
+                // offset is checked for boxes that are not.
+                unsafe {
+                    if offset + unit > total {
+                        let text = "copies a swizzled box that is not aligned to its pattern".to_owned();
+                        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, base, total, text);
+                        return None;
+                    }
+                    let place = span.pointer.add(offset as usize);
+                    let inner = Span { pointer: place, init: span.init, words: span.words, first_bit: base + offset };
+                    if !here {
+                        if load {
+                            fill(place, unit as usize, map.nan_fill, map.element);
+                            if !inner.bits().is_empty() {
+                                set_bits(inner.bits(), inner.first_bit, unit);
+                            }
+                        }
+                    } else {
+                        let outer = cx.global_span(lane, global, unit)?;
+                        if load {
+                            std::ptr::copy_nonoverlapping(outer.pointer, place, unit as usize);
+                            carry_init(&outer, &inner, unit);
+                        } else if op.imm & REDUCE != 0 {
+                            reduce(&inner, outer.pointer, unit, (op.imm >> 8 & 15) as usize, element_type(map.element));
+                        } else {
+                            std::ptr::copy_nonoverlapping(place, outer.pointer, unit as usize);
+                            carry_init(&inner, &outer, unit);
+                        }
+                    }
+                }
+                at += unit;
+            }
+        }
+    }
+    let _ = SHARED_BASE;
+    Some((total, targets))
+}
+
+/// What a load finds outside the tensor.
+unsafe fn fill(to: *mut u8, bytes: usize, nan: bool, element: TensorType) {
+    let pattern: [u8; 8] = match (nan, element) {
+        (true, TensorType::F16 | TensorType::BF16) => [0xff, 0x7f, 0, 0, 0, 0, 0, 0],
+        (true, TensorType::F64) => u64::to_le_bytes(0x7fff_ffff_ffff_ffff),
+        (true, TensorType::F32 | TensorType::F32Ftz | TensorType::TF32 | TensorType::TF32Ftz) => {
+            [0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0]
+        }
+        _ => [0; 8],
+    };
+    // SAFETY: the caller checked the range.
+    unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), to, bytes.min(8)) };
+}

@@ -1,0 +1,171 @@
+//! Clusters: their barrier, addresses in other blocks' shared memory, and hints that change nothing here.
+
+use super::memory::nothing;
+use super::movement::get_wide;
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::op::{Flow, Op, Taint};
+use crate::exec::space::SHARED_BASE;
+use crate::exec::warp::Wait;
+use crate::ptx::tree::Operand;
+use crate::report::Class;
+
+pub const ROWS: &[Row] = &[
+    Row { opcode: "mapa", class: Class::Integer, decode: mapa, examples: &[] },
+    Row { opcode: "getctarank", class: Class::Integer, decode: getctarank, examples: &[] },
+    Row { opcode: "setmaxnreg", class: Class::Other, decode: no_effect, examples: &[] },
+    Row { opcode: "griddepcontrol", class: Class::Other, decode: no_effect, examples: &[] },
+    Row { opcode: "clusterlaunchcontrol", class: Class::Other, decode: |_, i| i.unsupported(), examples: &[] },
+];
+
+/// What the blocks of a cluster share.
+#[derive(Debug, Default)]
+pub struct Cluster {
+    /// Completions of the cluster barrier.
+    pub generation: u64,
+    pub arrived: u32,
+}
+
+/// Locations of the race check's order between blocks that stand for cluster barriers.
+const BARRIER_KEY: u64 = 1 << 62;
+
+fn no_effect(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take_where(|_| true);
+    let op = e.op(nothing);
+    e.push(op, Taint::Copy);
+    Ok(())
+}
+
+fn mapa(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take("shared::cluster");
+    let ty = i.ty()?;
+    i.expect(3)?;
+    let mut op = e.op(mapa_exec);
+    op.imm = i64::from(ty.bits());
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], Ty::U32)?;
+    op.d = e.dst(&i.operands[0], ty)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+unsafe fn mapa_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let address = get_wide(cx, op.a, lane, op.imm as u32) as u64;
+            let rank = u64::from(cx.lane::<u32>(op.b, lane));
+            let mapped = address & !0xff00_0000 | (rank + 1 & 0xff) << 24;
+            super::movement::set_wide(cx, op.d, lane, op.imm as u32, mapped.into());
+        }
+    }
+    Flow::Next
+}
+
+fn getctarank(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take("shared::cluster");
+    let ty = i.ty()?;
+    i.expect(2)?;
+    let mut op = e.op(rank_exec);
+    op.imm = i64::from(ty.bits());
+    op.a = e.src(&i.operands[1], ty)?;
+    op.d = e.dst(&i.operands[0], Ty::U32)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+unsafe fn rank_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let address = get_wide(cx, op.a, lane, op.imm as u32) as u64;
+            let high = (address & !SHARED_BASE) as u32 >> 24;
+            let rank = if high == 0 { cx.block.cluster_rank } else { high - 1 };
+            cx.set_lane::<u32>(op.d, lane, rank);
+        }
+    }
+    Flow::Next
+}
+
+/// `barrier.cluster.arrive` and `.wait`.
+pub fn barrier(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let arrive = match i.take_any(&["arrive", "wait"]) {
+        Some(what) => what == "arrive",
+        None => return i.unsupported(),
+    };
+    i.take_where(|part| matches!(part, "aligned" | "release" | "relaxed" | "acquire"));
+    i.expect(0)?;
+    let _ = Operand::Sink;
+    let op = e.op(if arrive { arrive_exec } else { wait_exec });
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+impl Cx<'_> {
+    /// Threads of the cluster that have not exited.
+    fn cluster_threads(&self) -> u32 {
+        let own = self.block.cluster_rank as usize;
+        let others: u32 = self
+            .peers
+            .iter()
+            .enumerate()
+            .filter(|(rank, _)| *rank != own)
+            // SAFETY: peers of a cluster are run by this worker alone.
+            .map(|(_, peer)| unsafe { (**peer).live_threads })
+            .sum();
+        others + self.block.live_threads
+    }
+
+    /// Completes the cluster barrier when all live threads have arrived.
+    pub fn settle_cluster(&mut self) {
+        let threads = self.cluster_threads();
+        let cluster = &mut *self.cluster;
+        if cluster.arrived > 0 && cluster.arrived >= threads {
+            cluster.arrived = 0;
+            cluster.generation += 1;
+        }
+    }
+
+    fn cluster_key(&self) -> u64 {
+        let first = self.block.index - u64::from(self.block.cluster_rank);
+        BARRIER_KEY | first
+    }
+
+    /// Passes the cluster barrier: what all blocks of the cluster did before is ordered.
+    pub fn pass_cluster(&mut self) {
+        let time = &mut self.block.time;
+        *time += 1;
+        let now = *time;
+        self.warp.acquire(&[now - 1; 32]);
+        self.warp.clock = now;
+        let key = self.cluster_key();
+        self.grid.syncs.learn(key, self.block.index);
+    }
+}
+
+unsafe fn arrive_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    let mut clocks = cx.warp.seen;
+    let own = cx.warp.index as usize;
+    clocks[own] = clocks[own].max(cx.warp.clock);
+    let key = cx.cluster_key();
+    cx.grid.syncs.publish(key, cx.block.index, clocks);
+    cx.warp.cluster_generation = cx.cluster.generation;
+    cx.cluster.arrived += cx.mask.count_ones();
+    if cx.watch & crate::exec::cx::watch::COUNT != 0 {
+        cx.worker.counts.barrier(cx.pc);
+    }
+    cx.settle_cluster();
+    Flow::Next
+}
+
+unsafe fn wait_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    cx.settle_cluster();
+    let generation = cx.warp.cluster_generation;
+    if cx.cluster.generation > generation {
+        cx.pass_cluster();
+        return Flow::Next;
+    }
+    let next = cx.pc + 1;
+    cx.suspend(next, Wait::Cluster { generation })
+}

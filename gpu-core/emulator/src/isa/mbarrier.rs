@@ -1,0 +1,351 @@
+//! `mbarrier`: barriers in shared memory that count arrivals and bytes of asynchronous copies.
+//!
+//! The 64 bits are opaque in PTX; the emulator keeps the state beside the memory, by address.
+
+use super::memory::{Place, place, space};
+use super::{Row, Ty};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::block::Block;
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::space::{SHARED_BASE, Window};
+use crate::memory::set_bits;
+use crate::ptx::tree::Operand;
+use crate::report::{Class, FaultKind};
+
+pub const ROWS: &[Row] = &[Row { opcode: "mbarrier", class: Class::Barrier, decode, examples: &[] }];
+
+/// One mbarrier.
+#[derive(Clone, Debug)]
+pub struct MBarrier {
+    /// Arrivals of a whole phase.
+    pub count: u32,
+    /// Arrivals that the current phase still lacks.
+    pub pending: i64,
+    /// Bytes that copies still owe.
+    pub bytes: i64,
+    /// Completed phases.
+    pub phase: u64,
+    clocks: [u32; 32],
+    released: [u32; 32],
+    /// Logical time of the latest copy of the current and of the last completed phase.
+    pub copy_time: u32,
+    done_time: u32,
+}
+
+impl MBarrier {
+    fn settle(&mut self) {
+        if self.pending <= 0 && self.bytes == 0 {
+            self.phase += 1;
+            self.pending = i64::from(self.count);
+            for (released, clock) in self.released.iter_mut().zip(&mut self.clocks) {
+                *released = (*released).max(std::mem::take(clock));
+            }
+            self.done_time = self.done_time.max(self.copy_time);
+        }
+    }
+
+    /// Bytes of a copy have arrived.
+    pub fn complete(&mut self, bytes: i64, time: u32) {
+        self.bytes -= bytes;
+        self.copy_time = self.copy_time.max(time);
+        self.settle();
+    }
+}
+
+const INIT: i64 = 0;
+const INVAL: i64 = 1;
+const ARRIVE: i64 = 2;
+const EXPECT: i64 = 3;
+const ARRIVE_EXPECT: i64 = 4;
+const COMPLETE: i64 = 5;
+const TEST: i64 = 6;
+const TRY: i64 = 7;
+const TEST_PARITY: i64 = 8;
+const TRY_PARITY: i64 = 9;
+const DROP: i64 = 10;
+const DROP_EXPECT: i64 = 11;
+const COPY_ARRIVE: i64 = 12;
+const COPY_ARRIVE_NOINC: i64 = 13;
+
+fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let what = i.take_any(&[
+        "init",
+        "inval",
+        "arrive",
+        "arrive_drop",
+        "expect_tx",
+        "complete_tx",
+        "test_wait",
+        "try_wait",
+        "pending_count",
+    ]);
+    let Some(what) = what else { return i.unsupported() };
+    if what == "pending_count" {
+        i.ty()?;
+        i.expect(2)?;
+        let mut op = e.op(crate::exec::lanes::un(|state: u64| state as u32));
+        op.a = e.src(&i.operands[1], Ty::B64)?;
+        op.d = e.dst(&i.operands[0], Ty::U32)?;
+        e.push(op, Taint::Compute);
+        return Ok(());
+    }
+    let expects = what != "expect_tx" && i.take("expect_tx");
+    i.take("noComplete");
+    let parity = i.take("parity");
+    let window = space(i);
+    i.take_where(|part| {
+        matches!(part, "relaxed" | "acquire" | "release" | "cta" | "cluster")
+            || part.starts_with("phase_type")
+            || part == "shared::cta"
+            || part == "shared::cluster"
+    });
+    i.take("b64");
+    let operands = i.operands;
+    let code = match (what, expects, parity) {
+        ("init", ..) => INIT,
+        ("inval", ..) => INVAL,
+        ("arrive", false, _) => ARRIVE,
+        ("arrive", true, _) => ARRIVE_EXPECT,
+        ("arrive_drop", false, _) => DROP,
+        ("arrive_drop", true, _) => DROP_EXPECT,
+        ("expect_tx", ..) => EXPECT,
+        ("complete_tx", ..) => COMPLETE,
+        ("test_wait", _, false) => TEST,
+        ("test_wait", _, true) => TEST_PARITY,
+        ("try_wait", _, false) => TRY,
+        _ => TRY_PARITY,
+    };
+    // Arrivals may give a state, waits always give a predicate.
+    let mut rest = operands;
+    let mut op = e.op(run_wide);
+    match code {
+        TEST | TRY | TEST_PARITY | TRY_PARITY => {
+            let Some((d, tail)) = rest.split_first() else { return i.unsupported() };
+            op.d = e.pred_dst(d)?;
+            rest = tail;
+        }
+        ARRIVE | ARRIVE_EXPECT | DROP | DROP_EXPECT if !matches!(rest.first(), Some(Operand::Address { .. })) => {
+            let Some((d, tail)) = rest.split_first() else { return i.unsupported() };
+            op.d = if *d == Operand::Sink { Slot::NONE } else { e.dst(d, Ty::B64)? };
+            rest = tail;
+        }
+        _ => {}
+    }
+    let Some((address, tail)) = rest.split_first() else { return i.unsupported() };
+    let at: Place = place(e, address, window)?;
+    op.run = if at.wide { run_wide } else { run_narrow };
+    op.a = at.base;
+    op.list = at.offset as u32;
+    op.list_len = (at.offset >> 32) as u32;
+    op.imm = code;
+    op.b = match (tail.first(), code) {
+        (Some(count), TEST | TRY) => e.src(count, Ty::B64)?,
+        // The parity operand may be a predicate-like number.
+        (Some(count), _) => e.src(count, Ty::U32)?,
+        (None, ARRIVE | DROP) => e.pool.splat(1, 32),
+        (None, _) => e.pool.splat(0, 32),
+    };
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+/// `cp.async.mbarrier.arrive{.noinc}.shared.b64 [addr]`: arrives when the thread's copies are done, which is at once.
+pub fn copy_arrive(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    if !i.take("arrive") {
+        return i.unsupported();
+    }
+    let noinc = i.take("noinc");
+    let window = space(i);
+    i.take("b64");
+    i.expect(1)?;
+    let at = place(e, &i.operands[0], window)?;
+    let mut op = e.op(if at.wide { run_wide } else { run_narrow });
+    op.a = at.base;
+    op.list = at.offset as u32;
+    op.list_len = (at.offset >> 32) as u32;
+    op.imm = if noinc { COPY_ARRIVE_NOINC } else { COPY_ARRIVE };
+    op.b = e.pool.splat(1, 32);
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn run_wide(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe { run::<true>(cx, op) }
+}
+
+unsafe fn run_narrow(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe { run::<false>(cx, op) }
+}
+
+impl Cx<'_> {
+    /// The block that a shared address belongs to, and its offset there.
+    pub fn shared_home(&mut self, address: u64) -> Option<(*mut Block, u32)> {
+        let address = if address >= SHARED_BASE { address - SHARED_BASE } else { address } as u32;
+        let rank = address >> 24;
+        let offset = address & 0xff_ffff;
+        if rank == 0 || rank - 1 == self.block.cluster_rank {
+            return Some((std::ptr::from_mut(self.block), offset));
+        }
+        self.peers.get(rank as usize - 1).map(|peer| (*peer, offset))
+    }
+
+    /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
+    pub fn with_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
+        let (home, offset) = self.shared_home(address)?;
+        // SAFETY: peers of a cluster are run by this worker alone, and only one warp of it runs.
+        let found = unsafe { (*home).mbarriers.get_mut(&offset) };
+        match found {
+            Some(barrier) => Some(f(barrier)),
+            None => {
+                let message = format!(
+                    "{} uses the mbarrier at shared address {offset:#x} before mbarrier.init (or after inval)",
+                    text_of(&self.thread(lane))
+                );
+                let pc = self.pc;
+                self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+                self.grid.abort();
+                None
+            }
+        }
+    }
+}
+
+unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let mut passed = 0;
+    let waits = matches!(op.imm, TEST | TRY | TEST_PARITY | TRY_PARITY);
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        let (base, value) = unsafe {
+            let base = if WIDE { cx.lane::<u64>(op.a, lane) } else { cx.lane::<u32>(op.a, lane).into() };
+            let wide = matches!(op.imm, TEST | TRY);
+            (base, if wide { cx.lane::<u64>(op.b, lane) } else { cx.lane::<u32>(op.b, lane).into() })
+        };
+        let offset = i64::from(op.list) | i64::from(op.list_len) << 32;
+        let address = base.wrapping_add(offset as u64);
+        let (inside, allocation) = cx.locate(Window::Shared, address & 0xff_ffff, 8);
+        if !inside || !address.is_multiple_of(8) {
+            let name = allocation.map_or(String::new(), |a| format!(" (nearest: `{}`)", a.name));
+            let message = format!(
+                "{} has an mbarrier at {address:#x}, which is no 8-byte aligned place in shared memory{name}",
+                text_of(&cx.thread(lane))
+            );
+            let (pc, kind) = (cx.pc, if inside { FaultKind::Misaligned } else { FaultKind::OutOfBounds });
+            cx.fault(kind, pc, Some(lane), 1, message, Detail::default());
+            return Flow::Next;
+        }
+        let mut clocks = cx.warp.seen;
+        let own = cx.warp.index as usize;
+        clocks[own] = clocks[own].max(cx.warp.clock);
+        match op.imm {
+            INIT => {
+                let count = value as u32;
+                let Some((home, at)) = cx.shared_home(address) else { return Flow::Next };
+                let made = MBarrier {
+                    count,
+                    pending: i64::from(count),
+                    bytes: 0,
+                    phase: 0,
+                    clocks: [0; 32],
+                    released: [0; 32],
+                    copy_time: 0,
+                    done_time: 0,
+                };
+                // SAFETY: peers of a cluster are run by this worker alone.
+                unsafe {
+                    (*home).mbarriers.insert(at, made);
+                    set_bits(&(*home).shared_init, at.into(), 8);
+                }
+            }
+            INVAL => {
+                if let Some((home, at)) = cx.shared_home(address) {
+                    // SAFETY: as above.
+                    unsafe { (*home).mbarriers.remove(&at) };
+                }
+            }
+            TEST | TRY | TEST_PARITY | TRY_PARITY => {
+                let Some((done, released, time)) = cx.with_mbarrier(address, lane, |barrier| {
+                    let done = match op.imm {
+                        TEST | TRY => barrier.phase != value >> 32,
+                        // The phase of this parity is over when the current one has the other parity.
+                        _ => barrier.phase & 1 != value & 1,
+                    };
+                    (done, barrier.released, barrier.done_time)
+                }) else {
+                    return Flow::Next;
+                };
+                if done {
+                    passed |= 1 << lane;
+                    cx.warp.acquire(&released);
+                    cx.warp.async_seen = cx.warp.async_seen.max(time);
+                }
+            }
+            _ => {
+                let state = cx.with_mbarrier(address, lane, |barrier| {
+                    let state = barrier.phase << 32 | barrier.pending.max(0) as u64;
+                    for (clock, seen) in barrier.clocks.iter_mut().zip(&clocks) {
+                        *clock = (*clock).max(*seen);
+                    }
+                    match op.imm {
+                        EXPECT => barrier.bytes += value as i64,
+                        COMPLETE => barrier.bytes -= value as i64,
+                        ARRIVE => barrier.pending -= value as i64,
+                        ARRIVE_EXPECT => {
+                            barrier.bytes += value as i64;
+                            barrier.pending -= 1;
+                        }
+                        DROP | DROP_EXPECT => {
+                            let gone = if op.imm == DROP { value.max(1) } else { 1 };
+                            barrier.bytes += if op.imm == DROP_EXPECT { value as i64 } else { 0 };
+                            barrier.count = barrier.count.saturating_sub(gone as u32);
+                            barrier.pending -= gone as i64;
+                        }
+                        // Without `.noinc` the pending count is raised first, so that nothing changes.
+                        COPY_ARRIVE => {}
+                        _ => barrier.pending -= 1,
+                    }
+                    let over = barrier.pending < 0;
+                    barrier.settle();
+                    (state, over)
+                });
+                let Some((state, over)) = state else { return Flow::Next };
+                if matches!(op.imm, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
+                    let first = cx.warp.index * 32;
+                    cx.block.copies.wait(first, 1 << lane, None);
+                }
+                if over {
+                    let message = format!(
+                        "{} arrives at an mbarrier more often than its count of this phase allows",
+                        text_of(&cx.thread(lane))
+                    );
+                    let pc = cx.pc;
+                    cx.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+                }
+                if !op.d.is_none() {
+                    // SAFETY: slots of a decoded instruction.
+                    unsafe { cx.set_lane::<u64>(op.d, lane, state) };
+                }
+            }
+        }
+    }
+    if !waits {
+        cx.worker.writes += 1;
+        let time = &mut cx.block.time;
+        cx.warp.tick(time);
+        return Flow::Next;
+    }
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        if !op.d.is_none() {
+            cx.set_pred(op.d, passed);
+        }
+    }
+    if passed == cx.mask {
+        return Flow::Next;
+    }
+    // Waiting costs nobody anything: the others run first.
+    if matches!(op.imm, TRY | TRY_PARITY) || cx.polled() { Flow::Yield } else { Flow::Next }
+}

@@ -1,0 +1,238 @@
+//! Tensor maps: what `cuTensorMapEncodeTiled` describes. NVIDIA does not publish the 128 bytes, so this encoding is
+//! the emulator's own; [`TensorMap::encode`] writes it and the tensor copies read it.
+
+use thiserror::Error;
+
+/// Element types, in the order of `CUtensorMapDataType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TensorType {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    F64,
+    BF16,
+    F32Ftz,
+    TF32,
+    TF32Ftz,
+    /// Two 4-bit elements a byte, packed in shared memory as well.
+    U4Align8,
+    U4Align16,
+    U6Align16,
+}
+
+impl TensorType {
+    /// From `CUtensorMapDataType`.
+    pub fn from_cuda(value: u32) -> Option<TensorType> {
+        use TensorType::*;
+        [U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16, F32Ftz, TF32, TF32Ftz, U4Align8, U4Align16, U6Align16]
+            .get(value as usize)
+            .copied()
+    }
+
+    /// Bits of one element in global memory.
+    pub fn bits(self) -> u64 {
+        match self {
+            TensorType::U4Align8 | TensorType::U4Align16 => 4,
+            TensorType::U6Align16 => 6,
+            TensorType::U8 => 8,
+            TensorType::U16 | TensorType::F16 | TensorType::BF16 => 16,
+            TensorType::U32 | TensorType::S32 | TensorType::F32 | TensorType::F32Ftz => 32,
+            TensorType::TF32 | TensorType::TF32Ftz => 32,
+            TensorType::U64 | TensorType::S64 | TensorType::F64 => 64,
+        }
+    }
+}
+
+/// How 16-byte pieces of a row are permuted in shared memory, in the order of `CUtensorMapSwizzle`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Swizzle {
+    None,
+    B32,
+    B64,
+    B128,
+}
+
+impl Swizzle {
+    /// From `CUtensorMapSwizzle`.
+    pub fn from_cuda(value: u32) -> Option<Swizzle> {
+        [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].get(value as usize).copied()
+    }
+
+    /// The shared-memory offset of a byte: address bits 4-6 are xor-ed with bits 7-9 (fewer for narrower swizzles).
+    pub fn apply(self, address: u64) -> u64 {
+        match self {
+            Swizzle::None => address,
+            Swizzle::B32 => address ^ (address >> 7 & 1) << 4,
+            Swizzle::B64 => address ^ (address >> 7 & 3) << 4,
+            Swizzle::B128 => address ^ (address >> 7 & 7) << 4,
+        }
+    }
+}
+
+/// A tiled tensor map, innermost dimension first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    pub address: u64,
+    pub element: TensorType,
+    /// Elements along each dimension.
+    pub sizes: Vec<u64>,
+    /// Bytes from one index to the next, for dimensions 1 and up.
+    pub strides: Vec<u64>,
+    /// Elements of the box that one copy moves.
+    pub tile: Vec<u32>,
+    /// Step between the elements taken along each dimension.
+    pub element_strides: Vec<u32>,
+    pub swizzle: Swizzle,
+    /// Out-of-bounds elements read as NaN instead of zero.
+    pub nan_fill: bool,
+}
+
+/// Why a tensor map cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct TensorMapError(String);
+
+const MAGIC: u16 = 0x4d54;
+
+impl TensorMap {
+    /// Checks the rules of `cuTensorMapEncodeTiled`.
+    ///
+    /// # Errors
+    /// Names the first rule that is broken.
+    pub fn check(&self) -> Result<(), TensorMapError> {
+        let error = |text: String| Err(TensorMapError(text));
+        let rank = self.sizes.len();
+        if !(1..=5).contains(&rank) {
+            return error(format!("a tensor map has 1 to 5 dimensions, not {rank}"));
+        }
+        if self.strides.len() + 1 != rank || self.tile.len() != rank || self.element_strides.len() != rank {
+            return error("sizes, box and element strides have one entry per dimension, strides one fewer".to_owned());
+        }
+        if !self.address.is_multiple_of(16) {
+            return error(format!("the global address {:#x} is no multiple of 16", self.address));
+        }
+        for (index, size) in self.sizes.iter().enumerate() {
+            if *size == 0 || *size > 1 << 32 {
+                return error(format!("dimension {index} has {size} elements; 1 to 2^32 are allowed"));
+            }
+        }
+        for (index, stride) in self.strides.iter().enumerate() {
+            if !stride.is_multiple_of(16) || *stride >= 1 << 40 {
+                return error(format!(
+                    "stride {stride} of dimension {} must be a multiple of 16 below 2^40",
+                    index + 1
+                ));
+            }
+        }
+        for (index, size) in self.tile.iter().enumerate() {
+            if *size == 0 || *size > 256 {
+                return error(format!("box dimension {index} is {size}; 1 to 256 are allowed"));
+            }
+        }
+        for (index, step) in self.element_strides.iter().enumerate() {
+            if *step == 0 || *step > 8 {
+                return error(format!("element stride {index} is {step}; 1 to 8 are allowed"));
+            }
+        }
+        let row = u64::from(self.tile[0]) * self.element.bits() / 8;
+        if !row.is_multiple_of(16) {
+            return error(format!("a box row of {row} bytes is no multiple of 16"));
+        }
+        let most = match self.swizzle {
+            Swizzle::None => u64::MAX,
+            Swizzle::B32 => 32,
+            Swizzle::B64 => 64,
+            Swizzle::B128 => 128,
+        };
+        if row > most {
+            return error(format!("a box row of {row} bytes does not fit the swizzle of {most} bytes"));
+        }
+        Ok(())
+    }
+
+    /// The 128 bytes that a kernel is given.
+    ///
+    /// # Errors
+    /// As [`TensorMap::check`].
+    pub fn encode(&self) -> Result<[u8; 128], TensorMapError> {
+        self.check()?;
+        let mut out = [0; 128];
+        out[0..2].copy_from_slice(&MAGIC.to_le_bytes());
+        out[2] = self.element as u8;
+        out[3] = self.sizes.len() as u8;
+        out[4] = self.swizzle as u8;
+        out[5] = u8::from(self.nan_fill);
+        out[8..16].copy_from_slice(&self.address.to_le_bytes());
+        for (index, size) in self.sizes.iter().enumerate() {
+            out[16 + 8 * index..24 + 8 * index].copy_from_slice(&size.to_le_bytes());
+        }
+        for (index, stride) in self.strides.iter().enumerate() {
+            out[56 + 8 * index..64 + 8 * index].copy_from_slice(&stride.to_le_bytes());
+        }
+        for (index, size) in self.tile.iter().enumerate() {
+            out[88 + 4 * index..92 + 4 * index].copy_from_slice(&size.to_le_bytes());
+        }
+        for (index, step) in self.element_strides.iter().enumerate() {
+            out[108 + index] = *step as u8;
+        }
+        Ok(out)
+    }
+
+    /// Reads what [`TensorMap::encode`] wrote; None for anything else.
+    pub fn decode(bytes: &[u8; 128]) -> Option<TensorMap> {
+        let word = |at: usize| {
+            let mut raw = [0; 8];
+            raw.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(raw)
+        };
+        let half = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let rank = usize::from(bytes[3]);
+        if bytes[0..2] != MAGIC.to_le_bytes() || !(1..=5).contains(&rank) {
+            return None;
+        }
+        let map = TensorMap {
+            address: word(8),
+            element: TensorType::from_cuda(bytes[2].into())?,
+            sizes: (0..rank).map(|index| word(16 + 8 * index)).collect(),
+            strides: (1..rank).map(|index| word(48 + 8 * index)).collect(),
+            tile: (0..rank).map(|index| half(88 + 4 * index)).collect(),
+            element_strides: (0..rank).map(|index| bytes[108 + index].into()).collect(),
+            swizzle: Swizzle::from_cuda(bytes[4].into())?,
+            nan_fill: bytes[5] != 0,
+        };
+        map.check().is_ok().then_some(map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodes_and_checks() {
+        let map = TensorMap {
+            address: 4096,
+            element: TensorType::F16,
+            sizes: vec![64, 32],
+            strides: vec![128],
+            tile: vec![64, 8],
+            element_strides: vec![1, 1],
+            swizzle: Swizzle::B128,
+            nan_fill: false,
+        };
+        let bytes = map.encode().expect("valid");
+        assert_eq!(TensorMap::decode(&bytes), Some(map.clone()));
+        assert_eq!(TensorMap::decode(&[0; 128]), None);
+        assert!(TensorMap { strides: vec![100], ..map.clone() }.encode().is_err());
+        assert!(TensorMap { tile: vec![128, 8], ..map.clone() }.encode().is_err());
+        assert_eq!(Swizzle::B128.apply(0x80), 0x90);
+        assert_eq!(Swizzle::B32.apply(0x180), 0x190);
+    }
+}

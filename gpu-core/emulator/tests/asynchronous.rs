@@ -1,0 +1,109 @@
+//! mbarriers, bulk and tensor copies, clusters, `cp.async`.
+
+mod common;
+
+use common::*;
+use ptx_emulator::{FaultKind, Launch, Swizzle, TensorMap, TensorType};
+
+const PTX: &str = include_str!("ptx/hopper.sm_90a.ptx");
+
+fn ramp(n: usize) -> Vec<f32> {
+    (0..n).map(|i| i as f32).collect()
+}
+
+#[test]
+fn producer_and_consumers_over_mbarriers() {
+    let module = load(PTX);
+    let mut memory = memory();
+    let a = upload_f32(&mut memory, "a", &ramp(1024));
+    let out = memory.alloc("out", 4 * 64).expect("fits");
+    let outcome = run_clean(&module, &mut memory, &Launch::new("mbar", [1, 1, 1], [96, 1, 1]).arg_u64(a).arg_u64(out));
+    assert_eq!(outcome.counters.async_copy_bytes, 4096);
+    for (i, got) in download_f32(&memory, out, 64).into_iter().enumerate() {
+        let expect: f32 = (0..32).map(|k| (k * 32 + i % 32) as f32).sum();
+        assert_eq!(got, expect, "thread {i}");
+    }
+}
+
+#[test]
+fn a_bulk_copy_must_be_waited_for() {
+    let module = load(PTX);
+    let mut memory = memory();
+    let a = upload_f32(&mut memory, "a", &ramp(256));
+    let out = memory.alloc("out", 1024).expect("fits");
+    let outcome = run(&module, &mut memory, &Launch::new("nowait", [1, 1, 1], [256, 1, 1]).arg_u64(a).arg_u64(out));
+    assert_eq!(kinds(&outcome), [FaultKind::MissingAsyncWait], "{:#?}", outcome.faults);
+    assert!(outcome.faults[0].other.is_some());
+}
+
+#[test]
+fn blocks_of_a_cluster_read_each_other() {
+    let module = load(PTX);
+    let mut memory = memory();
+    let out = memory.alloc("out", 4 * 8 * 32).expect("fits");
+    run_clean(&module, &mut memory, &Launch::new("dsmem", [8, 1, 1], [32, 1, 1]).arg_u64(out));
+    for (i, got) in download_u32(&memory, out, 256).into_iter().enumerate() {
+        let block = i as u32 / 32;
+        assert_eq!(got, 100 + (block ^ 1) + block % 2 * 1000);
+    }
+}
+
+#[test]
+fn tensor_copies_fill_and_clip() {
+    let module = load(PTX);
+    // 20 rows of 40 floats; a box of 32 by 16 at different corners.
+    for (x, y) in [(0, 0), (16, 8), (-4, -2), (36, 12)] {
+        let mut memory = memory();
+        let source = upload_f32(&mut memory, "source", &ramp(800));
+        let target = upload_f32(&mut memory, "target", &[-1.0; 800]);
+        let out = memory.alloc("out", 2048).expect("fits");
+        let map = |address| TensorMap {
+            address,
+            element: TensorType::F32,
+            sizes: vec![40, 20],
+            strides: vec![160],
+            tile: vec![32, 16],
+            element_strides: vec![1, 1],
+            swizzle: Swizzle::None,
+            nan_fill: false,
+        };
+        let mut launch = Launch::new("tensor", [1, 1, 1], [128, 1, 1]);
+        launch.params.extend(map(source).encode().expect("valid"));
+        launch.params.extend(map(target).encode().expect("valid"));
+        let launch = launch.arg_u64(out).arg_u32(x as u32).arg_u32(y as u32);
+        let outcome = run(&module, &mut memory, &launch);
+        let negative = x < 0 || y < 0;
+        assert_eq!(outcome.faults.is_empty(), !negative, "{:#?}", outcome.faults);
+        let inside = |i: i32, j: i32| (0..40).contains(&i) && (0..20).contains(&j);
+        for (index, got) in download_f32(&memory, out, 512).into_iter().enumerate() {
+            let (i, j) = (x + index as i32 % 32, y + index as i32 / 32);
+            let expect = if inside(i, j) { (j * 40 + i) as f32 } else { 0.0 };
+            assert_eq!(got, expect, "({i}, {j})");
+        }
+        if !negative {
+            for (index, got) in download_f32(&memory, target, 800).into_iter().enumerate() {
+                let (i, j) = (index as i32 % 40, index as i32 / 40);
+                let copied = (x..x + 32).contains(&i) && (y..y + 16).contains(&j);
+                assert_eq!(got, if copied { 2.0 * index as f32 } else { -1.0 }, "({i}, {j})");
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_in_groups() {
+    let module = load(PTX);
+    let mut memory = memory();
+    let n = 4;
+    let a = upload_f32(&mut memory, "a", &ramp(128 * n));
+    let out = memory.alloc("out", 512).expect("fits");
+    let launch = Launch::new("cpasync", [1, 1, 1], [128, 1, 1]).arg_u64(a).arg_u64(out).arg_u32(n as u32);
+    run_clean(&module, &mut memory, &launch);
+    for (i, got) in download_f32(&memory, out, 128).into_iter().enumerate() {
+        let expect: f32 = (0..n).map(|t| (128 * t + 127 - i) as f32).sum();
+        assert_eq!(got, expect);
+    }
+    let launch = Launch::new("cpasync_bad", [1, 1, 1], [128, 1, 1]).arg_u64(a).arg_u64(out);
+    let outcome = run(&module, &mut memory, &launch);
+    assert!(kinds(&outcome).contains(&FaultKind::MissingAsyncWait), "{:#?}", outcome.faults);
+}
