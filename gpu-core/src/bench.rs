@@ -88,6 +88,18 @@ pub struct BenchPoint {
     pub rejected: Option<String>,
 }
 
+impl BenchPoint {
+    /// This kernel's rate as a share of a device-to-device copy of as many bytes in the same run.
+    pub fn of_copy(&self) -> Option<f64> {
+        Some(self.copy?.median_ns / self.stats?.median_ns)
+    }
+
+    /// The reference's rate as a share of the same copy.
+    pub fn reference_of_copy(&self) -> Option<f64> {
+        Some(self.copy?.median_ns / self.reference?.median_ns)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchReport {
     pub device: String,

@@ -117,6 +117,10 @@ fn point_text(point: &BenchPoint) -> String {
     }
     if let Some(copy) = &point.copy {
         row("a copy of as many bytes", spread(copy));
+        let shares = [("yours", point.of_copy()), ("the reference", point.reference_of_copy())];
+        let shares: Vec<String> =
+            shares.iter().filter_map(|(who, share)| Some(format!("{who} {:.1}%", 100.0 * (*share)?))).collect();
+        row("rate beside that copy's", shares.join(", "));
     }
     if let Some(reference) = &point.reference {
         let compared = match point.against_reference {

@@ -278,7 +278,9 @@ fn point(p: &BenchPoint) -> Value {
         "share_of_ceiling": p.share_of_ceiling,
         "bound": p.bound,
         "copy": p.copy.as_ref().map(stats),
+        "of_copy": p.of_copy(),
         "reference": p.reference.as_ref().map(stats),
+        "reference_of_copy": p.reference_of_copy(),
         "against_reference": p.against_reference.map(|compared| match compared {
             Compared::Faster => "faster",
             Compared::Slower => "slower",
