@@ -337,7 +337,7 @@ fn wide_integers() {
         for (i, &x) in values.iter().enumerate() {
             let mut y = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             y ^= y >> 29;
-            let hi = (u128::from(x) * u128::from(y) >> 64) as u64;
+            let hi = ((u128::from(x) * u128::from(y)) >> 64) as u64;
             let z = (u128::from(x) * u128::from(y)).wrapping_add(u128::from(values[0]));
             assert_eq!(got[i * 4], hi ^ (z >> 64) as u64 ^ z as u64, "mul {i}");
             assert_eq!(got[i * 4 + 1], (y / (x | 1)).wrapping_add(y % 1_000_003), "div {i}");
@@ -349,7 +349,7 @@ fn wide_integers() {
             let pick = |n: usize| if n < 4 { bytes[0][n] } else { bytes[1][n - 4] };
             let perm = u32::from_le_bytes([pick(5), pick(1), pick(7), pick(3)]);
             let sad = 3u32.wrapping_add((x as i32).abs_diff(y as i32));
-            let high = (i64::from(x as i32) * i64::from(y as i32) >> 32) as i32;
+            let high = ((i64::from(x as i32) * i64::from(y as i32)) >> 32) as i32;
             let expect = x
                 .reverse_bits()
                 .wrapping_add(((x as i64) >> 3) as u64)

@@ -467,7 +467,7 @@ api! {
     }
     fn cuMemHostUnregister(pointer: *mut c_void) {
         let mut ranges = lock(&driver().host);
-        if !ranges.get(&(pointer as usize)).is_some_and(|range| !range.owned) {
+        if ranges.get(&(pointer as usize)).is_none_or(|range| range.owned) {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }
         ranges.remove(&(pointer as usize));

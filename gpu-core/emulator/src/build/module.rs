@@ -549,15 +549,15 @@ impl<'t, 'a> Builder<'t, 'a> {
                     emit.ptx_line = instruction.line;
                     emit.reads.clear();
                     emit.writes.clear();
-                    if let Err(message) = decode(emit, instruction) {
-                        if self.problems.len() < MAX_PROBLEMS * 4 {
-                            self.problems.push(LoadProblem {
-                                message,
-                                instruction: instruction.text.split_whitespace().collect::<Vec<_>>().join(" "),
-                                ptx_line: instruction.line,
-                                source: source.map(|index| self.image.sources[index as usize].clone()),
-                            });
-                        }
+                    if let Err(message) = decode(emit, instruction)
+                        && self.problems.len() < MAX_PROBLEMS * 4
+                    {
+                        self.problems.push(LoadProblem {
+                            message,
+                            instruction: instruction.text.split_whitespace().collect::<Vec<_>>().join(" "),
+                            ptx_line: instruction.line,
+                            source: source.map(|index| self.image.sources[index as usize].clone()),
+                        });
                     }
                 }
             }

@@ -245,6 +245,7 @@ impl Cx<'_> {
         let value = |lane: usize| -> Vec<u8> {
             slots
                 .iter()
+                // SAFETY: slots of a decoded store.
                 .flat_map(|slot| unsafe {
                     let bits = (each as u32 * 8).clamp(32, 128);
                     crate::isa::movement::get_wide(self, *slot, lane, bits).to_le_bytes()[..each].to_vec()

@@ -285,10 +285,8 @@ impl Cx<'_> {
             (window, address)
         };
         match window {
-            Window::Shared => {
-                if address + bytes <= self.block.shared.len() as u64 * 16 {
-                    clear_bits(&self.block.shared_init, address, bytes);
-                }
+            Window::Shared if address + bytes <= self.block.shared.len() as u64 * 16 => {
+                clear_bits(&self.block.shared_init, address, bytes);
             }
             Window::Local => {
                 let stride = u64::from(self.warp.local_stride);

@@ -178,6 +178,7 @@ pub struct Worker {
     pub counts: Counts,
     pub trace: Option<crate::count::trace::Recorder>,
     /// Parts of finished blocks for the next ones.
+    #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
     spare: Vec<Box<Block>>,
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,

@@ -1,7 +1,7 @@
 //! A decoded instruction.
 
 use super::cx::Cx;
-use crate::report::{Class, SourceLine};
+use crate::report::Class;
 
 /// Where an operand lives: a byte offset into the frame's registers, or with [`Slot::POOL`] set into the pool of
 /// constants. One row holds the 32 lanes of a register: 4 bytes a lane for up to 32 bits, 8 and 16 for 64 and 128;
@@ -100,11 +100,4 @@ pub struct OpInfo {
     pub ptx_line: u32,
     /// Something reads what it writes.
     pub result_used: bool,
-}
-
-/// Interned source lines and texts of an image.
-#[derive(Debug, Default)]
-pub struct Texts {
-    pub texts: Vec<String>,
-    pub sources: Vec<SourceLine>,
 }

@@ -346,11 +346,12 @@ impl Cx<'_> {
         let (frame, parent) = (self.warp.splits[current].frame, self.warp.splits[current].join);
         // The end of a kernel is no meeting point: lanes exit one group after another.
         let entry = self.warp.frame(frame).parent == NONE;
-        let join = if (meet == NONE && entry)
-            || (meet != NONE && self.rpc == meet)
-            || (meet == NONE
-                && self.warp.joins.get(parent as usize).is_some_and(|join| join.frame == frame && join.pc == NONE))
-        {
+        let returning = |join: &Join| join.frame == frame && join.pc == NONE;
+        let met = match meet {
+            NONE => entry || self.warp.joins.get(parent as usize).is_some_and(returning),
+            _ => self.rpc == meet,
+        };
+        let join = if met {
             parent
         } else {
             self.warp.open_join(Join { pc: meet, frame, expected: self.active, arrived: 0, parent })

@@ -287,7 +287,7 @@ fn float_to_float(m: i64, raw: u64) -> u64 {
     if m & code::INTEGRAL != 0 {
         value = convert::integral64(value, rounding);
     }
-    let out = match to {
+    match to {
         0 | 1 => {
             let format = if to == 0 { &Format::F16 } else { &Format::BF16 };
             let mut bits = format.encode(value, rounding, overflow(m)) as u16;
@@ -304,8 +304,7 @@ fn float_to_float(m: i64, raw: u64) -> u64 {
             u64::from(crate::num::minmax::relu32(x, relu(m)).to_bits())
         }
         _ => if sat { saturate64(value) } else { value }.to_bits(),
-    };
-    out
+    }
 }
 
 /// `cvt.rn.f16x2.f32 d, a, b`: a goes to the high half.

@@ -201,10 +201,10 @@ fn kernel_of(example: &'static Example) -> ExampleKernel {
     let register = |bits: u32| if bits == 1 { "pred".to_owned() } else { format!("b{}", bits.max(16)) };
     let mut body = String::new();
     for ((bits, value), name) in example.inputs.iter().zip(["a", "b", "c"]) {
-        let _ = write!(body, ".reg .{} %{name};\n", register(*bits));
+        let _ = writeln!(body, ".reg .{} %{name};", register(*bits));
         let _ = match bits {
-            1 => write!(body, "setp.ne.u32 %{name}, {value}, 0;\n"),
-            _ => write!(body, "mov.b{} %{name}, {value:#x};\n", bits),
+            1 => writeln!(body, "setp.ne.u32 %{name}, {value}, 0;"),
+            _ => writeln!(body, "mov.b{} %{name}, {value:#x};", bits),
         };
     }
     let (bits, result) = example.result;

@@ -283,8 +283,7 @@ impl<'a> Parser<'a, '_> {
         let name = self.name()?;
         let params = if self.is(b'(') { self.formals()? } else { Vec::new() };
         let mut limits = Vec::new();
-        loop {
-            let Some(word) = self.word().filter(|word| word.starts_with('.')) else { break };
+        while let Some(word) = self.word().filter(|word| word.starts_with('.')) {
             if word == ".pragma" {
                 self.pragma()?;
                 continue;
