@@ -18,6 +18,8 @@ pub const ROWS: &[Row] = &[
         decode: set,
         examples: &[
             example("set.lt.u32.s32 %d, %a, %b;", &[(32, 0xffff_ffff), (32, 0)], (32, 0xffff_ffff)),
+            example("set.gt.f16x2.f16x2 %d, %a, %b;", &[(32, 0x4000_7e00), (32, 0)], (32, 0x3c00_0000)),
+            example("set.neu.u32.bf16x2 %d, %a, %b;", &[(32, 0x3f80_7fff), (32, 0x3f80_0000)], (32, 0xffff)),
             example("set.gt.f32.f32 %d, %a, %b;", &[(32, 0x4000_0000), (32, 0)], (32, 0x3f80_0000)),
         ],
     },
@@ -145,7 +147,11 @@ fn setp_pair(
 ) -> Decoded<()> {
     let element = if ty == Ty::F16x2 { Ty::F16 } else { Ty::BF16 };
     let (a, b) = (e.src(&i.operands[1], ty)?, e.src(&i.operands[2], ty)?);
-    let Operand::Pair(p, q) = &i.operands[0] else { return i.unsupported() };
+    // A single predicate is that of the low half.
+    let (p, q) = match &i.operands[0] {
+        Operand::Pair(p, q) => (&**p, Some(&**q)),
+        p => (p, None),
+    };
     let third = match combine {
         Some(combine) => {
             let (c, negated) = e.pred(&i.operands[3])?;
@@ -159,7 +165,8 @@ fn setp_pair(
         None => None,
     };
     let reads = e.reads.clone();
-    for (half, target) in [(false, p), (true, q)] {
+    for (half, target) in [(false, Some(p)), (true, q)] {
+        let Some(target) = target else { continue };
         let (mut x, mut y) = (a, b);
         if half {
             for slot in [&mut x, &mut y] {
@@ -194,7 +201,7 @@ fn set(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     i.expect(if combine.is_some() { 4 } else { 3 })?;
     let pair = matches!(ty, Ty::F16x2 | Ty::BF16x2);
     if pair {
-        return i.unsupported();
+        return super::packed::set(e, i, operator, combine, ftz, (d, ty));
     }
     let flag = e.allocate(1);
     let mut op = e.op(comparison(operator, ty, ftz)?);

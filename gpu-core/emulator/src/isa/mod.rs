@@ -19,6 +19,7 @@ pub mod mbarrier;
 pub mod memory;
 pub mod movement;
 pub mod narrow;
+pub mod packed;
 pub mod printf;
 pub mod special;
 pub mod warp_ops;
