@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::{Row, Ty};
+use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
@@ -18,11 +18,130 @@ use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 
 pub const ROWS: &[Row] = &[
-    Row { opcode: "mma", class: Class::Matrix, decode: mma, examples: &[] },
-    Row { opcode: "wmma", class: Class::Matrix, decode: wmma, examples: &[] },
-    Row { opcode: "ldmatrix", class: Class::Shared, decode: super::matrix_memory::ldmatrix, examples: &[] },
-    Row { opcode: "stmatrix", class: Class::Shared, decode: super::matrix_memory::stmatrix, examples: &[] },
-    Row { opcode: "movmatrix", class: Class::Warp, decode: super::matrix_memory::movmatrix, examples: &[] },
+    Row {
+        opcode: "mma",
+        class: Class::Matrix,
+        decode: mma,
+        examples: &[
+            // Sixteen products of 1 and 2, and a half.
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x3c00_3c00), (32, 0x4000_4000), (32, 0x3f00_0000)],
+                (32, 0x4202_0000),
+            ),
+            example(
+                "{.reg .b32 %e; mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%d,%e}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c};}",
+                &[(32, 0x3c00_3c00), (32, 0x4000_4000), (32, 0x3800_3800)],
+                (32, 0x5010_5010),
+            ),
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%d,%e0,%e1,%e2}, {%a,%a}, {%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x3f80_3f80), (32, 0x4000_4000), (32, 0)],
+                (32, 0x4180_0000),
+            ),
+            // tf32 ignores the lower 13 bits.
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%d,%e0,%e1,%e2}, {%a,%a}, {%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x3f80_1fff), (32, 0x4000_0000), (32, 0)],
+                (32, 0x4100_0000),
+            ),
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x3838_3838), (32, 0x4040_4040), (32, 0)],
+                (32, 0x4280_0000),
+            ),
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c};}",
+                &[(32, 0xffff_ffff), (32, 0x0202_0202), (32, 5)],
+                (32, 0xffff_ffc5),
+            ),
+            example(
+                "{.reg .b32 %e; mma.sync.aligned.m8n8k32.row.col.satfinite.s32.u4.s4.s32 {%d,%e}, {%a}, {%b}, {%c,%c};}",
+                &[(32, 0xffff_ffff), (32, 0x7777_7777), (32, 0x7fff_fff0)],
+                (32, 0x7fff_ffff),
+            ),
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc {%d,%e0,%e1,%e2}, {%a,%a}, {%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x0000_00ff), (32, 0x0000_000f), (32, 1)],
+                (32, 17),
+            ),
+            example(
+                "{.reg .b64 %e; mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d,%e}, {%a}, {%b}, {%c,%c};}",
+                &[(64, 0x3ff0_0000_0000_0000), (64, 0x4000_0000_0000_0000), (64, 0x3ff0_0000_0000_0000)],
+                (64, 0x4022_0000_0000_0000),
+            ),
+            // Metadata 0b0100 everywhere: the stored pair stands in front. Eight of sixteen products remain.
+            example(
+                "{.reg .b32 %e<3>, %m; mov.b32 %m, 0x44444444; mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d,%e0,%e1,%e2}, {%a,%a}, {%b,%b}, {%c,%c,%c,%c}, %m, 0x3;}",
+                &[(32, 0x3c00_3c00), (32, 0x4000_4000), (32, 0)],
+                (32, 0x4180_0000),
+            ),
+            // In byte containers an e2m1 1.0 (code 2) lies in bits 2 to 5.
+            example(
+                "{.reg .b32 %e<3>; mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c};}",
+                &[(32, 0x0808_0808), (32, 0x1010_1010), (32, 0)],
+                (32, 0x4280_0000),
+            ),
+            // Scales 2^1 and 2^2.
+            example(
+                "{.reg .b32 %e<3>, %s, %t; mov.b32 %s, 0x80808080; mov.b32 %t, 0x81818181; mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c}, {%s}, {2, 1}, {%t}, {3, 1};}",
+                &[(32, 0x3838_3838), (32, 0x4040_4040), (32, 0)],
+                (32, 0x4400_0000),
+            ),
+            // e2m1 1 and 2, scales 2 and 2: 64 * 2 * 4.
+            example(
+                "{.reg .b32 %e<3>, %s; mov.b32 %s, 0x40404040; mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {%d,%e0,%e1,%e2}, {%a,%a,%a,%a}, {%b,%b}, {%c,%c,%c,%c}, {%s}, {0, 0}, {%s}, {0, 0};}",
+                &[(32, 0x2222_2222), (32, 0x4444_4444), (32, 0)],
+                (32, 0x4400_0000),
+            ),
+        ],
+    },
+    Row {
+        opcode: "wmma",
+        class: Class::Matrix,
+        decode: wmma,
+        examples: &[
+            example(
+                "{.reg .b32 %e<7>; wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%d,%e0,%e1,%e2,%e3,%e4,%e5,%e6}, {%a,%a,%a,%a,%a,%a,%a,%a}, {%b,%b,%b,%b,%b,%b,%b,%b}, {%c,%c,%c,%c,%c,%c,%c,%c};}",
+                &[(32, 0x3c00_3c00), (32, 0x4000_4000), (32, 0x3f00_0000)],
+                (32, 0x4202_0000),
+            ),
+            example(
+                "{.reg .b32 %e<7>; wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32 {%d,%e0,%e1,%e2,%e3,%e4,%e5,%e6}, {%a,%a}, {%b,%b}, {%c,%c,%c,%c,%c,%c,%c,%c};}",
+                &[(32, 0xffff_ffff), (32, 0x0202_0202), (32, 5)],
+                (32, 8165),
+            ),
+        ],
+    },
+    Row {
+        opcode: "ldmatrix",
+        class: Class::Shared,
+        decode: super::matrix_memory::ldmatrix,
+        examples: &[example(
+            "{.reg .b32 %s, %l; .shared .align 16 .b8 rows[512]; mov.u32 %l, %laneid; shl.b32 %l, %l, 4; mov.u32 %s, rows; add.u32 %s, %s, %l; \
+             st.shared.v4.b32 [%s], {%a,%a,%a,%a}; bar.warp.sync -1; ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%d}, [%s];}",
+            &[(32, 0x0007_0007)],
+            (32, 0x0007_0007),
+        )],
+    },
+    Row {
+        opcode: "stmatrix",
+        class: Class::Shared,
+        decode: super::matrix_memory::stmatrix,
+        examples: &[example(
+            "{.reg .b32 %s, %l; .shared .align 16 .b8 rows[512]; mov.u32 %l, %laneid; shl.b32 %l, %l, 4; mov.u32 %s, rows; add.u32 %s, %s, %l; \
+             stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%a,%a,%a,%a}; bar.warp.sync -1; ld.shared.b32 %d, [%s+12];}",
+            &[(32, 0x0007_0009)],
+            (32, 0x0007_0009),
+        )],
+    },
+    Row {
+        opcode: "movmatrix",
+        class: Class::Warp,
+        decode: super::matrix_memory::movmatrix,
+        examples: &[example("movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;", &[(32, 0x0007_0007)], (32, 0x0007_0007))],
+    },
+    // Its examples need a warpgroup and sm_90a: see tests/matrix.rs.
     Row { opcode: "wgmma", class: Class::Matrix, decode: super::wgmma::wgmma, examples: &[] },
 ];
 
