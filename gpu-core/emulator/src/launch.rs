@@ -312,6 +312,9 @@ fn run(
     for (index, byte) in launch.params.iter().enumerate() {
         params[index / 16] |= u128::from(*byte) << (8 * (index % 16));
     }
+    let heap =
+        if image.uses_heap { memory.take_heap().map_err(|error| error.to_string())? } else { Default::default() };
+    let workspace = if image.uses_workspace { memory.workspace().map_err(|error| error.to_string())? } else { 0 };
     let mut regions = Vec::new();
     let mut sizes = Vec::new();
     for allocation in memory.allocations_mut() {
@@ -377,6 +380,8 @@ fn run(
         syncs: Default::default(),
         deferred: Default::default(),
         clusters,
+        workspace,
+        heap: Mutex::new(heap),
         ticks: AtomicU64::new(0),
     };
     let results: Vec<Worker> = if workers == 1 {
@@ -397,7 +402,10 @@ fn run(
             handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
         })
     };
-    Ok(finish(grid, results, occupancy))
+    let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    let outcome = finish(grid, results, occupancy);
+    memory.put_heap(heap);
+    Ok(outcome)
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, occupancy: Occupancy) -> Outcome {

@@ -22,8 +22,8 @@ mod ptx;
 mod report;
 mod tensor;
 
-pub use isa::{ExampleKernel, examples};
 pub use device::{Device, REGISTERS_PER_SM};
+pub use isa::{ExampleKernel, examples};
 pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};

@@ -140,12 +140,64 @@ pub struct Memory {
     allocations: Vec<Allocation>,
     /// Modules whose variables are here.
     modules: HashMap<u64, ()>,
+    /// Address of the memory that device code's `malloc` hands out, and what is free in it.
+    heap: Option<(u64, Heap)>,
+    workspace: Option<u64>,
+}
+
+/// What CUDA gives device code's `malloc` unless told otherwise (cudaLimitMallocHeapSize).
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// Free and used pieces of the device heap, by address.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heap {
+    free: std::collections::BTreeMap<u64, u64>,
+    used: HashMap<u64, u64>,
+}
+
+impl Heap {
+    /// First fit, 16-byte aligned; None when there is no room.
+    pub(crate) fn malloc(&mut self, bytes: u64) -> Option<u64> {
+        let bytes = bytes.max(1).checked_next_multiple_of(16)?;
+        let (&address, &size) = self.free.iter().find(|(_, size)| **size >= bytes)?;
+        self.free.remove(&address);
+        if size > bytes {
+            self.free.insert(address + bytes, size - bytes);
+        }
+        self.used.insert(address, bytes);
+        Some(address)
+    }
+
+    /// False when `address` is not one that `malloc` gave.
+    pub(crate) fn free(&mut self, address: u64) -> bool {
+        let Some(mut bytes) = self.used.remove(&address) else { return false };
+        let mut start = address;
+        if let Some(next) = self.free.remove(&(address + bytes)) {
+            bytes += next;
+        }
+        if let Some((&before, &size)) = self.free.range(..address).next_back()
+            && before + size == address
+        {
+            start = before;
+            bytes += size;
+        }
+        self.free.insert(start, bytes);
+        true
+    }
 }
 
 impl Memory {
     /// An empty memory that refuses allocations beyond `limit_bytes` in total.
     pub fn new(limit_bytes: u64) -> Memory {
-        Memory { limit: limit_bytes, used: 0, next: FIRST_ADDRESS, allocations: Vec::new(), modules: HashMap::new() }
+        Memory {
+            limit: limit_bytes,
+            used: 0,
+            next: FIRST_ADDRESS,
+            allocations: Vec::new(),
+            modules: HashMap::new(),
+            heap: None,
+            workspace: None,
+        }
     }
 
     /// Bytes in live allocations, and the limit.
@@ -292,6 +344,34 @@ impl Memory {
             allocation.read_only = variable.read_only;
             self.insert(allocation);
         }
+    }
+
+    /// The device heap, made when first asked for.
+    pub(crate) fn take_heap(&mut self) -> Result<Heap, MemoryError> {
+        if self.heap.is_none() {
+            let base = self.alloc("device heap (malloc)", HEAP_BYTES)?;
+            let heap = Heap { free: [(base, HEAP_BYTES)].into(), used: HashMap::new() };
+            self.heap = Some((base, heap));
+        }
+        Ok(self.heap.as_ref().map(|heap| heap.1.clone()).unwrap_or_default())
+    }
+
+    /// Puts the heap's state back after a launch.
+    pub(crate) fn put_heap(&mut self, state: Heap) {
+        if let Some(heap) = &mut self.heap {
+            heap.1 = state;
+        }
+    }
+
+    /// Zeroed memory for the grid barrier of cooperative groups.
+    pub(crate) fn workspace(&mut self) -> Result<u64, MemoryError> {
+        let address = match self.workspace {
+            Some(address) => address,
+            None => self.alloc("grid barrier", 256)?,
+        };
+        self.workspace = Some(address);
+        self.write(address, &[0; 256])?;
+        Ok(address)
     }
 
     pub(crate) fn allocations_mut(&mut self) -> &mut [Allocation] {

@@ -160,7 +160,6 @@ pub struct Emit<'m> {
     pub class: Class,
     pub text: u32,
     pub source: Option<u32>,
-    pub function: u32,
     pub ptx_line: u32,
 }
 
@@ -176,7 +175,6 @@ impl<'m> Emit<'m> {
         globals: &'m HashMap<String, Entity>,
         code: &'m mut Vec<Op>,
         infos: &'m mut Vec<OpInfo>,
-        function: u32,
         entry: bool,
     ) -> Emit<'m> {
         let always = pool.pred(true);
@@ -207,7 +205,6 @@ impl<'m> Emit<'m> {
             class: Class::Other,
             text: 0,
             source: None,
-            function,
             ptx_line: 0,
         }
     }
@@ -483,7 +480,6 @@ impl<'m> Emit<'m> {
             text: self.text,
             source: self.source,
             class: self.class,
-            function: self.function,
             taint,
             reads,
             writes: std::mem::take(&mut self.writes),

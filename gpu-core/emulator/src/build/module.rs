@@ -109,6 +109,7 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     fn build(&mut self) {
         let tree = self.tree;
+        self.image.uses_heap = tree.functions.iter().any(|f| f.body.is_none() && matches!(f.name, "malloc" | "free"));
         // Functions with bodies get numbers first: initialisers and calls may name any of them.
         let mut bodies = Vec::new();
         for function in &tree.functions {
@@ -316,7 +317,6 @@ impl<'t, 'a> Builder<'t, 'a> {
             &globals,
             &mut code,
             &mut infos,
-            index,
             function.entry,
         );
         let mut areas = (Vec::new(), Vec::new());
@@ -545,6 +545,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                     emit.source = source;
                     emit.text = self.image.texts.len() as u32;
                     let text: Vec<&str> = instruction.text.split_whitespace().collect();
+                    self.image.uses_workspace |= instruction.text.contains("%envreg");
                     self.image.texts.push(text.join(" "));
                     emit.ptx_line = instruction.line;
                     emit.reads.clear();

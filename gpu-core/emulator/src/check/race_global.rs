@@ -188,55 +188,71 @@ impl GlobalRaces {
         mine: Mine,
         atomic: bool,
     ) {
-        let mut before = u64::MAX;
+        let plain_read = kind == AccessKind::Read && !atomic;
+        let mut held: Option<(u64, &Page)> = None;
+        let mut conflicts: Vec<(usize, u64)> = Vec::new();
         for lane in lanes(at.mask) {
             let first = at.at[lane] - reach.base;
             // Lanes that read the same place one after the other: the first two stand for all.
-            if kind == AccessKind::Read && !atomic {
-                let again =
-                    first == before && lane >= 2 && at.at[lane - 2] == at.at[lane] && at.mask >> (lane - 2) & 1 != 0;
-                before = first;
-                if again {
-                    continue;
-                }
+            if plain_read && lane >= 2 && at.at[lane - 2] == at.at[lane] && at.at[lane - 1] == at.at[lane] {
+                continue;
             }
-            let Some(page) = self.page(reach.shadow as usize, (first / PAGE) as usize) else { return };
+            let number = first / PAGE;
+            let page = match held {
+                Some((known, page)) if known == number => page,
+                _ => {
+                    if let Some((_, page)) = held.take() {
+                        self.unlock(page);
+                    }
+                    let Some(page) = self.page(reach.shadow as usize, number as usize) else { break };
+                    self.lock(page);
+                    held = Some((number, page));
+                    page
+                }
+            };
             let stamp = mine.stamp + ((lane as u64) << THREAD);
-            let mut against = None;
-            self.lock(page);
-            {
-                // SAFETY: locked, or this is the only worker.
-                let (cells, fine) = unsafe { (&mut *page.cells.get(), &mut *page.fine.get()) };
-                if BYTES < 4 && !*fine {
-                    *cells = cells.iter().flat_map(|cell| [*cell; 4]).collect();
-                    *fine = true;
-                    self.used.fetch_add(PAGE * 6, Ordering::Relaxed);
+            // SAFETY: locked, or this is the only worker.
+            let (cells, fine) = unsafe { (&mut *page.cells.get(), &mut *page.fine.get()) };
+            if BYTES < 4 && !*fine {
+                *cells = cells.iter().flat_map(|cell| [*cell; 4]).collect();
+                *fine = true;
+                self.used.fetch_add(PAGE * 6, Ordering::Relaxed);
+            }
+            let shift = if *fine { 0 } else { 2 };
+            let count = (BYTES >> shift).max(1);
+            for index in 0..count {
+                // Accesses are aligned, so they stay inside one page.
+                let Some(cell) = cells.get_mut(((first % PAGE >> shift) + index) as usize) else { break };
+                let old = *cell;
+                if plain_read {
+                    if old == 0 {
+                        *cell = stamp | READ;
+                        continue;
+                    }
+                    let own = old >> BLOCK == mine.block;
+                    let late = (old >> CLOCK & u64::from(CLOCKS)) > mine.floor;
+                    let other = (old ^ stamp) >> THREAD & THREADS != 0;
+                    // Nothing to learn: this block is known to read it, or blocks are.
+                    if old & KIND == READ_BLOCKS || own && late && other && old & KIND == READ_MANY {
+                        continue;
+                    }
+                    if own && old & KIND == READ && (!late || !other) {
+                        *cell = stamp | READ;
+                        continue;
+                    }
                 }
-                let shift = if *fine { 0 } else { 2 };
-                let count = (BYTES >> shift).max(1);
-                for index in 0..count {
-                    // Accesses are aligned, so they stay inside one page.
-                    let Some(cell) = cells.get_mut(((first % PAGE >> shift) + index) as usize) else { break };
-                    let old = *cell;
-                    if kind == AccessKind::Read && !atomic {
-                        let own = old >> BLOCK == mine.block;
-                        let many = own && old & KIND == READ_MANY && (old >> CLOCK & u64::from(CLOCKS)) > mine.floor;
-                        // Nothing to learn: this block is known to read it, or blocks are.
-                        if old & KIND == READ_BLOCKS || many && (old ^ stamp) >> THREAD & THREADS != 0 {
-                            continue;
-                        }
-                    }
-                    let (new, conflict) = step(cx, old, stamp, mine, kind, atomic);
-                    *cell = new;
-                    if conflict && against.is_none() {
-                        against = Some(old);
-                    }
+                let (new, conflict) = step(cx, old, stamp, mine, kind, atomic);
+                *cell = new;
+                if conflict && conflicts.last().is_none_or(|last| last.0 != lane) {
+                    conflicts.push((lane, old));
                 }
             }
+        }
+        if let Some((_, page)) = held {
             self.unlock(page);
-            if let Some(old) = against {
-                conflict::<BYTES>(cx, op, at, lane, kind, mine, old);
-            }
+        }
+        for (lane, old) in conflicts {
+            conflict::<BYTES>(cx, op, at, lane, kind, mine, old);
         }
     }
 }

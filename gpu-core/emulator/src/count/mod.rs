@@ -178,6 +178,9 @@ pub fn sectors(at: &Addresses, bytes: u64) -> u64 {
     if at.contiguous || first == last {
         return last - first + 1;
     }
+    if at.low == at.high {
+        return last - first + 1;
+    }
     if last - first < 64 {
         let mut seen = 0u64;
         for lane in 0..32 {

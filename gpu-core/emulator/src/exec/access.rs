@@ -633,6 +633,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 Found::Fault => return Flow::Next,
             };
             let slots: &[super::op::Slot] = if V == 1 { &[op.d] } else { cx.image().list(op) };
+            let mask = addresses.mask;
             if addresses.contiguous && reach.stride == 0 {
                 let from = reach.lane(addresses.low, 0).cast::<E>().cast_const();
                 for (index, slot) in slots.iter().enumerate().take(V) {
@@ -644,16 +645,27 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                         (*row)[lane] = from.add(lane * V + index).read_unaligned().load().to_raw();
                     }
                 }
-            } else {
-                for lane in lanes(addresses.mask) {
-                    let from = reach.lane(addresses.at[lane], lane).cast::<E>().cast_const();
-                    for (index, slot) in slots.iter().enumerate().take(V) {
-                        if slot.is_none() {
-                            continue;
-                        }
-                        let value = from.add(index).read_unaligned().load();
-                        cx.set_lane::<E::Row>(*slot, lane, value);
+            } else if addresses.low == addresses.high && reach.stride == 0 {
+                let from = reach.lane(addresses.low, 0).cast::<E>().cast_const();
+                for (index, slot) in slots.iter().enumerate().take(V) {
+                    if slot.is_none() {
+                        continue;
                     }
+                    let value = from.add(index).read_unaligned().load().to_raw();
+                    super::lanes::blend(mask, cx.row_mut::<E::Row>(*slot), &[value; 32]);
+                }
+            } else {
+                // Inactive lanes hold the address of an active one: all 32 may be read.
+                for (index, slot) in slots.iter().enumerate().take(V) {
+                    if slot.is_none() {
+                        continue;
+                    }
+                    let mut out = [E::Row::ZERO; 32];
+                    for lane in 0..32 {
+                        let from = reach.lane(addresses.at[lane], lane).cast::<E>().cast_const();
+                        out[lane] = from.add(index).read_unaligned().load().to_raw();
+                    }
+                    super::lanes::blend(mask, cx.row_mut::<E::Row>(*slot), &out);
                 }
             }
             if op.e.0 & STRONG != 0 && cx.strong_load(op, &reach, &addresses) {

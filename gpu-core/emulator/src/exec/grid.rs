@@ -56,6 +56,10 @@ pub struct Grid<'r> {
     pub syncs: crate::check::sync::Syncs,
     pub deferred: crate::check::race::Deferred,
     pub clusters: [u32; 3],
+    /// Zeroed memory for the grid barrier of cooperative groups; 0 when no kernel asks for it.
+    pub workspace: u64,
+    /// `malloc` of device code.
+    pub heap: Mutex<crate::memory::Heap>,
     pub ticks: AtomicU64,
 }
 
@@ -537,7 +541,6 @@ impl Cx<'_> {
                 // Members that exited are waited for no more.
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
                 Wait::Together => self.warp.splits[index].mask == self.warp.live,
-                Wait::Poll => true,
                 Wait::Cluster { generation } => {
                     self.settle_cluster();
                     let done = self.cluster.generation > generation;
@@ -659,10 +662,6 @@ impl Cx<'_> {
                     self.store_split();
                     break Leave::Polled;
                 }
-                Flow::YieldHere => {
-                    self.store_split();
-                    break Leave::Polled;
-                }
             }
             if self.tainted {
                 self.after_op(op);
@@ -751,7 +750,7 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
                 Wait::Sync { members } => format!("for lanes {members:#010x} of its warp"),
                 Wait::Together => "for the rest of its warp at this barrier".to_owned(),
                 Wait::Cluster { .. } => "for the cluster barrier".to_owned(),
-                Wait::Ready | Wait::Poll => "polling".to_owned(),
+                Wait::Ready => "polling".to_owned(),
             };
             let lanes = split.mask;
             out.push((

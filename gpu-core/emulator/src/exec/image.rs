@@ -112,6 +112,8 @@ pub struct Image {
     /// Memory accesses; site 0 is unused.
     pub sites: Vec<Site>,
     pub uses_alloca: bool,
+    pub uses_heap: bool,
+    pub uses_workspace: bool,
 }
 
 impl Image {

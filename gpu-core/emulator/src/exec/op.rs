@@ -34,8 +34,6 @@ pub enum Flow {
     Switch,
     /// On to the next instruction, but other groups, warps and blocks first: this one polls memory.
     Yield,
-    /// The same, repeating the instruction at `Cx::pc`.
-    YieldHere,
 }
 
 /// Runs one instruction for the lanes of `Cx::mask`.
@@ -93,7 +91,6 @@ pub struct OpInfo {
     pub text: u32,
     pub source: Option<u32>,
     pub class: Class,
-    pub function: u32,
     pub taint: Taint,
     pub reads: Vec<Slot>,
     pub writes: Vec<Slot>,

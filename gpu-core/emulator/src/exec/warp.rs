@@ -25,8 +25,6 @@ pub enum Wait {
     },
     /// At an aligned barrier, until the whole warp is there.
     Together,
-    /// Until something outside the warp changes; asked again every time the warp is scheduled.
-    Poll,
     /// Until the cluster barrier's generation moves on.
     Cluster {
         generation: u64,

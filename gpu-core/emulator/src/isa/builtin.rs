@@ -14,6 +14,8 @@ pub fn find(name: &str) -> Option<Builtin> {
     Some(match name {
         "vprintf" => vprintf,
         "__assertfail" => assert_fail,
+        "malloc" => malloc,
+        "free" => free,
         _ => return None,
     })
 }
@@ -136,4 +138,41 @@ unsafe fn assert_fail(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
     let pc = cx.pc;
     cx.fault(FaultKind::Trap, pc, Some(lane), cx.mask.count_ones(), message, Detail::default());
     cx.exit_lanes(cx.mask)
+}
+
+unsafe fn malloc(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
+    let ([bytes], [result]) = (&site.arguments[..], &site.results[..]) else { return Flow::Next };
+    for lane in lanes(cx.mask) {
+        // SAFETY: the areas belong to this call.
+        unsafe {
+            let bytes = argument(cx, *bytes, lane);
+            let mut heap = cx.grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let address = heap.malloc(bytes).unwrap_or(0);
+            drop(heap);
+            cx.set_lane::<u32>(result.slot, lane, address as u32);
+            cx.set_lane::<u32>(Slot(result.slot.0 + 128), lane, (address >> 32) as u32);
+        }
+    }
+    Flow::Next
+}
+
+unsafe fn free(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
+    let [address] = site.arguments[..] else { return Flow::Next };
+    for lane in lanes(cx.mask) {
+        // SAFETY: the area belongs to this call.
+        let address = unsafe { argument(cx, address, lane) };
+        let known = address == 0 || {
+            let mut heap = cx.grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            heap.free(address)
+        };
+        if !known {
+            let message = format!(
+                "{} frees {address:#x}, which malloc did not give (or which was freed already)",
+                crate::exec::fault::text_of(&cx.thread(lane))
+            );
+            let pc = cx.pc;
+            cx.fault(FaultKind::UseAfterFree, pc, Some(lane), 1, message, Detail::default());
+        }
+    }
+    Flow::Next
 }

@@ -52,6 +52,8 @@ const REGISTERS: &[(&str, u32)] = &[
     ("%cluster_ctarank", 32),
     ("%cluster_nctarank", 32),
     ("WARP_SZ", 32),
+    ("%envreg1", 32),
+    ("%envreg2", 32),
 ];
 
 /// The code that reads a special register, its number and its width.
@@ -104,6 +106,9 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         "%cluster_ctarank" => Some(cx.block.cluster_rank.into()),
         "%cluster_nctarank" => Some(clusters.iter().map(|n| u64::from(*n)).product()),
         "WARP_SZ" => Some(32),
+        // Where cooperative groups keep the grid's barrier: high and low half of an address.
+        "%envreg1" => Some(cx.grid.workspace >> 32),
+        "%envreg2" => Some(cx.grid.workspace & 0xffff_ffff),
         _ => None,
     };
     for lane in lanes(cx.mask) {

@@ -79,7 +79,12 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             }
             _ if is_word(byte) => {
                 let start = at;
+                // Directives may touch (`.reg.b16`); opcodes never begin with a dot.
+                let directive = byte == b'.';
                 while at < bytes.len() {
+                    if directive && bytes[at] == b'.' && at > start {
+                        break;
+                    }
                     if is_word(bytes[at]) {
                         at += 1;
                     } else if bytes[at] == b':'
