@@ -137,8 +137,8 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         self.variables();
-        for (index, function) in bodies.iter().enumerate() {
-            self.function(index as u32, function);
+        for function in &bodies {
+            self.function(function);
         }
         self.finish_shared(&bodies);
         self.image.pool = std::mem::take(&mut self.pool.rows);
@@ -287,7 +287,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         Some(index)
     }
 
-    fn function(&mut self, index: u32, function: &Function<'a>) {
+    fn function(&mut self, function: &Function<'a>) {
         let body = function.body.as_deref().unwrap_or_default();
         // Function-level shared variables are module-wide here: their offsets never overlap.
         for statement in body {

@@ -121,6 +121,24 @@ impl GlobalRaces {
         Some(unsafe { &*pointer })
     }
 
+    /// Forgets what happened to a range: it has a new owner.
+    pub fn forget(&self, table: usize, offset: u64, bytes: u64) {
+        let mut at = offset;
+        while at < offset + bytes {
+            let end = (at / PAGE + 1) * PAGE;
+            if let Some(page) = self.page(table, (at / PAGE) as usize) {
+                self.lock(page);
+                // SAFETY: locked, or this is the only worker.
+                let (cells, fine) = unsafe { (&mut *page.cells.get(), *page.fine.get()) };
+                let shift = if fine { 0 } else { 2 };
+                let last = (end.min(offset + bytes) - 1) % PAGE >> shift;
+                cells[(at % PAGE >> shift) as usize..=last as usize].fill(0);
+                self.unlock(page);
+            }
+            at = end;
+        }
+    }
+
     fn lock(&self, page: &Page) {
         if self.shared_by_workers {
             while page.lock.swap(true, Ordering::Acquire) {

@@ -149,11 +149,30 @@ unsafe fn malloc(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
             let mut heap = cx.grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let address = heap.malloc(bytes).unwrap_or(0);
             drop(heap);
+            if address != 0 {
+                renew(cx, address, bytes.max(1));
+            }
             cx.set_lane::<u32>(result.slot, lane, address as u32);
             cx.set_lane::<u32>(Slot(result.slot.0 + 128), lane, (address >> 32) as u32);
         }
     }
     Flow::Next
+}
+
+/// Memory from `malloc` is as if nobody had ever touched it.
+fn renew(cx: &Cx<'_>, address: u64, bytes: u64) {
+    let regions = &cx.grid.regions;
+    let index = regions.partition_point(|region| region.base <= address);
+    let Some(region) = index.checked_sub(1).map(|index| &regions[index]) else { return };
+    let offset = address - region.base;
+    if cx.watch & crate::exec::cx::watch::RACE != 0 {
+        cx.grid.races.forget(region.shadow as usize, offset, bytes);
+    }
+    if !region.init.is_null() {
+        // SAFETY: the region describes a live slice of the memory that this launch owns.
+        let bits = unsafe { std::slice::from_raw_parts(region.init, region.init_words) };
+        crate::memory::clear_bits(bits, offset, bytes);
+    }
 }
 
 unsafe fn free(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
