@@ -93,6 +93,25 @@ fn typing_undo_and_redo_work_from_the_keyboard() {
     assert_eq!(window.text(), typed);
 }
 
+/// An input method composes, then commits.
+#[test]
+fn composed_text_is_shown_and_committed_once() {
+    use egui::ImeEvent;
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("// ");
+    let preedit = |text: &str| egui::Event::Ime(ImeEvent::Preedit { text: text.to_owned(), active_range_chars: None });
+    for event in [preedit("a"), preedit("ae")] {
+        window.harness.event(event);
+        window.settle();
+    }
+    assert_eq!(window.text(), "// ", "composing changes nothing");
+    assert_eq!(window.app().state.desk().expect("a text").editor.composing(), "ae");
+    window.harness.event(egui::Event::Ime(ImeEvent::Commit("æ".to_owned())));
+    window.settle();
+    assert_eq!(window.text(), "// æ");
+    assert_eq!(window.app().state.desk().expect("a text").editor.composing(), "");
+}
+
 #[test]
 fn panes_are_left_by_keyboard() {
     let mut window = Window::open(true, SIZE, simple_script());
@@ -236,6 +255,25 @@ fn the_text_is_there_again_after_a_restart_with_its_undo() {
     assert_eq!(window.text(), "second");
     window.do_command(Command::Do(Action::Undo));
     assert_eq!(window.text(), "first");
+}
+
+/// What is typed is on disk within a second, so a kill costs no more than that.
+#[test]
+fn typed_text_is_on_disk_within_a_second() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let slot = window.app().state.desk().expect("a text");
+    let file = window.folder.path().join("days").join(&slot.day).join(&slot.exercise).join("kernel.cu");
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    for round in 0..5 {
+        let word = format!("// round {round} ");
+        window.type_text(&word);
+        let typed = Instant::now();
+        while !std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&word)) {
+            assert!(typed.elapsed() < Duration::from_secs(1), "{word} is not on disk");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 /// A worker that never answers costs no frame, also in this unoptimised build.

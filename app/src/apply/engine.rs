@@ -144,7 +144,6 @@ impl State {
             effects.push(Effect::AddRun { slot: slot.clone(), run: Box::new(record), source });
         }
         let passed = verdict.passed;
-        let summary = verdict.summary.clone();
         let (day_id, exercise) = (desk.day.clone(), desk.exercise.clone());
         let experiment = desk.experiment.is_some();
         desk.cases.clear();
@@ -159,7 +158,7 @@ impl State {
             effects.push(Effect::SaveProgress);
             self.finish_verify_if_complete(effects);
             if first {
-                self.toast(ToastKind::Good, format!("Passed: {summary}"));
+                self.toast(ToastKind::Good, "Passed for the first time. The solution is open now.");
             }
         }
     }

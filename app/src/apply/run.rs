@@ -11,6 +11,9 @@ use gpu_core::job::{Emit, Job, Source};
 /// Memory that a run's trace may take: enough for the first warps of a small case.
 const TRACE_BYTES: usize = 8 << 20;
 
+/// Blocks traced from the first on.
+const TRACE_BLOCKS: u64 = 16;
+
 /// Name of the learner's text in diagnostics and faults.
 pub const KERNEL_NAME: &str = "kernel.cu";
 
@@ -21,7 +24,9 @@ pub(crate) fn source(text: &str) -> Source {
 impl State {
     pub(super) fn start_check(&mut self, effects: &mut Vec<Effect>) {
         let device = self.devices.picked.clone();
-        let trace = Some(TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: TRACE_BYTES });
+        // Blocks that the launch does not have cost nothing; a small case is then traced whole, its last block too.
+        let trace =
+            Some(TraceRequest { blocks: (0..TRACE_BLOCKS).collect(), warps: Vec::new(), max_bytes: TRACE_BYTES });
         let Some((text, spec)) = self.text_and_spec() else { return };
         let job = Job::Check {
             source: source(&text),

@@ -2,11 +2,11 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
-use crate::state::Pane;
+use crate::state::{Pane, WorkTab};
 use crate::theme::{self, space};
 use crate::widgets::quiz::{self, QuizAction};
 use curriculum::{Block, Day, Step};
-use egui::{Frame, Margin, RichText, ScrollArea, Ui};
+use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     let step = screen.state.view.step;
@@ -24,9 +24,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
             }
             blocks_ui(ui, screen, day, step);
             match step {
-                Step::CodeIt => hints_ui(ui, screen),
+                Step::CodeIt => {
+                    hints_ui(ui, screen);
+                    rungs_ui(ui, screen, day);
+                }
+                Step::Concept => notes_ui(ui, screen, day),
                 Step::Verify => verify_ui(ui, screen, day),
-                Step::Challenge | Step::Explore | Step::Concept => {}
+                Step::Challenge | Step::Explore => {}
             }
             next_ui(ui, screen, day, step);
         });
@@ -69,8 +73,11 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &st
     let t = theme::tokens(ui);
     parts::notice(ui, t.raised, t.accent, |ui| {
         ui.add(egui::Label::new(caption).wrap());
-        let text = format!("▶ Open {}", super::work::visualization_title(id));
-        if ui.button(text).on_hover_text("Shows it in the work area on the right").clicked() {
+        let title = super::work::visualization_title(id);
+        let view = &screen.state.view;
+        if view.work == WorkTab::Visualization && view.visualization.as_deref() == Some(id) {
+            ui.label(RichText::new(format!("{title}: shown on the right")).color(t.text_muted));
+        } else if ui.button(format!("▶ Open {title}")).on_hover_text("Shows it on the right").clicked() {
             screen.send(Command::ShowVisualization(id.to_owned()));
         }
     });
@@ -139,6 +146,53 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             screen.send(Command::Do(Action::ShowSolution));
         }
     });
+}
+
+/// Python steps beside the kernel; never needed to pass.
+fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    let t = theme::tokens(ui);
+    let rungs: Vec<_> = day.exercises.iter().flat_map(|exercise| &exercise.rungs).collect();
+    if rungs.is_empty() {
+        return;
+    }
+    ui.separator();
+    ui.label(RichText::new("The same in Python").strong());
+    for rung in rungs {
+        CollapsingHeader::new(&rung.title).id_salt(&rung.file).show(ui, |ui| {
+            let needs = if rung.packages.is_empty() {
+                "Needs Python alone.".to_owned()
+            } else {
+                format!("Needs {}.", rung.packages.join(", "))
+            };
+            let text = format!("{} Save it as {} and run it with your own Python.", needs, rung.file);
+            ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
+            screen.markdown_ui(
+                ui,
+                &format!("rung/{}/{}", day.id, rung.file),
+                &format!("```python\n{}```\n", rung.source),
+            );
+        });
+    }
+}
+
+/// The day's formulas and words, at the end of what explains them.
+fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    if !day.math.is_empty() {
+        ui.separator();
+        ui.label(RichText::new("Formulas").strong());
+        for entry in &day.math {
+            let text = format!("**{}**: ${}$. {}", entry.name, entry.formula, entry.meaning);
+            screen.markdown_ui(ui, &format!("math/{}/{}", day.id, entry.name), &text);
+        }
+    }
+    if !day.glossary.is_empty() {
+        ui.separator();
+        ui.label(RichText::new("Words").strong());
+        for entry in &day.glossary {
+            let text = format!("**{}**: {}", entry.term, entry.meaning);
+            screen.markdown_ui(ui, &format!("word/{}/{}", day.id, entry.term), &text);
+        }
+    }
 }
 
 fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {

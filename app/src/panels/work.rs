@@ -5,7 +5,7 @@ use crate::command::{Action, Command};
 use crate::state::{Pane, WorkTab};
 use crate::theme::{self, space};
 use crate::viz::{self, VizAction, VizInput};
-use crate::widgets::code_editor::{self, EditorLook};
+use crate::widgets::code_editor::{self, EditorLook, MarkKind};
 use crate::widgets::lesson_text::code_job;
 use egui::{Frame, Layout, RichText, ScrollArea, Ui};
 
@@ -48,7 +48,9 @@ fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let count = desk.editor.marks.iter().count();
     if count > 0 {
         let text = if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
-        let button = egui::Button::new(RichText::new(text).small().color(t.fail)).frame(false);
+        let serious = desk.editor.marks.iter().any(|mark| matches!(mark.kind, MarkKind::Error | MarkKind::Fault));
+        let color = if serious { t.fail } else { t.warn };
+        let button = egui::Button::new(RichText::new(text).small().color(color)).frame(false);
         if ui.add(button).on_hover_text(Action::NextProblem.tooltip(ui.ctx())).clicked() {
             screen.send(Command::Do(Action::NextProblem));
         }

@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let runs = timed_runs(desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
             let plot = screen.memory.plots.entry(key).or_default();
-            let height = (ui.available_height() - space::M).clamp(180.0, 420.0);
+            let height = (ui.available_height() - space::M).clamp(250.0, 460.0);
             for action in timing_plot::show(ui, plot, &runs, height) {
                 match action {
                     // Already on the clipboard; only the toast is missing.
