@@ -42,7 +42,7 @@ fn every_visualization_fits_a_narrow_pane_and_an_empty_run() {
     let mut shots = support::Shots::default();
     for viz in viz::all() {
         let id = viz.id();
-        shots.both_themes(&format!("viz_{id}_narrow"), [420.0, 760.0], || {
+        shots.both_themes(&format!("viz_{id}_narrow"), [340.0, 780.0], || {
             let mut viz = viz::by_id(id).expect("an id of the list");
             move |ui: &mut egui::Ui| {
                 viz.ui(ui, &VizInput::default());
@@ -92,6 +92,8 @@ fn every_visualization_steps_both_ways_by_keyboard() {
         harness.run();
         let words = || viz.borrow().describe(&VizInput::default());
         focus_figure(&harness);
+        harness.run();
+        harness.key_press(egui::Key::Home);
         harness.run();
         let first = words();
         let mut seen = vec![first.clone()];

@@ -23,11 +23,16 @@ pub struct Stepper {
 }
 
 impl Stepper {
+    pub fn starting_at(at: usize) -> Self {
+        Self { at, ..Self::default() }
+    }
+
     /// Draws the controls; `noun` names what is stepped over, for example `step`. Keeps the position within `count`.
     pub fn ui(&mut self, ui: &mut Ui, count: usize, noun: &str) {
         let last = count.saturating_sub(1);
         self.at = self.at.min(last);
         self.advance(ui, last);
+        let position = if count == 0 { format!("no {noun}s") } else { format!("{noun} {} of {count}", self.at + 1) };
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             ui.add_enabled_ui(count > 1, |ui| {
@@ -47,7 +52,14 @@ impl Stepper {
                 if icon_button(ui, "⏭", &format!("Last {noun}"), "End").clicked() {
                     self.jump(last);
                 }
-                ui.spacing_mut().slider_width = (ui.available_width() - 130.0).clamp(60.0, 360.0);
+                let font = FontId::proportional(font_size::SMALL);
+                let label = ui.painter().layout_no_wrap(position.clone(), font, Color32::TRANSPARENT).size().x;
+                let room = ui.available_width() - label - space::M;
+                // In a very narrow pane the buttons must do.
+                if room < 24.0 {
+                    return;
+                }
+                ui.spacing_mut().slider_width = room.min(360.0);
                 let mut at = self.at;
                 let slider = ui.add(egui::Slider::new(&mut at, 0..=last).show_value(false));
                 slider.widget_info(|| egui::WidgetInfo::slider(count > 1, at as f64, noun));
@@ -55,8 +67,6 @@ impl Stepper {
                     self.jump(at);
                 }
             });
-            let position =
-                if count == 0 { format!("no {noun}s") } else { format!("{noun} {} of {count}", self.at + 1) };
             ui.label(RichText::new(position).small().color(theme::tokens(ui).text_muted));
         });
     }
@@ -309,19 +319,30 @@ pub fn small(painter: &Painter, at: Pos2, align: Align2, text: impl ToString, co
     painter.text(at, align, text, FontId::proportional(font_size::SMALL), color)
 }
 
-/// Says whether this is the learner's run or an example, and of what.
-pub fn provenance_ui(ui: &mut Ui, input: &VizInput<'_>, trace: &Trace) {
+/// Lets the viewer choose between the learner's run and the example, and says what the run was. Returns the input that
+/// was chosen.
+pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a> {
     let tokens = theme::tokens(ui);
-    let text = match input.trace {
-        None => "Example: change the values and step through it.".to_owned(),
-        Some(_) => format!("Your last run: {}", launch_words(trace)),
-    };
-    ui.horizontal(|ui| {
+    let Some(trace) = input.trace else {
+        let text = "Example: change the values and step through it.";
         ui.label(RichText::new(text).small().color(tokens.text_muted));
-        if trace.truncated {
-            ui.label(RichText::new("The trace was cut short; later steps are missing.").small().color(tokens.warn));
+        return *input;
+    };
+    let key = egui::Id::unique(("visualization shows its example", id));
+    let mut example = ui.data(|data| data.get_temp::<bool>(key)).unwrap_or(false);
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut example, false, "Your last run");
+        ui.selectable_value(&mut example, true, "Example");
+        if !example {
+            ui.label(RichText::new(launch_words(trace)).small().color(tokens.text_muted));
+            if trace.truncated {
+                let text = "The trace was cut short; later steps are missing.";
+                ui.label(RichText::new(text).small().color(tokens.warn));
+            }
         }
     });
+    ui.data_mut(|data| data.insert_temp(key, example));
+    if example { VizInput { trace: None, source: None, ..*input } } else { *input }
 }
 
 /// `add, grid 4, block 256; 2 of 4 blocks traced`.

@@ -104,9 +104,9 @@ impl Visualization for Launch {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        let input = &kit::input_ui(ui, input, self.id());
         let own = self.cached.get(&self.what_if, WhatIf::trace);
         let trace = input.trace.unwrap_or(&own);
-        kit::provenance_ui(ui, input, trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }

@@ -14,8 +14,11 @@ mod banks;
 mod coalescing;
 mod launch;
 mod loops;
+mod memory;
+mod occupancy;
 mod tiled;
 mod tiles;
+mod transfer;
 mod warp;
 
 use gpu_core::compile::KernelResources;
@@ -62,12 +65,15 @@ pub trait Visualization {
 pub fn all() -> Vec<Box<dyn Visualization>> {
     vec![
         Box::new(loops::Loops::default()),
+        Box::new(transfer::Transfer::default()),
         Box::new(warp::Warp::default()),
         Box::new(launch::Launch::default()),
+        Box::new(memory::MemoryHierarchy::default()),
         Box::new(tiles::Tiles::default()),
         Box::new(tiled::Tiled::default()),
         Box::new(coalescing::Coalescing::default()),
         Box::new(banks::Banks::default()),
+        Box::new(occupancy::Occupancy::default()),
     ]
 }
 

@@ -299,9 +299,8 @@ mod tests {
     /// Wavefronts of one warp as Nsight Compute counted them on an H200; the lanes' addresses are those of the probes.
     #[test]
     fn passes_are_what_the_hardware_was_measured_to_take() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/recorded/counters-h200.json");
-        let recorded: serde_json::Value =
-            serde_json::from_str(&std::fs::read_to_string(path).expect("the recorded counters")).expect("JSON");
+        let text = include_str!("../../../assets/recorded/counters-h200.json");
+        let recorded: serde_json::Value = serde_json::from_str(text).expect("JSON");
         let warps = 32;
         type Address = fn(u64, u64) -> u64;
         let probes: [(&str, u32, Address); 6] = [

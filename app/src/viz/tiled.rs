@@ -32,6 +32,11 @@ pub struct Tiled {
     phases: Memo<(u64, [u32; 3]), Phases>,
 }
 
+/// The trace of a product of two n x n matrices; a tile of 1 is the naive kernel.
+pub(super) fn product(n: u32, tile: u32) -> Trace {
+    WhatIf { n, tile }.trace()
+}
+
 fn blocks(trace: &Trace) -> Vec<[u32; 3]> {
     let mut blocks: Vec<[u32; 3]> = trace.warps.iter().map(|warp| warp.block).collect();
     blocks.sort_by_key(|block| (block[2], block[1], block[0]));
@@ -239,9 +244,9 @@ impl Visualization for Tiled {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        let input = &kit::input_ui(ui, input, self.id());
         let own = self.cached.get(&self.what_if, WhatIf::trace);
         let trace = input.trace.unwrap_or(&own);
-        kit::provenance_ui(ui, input, trace);
         self.controls_ui(ui, trace, input.trace.is_none());
         let Some((_, phases)) = self.phases(trace).filter(|(_, p)| !p.arrays.is_empty() && !p.phases.is_empty()) else {
             kit::nothing_ui(ui, "The traced block touched no array.");
@@ -251,7 +256,7 @@ impl Visualization for Tiled {
         let words = self.describe(input);
         self.picture_ui(ui, &phases, &words);
         plot_kit::legend(ui, |ui| {
-            State::Now.legend_ui(ui, "touched in this phase; the number says how often it is read");
+            State::Now.legend_ui(ui, "touched now; the number: times read");
             State::Before.legend_ui(ui, "touched before");
             State::Empty.legend_ui(ui, "not by this block");
         });

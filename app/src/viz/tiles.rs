@@ -254,9 +254,9 @@ impl Visualization for Tiles {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        let input = &kit::input_ui(ui, input, self.id());
         let own = self.cached.get(&self.what_if, WhatIf::trace);
         let trace = input.trace.unwrap_or(&own);
-        kit::provenance_ui(ui, input, trace);
         let sites = sites(trace);
         let action = self.controls_ui(ui, input, trace, &sites);
         let Some(map) = self.map(trace, &sites).filter(|map| map.length > 0) else {
@@ -295,7 +295,7 @@ impl Visualization for Tiles {
         self.picture_ui(ui, &map, self.columns(&map), tile, &words);
         plot_kit::legend(ui, |ui| {
             State::Focus.legend_ui(ui, "the thread's element, in its tile");
-            State::Before.legend_ui(ui, "touched by a traced thread; below: the same row");
+            State::Before.legend_ui(ui, "touched; in memory: the same row");
             State::Empty.legend_ui(ui, "not touched");
         });
         kit::caption_ui(ui, &words);
