@@ -197,6 +197,7 @@ pub struct Worker {
 
 /// The blocks of one cluster, which one worker runs in turns.
 struct Team {
+    #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
     blocks: Vec<Box<Block>>,
     cluster: Cluster,
 }

@@ -97,7 +97,8 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     op.b = other_place.base;
     extra.push(offset_slot(e, &shared_place));
     extra.push(offset_slot(e, &other_place));
-    if !other_place.wide && !(imm & TO_SHARED != 0 && imm & FROM_SHARED != 0) {
+    let within_shared = imm & TO_SHARED != 0 && imm & FROM_SHARED != 0;
+    if !other_place.wide && !within_shared {
         return i.unsupported();
     }
     if tensor {
@@ -347,7 +348,7 @@ unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, O
 unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) -> Moved {
     // SAFETY: slots of a decoded instruction.
     let bytes = u64::from(unsafe { cx.lane::<u32>(op.c, lane) });
-    let off = if shared % 16 != 0 { shared } else { other };
+    let off = if shared.is_multiple_of(16) { other } else { shared };
     if !bytes.is_multiple_of(16) || !(shared | other).is_multiple_of(16) {
         let text = format!("starts a bulk copy of {bytes} bytes whose size and addresses are not multiples of 16");
         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, off & 0xff_ffff, bytes, text);
