@@ -51,7 +51,15 @@ fn number_of(text: &str) -> u64 {
 fn typist() {
     let Ok(folder) = std::env::var("LOCKSTEP_TEST_TYPIST") else { return };
     let seed: u64 = std::env::var("LOCKSTEP_TEST_SEED").unwrap().parse().unwrap();
-    let store = Store::open(Path::new(&folder)).unwrap();
+    // The folder may still belong to the process before, whose last writes a busy machine delays.
+    let open = || {
+        let store = Store::open(Path::new(&folder)).ok();
+        if store.is_none() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        store
+    };
+    let store = (0..100).find_map(|_| open()).expect("the folder stays in use");
     let mut text = store.text(&slot(), "").text().to_owned();
     let mut random = StdRng::seed_from_u64(seed ^ now_ms());
     let mut progress = store.progress();
