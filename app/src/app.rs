@@ -62,6 +62,12 @@ pub fn run_window(options: WindowOptions) -> Result<(), WindowError> {
     // OpenGL first: under software rendering a frame takes a quarter of wgpu's time.
     let glow = match open(&options, eframe::Renderer::Glow) {
         Ok(()) => return Ok(()),
+        // No event loop: the display itself is out of reach, with any renderer.
+        Err(eframe::Error::WinitEventLoop(_) | eframe::Error::Winit(_)) => {
+            let name = |variable: &str| std::env::var(variable).ok().filter(|name| !name.is_empty());
+            let display = name("WAYLAND_DISPLAY").or_else(|| name("DISPLAY")).unwrap_or_default();
+            return Err(WindowError::NoDisplay(format!("the display `{display}` does not answer")));
+        }
         Err(error) => error.to_string(),
     };
     open(&options, eframe::Renderer::Wgpu).map_err(|wgpu| {
