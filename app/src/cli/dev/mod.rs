@@ -4,6 +4,7 @@ mod check;
 mod latency;
 mod new_day;
 mod verify_counters;
+mod verify_instructions;
 
 use super::{Done, Places};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ pub enum Command {
     Latency(latency::Args),
     /// Compare the emulator's memory counters with the hardware's
     VerifyCounters(verify_counters::Args),
+    /// Compare the emulator's instructions with this machine's GPU, result by result
+    VerifyInstructions(verify_instructions::Args),
 }
 
 pub fn run(command: &Command, places: &Places) -> Done {
@@ -26,6 +29,7 @@ pub fn run(command: &Command, places: &Places) -> Done {
         Command::NewDay(args) => new_day::run(args, places),
         Command::Latency(args) => latency::run(args, places),
         Command::VerifyCounters(args) => verify_counters::run(args, places),
+        Command::VerifyInstructions(args) => verify_instructions::run(args, places),
     }
 }
 
