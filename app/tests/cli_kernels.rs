@@ -3,6 +3,8 @@
 mod cli_support;
 
 use cli_support::{Machine, end, wait_for};
+use curriculum::Course;
+use curriculum::store::{Slot, Store};
 use std::time::{Duration, Instant};
 
 const GOOD: &str = "extern \"C\" __global__ void vector_add(const float* a, const float* b, float* c, int n) {\n\
@@ -19,6 +21,38 @@ fn the_scaffold_fails_and_the_reference_passes() {
     assert!(scaffold.stdout.contains("FAILED"), "{}", scaffold.stdout);
     let reference = machine.run(&["check", "week1/day4", "--kernel", "reference"]);
     reference.shows(&["PASSED", "registers", "global loads", "seed"]);
+}
+
+#[test]
+fn the_learners_own_text_is_judged_and_its_pass_is_noted() {
+    let machine = Machine::new();
+    let data = machine.path("data");
+    let course = Course::embedded();
+    let day = course.day("week1/day4").unwrap();
+    let exercise = &day.exercises[0];
+    let slot = Slot::of(day, exercise);
+    let write = |text: &str| {
+        let store = Store::open(&data).unwrap();
+        store.text(&slot, &exercise.scaffold);
+        store.edit(&slot, text);
+        assert!(store.flush(Duration::from_secs(10)));
+    };
+    write(&GOOD.replace("a[i] + b[i]", "a[i] - b[i]"));
+    assert_eq!(machine.run(&["check", "week1/day4"]).status, 1);
+    write(GOOD);
+    machine.run(&["check", "week1/day4"]).shows(&["PASSED", "kernel.cu"]);
+    // A file is no progress of the learner's text.
+    machine.run(&["check", "week1/day4", "--kernel", "reference"]).shows(&["PASSED"]);
+
+    let store = Store::open(&data).unwrap();
+    let runs = store.runs(&slot);
+    assert_eq!(runs.iter().map(|run| run.passed).collect::<Vec<_>>(), [false, true]);
+    assert!(store.progress().exercise(day, &exercise.key).is_some_and(|noted| noted.passed.is_some()));
+    assert_eq!(store.run_source(&slot, &runs[1]).as_deref(), Some(GOOD));
+    // While a window has the folder open, a check works and says that it is not noted.
+    let ended = machine.run(&["check", "week1/day4"]);
+    ended.shows(&["PASSED"]);
+    assert!(ended.stderr.contains("not noted"), "{}", ended.stderr);
 }
 
 #[test]
