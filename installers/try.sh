@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup, see https://rustup.rs" >&2; exit 2; }
 installers/apt-libraries.sh
 # The development profile: a third of the release build's time, and the emulator is optimised in both.
-cargo build --locked -p lockstep
+cargo build --locked --workspace
 lockstep=${CARGO_TARGET_DIR:-target}/debug/lockstep
 
 "$lockstep" setup
