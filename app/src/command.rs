@@ -231,7 +231,7 @@ impl Action {
                 Day,
                 Global,
                 "Show the Solution",
-                "Open the reference kernel beside yours; asks first until yours passes",
+                "Open our solution beside yours; asks first until yours passes",
                 keys![],
             ),
             Action::PreviousDay => row(Day, Global, "Previous Day", "Open the day before", keys![ALT, PageUp]),

@@ -255,7 +255,7 @@ fn unexpected(findings: &mut Findings<'_>, day: &Day, folder: &str) {
 
 fn is_expected(exercise: &Exercise, name: &str) -> bool {
     let spec = &exercise.spec;
-    ["exercise.toml", "scaffold.cu", "reference.cu", "fast.cu"].contains(&name)
+    ["exercise.toml", "scaffold.cu", "solution.cu", "reference.cu"].contains(&name)
         || spec.wrong.iter().any(|wrong| wrong.file == name)
         || spec.experiments.iter().any(|e| e.file == name || e.spec.as_deref() == Some(name))
         || exercise.rungs.iter().any(|rung| rung.file == name && is_rung_name(name))
@@ -269,7 +269,7 @@ fn is_rung_name(name: &str) -> bool {
 
 fn exercise(findings: &mut Findings<'_>, exercise: &Exercise) {
     let path = format!("{}/exercise.toml", exercise.folder);
-    let Exercise { hints, wrongs, scaffold, reference, .. } = exercise;
+    let Exercise { hints, wrongs, scaffold, .. } = exercise;
     if hints.steps.len() < LEAST_HINTS {
         findings.say(&path, "", format!("{} general hints; there are at least {LEAST_HINTS}", hints.steps.len()));
     }
@@ -295,7 +295,7 @@ fn exercise(findings: &mut Findings<'_>, exercise: &Exercise) {
         }
     }
     let place = format!("{}/scaffold.cu", exercise.folder);
-    for what in solution::findings(scaffold, reference) {
+    for what in solution::findings(scaffold, exercise.solution()) {
         findings.say(&place, what.near, what.what);
     }
 }

@@ -180,9 +180,10 @@ pub struct Exercise {
     pub spec_text: String,
     /// What the learner starts from: compiles, and fails the check.
     pub scaffold: String,
+    /// What benchmarks compare with: as fast as we can make it.
     pub reference: String,
-    /// The same as fast as we can make it, where the readable reference is slower: see [`Exercise::rival`].
-    pub fast: Option<String>,
+    /// `solution.cu`, where the reference is not the plain answer: see [`Exercise::solution`].
+    pub plain_solution: Option<String>,
     /// Kernels that must be rejected, each for its declared reason.
     pub wrongs: Vec<WrongKernel>,
     pub experiments: Vec<Experiment>,
@@ -339,9 +340,14 @@ impl Day {
 }
 
 impl Exercise {
-    /// The kernel that benchmarks compare with: `fast.cu` where there is one, else the reference.
-    pub fn rival(&self) -> &str {
-        self.fast.as_deref().unwrap_or(&self.reference)
+    /// The answer that a learner is shown: the scaffold with its marked places filled in.
+    pub fn solution(&self) -> &str {
+        self.plain_solution.as_deref().unwrap_or(&self.reference)
+    }
+
+    /// The file of [`Self::solution`].
+    pub fn solution_file(&self) -> &'static str {
+        if self.plain_solution.is_some() { "solution.cu" } else { "reference.cu" }
     }
 }
 

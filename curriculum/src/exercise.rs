@@ -55,7 +55,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
             });
         }
     }
-    let fast = files.text(&format!("{folder}/fast.cu")).map(without_anchors);
+    let plain_solution = files.text(&format!("{folder}/solution.cu")).map(without_anchors);
     let experiments = experiments(files, folder, &spec, errors);
     let rungs = rungs(files, folder, errors);
     let hints = hints(&spec);
@@ -66,7 +66,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
         spec_text: spec_text.to_owned(),
         scaffold: scaffold?,
         reference: reference?,
-        fast,
+        plain_solution,
         wrongs,
         experiments,
         rungs,

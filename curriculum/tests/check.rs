@@ -57,7 +57,7 @@ fn planted_mistakes_are_found_at_their_place() {
         ),
         (
             words("lesson.md"),
-            Box::new(replaced("reference.cu#index", "reference.cu#indices")),
+            Box::new(replaced("solution.cu#index", "solution.cu#indices")),
             "expected an anchor that kernels",
         ),
         (
@@ -107,7 +107,7 @@ fn planted_mistakes_are_found_at_their_place() {
             Box::new(replaced("#define STRIDE 8", "#define STRIDE 4")),
             "the line `#define STRIDE 8`",
         ),
-        (kernel("reference.cu"), Box::new(replaced("c[i] =", "// TODO\n c[i] =")), "the reference has a TODO left"),
+        (kernel("solution.cu"), Box::new(replaced("c[i] =", "// TODO\n c[i] =")), "the solution has a TODO left"),
     ];
     for (file, change, message) in cases {
         let found = planted(&file, change);

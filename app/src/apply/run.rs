@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::effect::Effect;
 use crate::state::{Compiler, Dialog, LabKey, Purpose, ResultTab, Running, State, ToastKind, WorkTab};
-use curriculum::quiz::{PredictAction, PredictKernel, PredictRun};
+use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::TraceRequest;
 use gpu_core::job::{Emit, Job, Source};
@@ -44,7 +44,7 @@ impl State {
         let Some((text, spec)) = self.text_and_spec() else { return };
         // An experiment has parameters of its own; the reference would not fit them.
         let own = self.experiment().is_some();
-        let reference = self.exercise().filter(|_| !own).map(|exercise| source(exercise.rival()));
+        let reference = self.exercise().filter(|_| !own).map(|exercise| source(&exercise.reference));
         let job = Job::Bench {
             source: source(&text),
             spec: Box::new(spec),
@@ -149,37 +149,42 @@ impl State {
     pub(super) fn predict(&mut self, question: String, run: PredictRun, effects: &mut Vec<Effect>) {
         let Some(day) = self.day() else { return };
         let Some(exercise) = day.exercise_by_key(&run.exercise) else { return };
+        let mut spec = &exercise.spec;
         let text = match &run.kernel {
             PredictKernel::Learner => self.desk().map(|desk| desk.editor.text().to_owned()).unwrap_or_default(),
+            PredictKernel::Solution => exercise.solution().to_owned(),
             PredictKernel::Reference => exercise.reference.clone(),
             PredictKernel::Experiment { name, knobs } => {
-                match day.experiment(name).map(|(_, experiment)| experiment.with(knobs)) {
-                    Some(Ok(text)) => text,
-                    Some(Err(problem)) => {
+                let Some((_, experiment)) = day.experiment(name) else { return };
+                spec = experiment.spec.as_ref().unwrap_or(spec);
+                match experiment.with(knobs) {
+                    Ok(text) => text,
+                    Err(problem) => {
                         self.measured = Some((question, Err(problem)));
                         return;
                     }
-                    None => return,
                 }
             }
         };
-        let spec = Box::new(exercise.spec.clone());
-        let (device, job);
-        match run.action {
-            PredictAction::Check => {
-                device = DeviceChoice::Emulator;
-                job = Job::Check { source: source(&text), spec, device, arch: None, seed: None, trace: None };
-            }
-            PredictAction::Bench => {
-                device = self.devices.picked.choice.clone();
-                if device == DeviceChoice::Emulator {
-                    let needs = "This is a measured time: pick a GPU first".to_owned();
-                    self.measured = Some((question, Err(needs)));
-                    return;
-                }
-                job = Job::Bench { source: source(&text), spec, device, arch: None, seed: None, reference: None };
-            }
+        let spec = Box::new(spec.clone());
+        let asked = day.quiz.question(&question).and_then(|question| match &question.kind {
+            Kind::Predict { quantity: name, .. } => quantity(name),
+            _ => None,
+        });
+        // What the emulator counts is asked of it also where a GPU is picked: a GPU gives times only.
+        let device = match asked.map(|quantity| quantity.needs) {
+            Some(Needs::Gpu) => self.devices.picked.choice.clone(),
+            _ => DeviceChoice::Emulator,
+        };
+        if device == DeviceChoice::Emulator && asked.is_some_and(|quantity| quantity.needs == Needs::Gpu) {
+            self.measured = Some((question, Err("This is a measured time: pick a GPU first".to_owned())));
+            return;
         }
+        let source = source(&text);
+        let job = match run.action {
+            PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: None, trace: None },
+            PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: None, reference: None },
+        };
         if self.running.is_some() {
             self.measured = Some((question, Err("A kernel is running; try again when it has ended".to_owned())));
             return;

@@ -11,7 +11,7 @@ use serde_json::json as object;
 pub struct Args {
     /// Day as `lockstep list` shows it, or short: week1/day4, 1.4
     day: String,
-    /// A file, or `scaffold`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
+    /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
     #[arg(long, value_name = "FILE")]
     kernel: Option<String>,
     /// An exercise of the day other than its main one
@@ -28,7 +28,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let course = content::course(places)?;
     let (day, exercise) = content::exercise(&course, &args.day, args.exercise.as_deref())?;
     let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
-    let rival = content::text(exercise.rival());
+    let rival = content::text(&exercise.reference);
     let target = args.device.target(places)?;
     let style = out::Style::stdout();
     if !args.json {

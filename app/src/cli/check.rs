@@ -10,7 +10,7 @@ use serde_json::json as object;
 pub struct Args {
     /// Day as `lockstep list` shows it, or short: week1/day4, 1.4
     day: String,
-    /// A file, or `scaffold`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
+    /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
     #[arg(long, value_name = "FILE")]
     kernel: Option<String>,
     /// An exercise of the day other than its main one

@@ -62,7 +62,7 @@ impl Kernel {
     }
 }
 
-/// The kernel that `--kernel` means: a file, else `scaffold`, `reference` or `wrong/NAME`. Without it, the learner's own
+/// The kernel that `--kernel` means: a file, else `scaffold`, `solution`, `reference` or `wrong/NAME`. Without it, the learner's own
 /// text, or the scaffold where there is none yet.
 pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&str>) -> Result<Kernel, Failure> {
     let course_file = |file: &str, text: &str| {
@@ -83,7 +83,7 @@ pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&st
     }
     match named.strip_suffix(".cu").unwrap_or(named) {
         "scaffold" => return Ok(course_file("scaffold.cu", &exercise.scaffold)),
-        "fast" if exercise.fast.is_some() => return Ok(course_file("fast.cu", exercise.rival())),
+        "solution" => return Ok(course_file(exercise.solution_file(), exercise.solution())),
         "reference" => return Ok(course_file("reference.cu", &exercise.reference)),
         other if other.starts_with("wrong/") => {
             let file = format!("{other}.cu");
@@ -93,8 +93,7 @@ pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&st
         }
         _ => {}
     }
-    let mut words = vec!["scaffold".to_owned(), "reference".to_owned()];
-    words.extend(exercise.fast.as_ref().map(|_| "fast".to_owned()));
+    let mut words = ["scaffold", "solution", "reference"].map(str::to_owned).to_vec();
     words.extend(exercise.wrongs.iter().map(|wrong| wrong.file.trim_end_matches(".cu").to_owned()));
     Err(usage(format!("there is no file `{named}`; --kernel takes a file or one of {}", words.join(", "))))
 }

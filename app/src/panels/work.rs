@@ -159,21 +159,29 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let Some(exercise) = screen.state.exercise() else { return };
+    let text = |fast: bool| if fast { &exercise.reference } else { exercise.solution() };
+    let which = egui::Id::unique("which solution is shown");
+    let mut fast = ui.data(|data| data.get_temp(which).unwrap_or(false));
     Frame::new().inner_margin(space::M).show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("The reference kernel. Yours is untouched in the editor.").color(t.text_muted));
+            if exercise.plain_solution.is_some() {
+                ui.selectable_value(&mut fast, false, "Plain").on_hover_text("The scaffold with its places filled in");
+                ui.selectable_value(&mut fast, true, "Fast").on_hover_text("What benchmarks compare with");
+            }
+            ui.label(RichText::new("Our solution. Yours is untouched in the editor.").color(t.text_muted));
             ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
                 if ui.button("Copy").clicked() {
-                    screen.send(Command::CopyText(exercise.reference.clone()));
+                    screen.send(Command::CopyText(text(fast).to_owned()));
                 }
                 if ui.button("Put into the editor").on_hover_text("Undo brings your text back").clicked() {
-                    screen.send(Command::OpenInEditor(exercise.reference.clone()));
+                    screen.send(Command::OpenInEditor(text(fast).to_owned()));
                 }
             });
         });
         ScrollArea::both().id_salt("solution").auto_shrink(false).show(ui, |ui| {
-            let job = code_job(t, "cuda", &exercise.reference);
+            let job = code_job(t, "cuda", text(fast));
             ui.add(egui::Label::new(job).extend().selectable(true));
         });
     });
+    ui.data_mut(|data| data.insert_temp(which, fast));
 }

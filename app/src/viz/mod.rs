@@ -16,6 +16,7 @@ mod launch;
 mod loops;
 mod memory;
 mod occupancy;
+mod roofline;
 mod tiled;
 mod tiles;
 mod transfer;
@@ -74,6 +75,7 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
         Box::new(coalescing::Coalescing::default()),
         Box::new(banks::Banks::default()),
         Box::new(occupancy::Occupancy::default()),
+        Box::new(roofline::Roofline::default()),
     ]
 }
 

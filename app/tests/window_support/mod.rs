@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use curriculum::Course;
 use curriculum::store::{Store, ThemeChoice};
+use curriculum::{Course, Exercise};
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources, Severity};
@@ -18,6 +18,7 @@ use lockstep::effect::Update;
 use lockstep::lab::{Engine, Scripted};
 use lockstep::state::{Compiler, JobKey, LabKey, Slot};
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -48,15 +49,31 @@ impl Engine for Shared {
     }
 }
 
-/// Holds frames to the promise: half a frame time in the middle, and at most one in fifty over 50 ms, because a test
-/// shares its cores with others.
-pub fn check_frames(mut frames: Vec<Duration>) {
-    frames.sort();
-    let (median, slowest) = (frames[frames.len() / 2], frames[frames.len() - 1]);
-    let late = frames.iter().filter(|frame| **frame > Duration::from_millis(50)).count();
-    println!("{} frames, median {median:?}, slowest {slowest:?}, {late} over 50 ms", frames.len());
-    assert!(median < Duration::from_millis(25), "median {median:?}");
-    assert!(late * 50 <= frames.len(), "{late} of {} frames took over 50 ms; slowest {slowest:?}", frames.len());
+/// Longest that a frame may keep the learner waiting.
+pub const FRAME_PROMISE: Duration = Duration::from_millis(50);
+
+/// Stretches of frames that may be spoiled by other tests on the same cores before the promise counts as broken.
+const STRETCHES: usize = 4;
+
+/// Draws frames for a second, up to four times, until not one of them takes longer than promised.
+pub fn check_frames(mut draw: impl FnMut()) {
+    let mut worst = Vec::new();
+    for _ in 0..STRETCHES {
+        let (start, mut slowest, mut count) = (Instant::now(), Duration::ZERO, 0);
+        while start.elapsed() < Duration::from_secs(1) {
+            let frame = Instant::now();
+            draw();
+            slowest = slowest.max(frame.elapsed());
+            count += 1;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        println!("{count} frames, slowest {slowest:?}");
+        if slowest < FRAME_PROMISE {
+            return;
+        }
+        worst.push(slowest);
+    }
+    panic!("a frame took longer than {FRAME_PROMISE:?} in every stretch: {worst:?}");
 }
 
 /// A window with its scratch folder.
@@ -77,8 +94,17 @@ impl Window {
     }
 
     pub fn open_in(folder: tempfile::TempDir, dark: bool, size: [f32; 2], script: Script) -> Self {
+        let (harness, engine) = Self::parts(folder.path().to_owned(), dark, size, script);
+        let mut window = Self { harness, engine, folder };
+        window.until("the text is read", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+        window.settle();
+        window
+    }
+
+    /// The window alone, on a data folder that outlives it.
+    pub fn parts(path: PathBuf, dark: bool, size: [f32; 2], script: Script) -> (Harness<'static, App>, Shared) {
         let engine = Shared(Rc::new(RefCell::new(Scripted::new(script))));
-        let (given, path) = (engine.clone(), folder.path().to_owned());
+        let given = engine.clone();
         let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
         let harness = Harness::builder().with_theme(theme).with_size(size).with_max_steps(64).build_eframe(move |cc| {
             let store = Store::open(&path).expect("a fresh data folder");
@@ -93,10 +119,7 @@ impl Window {
             app.open_first(Some("week1/day4"));
             app
         });
-        let mut window = Self { harness, engine, folder };
-        window.until("the text is read", |app| app.state.desk().is_some_and(|desk| desk.loaded));
-        window.settle();
-        window
+        (harness, engine)
     }
 
     /// Draws frames until it holds; background work gets real time.
@@ -343,9 +366,17 @@ pub fn answer(job: &Job) -> Vec<Event> {
 
 /// Day 4's reference kernel, as the course has it.
 pub fn reference() -> String {
+    exercise(|exercise| exercise.reference.clone())
+}
+
+/// The plain answer to day 4, as the course has it.
+pub fn solution() -> String {
+    exercise(|exercise| exercise.solution().to_owned())
+}
+
+fn exercise(read: impl Fn(&Exercise) -> String) -> String {
     let course = Course::embedded();
-    let day = course.day("week1/day4").expect("day 4");
-    day.exercise().expect("an exercise").reference.clone()
+    read(course.day("week1/day4").expect("day 4").exercise().expect("an exercise"))
 }
 
 /// A guarded vector add that both the script and the judge pass.

@@ -1,7 +1,7 @@
-//! Scaffold and reference: solving changes only the places that are marked.
+//! Scaffold and solution: solving changes only the places that are marked.
 //!
 //! A place begins at a comment with `TODO` and ends at the next blank line or at a closing brace. Everything else of the
-//! scaffold, comments and spacing aside, stands in the reference in the same order.
+//! scaffold, comments and spacing aside, stands in the solution in the same order.
 
 /// Something wrong with a scaffold.
 pub(super) struct Mark<'a> {
@@ -10,15 +10,15 @@ pub(super) struct Mark<'a> {
     pub what: String,
 }
 
-pub(super) fn findings<'a>(scaffold: &'a str, reference: &str) -> Vec<Mark<'a>> {
+pub(super) fn findings<'a>(scaffold: &'a str, solution: &str) -> Vec<Mark<'a>> {
     let mut marks = Vec::new();
     if !scaffold.contains("TODO") {
         marks.push(Mark { near: "", what: "no TODO: a learner would not know where to write".to_owned() });
     }
-    if code_lines(reference).any(|line| line.contains("TODO")) || reference.contains("// TODO") {
-        marks.push(Mark { near: "", what: "the reference has a TODO left".to_owned() });
+    if code_lines(solution).any(|line| line.contains("TODO")) || solution.contains("// TODO") {
+        marks.push(Mark { near: "", what: "the solution has a TODO left".to_owned() });
     }
-    let solved: Vec<String> = code_lines(reference).collect();
+    let solved: Vec<String> = code_lines(solution).collect();
     let mut at = 0;
     for line in outside_places(scaffold) {
         let code = strip(line);
@@ -29,7 +29,7 @@ pub(super) fn findings<'a>(scaffold: &'a str, reference: &str) -> Vec<Mark<'a>> 
             Some(offset) => at += offset + 1,
             None => marks.push(Mark {
                 near: line,
-                what: format!("`{}` is outside the TODO places, but the reference does not have it there", line.trim()),
+                what: format!("`{}` is outside the TODO places, but the solution does not have it there", line.trim()),
             }),
         }
     }

@@ -102,12 +102,12 @@ pub struct PredictRun {
 pub enum PredictKernel {
     /// The text in the editor.
     Learner,
+    /// The plain answer.
+    Solution,
+    /// What benchmarks compare with.
     Reference,
     /// An experiment by name, knobs at their defaults unless given.
-    Experiment {
-        name: String,
-        knobs: Vec<(String, i64)>,
-    },
+    Experiment { name: String, knobs: Vec<(String, i64)> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

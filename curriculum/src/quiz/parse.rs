@@ -289,11 +289,15 @@ impl Reader<'_> {
         let knobs: Vec<_> = knobs.iter().map(|(name, value)| (name.clone(), *value)).collect();
         let kernel = match kernel.as_str() {
             "learner" => PredictKernel::Learner,
+            "solution" => PredictKernel::Solution,
             "reference" => PredictKernel::Reference,
             other => match other.strip_prefix("experiments/") {
                 Some(name) => PredictKernel::Experiment { name: name.to_owned(), knobs },
                 None => {
-                    self.error(at, format!("`learner`, `reference` or `experiments/NAME` (found `{other}`)"));
+                    self.error(
+                        at,
+                        format!("`learner`, `solution`, `reference` or `experiments/NAME` (found `{other}`)"),
+                    );
                     return None;
                 }
             },

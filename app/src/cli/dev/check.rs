@@ -68,7 +68,7 @@ fn lines(items: &[impl ToString]) -> String {
 /// Compiles and judges all kernels of an exercise; returns how many.
 fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
     let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
-    let mut count = 2;
+    let mut count = 1;
     out::transient(&format!("{}: scaffold", exercise.folder));
     let scaffold = check(lab, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
     match (&scaffold.outcome, &scaffold.verdict) {
@@ -76,16 +76,13 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
         (Outcome::Done, _) => say("scaffold.cu", "it passes; a learner would have nothing to do".into()),
         _ => say("scaffold.cu", format!("it must compile and run: {}", why(&scaffold))),
     }
-    out::transient(&format!("{}: reference", exercise.folder));
-    let reference = check(lab, "reference.cu", &exercise.reference, &exercise.spec)?;
-    if !reference.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-        say("reference.cu", format!("it must pass: {}", why(&reference)));
-    }
-    if let Some(fast) = &exercise.fast {
+    let plain = exercise.plain_solution.as_ref().map(|text| ("solution.cu", text));
+    for (file, text) in plain.into_iter().chain([("reference.cu", &exercise.reference)]) {
         count += 1;
-        let answer = check(lab, "fast.cu", fast, &exercise.spec)?;
+        out::transient(&format!("{}: {file}", exercise.folder));
+        let answer = check(lab, file, text, &exercise.spec)?;
         if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-            say("fast.cu", format!("it must pass: {}", why(&answer)));
+            say(file, format!("it must pass: {}", why(&answer)));
         }
     }
     for wrong in &exercise.wrongs {

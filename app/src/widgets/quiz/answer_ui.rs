@@ -43,6 +43,7 @@ pub(super) fn answer_ui(ui: &mut Ui, question: &Question, state: &mut QuestionSt
 fn run_sentence(run: &PredictRun) -> String {
     let kernel = match &run.kernel {
         PredictKernel::Learner => "your kernel".to_owned(),
+        PredictKernel::Solution => "our solution".to_owned(),
         PredictKernel::Reference => "the reference kernel".to_owned(),
         PredictKernel::Experiment { name, .. } => format!("the experiment {name}"),
     };
