@@ -4,13 +4,14 @@ mod lab_support;
 mod window_support;
 
 use curriculum::Course;
-use curriculum::store::Store;
+use curriculum::store::{Remote, Store};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use gpu_core::device::DeviceChoice;
 use lockstep::app::App;
 use lockstep::command::{Action, Command};
 use lockstep::lab::Labs;
-use lockstep::state::Compiler;
+use lockstep::state::{Compiler, DeviceKey, LabKey};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -31,6 +32,8 @@ impl Real {
             let engine = Labs::new(path.clone(), cc.egui_ctx.clone()).with_worker(command);
             let mut app = App::with_parts(&cc.egui_ctx, Course::embedded(), store, path, Box::new(engine));
             app.state.settings.nvrtc = Some(nvrtc);
+            let command = format!("sh -c 'exec {} worker'", env!("CARGO_BIN_EXE_lockstep"));
+            app.state.settings.remotes.push(Remote { name: "other".into(), command });
             app.start(Some("week1/day4"));
             app
         });
@@ -107,8 +110,8 @@ fn predictions_are_measured_and_marked() {
         for shown in shown {
             assert!(real.has(shown), "{shown:?} is not shown after {question}");
         }
-        let answers = real.harness.state().state.progress.days.values().map(|day| day.answers.clone());
-        answers.last().unwrap_or_default()
+        let mut days = real.harness.state().state.progress.days.values();
+        days.next_back().map(|day| day.answers.clone()).unwrap_or_default()
     };
     let answers = predict("A warp of the plain solution", "8", &["128 / 32 = 4 sectors"]);
     assert!(!answers["predict-sectors"].correct);
@@ -125,6 +128,40 @@ fn compiler_errors_are_marked_while_typing() {
     real.until("the error", |app| app.state.desk().is_some_and(|desk| desk.editor.marks.iter().next().is_some()));
     real.harness.run_steps(4);
     assert!(real.has("Error on line 6") && real.has("oops"));
+}
+
+/// A device of another machine, here behind `sh -c`, and what it measures.
+fn check_and_bench(real: &mut Real, key: DeviceKey) {
+    real.command(Command::PickDevice(key.clone()));
+    real.until("the device", |app| app.state.devices.info(&key).is_some());
+    real.command(Command::OpenInEditor(window_support::reference()));
+    for action in [Action::Check, Action::Benchmark] {
+        real.command(Command::Do(action));
+        real.until("the run", |app| !app.state.is_running());
+    }
+    let desk = real.harness.state().state.desk().expect("a text");
+    let bench = desk.bench.value().unwrap_or_else(|| panic!("no figures: {:?}", desk.trouble));
+    assert!(bench.passed_check && !bench.points.is_empty(), "{}", bench.summary);
+    println!("{key:?}: {}", bench.summary);
+    let timed = bench.points.iter().all(|point| point.stats.is_some() && point.reference.is_none());
+    assert_eq!(timed, key.choice != DeviceChoice::Emulator, "times on a GPU, none on the emulator");
+    assert!(desk.runs.last().is_some_and(|run| run.points.len() == bench.points.len()), "the plot gets its points");
+    real.harness.run_steps(4);
+}
+
+#[test]
+fn a_remote_emulator_is_picked_and_counts() {
+    let lab = LabKey::Remote("other".into());
+    check_and_bench(&mut Real::open(), DeviceKey { lab, choice: DeviceChoice::Emulator });
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_gpu_is_picked_and_timed_here_and_remotely() {
+    let mut real = Real::open();
+    for lab in [LabKey::Here, LabKey::Remote("other".into())] {
+        check_and_bench(&mut real, DeviceKey { lab, choice: DeviceChoice::Gpu(0) });
+    }
 }
 
 /// An endless kernel in a real worker: frames go on, Stop ends it, and the next kernel runs.

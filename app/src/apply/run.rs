@@ -44,7 +44,9 @@ impl State {
         let Some((text, spec)) = self.text_and_spec() else { return };
         // An experiment has parameters of its own; the reference would not fit them.
         let own = self.experiment().is_some();
-        let reference = self.exercise().filter(|_| !own).map(|exercise| source(&exercise.reference));
+        let reference = self.exercise().filter(|_| !own).map(|exercise| exercise.reference.as_str());
+        // The reference beside itself would say nothing.
+        let reference = reference.filter(|reference| *reference != text).map(source);
         let job = Job::Bench {
             source: source(&text),
             spec: Box::new(spec),

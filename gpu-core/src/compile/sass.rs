@@ -33,8 +33,8 @@ fn run(nvdisasm: &Path, cubin: &[u8], data_dir: &Path) -> Result<String, String>
     file.write_all(cubin).map_err(|error| format!("cannot write a scratch file: {error}"))?;
 
     let mut child = Command::new(nvdisasm)
-        // `-g`: source lines from the line table.
-        .arg("-g")
+        // `-c`: only sections of code, not the debugger's bytes; `-g`: source lines from the line table.
+        .args(["-c", "-g"])
         .arg(file.path())
         .env_clear()
         .stdin(Stdio::null())
