@@ -158,6 +158,7 @@ impl App {
             dialog: None,
             toasts: Vec::new(),
             next_id: 0,
+            rungs: BTreeMap::default(),
             measured: None,
         };
         theme::install(ctx);
@@ -256,6 +257,8 @@ impl App {
                 Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),
                 Effect::PickImport => self.services.pick_import(),
                 Effect::PickExport { name, text } => self.services.pick_export(name, text),
+                Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
+                Effect::StopRung => self.services.stop_rung(),
                 Effect::LookForCompiler => self.services.look_for_compiler(self.state.settings.nvrtc.clone()),
                 Effect::InstallCompiler => self.services.install_compiler(),
                 Effect::StopInstall => self.services.stop_install(),

@@ -87,6 +87,8 @@ impl State {
             Command::StopInstall => effects.push(Effect::StopInstall),
             Command::LookForCompiler => effects.push(Effect::LookForCompiler),
             Command::HideCompilerBanner => self.compiler_banner_hidden = true,
+            Command::RunRung(file) => self.run_rung(&file, effects),
+            Command::StopRung => effects.push(Effect::StopRung),
             Command::Answered { question, correct } => self.answered(&question, correct, effects),
             Command::Predict { question, run } => self.predict(question, *run, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),

@@ -370,6 +370,9 @@ pub enum Command {
     StopInstall,
     LookForCompiler,
     HideCompilerBanner,
+    /// Runs a Python rung of the open day, by file name.
+    RunRung(String),
+    StopRung,
     Answered {
         question: String,
         correct: bool,

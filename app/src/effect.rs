@@ -1,7 +1,8 @@
 //! What a change of the state asks of the world, and what the world answers. Both are plain data: nothing in
 //! [`crate::apply`] touches a file, a process or a clock.
 
-use crate::state::{JobKey, LabKey, Purpose};
+use crate::rungs::Line;
+use crate::state::{JobKey, LabKey, Purpose, RungKey};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
 use curriculum::store::{RunRecord, Slot};
@@ -53,6 +54,13 @@ pub enum Effect {
         name: String,
         text: String,
     },
+    /// Run a Python rung with the learner's Python.
+    RunRung {
+        key: RungKey,
+        source: String,
+        python: Option<PathBuf>,
+    },
+    StopRung,
     LookForCompiler,
     InstallCompiler,
     StopInstall,
@@ -77,6 +85,9 @@ pub enum Update {
     Imported(Result<(String, String), String>),
     Exported(Result<Option<PathBuf>, String>),
     Compiler(crate::state::Compiler),
+    /// A line of a rung.
+    RungLine(RungKey, Line),
+    RungEnded(RungKey, Result<(), String>),
     Course(Result<Arc<Course>, String>),
     /// Something went wrong with the learner's files.
     Problem(String),

@@ -15,6 +15,7 @@ pub mod lab;
 pub mod panels;
 pub mod paths;
 pub mod ready;
+pub mod rungs;
 pub mod services;
 #[deny(clippy::disallowed_methods)]
 pub mod state;

@@ -2,7 +2,8 @@
 //! sends its finding as an [`Update`] and wakes the window.
 
 use crate::effect::Update;
-use crate::state::Compiler;
+use crate::rungs;
+use crate::state::{Compiler, RungKey};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
 use curriculum::store::{RunRecord, Slot, Store};
@@ -24,6 +25,7 @@ pub struct Services {
     receiver: Receiver<Update>,
     context: egui::Context,
     stop_install: Arc<AtomicBool>,
+    stop_rung: Arc<AtomicBool>,
     pub store: Arc<Store>,
     pub data_dir: PathBuf,
 }
@@ -31,7 +33,7 @@ pub struct Services {
 impl Services {
     pub fn new(context: egui::Context, store: Arc<Store>, data_dir: PathBuf) -> Self {
         let (sender, receiver) = channel();
-        Self { sender, receiver, context, stop_install: Arc::default(), store, data_dir }
+        Self { sender, receiver, context, stop_install: Arc::default(), stop_rung: Arc::default(), store, data_dir }
     }
 
     pub fn context(&self) -> &egui::Context {
@@ -118,6 +120,20 @@ impl Services {
             };
             send(Update::Exported(saved));
         });
+    }
+
+    pub fn run_rung(&self, key: RungKey, source: String, python: Option<PathBuf>) {
+        let stop = self.stop_rung.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("Python rung", move |send| {
+            let mut each = |line| send(Update::RungLine(key.clone(), line));
+            let ended = rungs::run(python.as_deref(), &key.file, &source, &[], &stop, &mut each);
+            send(Update::RungEnded(key.clone(), ended));
+        });
+    }
+
+    pub fn stop_rung(&self) {
+        self.stop_rung.store(true, Ordering::Relaxed);
     }
 
     pub fn look_for_compiler(&self, setting: Option<PathBuf>) {

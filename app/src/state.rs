@@ -232,6 +232,23 @@ pub enum Purpose {
     },
 }
 
+/// A day's id and the file name of one of its Python rungs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RungKey {
+    pub day: String,
+    pub file: String,
+}
+
+/// What a rung said when it ran last.
+#[derive(Clone, Debug, Default)]
+pub struct RungRun {
+    pub running: bool,
+    pub figures: Vec<crate::rungs::Figure>,
+    /// Other text that it printed, cut to the first lines.
+    pub said: Vec<String>,
+    pub problem: Option<String>,
+}
+
 /// The run under way.
 #[derive(Clone, Debug)]
 pub struct Running {
@@ -380,6 +397,7 @@ pub struct State {
     pub dialog: Option<Dialog>,
     pub toasts: Vec<Toast>,
     pub next_id: u64,
+    pub rungs: BTreeMap<RungKey, RungRun>,
     /// A measured prediction on its way to the quiz: question and value in the quantity's unit.
     pub measured: Option<(String, Result<f64, String>)>,
 }

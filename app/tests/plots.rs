@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, Ceilings, Stats, Timing};
 use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
-use lockstep::widgets::timing_plot::{self, Measure, TimedRun, TimingAction, TimingPlotState};
+use lockstep::widgets::timing_plot::{self, Measure, OtherTime, TimedRun, TimingAction, TimingPlotState};
 
 /// Made-up runs with the shape of real ones.
 fn run(number: u32, median_us: Option<f64>) -> TimedRun {
@@ -62,6 +62,17 @@ fn on_gpu() -> Vec<TimedRun> {
     runs
 }
 
+/// A Python script that did the same, at this size and at another.
+fn others() -> Vec<OtherTime> {
+    let time = |case: &str| OtherTime {
+        case: case.into(),
+        name: "triton".into(),
+        device: "NVIDIA H200".into(),
+        median_ns: 4100.0,
+    };
+    vec![time("n = 1048576"), time("n = 7")]
+}
+
 #[test]
 fn timing_plot_of_measured_runs() {
     let mut shots = support::Shots::default();
@@ -71,7 +82,7 @@ fn timing_plot_of_measured_runs() {
         ("timing_rate", Measure::Rate, false),
     ] {
         shots.both_themes(name, [620.0, 420.0], || {
-            let mut state = TimingPlotState { measure: Some(measure), log, case: None };
+            let mut state = TimingPlotState { measure: Some(measure), log, case: None, others: others() };
             move |ui: &mut egui::Ui| {
                 timing_plot::show(ui, &mut state, &on_gpu(), 390.0);
             }
@@ -84,7 +95,7 @@ fn runs_on_the_emulator_are_counted_and_never_timed() {
     let runs: Vec<_> = (1..=4).map(|number| run(number, None)).collect();
     support::both_themes("timing_counters", [620.0, 420.0], || {
         // Asking for a time gives counters where there is no time.
-        let mut state = TimingPlotState { measure: Some(Measure::Time), log: false, case: None };
+        let mut state = TimingPlotState { measure: Some(Measure::Time), log: false, case: None, others: others() };
         let runs = runs.clone();
         move |ui: &mut egui::Ui| {
             timing_plot::show(ui, &mut state, &runs, 390.0);

@@ -239,6 +239,44 @@ fn hints_come_one_by_one_and_the_solution_asks_first() {
     assert!(window.text().contains("TODO"), "the learner's text is one undo away");
 }
 
+/// The learner's Python is whatever the settings name; here one that answers at once.
+#[cfg(unix)]
+#[test]
+fn a_python_rung_runs_and_shows_what_it_found() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut window = Window::open(true, SIZE, simple_script());
+    let python = window.folder.path().join("python");
+    let say = |text: &str| {
+        std::fs::write(&python, format!("#!/bin/sh\n{text}\n")).expect("a scratch file");
+        std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).expect("a scratch file");
+    };
+    window.harness.state_mut().state.settings.python = Some(python.clone());
+    window.key(Modifiers::COMMAND, Key::Num4);
+    let day = window.app().state.day().expect("a day").clone();
+    let rung = day.exercises[0].rungs[0].clone();
+    let run = |window: &mut Window| {
+        window.do_command(Command::RunRung(rung.file.clone()));
+        window.until("the script's end", |app| app.state.rungs.values().all(|rung| !rung.running));
+        window.settle();
+    };
+    say("echo warming up; echo '{\"name\": \"n = 1000\", \"rung\": \"triton\", \"device\": \"a GPU\", \
+         \"median_ms\": 0.004, \"ok\": true}'");
+    run(&mut window);
+    for shown in ["✔ right", "on a GPU", "warming up", "in the plot"] {
+        assert!(window.has(shown), "{shown:?} is not shown");
+    }
+    say("echo '{\"rung\": \"triton\", \"ok\": false, \"error\": \"torch not found\"}'; exit 2");
+    run(&mut window);
+    assert!(window.has("The script failed: torch not found") && !window.has("✔ right"));
+    say("while true; do :; done");
+    window.do_command(Command::RunRung(rung.file.clone()));
+    assert!(window.has("Stop the script"));
+    window.key(Modifiers::COMMAND, Key::Period);
+    window.until("the stop", |app| app.state.rungs.values().all(|rung| !rung.running));
+    window.settle();
+    assert!(window.has("The script failed: stopped"));
+}
+
 #[test]
 fn reset_asks_and_can_be_undone() {
     let mut window = Window::open(true, SIZE, simple_script());

@@ -2,7 +2,9 @@
 
 use crate::command::Command;
 use crate::effect::Effect;
-use crate::state::{Compiler, Dialog, LabKey, Purpose, ResultTab, Running, State, ToastKind, WorkTab};
+use crate::state::{
+    Compiler, Dialog, LabKey, Purpose, ResultTab, RungKey, RungRun, Running, State, ToastKind, WorkTab,
+};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::TraceRequest;
@@ -108,7 +110,24 @@ impl State {
         effects.push(Effect::Submit { lab, job: Box::new(job), purpose, slot });
     }
 
+    pub(super) fn run_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let mut rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
+        let Some(rung) = rungs.find(|rung| rung.file == file) else { return };
+        if self.rungs.values().any(|rung| rung.running) {
+            self.toast(ToastKind::Info, "A script is running; stop it first (Ctrl+.)");
+            return;
+        }
+        let key = RungKey { day: day.id.clone(), file: file.to_owned() };
+        self.rungs.insert(key.clone(), RungRun { running: true, ..RungRun::default() });
+        effects.push(Effect::RunRung { key, source: rung.source.clone(), python: self.settings.python.clone() });
+    }
+
     pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
+        if self.rungs.values().any(|rung| rung.running) {
+            effects.push(Effect::StopRung);
+        }
         if let Some(running) = &mut self.running {
             running.stopping = true;
             "Stopping".clone_into(&mut running.progress);

@@ -1,7 +1,11 @@
 //! What background work found, turned into state.
 
 use crate::effect::{Effect, Update};
+use crate::rungs::Line;
 use crate::state::{Compiler, State, ToastKind};
+
+/// Printed lines of a rung that are kept beside its figures.
+const RUNG_LINES: usize = 50;
 
 impl State {
     /// Takes in one finding.
@@ -42,6 +46,19 @@ impl State {
                         desk.compile_at_s = Some(now_s);
                     }
                 }
+            }
+            Update::RungLine(key, line) => {
+                let rung = self.rungs.entry(key).or_default();
+                match line {
+                    Line::Figure(figure) => rung.figures.push(figure),
+                    Line::Said(text) if rung.said.len() < RUNG_LINES => rung.said.push(text),
+                    Line::Said(_) => {}
+                }
+            }
+            Update::RungEnded(key, ended) => {
+                let rung = self.rungs.entry(key).or_default();
+                rung.running = false;
+                rung.problem = ended.err();
             }
             Update::Course(Ok(course)) => {
                 self.course = course;

@@ -2,7 +2,7 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
-use crate::state::{Pane, WorkTab};
+use crate::state::{Pane, RungKey, WorkTab};
 use crate::theme::{self, space};
 use crate::widgets::quiz::{self, QuizAction};
 use curriculum::{Block, Day, Step};
@@ -158,20 +158,72 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     ui.separator();
     ui.label(RichText::new("The same in Python").strong());
     for rung in rungs {
-        CollapsingHeader::new(&rung.title).id_salt(&rung.file).show(ui, |ui| {
-            let needs = if rung.packages.is_empty() {
-                "Needs Python alone.".to_owned()
-            } else {
-                format!("Needs {}.", rung.packages.join(", "))
-            };
-            let text = format!("{} Save it as {} and run it with your own Python.", needs, rung.file);
-            ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
+        ui.label(&rung.title);
+        let needs = if rung.packages.is_empty() {
+            "Needs Python alone.".to_owned()
+        } else {
+            format!("Needs {}.", rung.packages.join(", "))
+        };
+        let text = format!("{needs} It runs with your own Python (Settings), and no exercise depends on it.");
+        ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
+        rung_ui(ui, screen, day, &rung.file);
+        CollapsingHeader::new(format!("Show {}", rung.file)).id_salt(&rung.file).show(ui, |ui| {
             screen.markdown_ui(
                 ui,
                 &format!("rung/{}/{}", day.id, rung.file),
                 &format!("```python\n{}```\n", rung.source),
             );
         });
+    }
+}
+
+/// Runs a rung and shows what it found.
+fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, file: &str) {
+    let t = theme::tokens(ui);
+    let key = RungKey { day: day.id.clone(), file: file.to_owned() };
+    let run = screen.state.rungs.get(&key).cloned().unwrap_or_default();
+    ui.horizontal(|ui| {
+        if !run.running {
+            if ui.button("▶ Run the script").on_hover_text(format!("Runs {file} with your own Python")).clicked() {
+                screen.send(Command::RunRung(file.to_owned()));
+            }
+            return;
+        }
+        parts::busy(ui);
+        ui.label(format!("Running {file}"));
+        if ui.button("Stop the script").clicked() {
+            screen.send(Command::StopRung);
+        }
+    });
+    if let Some(problem) = &run.problem {
+        parts::notice(ui, t.fail_soft, t.fail, |ui| {
+            ui.add(egui::Label::new(format!("The script failed: {problem}")).wrap());
+        });
+    }
+    for line in &run.said {
+        ui.add(egui::Label::new(RichText::new(line).monospace().small()).wrap());
+    }
+    if run.figures.is_empty() {
+        return;
+    }
+    egui::Grid::new(("rung", file)).num_columns(3).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
+        for name in ["Size", "Result", "Time"] {
+            parts::caption(ui, name);
+        }
+        ui.end_row();
+        for figure in &run.figures {
+            ui.monospace(&figure.name);
+            let (text, color) = if figure.ok { ("✔ right", t.pass) } else { ("✖ wrong", t.fail) };
+            ui.label(RichText::new(text).color(color));
+            match figure.median_ms {
+                Some(ms) => ui.monospace(format!("{} on {}", parts::time(1e6 * ms), figure.device)),
+                None => ui.label(RichText::new(format!("not timed: {}", figure.device)).color(t.text_muted)),
+            };
+            ui.end_row();
+        }
+    });
+    if run.figures.iter().any(|figure| figure.median_ms.is_some()) {
+        ui.label(RichText::new("The times are in the plot beside your kernel's.").small().color(t.text_muted));
     }
 }
 

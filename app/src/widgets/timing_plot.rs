@@ -122,6 +122,19 @@ pub struct TimingPlotState {
     pub log: bool,
     /// Name of the size; None is the last one.
     pub case: Option<String>,
+    /// Times of other programs that do the same, drawn as levels.
+    pub others: Vec<OtherTime>,
+}
+
+/// What another program needed for one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherTime {
+    /// Name of the size.
+    pub case: String,
+    /// `triton`
+    pub name: String,
+    pub device: String,
+    pub median_ns: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -242,7 +255,8 @@ pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height:
             }
         });
     });
-    let chart = Chart { runs: &runs, measure, log: state.log };
+    let others: Vec<&OtherTime> = state.others.iter().filter(|other| other.case == case).collect();
+    let chart = Chart { runs: &runs, others: &others, measure, log: state.log };
     chart.legend_ui(ui);
     if let Some(number) = chart.plot_ui(ui, plot_kit::height_left(ui, top, height)) {
         actions.push(TimingAction::OpenRun(number));
@@ -253,6 +267,7 @@ pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height:
 
 struct Chart<'a> {
     runs: &'a [&'a TimedRun],
+    others: &'a [&'a OtherTime],
     measure: Measure,
     log: bool,
 }
@@ -264,6 +279,12 @@ impl Chart<'_> {
 
     fn ceiling(&self) -> Option<f64> {
         level(self.runs, self.measure, ceiling_ns)
+    }
+
+    /// Other programs' levels, in the unit of the axis; the runs tell what a time means as a share or rate.
+    fn others(&self) -> impl Iterator<Item = (&OtherTime, f64)> {
+        let value = |ns: f64| level(self.runs, self.measure, |point| point.stats.map(|_| ns));
+        self.others.iter().filter_map(move |other| Some((*other, value(other.median_ns)?)))
     }
 
     /// Value to plot coordinate.
@@ -293,6 +314,10 @@ impl Chart<'_> {
             }
             if self.reference().is_some() {
                 plot_kit::legend_entry(ui, Swatch::Dashed, tokens.reference, "reference kernel");
+            }
+            for (index, (other, _)) in self.others().enumerate() {
+                let text = format!("{}, measured on {}", other.name, other.device);
+                plot_kit::legend_entry(ui, Swatch::Dashed, tokens.series[(index + 4) % tokens.series.len()], &text);
             }
             if self.ceiling().is_some() {
                 let bound = self.runs.last().map_or("", |run| run.point.bound.as_str());
@@ -345,6 +370,7 @@ impl Chart<'_> {
             plot = plot.include_y(0.0);
         }
         let mut levels: Vec<f64> = self.reference().into_iter().chain(self.ceiling()).collect();
+        levels.extend(self.others().map(|(_, value)| value));
         for run in self.runs {
             match drawn(run, self.measure) {
                 Drawn::Measured { low, high, .. } | Drawn::Modelled { low, high } => levels.extend([low, high]),
@@ -389,6 +415,11 @@ impl Chart<'_> {
         if let Some(reference) = self.reference() {
             let y = at(0.0, reference).y;
             let stroke = Stroke::new(1.5, tokens.reference);
+            plot_kit::dashed(painter, pos2(rect.left(), y), pos2(rect.right(), y), stroke);
+        }
+        for (index, (_, value)) in self.others().enumerate() {
+            let y = at(0.0, value).y;
+            let stroke = Stroke::new(1.5, tokens.series[(index + 4) % tokens.series.len()]);
             plot_kit::dashed(painter, pos2(rect.left(), y), pos2(rect.right(), y), stroke);
         }
         let mut marks = Vec::new();

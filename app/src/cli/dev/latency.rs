@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Day whose reference kernel is edited
+    /// Day whose solution is edited
     #[arg(default_value = "week1/day4")]
     day: String,
     /// Edits to time
@@ -30,7 +30,7 @@ const ENDLESS_RUN: Duration = Duration::from_millis(700);
 pub fn run(args: &Args, places: &Places) -> Done {
     let course = content::course(places)?;
     let (_, exercise) = content::exercise(&course, &args.day, None)?;
-    let kernel = content::kernel(places, content::exercise(&course, &args.day, None)?.0, exercise, Some("reference"))?;
+    let kernel = content::kernel(places, content::exercise(&course, &args.day, None)?.0, exercise, Some("solution"))?;
     let target = args.device.target(places)?;
     let lab = engine::start(places, &target);
     let arch = args.device.arch()?;
@@ -129,7 +129,7 @@ impl Timer<'_> {
     fn check(&self, source: &Source) -> Result<f64, super::super::Failure> {
         match self.time(source, None)? {
             (ms, Outcome::Done, true) => Ok(ms),
-            (_, outcome, _) => Err(usage(format!("the reference did not pass: {outcome:?}"))),
+            (_, outcome, _) => Err(usage(format!("the solution did not pass: {outcome:?}"))),
         }
     }
 

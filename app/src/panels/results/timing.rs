@@ -2,9 +2,10 @@
 
 use crate::command::Command;
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Slot};
+use crate::rungs::Figure;
+use crate::state::{Desk, RungKey, Slot};
 use crate::theme::{self, space};
-use crate::widgets::timing_plot::{self, TimedRun, TimingAction};
+use crate::widgets::timing_plot::{self, OtherTime, TimedRun, TimingAction};
 use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Timing};
@@ -27,8 +28,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 Slot::Empty | Slot::Ready(_) => {}
             }
             let runs = timed_runs(desk);
+            let others = rung_times(screen, desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
             let plot = screen.memory.plots.entry(key).or_default();
+            plot.others = others;
             let height = (ui.available_height() - space::M).clamp(250.0, 460.0);
             for action in timing_plot::show(ui, plot, &runs, height) {
                 match action {
@@ -43,6 +46,19 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             }
         });
     });
+}
+
+/// What the exercise's Python rungs measured when they ran last.
+fn rung_times(screen: &Screen<'_>, desk: &Desk) -> Vec<OtherTime> {
+    let Some(exercise) = screen.state.exercise() else { return Vec::new() };
+    let key = |file: &str| RungKey { day: desk.day.clone(), file: file.to_owned() };
+    let runs = exercise.rungs.iter().filter_map(|rung| screen.state.rungs.get(&key(&rung.file)));
+    let figures = runs.flat_map(|run| &run.figures).filter(|figure| figure.ok);
+    let time = |figure: &Figure| {
+        let (case, name) = (figure.name.clone(), figure.rung.clone());
+        Some(OtherTime { case, name, device: figure.device.clone(), median_ns: 1e6 * figure.median_ms? })
+    };
+    figures.filter_map(time).collect()
 }
 
 /// All versions of this text that were timed or counted, numbered from 1. The newest comes with all its details.
