@@ -215,7 +215,7 @@ fn time(
     gpu.load(compiled)?;
     let gpu = &*gpu;
     let reference = match reference {
-        Some(report) => Some((report, gpu.load_apart(&report.cubin)?)),
+        Some(report) => Some((report, gpu.load_reference(report)?)),
         None => None,
     };
     let clock = probes::ClockProbe::new(gpu)?;

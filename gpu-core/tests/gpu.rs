@@ -5,6 +5,9 @@
 //! ```
 //!
 //! They need a GPU with its driver, and NVRTC (`LOCKSTEP_NVRTC` or any place where Lockstep finds it).
+//!
+//! One test is not ignored: it runs the others, but for the measurements of `timed`, against the emulator's driver
+//! library in a process of their own. So the code that drives GPUs is tested on machines with none.
 
 mod support;
 
@@ -34,9 +37,21 @@ fn gpu() -> Gpu {
     Gpu { device, _turn: turn }
 }
 
+/// Set for the tests that run on the emulator's driver library.
+const ON_EMULATED_DRIVER: &str = "LOCKSTEP_TEST_EMULATED_DRIVER";
+
+fn on_emulated_driver() -> bool {
+    std::env::var_os(ON_EMULATED_DRIVER).is_some()
+}
+
 fn compile(text: &str, arch: &str) -> CompileReport {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let toolchain = locate::locate(None, folder.path()).unwrap_or_else(|error| panic!("NVRTC is needed: {error:?}"));
+    let toolchain = match locate::locate(None, folder.path()) {
+        Ok(toolchain) => toolchain,
+        // PTX that was compiled beforehand is all that the emulator's driver takes anyway.
+        Err(_) if on_emulated_driver() && text == support::SOURCE => return support::precompiled(),
+        Err(error) => panic!("NVRTC is needed: {error:?}"),
+    };
     let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
     let source =
         Source { name: "kernel.cu".to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() };
@@ -226,132 +241,191 @@ fn an_endless_kernel_meets_its_limit() {
     println!("{text}, {took:?}");
 }
 
-#[test]
-#[ignore = "needs a GPU"]
-fn ceilings_are_plausible() {
-    let mut gpu = gpu();
-    let go_on = AtomicBool::new(false);
-    let ceilings = bench::ceilings(gpu.device.as_mut(), &mut |_| {}, &go_on).unwrap_or_else(|error| panic!("{error}"));
-    println!("{ceilings:#?}");
-    let info = gpu.device.info();
-    let cores = f64::from(info.multiprocessors.expect("known")) * f64::from(info.clock_khz.expect("known")) * 1e3;
-    // 64 to 128 multiply-adds a clock on every chip since Volta; a probe reaches most of that.
-    assert!(ceilings.fp32_flops > 0.8 * cores * 64.0 * 2.0 && ceilings.fp32_flops < 1.1 * cores * 128.0 * 2.0);
-    if let (Some(khz), Some(bits)) = (info.memory_clock_khz, info.memory_bus_bits) {
-        let nominal = 2.0 * f64::from(khz) * 1e3 * f64::from(bits) / 8.0;
-        assert!((0.6..1.0).contains(&(ceilings.copy_bytes_per_s / nominal)), "{}", ceilings.copy_bytes_per_s / nominal);
-    }
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn wide_vector_addition_keeps_up_with_a_copy() {
-    let mut gpu = gpu();
-    let source = format!("// lockstep: grid = ceil_div(n, 4 * block_x)\n{}", support::SOURCE);
-    let compiled = compile(&source, &gpu.device.info().arch.clone());
-    let reference = compile(support::SOURCE, &gpu.device.info().arch.clone());
-    let spec = support::vector_add("vector_add_wide", &[1, 1000, 4099]);
-    let go_on = AtomicBool::new(false);
-    let report = bench::measure(
-        gpu.device.as_mut(),
-        &compiled,
-        Some(&reference),
-        &spec,
-        &BenchRequest::default(),
-        &mut |_| {},
-        &go_on,
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
-    for point in &report.points {
-        println!(
-            "{}: {:?}\n  copy {:?}\n  reference {:?} {:?}\n  share {:?}\n  {:?}",
-            point.name,
-            point.stats,
-            point.copy,
-            point.reference,
-            point.against_reference,
-            point.share_of_ceiling,
-            point.caveats
-        );
-        assert_eq!(point.rejected, None);
-    }
-    println!("{}", report.summary);
-    let small = &report.points[0];
-    assert!(matches!(small.timing, Some(Timing::Measured { cold_l2: false, .. })), "2^16 elements take microseconds");
-    let large = &report.points[1];
-    assert!(matches!(large.timing, Some(Timing::Measured { cold_l2: true, .. })));
-    let ratio = large.copy.expect("timed").median_ns / large.stats.expect("timed").median_ns;
-    println!("vector add moves {ratio:.3} times the bytes of a copy in the same time");
-    assert!(ratio >= 0.97, "{ratio}");
-    // The same text with and without four elements a thread: both launch shapes are their own.
-    assert!(matches!(large.against_reference, Some(Compared::Faster | Compared::Inconclusive)));
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn a_kernel_that_skips_its_work_is_rejected() {
-    let mut gpu = gpu();
-    let compiled = compile(support::SOURCE, &gpu.device.info().arch.clone());
-    let spec = support::vector_add("lazy_when_large", &[1, 1000]);
-    let go_on = AtomicBool::new(false);
-    let report = bench::measure(gpu.device.as_mut(), &compiled, None, &spec, &quick(), &mut |_| {}, &go_on)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert!(report.passed_check, "it is right at the sizes that are checked");
-    let reason = report.points[1].rejected.as_ref().expect("2^28 elements in no time");
-    println!("{reason}");
-    assert!(reason.contains("impossible"), "{reason}");
-    assert_eq!(report.points[1].share_of_ceiling, None);
-    // With a reference the wrong output is seen as well.
-    let mut reference = compiled.clone();
-    reference.ptx = compiled.ptx.clone();
-    let report = bench::measure(
-        gpu.device.as_mut(),
-        &compiled,
-        Some(&reference),
-        &support::vector_add("does_nothing", &[100]),
-        &quick(),
-        &mut |_| {},
-        &go_on,
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
-    assert!(!report.passed_check && report.points.is_empty());
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn the_first_exercise_passes_and_its_reference_reaches_the_ceiling() {
-    let mut gpu = gpu();
+/// The first exercise: its folder, its spec, and what its kernels are compiled to.
+fn first_exercise(gpu: &Gpu, kernel: &str) -> (Spec, CompileReport) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/week1/day4-first-kernel");
     let spec = Spec::load(&folder.join("exercise.toml")).unwrap_or_else(|error| panic!("{error}"));
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a kernel");
-    let arch = gpu.device.info().arch.clone();
-    let plain = compile(&read("solution.cu"), &arch);
-    let reference = compile(&read("reference.cu"), &arch);
-    for kernel in [&plain, &reference] {
+    let text = std::fs::read_to_string(folder.join(kernel)).expect("a kernel");
+    (spec, compile(&text, &gpu.device.info().arch.clone()))
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_first_exercise_tells_right_from_wrong() {
+    let mut gpu = gpu();
+    if on_emulated_driver() && locate::locate(None, Path::new("")).is_err() {
+        println!("skipped: its kernels are compiled afresh, and there is no NVRTC here");
+        return;
+    }
+    let (spec, solution) = first_exercise(&gpu, "solution.cu");
+    let (_, reference) = first_exercise(&gpu, "reference.cu");
+    for kernel in [&solution, &reference] {
         let verdict = check(&mut gpu, kernel, &spec);
         assert!(verdict.passed, "{}", verdict.summary);
     }
-    let go_on = AtomicBool::new(false);
-    let report = bench::measure(
-        gpu.device.as_mut(),
-        &reference,
-        Some(&plain),
-        &spec,
-        &BenchRequest::default(),
-        &mut |_| {},
-        &go_on,
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
-    println!(
-        "{}\n{:#?}",
-        report.summary,
-        report.points.iter().map(|p| (&p.name, p.stats, p.copy, p.reference, &p.caveats)).collect::<Vec<_>>()
-    );
-    let large = report.points.last().expect("a point");
-    let ratio = large.copy.expect("timed").median_ns / large.stats.expect("timed").median_ns;
-    assert!(ratio >= 0.97, "{ratio}");
     for wrong in &spec.wrong {
-        let verdict = check(&mut gpu, &compile(&read(&wrong.file), &arch), &spec);
+        let (_, compiled) = first_exercise(&gpu, &wrong.file);
+        let verdict = check(&mut gpu, &compiled, &spec);
         assert!(!verdict.passed && verdict.hints.contains(&wrong.fault), "{}: {}", wrong.file, verdict.summary);
+    }
+}
+
+/// Fewer than this and the list below would be testing next to nothing.
+#[cfg(target_os = "linux")]
+const LEAST_TESTS: usize = 8;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn these_tests_pass_on_the_emulated_driver() {
+    let exe = std::env::current_exe().expect("this binary");
+    let library = exe.with_file_name("liblockstep_cuda.so");
+    assert!(library.is_file(), "cargo builds the driver library beside this test: {}", library.display());
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        std::os::unix::fs::symlink(&library, folder.path().join(name)).expect("a link");
+    }
+    let output = std::process::Command::new(&exe)
+        .args(["--ignored", "--nocapture", "--skip", "timed::"])
+        .env("LD_LIBRARY_PATH", folder.path())
+        .env("LOCKSTEP_ARCH", "sm_90")
+        .env(ON_EMULATED_DRIVER, "1")
+        .output()
+        .expect("a child");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{said}");
+    let passed = text.lines().filter_map(|line| line.strip_prefix("test result: ok. ")).next_back();
+    let count = passed.and_then(|line| line.split(' ').next()?.parse::<usize>().ok());
+    assert!(count.is_some_and(|count| count >= LEAST_TESTS), "{text}");
+}
+
+/// Measurements: they mean something on a real GPU only.
+mod timed {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn ceilings_are_plausible() {
+        let mut gpu = gpu();
+        let go_on = AtomicBool::new(false);
+        let ceilings =
+            bench::ceilings(gpu.device.as_mut(), &mut |_| {}, &go_on).unwrap_or_else(|error| panic!("{error}"));
+        println!("{ceilings:#?}");
+        let info = gpu.device.info();
+        let cores = f64::from(info.multiprocessors.expect("known")) * f64::from(info.clock_khz.expect("known")) * 1e3;
+        // 64 to 128 multiply-adds a clock on every chip since Volta; a probe reaches most of that.
+        assert!(ceilings.fp32_flops > 0.8 * cores * 64.0 * 2.0 && ceilings.fp32_flops < 1.1 * cores * 128.0 * 2.0);
+        if let (Some(khz), Some(bits)) = (info.memory_clock_khz, info.memory_bus_bits) {
+            let nominal = 2.0 * f64::from(khz) * 1e3 * f64::from(bits) / 8.0;
+            assert!(
+                (0.6..1.0).contains(&(ceilings.copy_bytes_per_s / nominal)),
+                "{}",
+                ceilings.copy_bytes_per_s / nominal
+            );
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn wide_vector_addition_keeps_up_with_a_copy() {
+        let mut gpu = gpu();
+        let source = format!("// lockstep: grid = ceil_div(n, 4 * block_x)\n{}", support::SOURCE);
+        let compiled = compile(&source, &gpu.device.info().arch.clone());
+        let reference = compile(support::SOURCE, &gpu.device.info().arch.clone());
+        let spec = support::vector_add("vector_add_wide", &[1, 1000, 4099]);
+        let go_on = AtomicBool::new(false);
+        let report = bench::measure(
+            gpu.device.as_mut(),
+            &compiled,
+            Some(&reference),
+            &spec,
+            &BenchRequest::default(),
+            &mut |_| {},
+            &go_on,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        for point in &report.points {
+            println!(
+                "{}: {:?}\n  copy {:?}\n  reference {:?} {:?}\n  share {:?}\n  {:?}",
+                point.name,
+                point.stats,
+                point.copy,
+                point.reference,
+                point.against_reference,
+                point.share_of_ceiling,
+                point.caveats
+            );
+            assert_eq!(point.rejected, None);
+        }
+        println!("{}", report.summary);
+        let small = &report.points[0];
+        assert!(
+            matches!(small.timing, Some(Timing::Measured { cold_l2: false, .. })),
+            "2^16 elements take microseconds"
+        );
+        let large = &report.points[1];
+        assert!(matches!(large.timing, Some(Timing::Measured { cold_l2: true, .. })));
+        let ratio = large.copy.expect("timed").median_ns / large.stats.expect("timed").median_ns;
+        println!("vector add moves {ratio:.3} times the bytes of a copy in the same time");
+        assert!(ratio >= 0.97, "{ratio}");
+        // The same text with and without four elements a thread: both launch shapes are their own.
+        assert!(matches!(large.against_reference, Some(Compared::Faster | Compared::Inconclusive)));
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn a_kernel_that_skips_its_work_is_rejected() {
+        let mut gpu = gpu();
+        let compiled = compile(support::SOURCE, &gpu.device.info().arch.clone());
+        let spec = support::vector_add("lazy_when_large", &[1, 1000]);
+        let go_on = AtomicBool::new(false);
+        let report = bench::measure(gpu.device.as_mut(), &compiled, None, &spec, &quick(), &mut |_| {}, &go_on)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert!(report.passed_check, "it is right at the sizes that are checked");
+        let reason = report.points[1].rejected.as_ref().expect("2^28 elements in no time");
+        println!("{reason}");
+        assert!(reason.contains("impossible"), "{reason}");
+        assert_eq!(report.points[1].share_of_ceiling, None);
+        // With a reference the wrong output is seen as well.
+        let mut reference = compiled.clone();
+        reference.ptx = compiled.ptx.clone();
+        let report = bench::measure(
+            gpu.device.as_mut(),
+            &compiled,
+            Some(&reference),
+            &support::vector_add("does_nothing", &[100]),
+            &quick(),
+            &mut |_| {},
+            &go_on,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        assert!(!report.passed_check && report.points.is_empty());
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn the_reference_of_the_first_exercise_reaches_the_ceiling() {
+        let mut gpu = gpu();
+        let (spec, plain) = first_exercise(&gpu, "solution.cu");
+        let (_, reference) = first_exercise(&gpu, "reference.cu");
+        let go_on = AtomicBool::new(false);
+        let report = bench::measure(
+            gpu.device.as_mut(),
+            &reference,
+            Some(&plain),
+            &spec,
+            &BenchRequest::default(),
+            &mut |_| {},
+            &go_on,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        println!(
+            "{}\n{:#?}",
+            report.summary,
+            report.points.iter().map(|p| (&p.name, p.stats, p.copy, p.reference, &p.caveats)).collect::<Vec<_>>()
+        );
+        let large = report.points.last().expect("a point");
+        let ratio = large.copy.expect("timed").median_ns / large.stats.expect("timed").median_ns;
+        assert!(ratio >= 0.97, "{ratio}");
     }
 }

@@ -31,11 +31,18 @@ pub fn list() -> Vec<DeviceInfo> {
     found.unwrap_or_default()
 }
 
+/// What a module is loaded from: machine code, and the PTX for drivers that take none.
+#[derive(Clone, PartialEq, Eq)]
+struct Images {
+    cubin: Vec<u8>,
+    ptx: String,
+}
+
 /// An open GPU with a warm context.
 pub struct CudaDevice {
     info: DeviceInfo,
     // Fields are dropped in order: the module and the stream before their context.
-    module: Option<(Vec<u8>, Module)>,
+    module: Option<(Images, Module)>,
     pub(crate) stream: Stream,
     pub(crate) context: Arc<CudaContext>,
     /// Measured once per process, when first needed.
@@ -62,9 +69,14 @@ impl CudaDevice {
         self.module = None;
     }
 
-    /// Loads a cubin apart from the device's own module, for a reference kernel or a probe.
-    pub(crate) fn load_apart(&self, image: &[u8]) -> Result<Module, RunError> {
-        Module::load(&self.context, image)
+    /// Loads a probe's PTX, which ends in a zero byte, apart from the device's own module.
+    pub(crate) fn load_apart(&self, ptx: &[u8]) -> Result<Module, RunError> {
+        Module::load(&self.context, ptx)
+    }
+
+    /// Loads a compiled kernel apart from the device's own module, as a reference.
+    pub(crate) fn load_reference(&self, compiled: &CompileReport) -> Result<Module, RunError> {
+        Module::load_compiled(&self.context, &compiled.cubin, &compiled.ptx)
     }
 
     pub(crate) fn free_bytes(&self) -> Result<u64, RunError> {
@@ -96,18 +108,19 @@ impl Device for CudaDevice {
         if driver::is_abandoned() {
             return Err(RunError::Sticky("the GPU's context was lost in an earlier run of this process".to_owned()));
         }
-        if self.module.as_ref().is_some_and(|(cubin, _)| *cubin == compiled.cubin) {
+        let images = Images { cubin: compiled.cubin.clone(), ptx: compiled.ptx.clone() };
+        if self.module.as_ref().is_some_and(|(loaded, _)| *loaded == images) {
             return Ok(());
         }
         self.module = None;
-        if compiled.cubin.is_empty() {
+        if images.cubin.is_empty() && images.ptx.is_empty() {
             return Err(RunError::Environment(format!(
-                "there is no cubin for {}; compile for {}",
+                "there is no code for {}; compile for {}",
                 self.info.name, self.info.arch
             )));
         }
-        let module = Module::load(&self.context, &compiled.cubin)?;
-        self.module = Some((compiled.cubin.clone(), module));
+        let module = Module::load_compiled(&self.context, &images.cubin, &images.ptx)?;
+        self.module = Some((images, module));
         Ok(())
     }
 

@@ -33,6 +33,23 @@ impl Module {
         Ok(Self { handle, context: context.clone() })
     }
 
+    /// Loads the cubin: a driver older than NVRTC cannot read its PTX. A driver that has no use for this machine code
+    /// (the emulator's, which runs PTX) gets the PTX instead.
+    pub fn load_compiled(context: &Arc<CudaContext>, cubin: &[u8], ptx: &str) -> Result<Self, RunError> {
+        if !cubin.is_empty() {
+            context.bind_to_thread().map_err(|error| failed("binding the context", error))?;
+            // SAFETY: the image is a whole cubin and lives through the call.
+            match unsafe { result::module::load_data(cubin.as_ptr().cast()) } {
+                Ok(handle) => return Ok(Self { handle, context: context.clone() }),
+                Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU && !ptx.is_empty() => {}
+                Err(error) => return Err(failed("loading the module", error)),
+            }
+        }
+        let text = CString::new(ptx)
+            .map_err(|_| RunError::BadRequest("the PTX holds a zero byte; compile the kernel again".to_owned()))?;
+        Self::load(context, text.as_bytes_with_nul())
+    }
+
     pub fn function(&self, name: &str) -> Result<Function<'_>, RunError> {
         let missing = || RunError::BadRequest(format!("the module has no kernel called `{name}`"));
         let text = CString::new(name).map_err(|_| missing())?;
