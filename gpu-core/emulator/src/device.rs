@@ -19,6 +19,9 @@ pub struct Device {
 /// 32-bit registers of one multiprocessor, on every architecture of the table.
 pub const REGISTERS_PER_SM: u32 = 65536;
 
+/// Warp schedulers of one multiprocessor, each with its own part of the registers.
+const SCHEDULERS: u32 = 4;
+
 /// By compute capability times ten, ascending.
 const DEVICES: &[(u32, Device)] = &[
     (75, device("sm_75", 1024, 16, 64, 64, 40)),
@@ -65,9 +68,10 @@ impl Device {
         DEVICES.iter().map(|(_, device)| *device)
     }
 
-    /// Blocks that each resource of one multiprocessor has room for. Registers are handed out in units of 256 per warp,
-    /// shared memory in units of 128 bytes with 1 KiB per block reserved from sm_80 on. Resources that a block does not
-    /// use are left out.
+    /// Blocks that each resource of one multiprocessor has room for, as NVIDIA's `cuda_occupancy.h` computes them.
+    /// Registers are handed out in units of 256 per warp from the quarter of the register file that the warp's scheduler
+    /// has; shared memory in units of 128 bytes (256 on sm_75) with 1 KiB per block reserved from sm_80 on. Resources
+    /// that a block does not use are left out.
     pub fn limits(&self, threads: u32, registers: Option<u32>, shared_bytes: u32) -> Vec<(OccupancyLimit, u32)> {
         let warps = threads.div_ceil(32).max(1);
         let max_warps = self.threads_per_sm / 32;
@@ -75,11 +79,15 @@ impl Device {
             vec![(OccupancyLimit::Blocks, self.blocks_per_sm), (OccupancyLimit::Threads, max_warps / warps)];
         if let Some(registers) = registers.filter(|registers| *registers > 0) {
             let per_warp = registers.saturating_mul(32).next_multiple_of(256);
-            limits.push((OccupancyLimit::Registers, REGISTERS_PER_SM / per_warp / warps));
+            // A launch is checked as if every scheduler held as many warps as the fullest one.
+            let checked = u64::from(per_warp) * u64::from(warps.next_multiple_of(SCHEDULERS));
+            let fits = REGISTERS_PER_SM / SCHEDULERS / per_warp * SCHEDULERS / warps;
+            let fits = if checked > u64::from(REGISTERS_PER_SM) || registers > 255 { 0 } else { fits };
+            limits.push((OccupancyLimit::Registers, fits));
         }
-        let reserved = if self.name == "sm_75" { 0 } else { 1024 };
+        let (reserved, unit) = if self.name == "sm_75" { (0, 256) } else { (1024, 128) };
         if shared_bytes > 0 {
-            let each = (shared_bytes.saturating_add(reserved)).next_multiple_of(128);
+            let each = (shared_bytes.saturating_add(reserved)).next_multiple_of(unit);
             limits.push((OccupancyLimit::SharedMemory, self.shared_per_sm / each));
         }
         limits
@@ -100,5 +108,71 @@ impl Device {
         let threads: u32 = launch.block.iter().product();
         let shared = kernel.static_shared_bytes.saturating_add(launch.dynamic_shared_bytes);
         self.occupancy_of(threads, launch.registers_per_thread, shared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks per multiprocessor as NVIDIA's `cuda_occupancy.h` of CUDA 13.5 gives them, with the whole carve-out for
+    /// shared memory: architecture, threads, registers a thread, bytes of shared memory, blocks.
+    const KNOWN: &[(&str, u32, u32, u32, u32)] = &[
+        ("sm_75", 32, 33, 16384, 4),
+        ("sm_75", 32, 65, 1000, 16),
+        ("sm_75", 96, 33, 40000, 1),
+        ("sm_75", 128, 96, 40000, 1),
+        ("sm_75", 256, 128, 16384, 2),
+        ("sm_75", 992, 65, 65536, 0),
+        ("sm_80", 96, 16, 40000, 4),
+        ("sm_80", 96, 255, 1000, 2),
+        ("sm_80", 128, 255, 16384, 2),
+        ("sm_80", 160, 64, 1000, 6),
+        ("sm_80", 160, 168, 65536, 2),
+        ("sm_80", 512, 40, 0, 3),
+        ("sm_80", 512, 64, 100000, 1),
+        ("sm_80", 1024, 33, 1000, 1),
+        ("sm_86", 96, 33, 100000, 1),
+        ("sm_86", 96, 128, 0, 5),
+        ("sm_86", 96, 128, 100000, 1),
+        ("sm_86", 256, 16, 1000, 6),
+        ("sm_86", 256, 40, 0, 6),
+        ("sm_86", 256, 40, 1000, 6),
+        ("sm_86", 256, 128, 16384, 2),
+        ("sm_86", 992, 65, 65536, 0),
+        ("sm_89", 256, 65, 65536, 1),
+        ("sm_89", 512, 65, 65536, 1),
+        ("sm_89", 992, 33, 100000, 1),
+        ("sm_89", 992, 168, 100000, 0),
+        ("sm_90", 32, 40, 40000, 5),
+        ("sm_90", 160, 16, 65536, 3),
+        ("sm_90", 256, 96, 100000, 2),
+        ("sm_90", 256, 255, 1000, 1),
+        ("sm_100", 96, 65, 100000, 2),
+        ("sm_100", 128, 96, 1000, 5),
+        ("sm_100", 256, 168, 65536, 1),
+        ("sm_120", 32, 33, 40000, 2),
+        ("sm_120", 32, 33, 100000, 1),
+        ("sm_120", 32, 96, 1000, 20),
+        ("sm_120", 128, 96, 0, 5),
+        ("sm_120", 128, 168, 0, 3),
+        ("sm_120", 512, 128, 16384, 1),
+        ("sm_121", 32, 168, 0, 12),
+        ("sm_121", 96, 65, 0, 9),
+        ("sm_121", 96, 96, 16384, 5),
+        ("sm_121", 160, 33, 0, 9),
+        ("sm_121", 160, 64, 65536, 1),
+        ("sm_121", 256, 16, 0, 6),
+        ("sm_121", 256, 33, 65536, 1),
+        ("sm_121", 512, 96, 100000, 1),
+        ("sm_121", 512, 168, 1000, 0),
+    ];
+
+    #[test]
+    fn occupancy_is_that_of_cuda() {
+        for &(arch, threads, registers, shared, blocks) in KNOWN {
+            let occupancy = Device::of(arch).occupancy_of(threads, Some(registers), shared);
+            assert_eq!(occupancy.blocks_per_sm, blocks, "{arch}, {threads} threads, {registers} registers, {shared} B");
+        }
     }
 }

@@ -111,6 +111,8 @@ pub struct Options {
     pub deterministic: bool,
     /// The launch stops after this many different faults.
     pub max_faults: usize,
+    /// The device whose limits count; that of the module's target when None.
+    pub device: Option<Device>,
 }
 
 impl Default for Options {
@@ -126,6 +128,7 @@ impl Default for Options {
             workers: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             deterministic: false,
             max_faults: 20,
+            device: None,
         }
     }
 }
@@ -281,7 +284,7 @@ fn run(
         .iter()
         .position(|function| function.entry && function.name == launch.kernel)
         .ok_or("the kernel has no code")?;
-    let device = Device::of(module.target());
+    let device = options.device.unwrap_or_else(|| Device::of(module.target()));
     // A kernel compiled for a cluster shape has it whatever the launch says.
     let clusters = match image.functions[function].cluster {
         Some(shape) if launch.cluster == [1, 1, 1] => shape,

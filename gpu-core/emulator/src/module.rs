@@ -30,6 +30,9 @@ pub struct KernelInfo {
     pub local_bytes: u32,
     /// From `.maxntid` or `.reqntid` (`__launch_bounds__`).
     pub max_threads: Option<u32>,
+    /// 32-bit registers that a thread would need, estimated from the values alive at once: ptxas alone knows. None for
+    /// kernels too large to be looked at.
+    pub register_estimate: Option<u32>,
     /// Source files that its lines name.
     pub sources: Vec<String>,
 }

@@ -1,7 +1,9 @@
 //! The one device that is presented, and what it says of itself.
 
 use std::ffi::{CStr, c_char};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+
+use ptx_emulator::Device;
 
 use crate::abi::*;
 use crate::state;
@@ -9,67 +11,104 @@ use crate::state;
 /// CUDA version that this library answers for: 13.0.
 const DRIVER_VERSION: i32 = 13000;
 
-/// Limits of a compute capability (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The chip that is presented: an architecture of the emulator's table.
+#[derive(Clone, Copy, Debug)]
 pub struct Chip {
     pub major: i32,
     pub minor: i32,
-    pub threads_per_multiprocessor: i32,
-    pub blocks_per_multiprocessor: i32,
-    pub shared_per_multiprocessor_bytes: i32,
-    pub shared_per_block_optin_bytes: i32,
+    pub limits: Device,
 }
 
-pub const REGISTERS_PER_MULTIPROCESSOR: i32 = 65536;
+pub const REGISTERS_PER_MULTIPROCESSOR: i32 = ptx_emulator::REGISTERS_PER_SM as i32;
 pub const SHARED_PER_BLOCK_BYTES: i32 = 48 << 10;
 pub const MAX_THREADS_PER_BLOCK: i32 = 1024;
 pub const WARP_SIZE: i32 = 32;
-/// Shared memory that the system takes of each block since compute capability 8.
-pub const RESERVED_SHARED_PER_BLOCK_BYTES: i32 = 1 << 10;
+/// Presented when neither `LOCKSTEP_ARCH` nor a module says otherwise.
+const DEFAULT_ARCH: &str = "sm_90";
 
-const CHIPS: &[Chip] = &[
-    chip(7, 5, 1024, 16, 64, 64),
-    chip(8, 0, 2048, 32, 164, 163),
-    chip(8, 6, 1536, 16, 100, 99),
-    chip(8, 7, 1536, 16, 164, 163),
-    chip(8, 9, 1536, 24, 100, 99),
-    chip(9, 0, 2048, 32, 228, 227),
-    chip(10, 0, 2048, 32, 228, 227),
-    chip(10, 3, 2048, 32, 228, 227),
-    chip(12, 0, 1536, 24, 100, 99),
-    chip(12, 1, 1536, 24, 100, 99),
-];
+impl Chip {
+    fn new(limits: Device) -> Chip {
+        let number: i32 = limits.name.trim_start_matches("sm_").parse().unwrap_or(90);
+        Chip { major: number / 10, minor: number % 10, limits }
+    }
 
-const fn chip(major: i32, minor: i32, threads: i32, blocks: i32, shared_kib: i32, optin_kib: i32) -> Chip {
-    Chip {
-        major,
-        minor,
-        threads_per_multiprocessor: threads,
-        blocks_per_multiprocessor: blocks,
-        shared_per_multiprocessor_bytes: shared_kib << 10,
-        shared_per_block_optin_bytes: optin_kib << 10,
+    /// The chip called `sm_90`, `sm_90a`, `compute_90` or `90`.
+    fn named(arch: &str) -> Option<Chip> {
+        let digits = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix("compute_")).unwrap_or(arch);
+        let wanted = format!("sm_{}", digits.trim_end_matches(['a', 'f']));
+        Device::all().find(|device| device.name == wanted).map(Chip::new)
+    }
+
+    /// Shared memory that the system takes of each block since compute capability 8.
+    pub fn reserved_shared_bytes(&self) -> i32 {
+        if self.major >= 8 { 1 << 10 } else { 0 }
+    }
+
+    pub fn shared_per_block_bytes(&self) -> i32 {
+        self.limits.shared_per_block as i32
+    }
+
+    pub fn shared_per_multiprocessor_bytes(&self) -> i32 {
+        self.limits.shared_per_sm as i32
+    }
+
+    /// Whether PTX for `target` can be compiled for this chip: any older one; of those with features of one
+    /// architecture (`sm_90a`) only its own, and of those with features of a family (`sm_100f`) later members.
+    fn runs(&self, target: &str) -> bool {
+        let Some(wanted) = Chip::named(target) else { return true };
+        let (own, other) = ((self.major, self.minor), (wanted.major, wanted.minor));
+        match target.chars().last() {
+            Some('a') => own == other,
+            Some('f') => self.major == wanted.major && own >= other,
+            _ => own >= other,
+        }
     }
 }
 
-/// The chip of `LOCKSTEP_ARCH`, or of compute capability 9.0 when it is not set.
-///
-/// An unknown architecture is said once on standard error and replaced by the default.
-pub fn current() -> Chip {
-    static CURRENT: OnceLock<Chip> = OnceLock::new();
-    *CURRENT.get_or_init(|| {
-        let wanted = std::env::var("LOCKSTEP_ARCH").unwrap_or_else(|_| "sm_90".into());
-        by_name(&wanted).unwrap_or_else(|| {
-            let known: Vec<String> = CHIPS.iter().map(|chip| format!("sm_{}{}", chip.major, chip.minor)).collect();
-            explain(format!("LOCKSTEP_ARCH={wanted} is not known; using sm_90. Known: {}", known.join(", ")));
-            by_name("sm_90").unwrap_or(CHIPS[0])
-        })
+/// The chip that `LOCKSTEP_ARCH` asks for. An unknown one is said once on standard error and passed over.
+fn asked_for() -> Option<Chip> {
+    static ASKED: OnceLock<Option<Chip>> = OnceLock::new();
+    *ASKED.get_or_init(|| {
+        let wanted = std::env::var("LOCKSTEP_ARCH").ok()?;
+        let chip = Chip::named(&wanted);
+        if chip.is_none() {
+            let known: Vec<&str> = Device::all().map(|device| device.name).collect();
+            explain(format!("LOCKSTEP_ARCH={wanted} is not known; using {DEFAULT_ARCH}. Known: {}", known.join(", ")));
+        }
+        chip
     })
 }
 
-fn by_name(arch: &str) -> Option<Chip> {
-    let digits = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix("compute_")).unwrap_or(arch);
-    let number: i32 = digits.trim_end_matches(['a', 'f']).parse().ok()?;
-    CHIPS.iter().copied().find(|chip| chip.major * 10 + chip.minor == number)
+/// The chip that a module's target made of the device; see [`accept`].
+static ADOPTED: Mutex<Option<Chip>> = Mutex::new(None);
+
+/// The chip of `LOCKSTEP_ARCH`; else that of a loaded module that the default cannot run; else the default.
+pub fn current() -> Chip {
+    asked_for().or_else(|| *state::lock(&ADOPTED)).or_else(|| Chip::named(DEFAULT_ARCH)).unwrap_or_else(|| {
+        // The table has the default; this keeps a slip in it from ending the program.
+        Chip::new(Device::of(DEFAULT_ARCH))
+    })
+}
+
+/// Makes the device one that can run PTX for `target`, unless `LOCKSTEP_ARCH` forbids it.
+///
+/// # Errors
+/// `CUDA_ERROR_NO_BINARY_FOR_GPU` with what a driver's compiler says.
+pub fn accept(target: &str) -> Result<(), (CUresult, String)> {
+    if current().runs(target) {
+        return Ok(());
+    }
+    if let Some(chip) = asked_for() {
+        let text = format!(
+            "ptxas application ptx input, fatal : the module's .target {target} cannot be compiled for {}; SM version \
+             specified by .target is higher than default SM version assumed, or specific to another chip (unset \
+             LOCKSTEP_ARCH to take the module's own)",
+            chip.limits.name
+        );
+        return Err((NO_BINARY_FOR_GPU, text));
+    }
+    *state::lock(&ADOPTED) = Chip::named(target);
+    Ok(())
 }
 
 /// Multiprocessors presented: one for each host core, so that occupancy answers lead to grids that fit the machine.
@@ -114,14 +153,14 @@ fn attribute(id: u32) -> Option<i32> {
         32..=35 | 50 => 0,
         37 => 256,
         38 => 32 << 20,
-        39 => chip.threads_per_multiprocessor,
+        39 => chip.limits.threads_per_sm as i32,
         40 => 2,
         41 => 1,
         75 => chip.major,
         76 => chip.minor,
         78 => 1,
         79 | 80 => 1,
-        81 => chip.shared_per_multiprocessor_bytes,
+        81 => chip.shared_per_multiprocessor_bytes(),
         83 => 1,
         84 | 85 => 0,
         86 => 1,
@@ -131,17 +170,11 @@ fn attribute(id: u32) -> Option<i32> {
         90 => 1,
         91 => 1,
         95 => 1,
-        97 => chip.shared_per_block_optin_bytes,
+        97 => chip.shared_per_block_bytes(),
         99 => 1,
         101 => 1,
-        106 => chip.blocks_per_multiprocessor,
-        111 => {
-            if chip.major >= 8 {
-                RESERVED_SHARED_PER_BLOCK_BYTES
-            } else {
-                0
-            }
-        }
+        106 => chip.limits.blocks_per_sm as i32,
+        111 => chip.reserved_shared_bytes(),
         113 => 1,
         115 => 1,
         120 => since(9),

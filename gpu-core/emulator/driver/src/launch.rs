@@ -11,7 +11,7 @@ use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options};
 use crate::abi::*;
 use crate::device;
 use crate::graph::NodeKind;
-use crate::module::Function;
+use crate::module::{Function, Registers};
 use crate::state::{self, driver, lock};
 use crate::stream::Work;
 
@@ -143,6 +143,16 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
     if function.info.max_threads.is_some_and(|most| threads > u64::from(most)) {
         return refuse(INVALID_VALUE, format!("{threads} threads a block pass the kernel's own __launch_bounds__"));
     }
+    if matches!(function.registers, Registers::Known(_)) && threads > function.max_threads() as u64 {
+        return refuse(
+            LAUNCH_OUT_OF_RESOURCES,
+            format!(
+                "{threads} threads with {} registers each; a block of this kernel has room for {}",
+                function.registers.count(),
+                function.max_threads()
+            ),
+        );
+    }
     let most = function.max_dynamic_shared_bytes.load(Ordering::Relaxed);
     if shape.dynamic_shared_bytes > most {
         return refuse(
@@ -182,6 +192,7 @@ fn options() -> Options {
         checks: if checks { Checks::ALL } else { Checks::NONE },
         counters: false,
         line_counters: false,
+        device: Some(device::current().limits),
         ..Options::default()
     }
 }
@@ -227,7 +238,7 @@ fn prepare(
         cluster: shape.cluster,
         dynamic_shared_bytes: shape.dynamic_shared_bytes,
         params,
-        registers_per_thread: None,
+        registers_per_thread: Some(function.registers.count()),
         cooperative: shape.cooperative,
     };
     Ok(Arc::new(move || {

@@ -24,6 +24,7 @@
 #[macro_use]
 mod abi;
 mod context;
+mod cubin;
 mod device;
 mod event;
 mod export;

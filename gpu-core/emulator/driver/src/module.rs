@@ -1,5 +1,6 @@
 //! Modules, libraries, functions and their variables.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,12 +8,15 @@ use std::sync::{Arc, Mutex};
 use ptx_emulator::{KernelInfo, Module};
 
 use crate::abi::*;
+use crate::cubin;
 use crate::device;
 use crate::state::{self, driver, lock};
 
 /// A loaded module (`CUmodule` and `CUlibrary` alike).
 pub struct Library {
     pub module: Module,
+    /// Registers by kernel, where machine code told them.
+    registers: HashMap<String, u32>,
     /// Variables that were asked for: address and size.
     globals: Mutex<Vec<(u64, u64)>>,
     functions: Mutex<Vec<(String, Handle)>>,
@@ -23,9 +27,42 @@ pub struct Function {
     pub module: Module,
     pub info: KernelInfo,
     pub library: Handle,
+    pub registers: Registers,
     pub max_dynamic_shared_bytes: AtomicU32,
     carveout: AtomicU32,
     cluster_width: AtomicU32,
+}
+
+/// Registers of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registers {
+    /// From machine code of the same kernel, which the program offered first.
+    Known(u32),
+    /// From the PTX; see [`KernelInfo::register_estimate`].
+    Estimated(u32),
+}
+
+impl Registers {
+    pub fn count(self) -> u32 {
+        match self {
+            Registers::Known(count) | Registers::Estimated(count) => count,
+        }
+    }
+}
+
+/// Most registers that a thread can have; what is assumed of kernels too large for an estimate.
+const MOST_REGISTERS: u32 = 255;
+
+impl Function {
+    /// Threads of the largest block: by the kernel's own bounds, and as its registers allow.
+    pub fn max_threads(&self) -> i32 {
+        let bound = self.info.max_threads.unwrap_or(u32::MAX).min(device::MAX_THREADS_PER_BLOCK as u32);
+        let chip = device::current();
+        let fits = |threads: u32| chip.limits.occupancy_of(threads, Some(self.registers.count()), 0).blocks_per_sm > 0;
+        // Whole warps, for registers are handed out to those.
+        let warps = (1..=bound.div_ceil(32)).rev().find(|warps| fits(warps * 32)).unwrap_or(1);
+        (warps * 32).min(bound) as i32
+    }
 }
 
 /// Whether an address is inside a module variable that was asked for.
@@ -83,6 +120,10 @@ unsafe fn ptx_of(image: *const c_void) -> Result<String, CUresult> {
     }
     let start = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), 4) };
     let magic = u32::from_le_bytes([start[0], start[1], start[2], start[3]]);
+    if start == ELF_MAGIC {
+        // The program may turn to PTX of the same kernels next; what the machine code says of them stays true.
+        cubin::remember(unsafe { cubin::whole(image.cast()) });
+    }
     if start == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC {
         explain("this module is machine code for a GPU; the emulator runs PTX (compile for compute_XX, not sm_XX)");
         return Err(NO_BINARY_FOR_GPU);
@@ -95,12 +136,15 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs) -> Answer {
     if out.is_null() {
         return Err(INVALID_VALUE);
     }
-    let module = Module::load(text).map_err(|error| {
-        unsafe { logs.write(&error.to_string()) };
-        explain(error.to_string());
-        INVALID_PTX
-    })?;
-    let library = Library { module, globals: Mutex::default(), functions: Mutex::default() };
+    let refuse = |code: CUresult, text: String| {
+        unsafe { logs.write(&text) };
+        explain(text);
+        code
+    };
+    let module = Module::load(text).map_err(|error| refuse(INVALID_PTX, error.to_string()))?;
+    device::accept(module.target()).map_err(|(code, text)| refuse(code, text))?;
+    let registers = cubin::remembered(&module);
+    let library = Library { module, registers, globals: Mutex::default(), functions: Mutex::default() };
     unsafe { put(out, driver().libraries.add(Arc::new(library))) }
 }
 
@@ -135,6 +179,11 @@ unsafe fn function(out: *mut Handle, library_handle: Handle, name: *const c_char
         max_dynamic_shared_bytes: AtomicU32::new(
             (device::SHARED_PER_BLOCK_BYTES as u32).saturating_sub(info.static_shared_bytes),
         ),
+        registers: library
+            .registers
+            .get(&info.name)
+            .copied()
+            .map_or(Registers::Estimated(info.register_estimate.unwrap_or(MOST_REGISTERS)), Registers::Known),
         info,
         library: library_handle,
         carveout: AtomicU32::new(u32::MAX),
@@ -170,20 +219,16 @@ fn unload(handle: Handle) -> Answer {
     Ok(())
 }
 
-/// Registers a thread of this kernel would need, as an estimate: ptxas is not part of the driver's contract here.
-/// PTX registers of 32 bits live at once are not known without ptxas, so the architectural granule is given.
-const ESTIMATED_REGISTERS: i32 = 32;
-
 fn attribute(function: &Function, id: u32) -> Result<i32, CUresult> {
     let chip = device::current();
     let target: i32 =
         function.module.target().trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse().unwrap_or(0);
     Ok(match id {
-        0 => function.info.max_threads.map_or(device::MAX_THREADS_PER_BLOCK, |most| most as i32),
+        0 => function.max_threads(),
         1 => function.info.static_shared_bytes as i32,
         2 => 0,
         3 => function.info.local_bytes as i32,
-        4 => ESTIMATED_REGISTERS,
+        4 => function.registers.count() as i32,
         5 => target,
         6 => chip.major * 10 + chip.minor,
         7 => 0,
@@ -205,7 +250,7 @@ fn attribute(function: &Function, id: u32) -> Result<i32, CUresult> {
 fn set_attribute(function: &Function, id: u32, value: i32) -> Answer {
     match id {
         8 => {
-            let most = device::current().shared_per_block_optin_bytes - function.info.static_shared_bytes as i32;
+            let most = device::current().shared_per_block_bytes() - function.info.static_shared_bytes as i32;
             if value < 0 || value > most {
                 return Err(INVALID_VALUE);
             }

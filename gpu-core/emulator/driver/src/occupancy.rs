@@ -1,34 +1,22 @@
-//! Occupancy answers from the limits of the compute capability.
+//! Occupancy answers from the limits of the compute capability and the kernel's registers.
 
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::device::{self, REGISTERS_PER_MULTIPROCESSOR, RESERVED_SHARED_PER_BLOCK_BYTES, WARP_SIZE};
+use crate::device::{self, WARP_SIZE};
 use crate::launch::Config;
 use crate::module::Function;
 use crate::state::driver;
 
-/// Registers are given to warps in units of 256.
-const REGISTER_GRANULE: i32 = 256;
-const REGISTERS_PER_THREAD: i32 = 32;
-
 /// Blocks of this kernel that fit on one multiprocessor at once.
 pub fn blocks_per_multiprocessor(function: &Function, threads: i32, dynamic_shared_bytes: usize) -> i32 {
     let chip = device::current();
-    if threads <= 0
-        || threads > device::MAX_THREADS_PER_BLOCK
-        || function.info.max_threads.is_some_and(|most| threads > most as i32)
-    {
+    if threads <= 0 || threads > function.max_threads() {
         return 0;
     }
-    let warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
-    let by_threads = chip.threads_per_multiprocessor / (warps * WARP_SIZE);
-    let per_warp = (REGISTERS_PER_THREAD * WARP_SIZE + REGISTER_GRANULE - 1) / REGISTER_GRANULE * REGISTER_GRANULE;
-    let by_registers = REGISTERS_PER_MULTIPROCESSOR / (per_warp * warps);
-    let reserved = if chip.major >= 8 { RESERVED_SHARED_PER_BLOCK_BYTES as usize } else { 0 };
-    let shared = function.info.static_shared_bytes as usize + dynamic_shared_bytes + reserved;
-    let by_shared = (chip.shared_per_multiprocessor_bytes as usize).checked_div(shared).unwrap_or(usize::MAX);
-    by_threads.min(by_registers).min(chip.blocks_per_multiprocessor).min(by_shared.min(i32::MAX as usize) as i32)
+    let shared = function.info.static_shared_bytes as usize + dynamic_shared_bytes;
+    let Ok(shared) = u32::try_from(shared) else { return 0 };
+    chip.limits.occupancy_of(threads as u32, Some(function.registers.count()), shared).blocks_per_sm as i32
 }
 
 type SharedOfBlock = Option<unsafe extern "C" fn(c_int) -> usize>;
@@ -42,7 +30,7 @@ unsafe fn potential(
     limit: c_int,
 ) -> Answer {
     let function = driver().functions.get(function)?;
-    let most = if limit <= 0 { device::MAX_THREADS_PER_BLOCK } else { limit.min(device::MAX_THREADS_PER_BLOCK) };
+    let most = if limit <= 0 { function.max_threads() } else { limit.min(function.max_threads()) };
     let mut best = (0, 0, 0);
     // Most resident threads; among equals the largest block, as CUDA's own calculator prefers.
     for threads in (WARP_SIZE..=most).step_by(WARP_SIZE as usize) {
@@ -77,9 +65,9 @@ api! {
             return Err(INVALID_VALUE);
         }
         let chip = device::current();
-        let reserved = if chip.major >= 8 { RESERVED_SHARED_PER_BLOCK_BYTES } else { 0 };
-        let share = chip.shared_per_multiprocessor_bytes / blocks - reserved - function.info.static_shared_bytes as i32;
-        put(bytes, share.clamp(0, chip.shared_per_block_optin_bytes - function.info.static_shared_bytes as i32) as usize)
+        let fixed = function.info.static_shared_bytes as i32;
+        let share = chip.shared_per_multiprocessor_bytes() / blocks - chip.reserved_shared_bytes() - fixed;
+        put(bytes, share.clamp(0, (chip.shared_per_block_bytes() - fixed).max(0)) as usize)
     }
     fn cuOccupancyMaxPotentialClusterSize(size: *mut c_int, function: Handle, _config: *const Config) {
         driver().functions.get(function)?;

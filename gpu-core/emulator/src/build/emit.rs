@@ -6,8 +6,10 @@ use crate::exec::image::{ParamArea, PoolRow};
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 use crate::exec::space::Window;
 use crate::isa::Ty;
-use crate::ptx::tree::{Instruction, Operand};
+use crate::ptx::tree::Operand;
 use crate::report::Class;
+
+pub use super::inst::Inst;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +147,8 @@ pub struct Emit<'m> {
     /// Tables of `brx.idx`: index into `tables` and labels, resolved at the end.
     pub table_fixups: Vec<(usize, Vec<Target>)>,
     pub frame_bytes: u32,
+    /// Offset and 32-bit words of every register but predicates, ascending.
+    pub widths: Vec<(u32, u32)>,
     pred_room: (u32, u32),
     scratch: HashMap<u32, Slot>,
     pub reads: Vec<Slot>,
@@ -192,6 +196,7 @@ impl<'m> Emit<'m> {
             edges: Vec::new(),
             table_fixups: Vec::new(),
             frame_bytes: 0,
+            widths: Vec::new(),
             pred_room: (0, 0),
             scratch: HashMap::new(),
             reads: Vec::new(),
@@ -220,11 +225,14 @@ impl<'m> Emit<'m> {
             self.pred_room.0 += 4;
             return slot;
         }
-        Slot(self.rows(match bits {
+        let bytes = match bits {
             0..=32 => 128,
             64 => 256,
             _ => 512,
-        }))
+        };
+        let at = self.rows(bytes);
+        self.widths.push((at, bytes / 128));
+        Slot(at)
     }
 
     /// Raw room in the frame, in bytes.
@@ -531,6 +539,30 @@ impl<'m> Emit<'m> {
         self.push(op, Taint::Compute);
         Ok(())
     }
+
+    /// The carry flag of the function: hidden state of each thread.
+    pub fn carry_flag(&mut self) -> Slot {
+        self.scratch(1)
+    }
+
+    /// The address of a local variable at `offset` of the frame's stack, in a temporary.
+    pub fn local_address(&mut self, offset: i64) -> Slot {
+        self.local_address_of(offset, 64)
+    }
+
+    fn local_address_of(&mut self, offset: i64, bits: u32) -> Slot {
+        let slot = self.allocate(bits);
+        let mut op = self.op(crate::isa::movement::local_address);
+        op.d = slot;
+        op.imm = offset;
+        op.list = bits;
+        let (reads, writes) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.writes));
+        let class = std::mem::replace(&mut self.class, Class::Move);
+        self.writes.push(slot);
+        self.push(op, Taint::Copy);
+        (self.reads, self.writes, self.class) = (reads, writes, class);
+        slot
+    }
 }
 
 fn fits(have: u32, want: u32) -> bool {
@@ -562,139 +594,7 @@ pub fn immediate(operand: &Operand<'_>, ty: Ty) -> Decoded<u128> {
     })
 }
 
-/// An instruction's opcode in parts, with a tally of the modifiers that were understood.
-pub struct Inst<'a> {
-    pub name: &'a str,
-    parts: Vec<(&'a str, bool)>,
-    pub operands: &'a [Operand<'a>],
-    pub opcode: &'a str,
-}
-
-impl<'a> Inst<'a> {
-    pub fn new(instruction: &'a Instruction<'a>) -> Inst<'a> {
-        let mut parts = instruction.parts();
-        let name = parts.next().unwrap_or_default();
-        Inst {
-            name,
-            parts: parts.map(|part| (part, false)).collect(),
-            operands: &instruction.operands,
-            opcode: instruction.opcode,
-        }
-    }
-
-    /// Consumes a modifier.
-    pub fn take(&mut self, modifier: &str) -> bool {
-        match self.parts.iter_mut().find(|(part, used)| *part == modifier && !used) {
-            Some(part) => {
-                part.1 = true;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Consumes the first modifier that is in the list.
-    pub fn take_any(&mut self, modifiers: &[&'static str]) -> Option<&'static str> {
-        modifiers.iter().copied().find(|modifier| self.take(modifier))
-    }
-
-    /// Consumes all modifiers that satisfy `accept`.
-    pub fn take_where(&mut self, accept: impl Fn(&str) -> bool) -> Vec<&'a str> {
-        let mut out = Vec::new();
-        for part in &mut self.parts {
-            if !part.1 && accept(part.0) {
-                part.1 = true;
-                out.push(part.0);
-            }
-        }
-        out
-    }
-
-    /// Consumes the next type.
-    pub fn ty(&mut self) -> Decoded<Ty> {
-        for part in &mut self.parts {
-            if !part.1
-                && let Some(ty) = Ty::parse(part.0)
-            {
-                part.1 = true;
-                return Ok(ty);
-            }
-        }
-        Err(format!("`{}` names no type that is known", self.opcode))
-    }
-
-    /// Consumes the next type if there is one.
-    pub fn ty_maybe(&mut self) -> Option<Ty> {
-        self.ty().ok()
-    }
-
-    /// Modifiers nobody consumed.
-    pub fn rest(&self) -> Vec<&'a str> {
-        self.parts.iter().filter(|part| !part.1).map(|part| part.0).collect()
-    }
-
-    pub fn expect(&self, count: usize) -> Decoded<()> {
-        if self.operands.len() == count {
-            Ok(())
-        } else {
-            Err(format!("`{}` takes {count} operands, not {}", self.name, self.operands.len()))
-        }
-    }
-
-    pub fn unsupported<T>(&self) -> Decoded<T> {
-        Err(format!("`{}` is not supported", self.opcode))
-    }
-}
-
 /// A placeholder that is never run.
 pub unsafe fn never(_: &mut crate::exec::cx::Cx<'_>, _: &Op) -> Flow {
     Flow::Next
-}
-
-impl<'a> Inst<'a> {
-    /// Consumes the next type if it is an integer one.
-    pub fn take_int(&mut self) -> Option<Ty> {
-        let at = self.parts.iter().position(|(part, used)| !used && Ty::parse(part).is_some())?;
-        let ty = Ty::parse(self.parts[at].0)?;
-        let integer = matches!(ty, Ty::U16 | Ty::S16 | Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64 | Ty::U16x2 | Ty::S16x2);
-        integer.then(|| {
-            self.parts[at].1 = true;
-            ty
-        })
-    }
-
-    /// Undoes one `take`.
-    pub fn give_back(&mut self, modifier: &str) {
-        if let Some(part) = self.parts.iter_mut().find(|(part, used)| *part == modifier && *used) {
-            part.1 = false;
-        }
-    }
-}
-
-impl Emit<'_> {
-    /// The carry flag of the function: hidden state of each thread.
-    pub fn carry_flag(&mut self) -> Slot {
-        self.scratch(1)
-    }
-}
-
-impl Emit<'_> {
-    /// The address of a local variable at `offset` of the frame's stack, in a temporary.
-    pub fn local_address(&mut self, offset: i64) -> Slot {
-        self.local_address_of(offset, 64)
-    }
-
-    fn local_address_of(&mut self, offset: i64, bits: u32) -> Slot {
-        let slot = self.allocate(bits);
-        let mut op = self.op(crate::isa::movement::local_address);
-        op.d = slot;
-        op.imm = offset;
-        op.list = bits;
-        let (reads, writes) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.writes));
-        let class = std::mem::replace(&mut self.class, Class::Move);
-        self.writes.push(slot);
-        self.push(op, Taint::Copy);
-        (self.reads, self.writes, self.class) = (reads, writes, class);
-        slot
-    }
 }

@@ -13,6 +13,15 @@ pub struct Graph {
     exit: u32,
 }
 
+/// How a function uses its registers.
+#[derive(Debug, Default)]
+pub struct RegisterUse {
+    /// Registers that some path reads before it writes them.
+    pub undefined: Vec<Slot>,
+    /// Most 32-bit registers whose values are needed at one point; None for functions too large to be looked at.
+    pub most_live: Option<u32>,
+}
+
 /// Finds a label from inside out.
 pub fn resolve(labels: &HashMap<(u32, String), u32>, target: &Target) -> Option<u32> {
     target.scopes.iter().find_map(|scope| labels.get(&(*scope, target.name.clone())).copied())
@@ -118,8 +127,9 @@ impl Graph {
         (0..count).map(|at| if parent[at] >= self.exit { NONE } else { parent[at] }).collect()
     }
 
-    /// Registers that some path reads before it writes them.
-    pub fn undefined(&self, infos: &[OpInfo], guarded: impl Fn(usize) -> bool) -> Vec<Slot> {
+    /// Registers that some path reads before it writes them, and how many are in use at once. `widths` gives the 32-bit
+    /// words of each register by its offset, ascending; predicates are not in it.
+    pub fn registers(&self, infos: &[OpInfo], widths: &[(u32, u32)], guarded: impl Fn(usize) -> bool) -> RegisterUse {
         let mut index: HashMap<Slot, u32> = HashMap::new();
         let mut slots = Vec::new();
         for info in infos {
@@ -136,7 +146,7 @@ impl Graph {
         let count = self.next.len();
         if count.saturating_mul(words) > 1 << 26 {
             // A function this large would cost more than the check is worth.
-            return Vec::new();
+            return RegisterUse::default();
         }
         // Blocks of straight-line code, to keep the bit sets few.
         let mut leader = vec![false; count + 1];
@@ -196,12 +206,44 @@ impl Graph {
                 }
             }
         }
-        slots
+        let words_of: Vec<u32> = slots
+            .iter()
+            .map(|slot| widths.binary_search_by_key(&slot.0, |width| width.0).map_or(0, |at| widths[at].1))
+            .collect();
+        let mut most_live = 0;
+        for (block, &start) in starts.iter().enumerate() {
+            let mut now = vec![0u64; words];
+            for &to in self.next[ends[block]].iter().filter(|to| (**to as usize) < count) {
+                for (word, bits) in now.iter_mut().zip(&live[block_of[to as usize]]) {
+                    *word |= bits;
+                }
+            }
+            let held = (0..slots.len()).filter(|bit| now[bit / 64] >> (bit % 64) & 1 != 0);
+            let mut sum: u32 = held.map(|bit| words_of[bit]).sum();
+            most_live = most_live.max(sum);
+            for at in (start..=ends[block]).rev() {
+                // A guarded write may leave the old value, so the register was needed before it as well.
+                let writes: &[Slot] = if guarded(at) { &[] } else { &infos[at].writes };
+                for (slots, alive) in [(writes, false), (&infos[at].reads, true)] {
+                    for &bit in slots.iter().filter_map(|slot| index.get(slot)) {
+                        let (word, mask) = (bit as usize / 64, 1u64 << (bit % 64));
+                        if (now[word] & mask != 0) != alive {
+                            now[word] ^= mask;
+                            let width = words_of[bit as usize];
+                            sum = if alive { sum + width } else { sum - width };
+                        }
+                    }
+                }
+                most_live = most_live.max(sum);
+            }
+        }
+        let undefined = slots
             .iter()
             .enumerate()
             .filter(|(bit, _)| live.first().is_some_and(|first| first[bit / 64] >> (bit % 64) & 1 != 0))
             .map(|(_, slot)| *slot)
-            .collect()
+            .collect();
+        RegisterUse { undefined, most_live: Some(most_live) }
     }
 }
 

@@ -2,4 +2,7 @@
 
 pub mod emit;
 pub mod flow;
+mod inst;
 pub mod module;
+mod reach;
+mod variables;

@@ -20,6 +20,13 @@ unsafe extern "C" {
     pub fn cuCtxDestroy_v2(context: Handle) -> u32;
     pub fn cuCtxSynchronize() -> u32;
     pub fn cuModuleLoadData(module: *mut Handle, image: *const c_void) -> u32;
+    pub fn cuFuncGetAttribute(value: *mut i32, id: u32, function: Handle) -> u32;
+    pub fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut i32,
+        function: Handle,
+        threads: i32,
+        shared: usize,
+    ) -> u32;
     pub fn cuModuleUnload(module: Handle) -> u32;
     pub fn cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char) -> u32;
     pub fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> u32;
@@ -136,3 +143,46 @@ pub fn arg<T>(value: &T) -> *mut c_void {
 }
 
 pub const NOTHING: *const c_void = null();
+
+/// A cubin that holds no code, only what its symbols and attributes say of these kernels' registers.
+pub fn cubin(kernels: &[(&str, u32)]) -> Vec<u8> {
+    let mut strings = vec![0u8];
+    let mut symbols = vec![0u8; 24];
+    // An attribute without a value first: readers must pass over it.
+    let mut info = vec![1, 0x36, 4, 0];
+    for (index, (name, registers)) in kernels.iter().enumerate() {
+        symbols.extend((strings.len() as u32).to_le_bytes());
+        symbols.extend([0; 20]);
+        strings.extend(name.bytes().chain([0]));
+        info.extend([4, 0x2f, 8, 0]);
+        info.extend((index as u32 + 1).to_le_bytes());
+        info.extend(registers.to_le_bytes());
+    }
+    let names = b"\0.shstrtab\0.strtab\0.symtab\0.nv.info\0";
+    let sections: [(u32, &[u8]); 4] = [(1, names), (11, &strings), (19, &symbols), (27, &info)];
+    let mut elf = vec![0u8; 64];
+    elf[..4].copy_from_slice(b"\x7fELF");
+    let mut table = vec![0u8; 64];
+    for (name, content) in sections {
+        let mut entry = [0u8; 64];
+        entry[..4].copy_from_slice(&name.to_le_bytes());
+        entry[4] = 1;
+        entry[24..32].copy_from_slice(&(elf.len() as u64).to_le_bytes());
+        entry[32..40].copy_from_slice(&(content.len() as u64).to_le_bytes());
+        table.extend(entry);
+        elf.extend(content);
+    }
+    let at = elf.len() as u64;
+    elf[40..48].copy_from_slice(&at.to_le_bytes());
+    elf[60] = 5;
+    elf[62] = 1;
+    elf.extend(table);
+    elf
+}
+
+pub fn function_attribute(function: Handle, id: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the pointer is valid for a write.
+    assert_eq!(unsafe { cuFuncGetAttribute(&mut value, id, function) }, 0);
+    value
+}

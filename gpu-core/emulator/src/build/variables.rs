@@ -1,0 +1,250 @@
+//! Variables of every state space, registers among them: where they lie and what they start with.
+
+use super::emit::{Emit, Entity, Reg};
+use super::module::Builder;
+use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
+use crate::exec::op::Slot;
+use crate::exec::space::{CODE_BASE, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
+use crate::isa::Ty;
+use crate::ptx::tree::{Init, Statement, VarSpace, Variable};
+
+/// What one `__shared__` array may claim before the launch limits are even looked at.
+const MAX_SHARED: u64 = 1 << 24;
+const MAX_VARIABLE: u64 = 1 << 32;
+fn type_bytes(name: &str) -> Option<u64> {
+    Ty::parse(name).map(|ty| u64::from(ty.bits() / 8).max(1))
+}
+
+impl<'a> Builder<'_, 'a> {
+    pub(super) fn size_of(&mut self, variable: &Variable<'_>, limit: u64) -> Option<(u64, u64)> {
+        let Some(element) = type_bytes(variable.ty) else {
+            self.problem(&format!("`.{}` is no type that a variable can have", variable.ty), variable.line);
+            return None;
+        };
+        let bytes = element.saturating_mul(variable.count.unwrap_or(0));
+        if bytes > limit {
+            self.problem(
+                &format!("`{}` of {bytes} bytes is larger than the limit of {limit}", variable.name),
+                variable.line,
+            );
+            return None;
+        }
+        Some((bytes, u64::from(variable.align).max(element)))
+    }
+
+    pub(super) fn variables(&mut self) {
+        let tree = self.tree;
+        let mut next = MODULE_BASE + self.image.id % (1 << 20) * MODULE_SLICE;
+        let mut placed = Vec::new();
+        for variable in &tree.variables {
+            match variable.space {
+                VarSpace::Global | VarSpace::Const => {
+                    let Some((bytes, align)) = self.size_of(variable, MAX_VARIABLE) else { continue };
+                    let address = next.next_multiple_of(align.max(256));
+                    next = address + bytes + 4096;
+                    let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
+                    self.globals.insert(variable.name.to_owned(), Entity::Variable { window, address });
+                    placed.push((variable, address, bytes));
+                }
+                VarSpace::Shared => self.place_shared(variable),
+                VarSpace::Local | VarSpace::Param => {}
+            }
+        }
+        for (variable, address, bytes) in placed {
+            let init = self.initial_bytes(variable, bytes);
+            self.image.variables.push(GlobalVariable {
+                name: display_name(variable.name),
+                address,
+                bytes,
+                init,
+                read_only: variable.space == VarSpace::Const,
+            });
+        }
+    }
+
+    pub(super) fn initial_bytes(&mut self, variable: &Variable<'_>, bytes: u64) -> Vec<u8> {
+        let element = type_bytes(variable.ty).unwrap_or(1) as usize;
+        let mut out = Vec::with_capacity(variable.init.len() * element);
+        for value in &variable.init {
+            let bits: u64 = match value {
+                Init::Int(value) => *value,
+                Init::F32(bits) if variable.ty == "f64" => f64::from(f32::from_bits(*bits)).to_bits(),
+                Init::F32(bits) => u64::from(*bits),
+                Init::F64(bits) if variable.ty == "f32" => u64::from((f64::from_bits(*bits) as f32).to_bits()),
+                Init::F64(bits) => *bits,
+                Init::Symbol { name, offset, mask, .. } => {
+                    let address = match self.globals.get(*name) {
+                        Some(Entity::Variable { address, .. }) => *address,
+                        Some(Entity::Function(index)) => CODE_BASE + 16 * u64::from(*index),
+                        _ => {
+                            self.problem(
+                                &format!("`{name}` in the initialiser of `{}` is not known", variable.name),
+                                variable.line,
+                            );
+                            0
+                        }
+                    };
+                    let address = address.wrapping_add(*offset as u64);
+                    match mask {
+                        Some(mask) => (address & mask) >> mask.trailing_zeros().min(63),
+                        None => address,
+                    }
+                }
+            };
+            let wide = u128::from(bits).to_le_bytes();
+            out.extend_from_slice(&wide[..element.min(16)]);
+        }
+        if out.len() as u64 > bytes {
+            self.problem(&format!("`{}` has more initial values than elements", variable.name), variable.line);
+            out.truncate(bytes as usize);
+        }
+        out
+    }
+
+    pub(super) fn place_shared(&mut self, variable: &Variable<'_>) {
+        let dynamic = variable.external && variable.count.is_none() || variable.count == Some(0);
+        let Some((bytes, align)) = self.size_of(variable, MAX_SHARED) else { return };
+        if self.shared.contains_key(variable.name) {
+            return;
+        }
+        let offset = if dynamic {
+            0
+        } else {
+            let offset = self.next_shared.next_multiple_of((align as u32).max(1));
+            self.next_shared = offset + bytes as u32 + SHARED_GAP;
+            if u64::from(self.next_shared) > MAX_SHARED {
+                self.problem("the module's shared variables take more than 16 MiB", variable.line);
+                self.next_shared = 0;
+                return;
+            }
+            offset
+        };
+        self.shared.insert(
+            variable.name.to_owned(),
+            SharedVariable { name: display_name(variable.name), offset, bytes: bytes as u32, dynamic },
+        );
+        // Dynamic shared memory starts where no static variable of the module can be; see `dynamic_base`.
+        let address = if dynamic { u64::from(self.dynamic_base()) } else { u64::from(offset) };
+        self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address });
+    }
+
+    /// Offset of dynamic shared memory: behind all static shared variables of the module, wherever declared.
+    pub(super) fn dynamic_base(&mut self) -> u32 {
+        if self.image.dynamic_shared == 0 {
+            let tree = self.tree;
+            let module = tree.variables.iter();
+            let local = tree.functions.iter().filter_map(|f| f.body.as_ref()).flatten().filter_map(|s| match s {
+                Statement::Variable(variable) => Some(variable),
+                _ => None,
+            });
+            let mut total: u64 = 0;
+            for variable in module.chain(local).filter(|v| v.space == VarSpace::Shared) {
+                let bytes = type_bytes(variable.ty).unwrap_or(0).saturating_mul(variable.count.unwrap_or(0));
+                total = total.saturating_add(bytes + u64::from(SHARED_GAP) + u64::from(variable.align.max(16)));
+            }
+            self.image.dynamic_shared = total.min(MAX_SHARED).next_multiple_of(u64::from(SHARED_GAP)) as u32;
+        }
+        self.image.dynamic_shared
+    }
+
+    pub(super) fn frame_params(&mut self, emit: &mut Emit<'_>, params: &[Variable<'a>]) -> Vec<ParamArea> {
+        params
+            .iter()
+            .filter_map(|param| {
+                let (bytes, _) = self.size_of(param, 1 << 16)?;
+                let area = ParamArea { slot: Slot(emit.rows((bytes as u32).div_ceil(4) * 128)), bytes: bytes as u32 };
+                if let Some(scope) = emit.scopes.last_mut() {
+                    scope.names.insert(param.name.to_owned(), Entity::FrameParam(area));
+                }
+                Some(area)
+            })
+            .collect()
+    }
+
+    pub(super) fn registers(
+        &mut self,
+        emit: &mut Emit<'_>,
+        ty: &str,
+        vector: u32,
+        name: &str,
+        count: Option<u32>,
+        line: u32,
+    ) {
+        let bits = match Ty::parse(ty) {
+            Some(ty) => ty.bits(),
+            None if ty == "pred" => 1,
+            None => {
+                self.problem(&format!("`.{ty}` is no register type"), line);
+                return;
+            }
+        };
+        if emit.frame_bytes > 1 << 28 {
+            self.problem("the function declares more registers than can be held", line);
+            return;
+        }
+        let make = |emit: &mut Emit<'_>| Reg { slot: emit.allocate(bits), bits };
+        if vector > 1 {
+            let registers = (0..vector).map(|_| make(emit)).collect();
+            if let Some(scope) = emit.scopes.last_mut() {
+                scope.names.insert(name.to_owned(), Entity::VectorReg(registers));
+            }
+            return;
+        }
+        match count {
+            Some(count) => {
+                let registers: Vec<Reg> = (0..count).map(|_| make(emit)).collect();
+                if let Some(scope) = emit.scopes.last_mut() {
+                    scope.ranges.insert(name.to_owned(), (bits, registers));
+                }
+            }
+            None => {
+                let register = make(emit);
+                if let Some(scope) = emit.scopes.last_mut() {
+                    scope.names.insert(name.to_owned(), Entity::Reg(register));
+                }
+            }
+        }
+    }
+
+    pub(super) fn local_variable(&mut self, emit: &mut Emit<'_>, variable: &Variable<'a>, local_bytes: &mut u32) {
+        let entity = match variable.space {
+            VarSpace::Local => {
+                let Some((bytes, align)) = self.size_of(variable, 512 << 10) else { return };
+                let address = local_bytes.next_multiple_of(align as u32);
+                *local_bytes = address + bytes as u32;
+                Entity::Variable { window: Window::Local, address: u64::from(address) }
+            }
+            VarSpace::Param => {
+                let Some((bytes, _)) = self.size_of(variable, 1 << 16) else { return };
+                let slot = Slot(emit.rows((bytes as u32).div_ceil(4) * 128));
+                Entity::FrameParam(ParamArea { slot, bytes: bytes as u32 })
+            }
+            VarSpace::Shared => return,
+            VarSpace::Global | VarSpace::Const => {
+                self.problem("`.global` and `.const` variables inside a function are not supported", variable.line);
+                return;
+            }
+        };
+        if let Some(scope) = emit.scopes.last_mut() {
+            scope.names.insert(variable.name.to_owned(), entity);
+        }
+    }
+}
+
+/// `_ZZ4tileE1s` is `s` of function `tile`: what the programmer wrote is easier to read.
+pub fn display_name(name: &str) -> String {
+    fn number(text: &str) -> Option<(usize, &str)> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        Some((text[..digits].parse().ok()?, &text[digits..]))
+    }
+    let mangled = || -> Option<&str> {
+        let tail = if let Some(rest) = name.strip_prefix("_ZZ") {
+            &rest[rest.find('E')? + 1..]
+        } else {
+            name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?
+        };
+        let (length, rest) = number(tail)?;
+        rest.get(..length)
+    };
+    mangled().unwrap_or(name).to_owned()
+}

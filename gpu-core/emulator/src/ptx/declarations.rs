@@ -1,0 +1,215 @@
+//! Functions, variables and their initialisers.
+
+use super::lexer::Kind;
+use super::parser::{MAX_DEPTH, Parsed, Parser};
+use super::tree::{Function, Init, VarSpace, Variable};
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn function(&mut self) -> Parsed<Function<'a>> {
+        let entry = self.word() == Some(".entry");
+        self.at += 1;
+        // `.attribute(...)` and `.noreturn` may stand before the name.
+        self.skip_attribute()?;
+        let results = if self.is(b'(') { self.formals()? } else { Vec::new() };
+        let name = self.name()?;
+        let params = if self.is(b'(') { self.formals()? } else { Vec::new() };
+        let mut limits = Vec::new();
+        while let Some(word) = self.word().filter(|word| word.starts_with('.')) {
+            if word == ".pragma" {
+                self.pragma()?;
+                continue;
+            }
+            if word == ".loc" {
+                self.location()?;
+                continue;
+            }
+            self.at += 1;
+            let mut numbers = Vec::new();
+            while let Some(Kind::Int(value)) = self.peek().map(|token| token.kind) {
+                numbers.push(u32::try_from(value).unwrap_or(u32::MAX));
+                self.at += 1;
+                if !self.take(b',') {
+                    break;
+                }
+            }
+            limits.push((&word[1..], numbers));
+        }
+        let body = if self.take(b';') {
+            None
+        } else if self.take(b'{') {
+            self.loc = None;
+            Some(self.body())
+        } else {
+            return self.error("`{` or `;`");
+        };
+        Ok(Function { name, entry, results, params, body, limits })
+    }
+
+    pub(super) fn skip_attribute(&mut self) -> Parsed<()> {
+        while self.take_word(".attribute") || self.take_word(".noreturn") {
+            if self.take(b'(') {
+                while !self.take(b')') {
+                    if self.peek().is_none() {
+                        return self.error("`)`");
+                    }
+                    self.at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn formals(&mut self) -> Parsed<Vec<Variable<'a>>> {
+        self.expect(b'(')?;
+        let mut out = Vec::new();
+        while !self.take(b')') {
+            self.variable_list(false, &mut out, true)?;
+            if !self.take(b',') && !self.is(b')') {
+                return self.error("`,` or `)`");
+            }
+        }
+        Ok(out)
+    }
+
+    pub(super) fn variables(&mut self, external: bool, out: &mut Vec<Variable<'a>>) -> Parsed<()> {
+        self.variable_list(external, out, false)?;
+        self.expect(b';')
+    }
+
+    /// `.space attributes .type name[dims] = init, name ...`; one name when `single`.
+    pub(super) fn variable_list(&mut self, external: bool, out: &mut Vec<Variable<'a>>, single: bool) -> Parsed<()> {
+        let line = self.line();
+        let space = match self.word() {
+            Some(".global") => VarSpace::Global,
+            Some(".const") => VarSpace::Const,
+            Some(".local") => VarSpace::Local,
+            Some(".param" | ".reg") => VarSpace::Param,
+            Some(word) if word == ".shared" || word.starts_with(".shared::") => VarSpace::Shared,
+            _ => return self.error("a state space"),
+        };
+        self.at += 1;
+        let (mut align, mut vector, mut ty, mut pointer) = (0, 1, "", false);
+        while let Some(word) = self.word().filter(|word| word.starts_with('.')) {
+            match word {
+                ".align" => {
+                    self.at += 1;
+                    let value = self.integer()?;
+                    let valid = u32::try_from(value).ok().filter(|v| v.is_power_of_two() && *v <= 1 << 16);
+                    // `.ptr .align 16` speaks of what is pointed to.
+                    match valid {
+                        Some(value) if !pointer => align = value,
+                        Some(_) => {}
+                        None => return self.error("an alignment that is a power of two"),
+                    }
+                    continue;
+                }
+                ".attribute" => {
+                    self.skip_attribute()?;
+                    continue;
+                }
+                ".ptr" => pointer = true,
+                ".v2" => vector = 2,
+                ".v4" => vector = 4,
+                ".v8" => vector = 8,
+                // Spaces that `.ptr` may name.
+                ".global" | ".const" | ".shared" | ".local" | ".generic" | ".managed" | ".unified" => {}
+                _ if ty.is_empty() => ty = &word[1..],
+                _ => return self.error("a name"),
+            }
+            self.at += 1;
+        }
+        if ty.is_empty() {
+            return self.error("a type");
+        }
+        loop {
+            let name = self.name()?;
+            // `name<4>` declares name0 to name3; only registers use it, so a count here is refused.
+            let mut count = Some(u64::from(vector as u32));
+            while self.take(b'[') {
+                if self.take(b']') {
+                    count = None;
+                    continue;
+                }
+                let size = self.integer()?;
+                count = match (count, u64::try_from(size)) {
+                    (Some(count), Ok(size)) => match count.checked_mul(size) {
+                        Some(count) => Some(count),
+                        None => return self.error("an array size below 2^64"),
+                    },
+                    (None, Ok(_)) => None,
+                    _ => return self.error("an array size of 0 or more"),
+                };
+                self.expect(b']')?;
+            }
+            let mut init = Vec::new();
+            if self.take(b'=') {
+                self.initialiser(&mut init, 0)?;
+                if count.is_none() {
+                    count = Some(init.len() as u64);
+                }
+            }
+            out.push(Variable { space, name, ty, align, count, init, external, pointer, line });
+            if single || !self.take(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(super) fn initialiser(&mut self, out: &mut Vec<Init<'a>>, depth: u32) -> Parsed<()> {
+        if depth > MAX_DEPTH {
+            return self.error("fewer nested braces");
+        }
+        if self.take(b'{') {
+            while !self.take(b'}') {
+                self.initialiser(out, depth + 1)?;
+                if !self.take(b',') && !self.is(b'}') {
+                    return self.error("`,` or `}`");
+                }
+            }
+            return Ok(());
+        }
+        out.push(self.init_value()?);
+        Ok(())
+    }
+
+    pub(super) fn init_value(&mut self) -> Parsed<Init<'a>> {
+        let negative = self.take(b'-');
+        let Some(token) = self.peek() else { return self.error("a value") };
+        self.at += 1;
+        Ok(match token.kind {
+            Kind::Int(value) if self.is(b'(') && !negative => {
+                // `0xff00(symbol)`: one byte of an address.
+                self.at += 1;
+                let inner = self.init_value()?;
+                self.expect(b')')?;
+                match inner {
+                    Init::Symbol { name, offset, generic, .. } => {
+                        Init::Symbol { name, offset, generic, mask: Some(value) }
+                    }
+                    _ => return self.error("a symbol inside the mask"),
+                }
+            }
+            Kind::Int(value) => Init::Int(if negative { value.wrapping_neg() } else { value }),
+            Kind::F32(bits) => Init::F32(bits ^ (u32::from(negative) << 31)),
+            Kind::F64(bits) => Init::F64(bits ^ (u64::from(negative) << 63)),
+            Kind::Word if token.text == "generic" && self.is(b'(') => {
+                self.at += 1;
+                let name = self.name()?;
+                let mut offset = if self.is(b'+') || self.is(b'-') { self.integer()? } else { 0 };
+                self.expect(b')')?;
+                if self.is(b'+') || self.is(b'-') {
+                    offset = offset.wrapping_add(self.integer()?);
+                }
+                Init::Symbol { name, offset, generic: true, mask: None }
+            }
+            Kind::Word => {
+                let offset = if self.is(b'+') || self.is(b'-') { self.integer()? } else { 0 };
+                Init::Symbol { name: token.text, offset, generic: false, mask: None }
+            }
+            _ => {
+                self.at -= 1;
+                return self.error("a value");
+            }
+        })
+    }
+}
