@@ -152,25 +152,27 @@ const HEAP_BYTES: u64 = 8 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heap {
     free: std::collections::BTreeMap<u64, u64>,
-    used: HashMap<u64, u64>,
+    /// Bytes taken and bytes asked for, by address.
+    used: std::collections::BTreeMap<u64, (u64, u64)>,
 }
 
 impl Heap {
     /// First fit, 16-byte aligned; None when there is no room.
     pub(crate) fn malloc(&mut self, bytes: u64) -> Option<u64> {
+        let asked = bytes;
         let bytes = bytes.max(1).checked_next_multiple_of(16)?;
         let (&address, &size) = self.free.iter().find(|(_, size)| **size >= bytes)?;
         self.free.remove(&address);
         if size > bytes {
             self.free.insert(address + bytes, size - bytes);
         }
-        self.used.insert(address, bytes);
+        self.used.insert(address, (bytes, asked));
         Some(address)
     }
 
     /// False when `address` is not one that `malloc` gave.
     pub(crate) fn free(&mut self, address: u64) -> bool {
-        let Some(mut bytes) = self.used.remove(&address) else { return false };
+        let Some((mut bytes, _)) = self.used.remove(&address) else { return false };
         let mut start = address;
         if let Some(next) = self.free.remove(&(address + bytes)) {
             bytes += next;
@@ -183,6 +185,16 @@ impl Heap {
         }
         self.free.insert(start, bytes);
         true
+    }
+
+    /// The piece in use that begins at or before `address`: where, and the bytes asked for.
+    pub(crate) fn piece(&self, address: u64) -> Option<(u64, u64)> {
+        self.used.range(..=address).next_back().map(|(base, (_, asked))| (*base, *asked))
+    }
+
+    /// Whether `address` lies in a piece that is free now.
+    pub(crate) fn is_free(&self, address: u64) -> bool {
+        self.free.range(..=address).next_back().is_some_and(|(base, bytes)| address < base + bytes)
     }
 }
 
@@ -350,7 +362,7 @@ impl Memory {
     pub(crate) fn take_heap(&mut self) -> Result<Heap, MemoryError> {
         if self.heap.is_none() {
             let base = self.alloc("device heap (malloc)", HEAP_BYTES)?;
-            let heap = Heap { free: [(base, HEAP_BYTES)].into(), used: HashMap::new() };
+            let heap = Heap { free: [(base, HEAP_BYTES)].into(), used: Default::default() };
             self.heap = Some((base, heap));
         }
         Ok(self.heap.as_ref().map(|heap| heap.1.clone()).unwrap_or_default())

@@ -126,6 +126,13 @@ pub struct Fault {
     pub occurrences: u64,
 }
 
+impl Fault {
+    /// Source line of the second party.
+    pub fn other_line(&self) -> Option<&SourceLine> {
+        self.other.as_ref()?.source.as_ref()
+    }
+}
+
 /// Instruction classes of the mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -6,7 +6,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::memory::{all_bits, set_bits};
-use crate::report::{AccessKind, FaultKind, OtherSide, Space};
+use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
 
 impl Cx<'_> {
     /// Counts, traces and checks one access whose bounds are known to hold.
@@ -32,9 +32,61 @@ impl Cx<'_> {
         if reach.window == Window::Shared && !self.block.copies.is_empty() {
             self.check_copies(at, BYTES, kind);
         }
-        if self.watch & watch::TRACE != 0 {
-            self.trace_access(reach.window, at, BYTES as u32, kind);
+        if self.watch & (watch::TRACE | watch::HEAP) != 0 {
+            if self.watch & watch::HEAP != 0 && reach.window == Window::Global {
+                self.check_heap(at, BYTES, kind);
+            }
+            if self.watch & watch::TRACE != 0 {
+                self.trace_access(reach.window, at, BYTES as u32, kind);
+            }
         }
+    }
+
+    /// Memory from `malloc` of device code is one allocation to the host: its pieces have bounds of their own.
+    #[cold]
+    fn check_heap(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
+        let mut wrong = None;
+        {
+            let heap = self.grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            for lane in lanes(at.mask) {
+                let address = at.at[lane];
+                let piece = heap.piece(address);
+                if piece.is_some_and(|(base, size)| address + bytes <= base + size) {
+                    continue;
+                }
+                let past = piece.filter(|(base, size)| address < (base + size).next_multiple_of(16));
+                if past.is_some() || heap.is_free(address) {
+                    wrong = Some((lane, past));
+                    break;
+                }
+            }
+        }
+        let Some((lane, piece)) = wrong else { return };
+        let (address, who, verb) = (at.at[lane], text_of(&self.thread(lane)), crate::exec::access::verb(kind));
+        let (fault, message, allocation) = match piece {
+            Some((base, size)) => (
+                FaultKind::OutOfBounds,
+                format!("{who} {verb} {bytes} bytes at byte {} of {size} that malloc gave", address - base),
+                AllocationRef { name: "malloc".to_owned(), base, bytes: size, offset: (address - base) as i64 },
+            ),
+            None => (
+                FaultKind::UseAfterFree,
+                format!(
+                    "{who} {verb} {bytes} bytes at {address:#x}, in memory that free() gave back or malloc never gave"
+                ),
+                AllocationRef { name: "device heap".to_owned(), base: address, bytes: 0, offset: 0 },
+            ),
+        };
+        let detail = Detail {
+            space: Some(Space::Global),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation: Some(allocation),
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(fault, pc, Some(lane), 1, message, detail);
     }
 
     #[inline(always)]

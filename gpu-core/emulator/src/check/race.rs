@@ -157,6 +157,9 @@ impl Cx<'_> {
     ) {
         let shift = self.block.shared_shadow.shift;
         let cells = (BYTES >> shift).max(1);
+        if kind == AccessKind::Read && op.e.0 & crate::isa::memory::VOLATILE != 0 {
+            self.note_poll(op, at);
+        }
         for lane in lanes(at.mask) {
             let mine = stamp + ((lane as u64) << THREAD);
             let me = thread_of(mine);
@@ -168,7 +171,11 @@ impl Cx<'_> {
                 let atomic_write = write & FLAG != 0;
                 let mut against: Option<(u64, u32, AccessKind)> = None;
                 match (kind, strong) {
-                    (AccessKind::Read, true) => {}
+                    (AccessKind::Read, true) => {
+                        if foreign_write && atomic_write && thread_of(write) / 32 == self.warp.index {
+                            against = self.volatile_write(op, write);
+                        }
+                    }
                     (AccessKind::Read, false) => {
                         if foreign_write {
                             let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
@@ -188,7 +195,12 @@ impl Cx<'_> {
                         if read > floor && thread_of(read) == me {
                             self.optimistic(site_of(read));
                         }
-                        self.block.shared_shadow.writes[index] = mine | FLAG;
+                        // A plain write of the same thread that nobody else may know of stays what is known: it does not
+                        // become atomic by what follows.
+                        let own_plain = write > floor && thread_of(write) == me && !atomic_write;
+                        if !own_plain || self.has_seen(write) {
+                            self.block.shared_shadow.writes[index] = mine | FLAG;
+                        }
                     }
                     _ => {
                         if foreign_write {
@@ -230,6 +242,28 @@ impl Cx<'_> {
     fn knows(&self, thread: u32, cell: u64) -> bool {
         let warp = thread as usize / 32;
         u64::from(self.warp.seen[warp]) >= cell >> CLOCK
+    }
+
+    /// `volatile` orders nothing between lanes of a warp. A volatile read of what another lane stored since the last
+    /// `__syncwarp` is a race, unless the read turns out to poll.
+    #[cold]
+    fn volatile_write(&self, op: &Op, write: u64) -> Option<(u64, u32, AccessKind)> {
+        use crate::isa::memory::VOLATILE;
+        let image = self.image();
+        let site = image.sites.get(site_of(write) as usize)?;
+        let both = op.e.0 & image.code[site.pc as usize].e.0 & VOLATILE != 0;
+        let store = image.infos[site.pc as usize].class == crate::report::Class::Shared;
+        (both && store).then_some((write, thread_of(write), AccessKind::Write))
+    }
+
+    /// A volatile read: the same place again at the same instruction is polling, which is what `volatile` is for.
+    #[cold]
+    fn note_poll(&mut self, op: &Op, at: &Addresses) {
+        let now = (op.site, at.low);
+        if self.warp.last_volatile == now {
+            self.optimistic(op.site);
+        }
+        self.warp.last_volatile = now;
     }
 
     fn optimistic(&self, site: u32) {
@@ -314,7 +348,8 @@ impl Cx<'_> {
             other: side,
         };
         let pc = self.pc;
-        if kind == AccessKind::Read && other.kind == AccessKind::Atomic {
+        let polls = op.e.0 & crate::isa::memory::VOLATILE != 0 && window == Window::Shared;
+        if kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls) {
             let fault = Fault {
                 kind: FaultKind::Race,
                 message,
@@ -331,8 +366,11 @@ impl Cx<'_> {
                 occurrences: 1,
             };
             let mut faults = self.grid.deferred.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if faults.len() < 64 {
-                faults.push((op.site, fault));
+            let count = faults.len();
+            match faults.iter_mut().find(|(site, known)| *site == op.site && known.other_line() == fault.other_line()) {
+                Some((_, known)) => known.occurrences += 1,
+                None if count < 64 => faults.push((op.site, fault)),
+                None => {}
             }
             return;
         }

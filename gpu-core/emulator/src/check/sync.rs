@@ -11,7 +11,7 @@ use crate::exec::access::{Addresses, Reach};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::isa::memory::{ACQUIRE, RELEASE};
+use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
 /// One block's contribution to a location.
 #[derive(Clone, Debug)]
@@ -27,7 +27,20 @@ struct Release {
 #[derive(Debug, Default)]
 struct Location {
     releases: Vec<Release>,
+    /// Releases that somebody acquired: they must not grow any more.
+    acquired: u32,
 }
+
+/// Releases kept apart at one location; beyond it a block's later ones are added to its last.
+const MAX_RELEASES: usize = 4096;
+
+// Places that are no global addresses, by the bits above those.
+/// Cluster barriers, by the first block of the cluster.
+const CLUSTER_BARRIER: u64 = 1 << 62;
+/// mbarriers that other blocks of the cluster arrive at, by block and offset.
+const MBARRIER: u64 = 1 << 61;
+/// Words of shared memory that other blocks of the cluster update, by block and offset.
+const SHARED_WORD: u64 = 1 << 60;
 
 /// What a block has acquired: locations and versions, in order.
 #[derive(Debug, Default)]
@@ -50,14 +63,24 @@ struct Inner {
 }
 
 impl Syncs {
+    /// Clocks count from the start of the block.
     fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
         self.any.store(true, std::sync::atomic::Ordering::Relaxed);
         let mut inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.seen.len() as u32);
         let location = inner.locations.entry(address).or_default();
         let version = location.releases.len() as u32;
-        // A block that releases again only adds to what it said before.
-        if let Some(last) = location.releases.last_mut().filter(|last| last.block == block) {
+        // What nobody acquired in between is one release.
+        let unseen =
+            location.releases.last().is_some_and(|last| last.block == block && last.version >= location.acquired);
+        let known = match location.releases.len() {
+            0 => None,
+            count if unseen => Some(count - 1),
+            count if count >= MAX_RELEASES => location.releases.iter().rposition(|release| release.block == block),
+            _ => None,
+        };
+        if let Some(index) = known {
+            let last = &mut location.releases[index];
             for (have, new) in last.clocks.iter_mut().zip(&clocks) {
                 *have = (*have).max(*new);
             }
@@ -72,9 +95,9 @@ impl Syncs {
             return;
         }
         let mut inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Some(version) = inner.locations.get(&address).map(|location| location.releases.len() as u32) else {
-            return;
-        };
+        let Some(location) = inner.locations.get_mut(&address) else { return };
+        let version = location.releases.len() as u32;
+        location.acquired = version;
         let acquired = inner.acquired.entry(block).or_default();
         match acquired.seen.iter_mut().rev().find(|seen| seen.0 == address) {
             Some(seen) if seen.1 == version => {}
@@ -83,7 +106,8 @@ impl Syncs {
         }
     }
 
-    /// Whether an access by warp `warp` of block `from` at `clock` is ordered before what block `to` does now.
+    /// Whether an access by warp `warp` of block `from` at `clock` (counted from the block's start) is ordered before what
+    /// block `to` does now.
     /// `from` is compared modulo `alias`, as shadows keep only part of a block's number.
     pub fn ordered(&self, from: u64, alias: u64, warp: usize, clock: u32, to: u64) -> bool {
         let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -124,104 +148,195 @@ impl Cx<'_> {
         self.watch & watch::RACE != 0
     }
 
+    /// What this warp has seen of its block, itself included.
+    pub fn clocks(&self) -> [u32; 32] {
+        let mut seen = self.warp.seen;
+        let own = self.warp.index as usize;
+        seen[own] = seen[own].max(self.warp.clock);
+        seen
+    }
+
+    fn since_start(&self, clocks: [u32; 32]) -> [u32; 32] {
+        clocks.map(|clock| clock.saturating_sub(self.block.base_time))
+    }
+
+    /// What this warp has seen and some fence covered: a relaxed atomic publishes it. The fence may be another warp's with a
+    /// barrier behind it, as in `__threadfence(); __syncthreads(); if (threadIdx.x == 0) atomicAdd(...)`.
+    fn fenced(&self, narrow: bool) -> Option<[u32; 32]> {
+        let fenced = if narrow { &self.block.fenced_block } else { &self.block.fenced };
+        let fenced = fenced.as_deref()?;
+        let mut seen = self.clocks();
+        for (seen, fenced) in seen.iter_mut().zip(fenced) {
+            *seen = (*seen).min(*fenced);
+        }
+        Some(seen)
+    }
+
+    fn clustered(&self) -> bool {
+        self.peers.len() > 1
+    }
+
+    /// The place of a shared word for other blocks of the cluster.
+    fn word_key(&mut self, address: u64) -> Option<u64> {
+        let (home, offset) = self.shared_home(address)?;
+        // SAFETY: peers of a cluster are run by this worker alone.
+        Some(SHARED_WORD | unsafe { (*home).index } << 24 | u64::from(offset))
+    }
+
     /// Before an atomic or strong store: publishes what a fence (or the instruction's own `.release`) covers.
     pub fn release(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         if !self.watches_races() {
             return;
         }
-        let mut clocks = None;
+        let mut narrow = self.fenced(true);
+        let mut wide = self.fenced(false);
         if op.e.0 & RELEASE != 0 {
-            let mut seen = self.warp.seen;
-            let own = self.warp.index as usize;
-            seen[own] = seen[own].max(self.warp.clock);
+            let seen = self.clocks();
             let time = &mut self.block.time;
             self.warp.tick(time);
-            clocks = Some(seen);
-        } else if let Some(fence) = &self.warp.fence {
-            clocks = Some(**fence);
+            narrow = Some(seen);
+            if op.e.0 & CTA == 0 {
+                wide = narrow;
+            }
         }
-        let Some(clocks) = clocks else { return };
-        for key in self.keys(reach, at) {
-            if reach.window == Window::Shared {
-                let entry = self.block.shared_syncs.entry(key).or_insert([0; 32]);
-                for (have, new) in entry.iter_mut().zip(&clocks) {
+        let Some(narrow) = narrow else { return };
+        let wide = wide.map(|wide| self.since_start(wide));
+        let block = self.block.index;
+        for key in keys(reach, at) {
+            let shared = reach.window == Window::Shared;
+            if !shared || key >> 24 == 0 {
+                let entry = self.block.syncs.entry(key).or_insert([0; 32]);
+                for (have, new) in entry.iter_mut().zip(&narrow) {
                     *have = (*have).max(*new);
                 }
-            } else {
-                self.grid.syncs.release(key, self.block.index, clocks);
+            }
+            let Some(wide) = wide else { continue };
+            if !shared {
+                self.grid.syncs.release(key, block, wide);
+            } else if self.clustered()
+                && let Some(key) = self.word_key(key)
+            {
+                self.grid.syncs.release(key, block, wide);
             }
         }
     }
 
-    /// After an atomic or strong load: learns what was published at its location.
-    pub fn acquire(&mut self, reach: &Reach, at: &Addresses) {
-        if !self.watches_races() {
-            return;
-        }
-        for key in self.keys(reach, at) {
-            if reach.window == Window::Shared {
-                if let Some(clocks) = self.block.shared_syncs.get(&key).copied() {
-                    self.warp.acquire(&clocks);
-                }
-            } else {
-                // Own releases come back as well: warps of one block order each other this way too.
-                self.grid.syncs.acquire(key, self.block.index);
-                if let Some(clocks) = self.grid.syncs.own(key, self.block.index) {
-                    self.warp.acquire(&clocks);
-                }
+    /// After an atomic or acquiring load: learns what was published at its location.
+    pub fn acquire(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
+        if self.watches_races() {
+            for key in keys(reach, at) {
+                self.learn(reach.window, key, op.e.0 & CTA == 0);
             }
         }
     }
 
-    fn keys(&self, reach: &Reach, at: &Addresses) -> Vec<u64> {
-        if !matches!(reach.window, Window::Shared | Window::Global) {
-            return Vec::new();
+    fn learn(&mut self, window: Window, key: u64, wide: bool) {
+        if let Some(clocks) = self.block.syncs.get(&key).copied() {
+            self.warp.acquire(&clocks);
         }
-        let mut keys: Vec<u64> = lanes(at.mask).map(|lane| at.at[lane] & !3).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
+        let block = self.block.index;
+        if window == Window::Global {
+            if wide {
+                self.grid.syncs.acquire(key, block);
+            }
+        } else if self.clustered()
+            && let Some(key) = self.word_key(key)
+        {
+            self.grid.syncs.acquire(key, block);
+        }
     }
 
     /// After a strong load. True: it polled often enough to give way.
     pub fn strong_load(&mut self, op: &Op, reach: &Reach, at: &Addresses) -> bool {
-        let _ = ACQUIRE & op.e.0;
-        self.acquire(reach, at);
+        if op.e.0 & ACQUIRE != 0 {
+            self.acquire(op, reach, at);
+        } else if self.watches_races() {
+            // A relaxed or volatile load orders nothing until a fence follows.
+            for key in keys(reach, at) {
+                if !self.warp.unfenced.contains(&(reach.window, key)) && self.warp.unfenced.len() < MAX_UNFENCED {
+                    self.warp.unfenced.push((reach.window, key));
+                }
+            }
+        }
         matches!(reach.window, Window::Shared | Window::Global) && self.polled()
     }
 
     pub fn strong_store(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         self.release(op, reach, at);
     }
-}
 
-impl Syncs {
-    /// What the block itself published at a location.
-    fn own(&self, address: u64, block: u64) -> Option<[u32; 32]> {
-        if !self.any.load(std::sync::atomic::Ordering::Relaxed) {
-            return None;
-        }
-        let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let location = inner.locations.get(&address)?;
-        let mut sum: Option<[u32; 32]> = None;
-        for release in location.releases.iter().filter(|release| release.block == block) {
-            let sum = sum.get_or_insert([0; 32]);
-            for (have, new) in sum.iter_mut().zip(&release.clocks) {
+    /// A fence: from here a relaxed atomic publishes what came before, and what relaxed loads saw is ordered.
+    pub fn fence(&mut self, narrow: bool) {
+        let seen = self.clocks();
+        let cover = |fenced: &mut Option<Box<[u32; 32]>>| {
+            let fenced = fenced.get_or_insert_with(|| Box::new([0; 32]));
+            for (have, new) in fenced.iter_mut().zip(&seen) {
                 *have = (*have).max(*new);
             }
+        };
+        cover(&mut self.block.fenced_block);
+        if !narrow {
+            cover(&mut self.block.fenced);
         }
-        sum
+        self.finish_acquires(!narrow);
+        let time = &mut self.block.time;
+        self.warp.tick(time);
+    }
+
+    /// Relaxed loads so far count as acquiring: a fence or a barrier follows them.
+    pub fn finish_acquires(&mut self, wide: bool) {
+        if self.warp.unfenced.is_empty() {
+            return;
+        }
+        let loads = std::mem::take(&mut self.warp.unfenced);
+        for (window, key) in &loads {
+            self.learn(*window, *key, wide);
+        }
+        if !wide {
+            self.warp.unfenced = loads;
+        }
+    }
+
+    /// Publishes this warp's view at the cluster's barrier; `relaxed`: only what a fence covers.
+    pub fn publish_cluster(&mut self, relaxed: bool) {
+        let clocks = if relaxed { self.fenced(false) } else { Some(self.clocks()) };
+        if let Some(clocks) = clocks {
+            let clocks = self.since_start(clocks);
+            self.grid.syncs.release(CLUSTER_BARRIER | self.cluster.first, self.block.index, clocks);
+        }
+        let time = &mut self.block.time;
+        self.warp.tick(time);
+    }
+
+    /// Learns what the blocks of the cluster published at their barrier.
+    pub fn learn_cluster(&mut self) {
+        self.grid.syncs.acquire(CLUSTER_BARRIER | self.cluster.first, self.block.index);
+    }
+
+    /// An arrival at another block's mbarrier: the two blocks count time differently.
+    pub fn publish_mbarrier(&mut self, home: u64, offset: u32) {
+        let clocks = self.clocks();
+        let clocks = self.since_start(clocks);
+        self.grid.syncs.release(MBARRIER | home << 24 | u64::from(offset), self.block.index, clocks);
+    }
+
+    /// A wait at the own block's mbarrier.
+    pub fn learn_mbarrier(&mut self, offset: u32) {
+        if self.clustered() {
+            self.grid.syncs.acquire(MBARRIER | self.block.index << 24 | u64::from(offset), self.block.index);
+        }
     }
 }
 
-impl Syncs {
-    /// A block publishes everything it did so far at a key of its own kind (cluster barriers).
-    pub fn publish(&self, key: u64, block: u64, clocks: [u32; 32]) {
-        self.release(key, block, clocks);
-    }
+/// Relaxed loads that are remembered until a fence.
+const MAX_UNFENCED: usize = 64;
 
-    /// A block learns what was published at such a key.
-    pub fn learn(&self, key: u64, block: u64) {
-        self.acquire(key, block);
+fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
+    if !matches!(reach.window, Window::Shared | Window::Global) {
+        return Vec::new();
     }
+    let mut keys: Vec<u64> = lanes(at.mask).map(|lane| at.at[lane] & !3).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }

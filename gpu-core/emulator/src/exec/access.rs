@@ -235,6 +235,12 @@ impl Cx<'_> {
             self.misaligned(op, window, addresses, BYTES, align, kind);
             return Found::Fault;
         }
+        if kind != AccessKind::Read
+            && reach.window == Window::Global
+            && self.grid.regions[self.worker.hit[op.site as usize & 63] as usize].read_only
+        {
+            return self.read_only(addresses, BYTES, kind);
+        }
         if self.watch != 0 {
             self.audit::<BYTES>(op, &reach, addresses, kind);
         }
@@ -430,6 +436,31 @@ impl Cx<'_> {
         };
         let pc = self.pc;
         self.fault(fault, pc, Some(lane), bad.len() as u32, message, detail);
+        Found::Fault
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_only(&mut self, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
+        let lane = addresses.mask.trailing_zeros() as usize & 31;
+        let address = addresses.at[lane];
+        let (_, allocation) = self.locate(Window::Global, address, bytes);
+        let name = allocation.as_ref().map_or("memory", |a| a.name.as_str());
+        let message = format!(
+            "{} {} `{name}`, which is __constant__: kernels may only read it",
+            text_of(&self.thread(lane)),
+            verb(kind)
+        );
+        let detail = Detail {
+            space: Some(Space::Const),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::OutOfBounds, pc, Some(lane), addresses.mask.count_ones(), message, detail);
         Found::Fault
     }
 

@@ -28,8 +28,9 @@ pub struct Barrier {
     pub all: bool,
     pub any: bool,
     pub result: (u32, bool, bool),
-    /// Where the first arrival of this generation stands.
+    /// Where the first arrival of this generation stands, and which thread of the block it is.
     pub first_pc: u32,
+    pub first_thread: u32,
 }
 
 impl Default for Barrier {
@@ -47,6 +48,7 @@ impl Default for Barrier {
             any: false,
             result: (0, true, false),
             first_pc: 0,
+            first_thread: 0,
         }
     }
 }
@@ -80,8 +82,8 @@ pub struct Block {
     pub time: u32,
     /// `time` when the block started.
     pub base_time: u32,
-    /// Clocks published through atomics on shared memory, by address.
-    pub shared_syncs: std::collections::HashMap<u64, [u32; 32]>,
+    /// Clocks published through atomics and strong stores, for the other warps of the block, by address.
+    pub syncs: std::collections::HashMap<u64, [u32; 32]>,
     pub shared: Vec<u128>,
     pub shared_init: Vec<AtomicU64>,
     pub shared_shadow: SharedShadow,
@@ -92,6 +94,11 @@ pub struct Block {
     pub mbarriers: std::collections::HashMap<u32, crate::isa::mbarrier::MBarrier>,
     /// Shared memory that bulk copies filled.
     pub bulk: Vec<crate::isa::bulk::BulkRange>,
+    /// Clock of each warp up to which fences cover what it did: fences for the whole device, and for the block at least.
+    pub fenced: Option<Box<[u32; 32]>>,
+    pub fenced_block: Option<Box<[u32; 32]>>,
+    /// Clock of each warp up to which its stores are visible to asynchronous copies.
+    pub proxy: [u32; 32],
     /// Rank in its cluster.
     pub cluster_rank: u32,
 }
@@ -124,6 +131,8 @@ impl Block {
         if barrier.arrived == 0 {
             barrier.expected = expected;
             barrier.first_pc = pc;
+            barrier.first_thread =
+                warp.index * 32 + warp.splits.get(warp.current).map_or(0, |s| s.mask.trailing_zeros() & 31);
         }
         barrier.arrived += threads;
         barrier.async_seen = barrier.async_seen.max(warp.async_seen);

@@ -14,6 +14,8 @@ pub mod watch {
     pub const INIT: u32 = 2;
     pub const RACE: u32 = 4;
     pub const TRACE: u32 = 8;
+    /// Memory from `malloc` of device code is in use.
+    pub const HEAP: u32 = 16;
 }
 
 /// The state of the group of lanes that runs, hot fields first.

@@ -15,14 +15,16 @@ use crate::check::race::{GlobalRaces, SharedShadow};
 use crate::count::Counts;
 use crate::isa::cluster::Cluster;
 use crate::launch::{Launch, Options};
-use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
+use crate::report::{Class, Fault, FaultKind, OtherSide, ThreadId};
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
 const QUANTUM: u64 = 50_000;
 /// Polls of memory after which a group that spins gives way.
 const POLL_LIMIT: u32 = 32;
-/// Rounds in which every resident block only polled and no memory changed, before that is called a deadlock.
-const IDLE_ROUNDS: u32 = 2_000;
+/// Polls of resident blocks while no memory changed, before that is called a deadlock.
+const IDLE_POLLS: u64 = 2_000;
+/// Rounds without progress after which a worker counts as idle.
+const IDLE_ROUNDS: u32 = 16;
 
 /// Everything that the blocks of a launch share.
 pub struct Grid<'r> {
@@ -231,7 +233,7 @@ impl Worker {
         let (mut turn, mut idle, mut seen) = (0, 0, (u64::MAX, u64::MAX));
         let mut counted_idle = false;
         loop {
-            if counted_idle != (idle > 64) {
+            if counted_idle != (idle > IDLE_ROUNDS) {
                 counted_idle = !counted_idle;
                 if counted_idle {
                     grid.idle_workers.fetch_add(1, Ordering::Relaxed);
@@ -252,7 +254,8 @@ impl Worker {
                 let state = (grid.progress.load(Ordering::Relaxed), grid.finished_blocks.load(Ordering::Relaxed));
                 idle = if state == seen { idle + 1 } else { 0 };
                 seen = state;
-                if idle > IDLE_ROUNDS
+                if idle > 2 * IDLE_ROUNDS
+                    && u64::from(idle) * resident.len() as u64 > IDLE_POLLS
                     && grid.idle_workers.load(Ordering::Relaxed) >= grid.workers
                     && grid.started.elapsed().as_millis() > 200
                 {
@@ -300,6 +303,7 @@ impl Worker {
         if index * size >= grid.blocks {
             return None;
         }
+        let first = grid.block_in_cluster(index, 0);
         let blocks = (0..size)
             .map(|rank| {
                 let mut block = self.make_block(grid, grid.block_in_cluster(index, rank));
@@ -307,7 +311,7 @@ impl Worker {
                 block
             })
             .collect();
-        Some(Team { blocks, cluster: Cluster::default() })
+        Some(Team { blocks, cluster: Cluster { first, ..Cluster::default() } })
     }
 
     fn make_block(&mut self, grid: &Grid<'_>, index: u64) -> Box<Block> {
@@ -323,7 +327,7 @@ impl Worker {
                 barriers: vec![Barrier::default(); BARRIERS],
                 time: 1,
                 base_time: 1,
-                shared_syncs: Default::default(),
+                syncs: Default::default(),
                 shared: vec![u128::MAX; shared_units],
                 shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
                 shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
@@ -331,6 +335,9 @@ impl Worker {
                 copies: Default::default(),
                 mbarriers: Default::default(),
                 bulk: Vec::new(),
+                fenced: None,
+                fenced_block: None,
+                proxy: [0; 32],
                 cluster_rank: 0,
             })
         });
@@ -341,6 +348,8 @@ impl Worker {
         block.copies.reset();
         block.mbarriers.clear();
         block.bulk.clear();
+        (block.fenced, block.fenced_block) = (None, None);
+        block.proxy = [0; 32];
         if block.time > crate::check::race::MAX_TIME / 2 {
             block.time = 1;
             block.shared_shadow.clear();
@@ -351,7 +360,7 @@ impl Worker {
         let function = grid.kernel();
         let base = block.time;
         block.base_time = base;
-        block.shared_syncs.clear();
+        block.syncs.clear();
         block.time += 1;
         let count = threads.div_ceil(32);
         let mut old = std::mem::take(&mut block.warps);
@@ -489,6 +498,9 @@ impl Worker {
         }
         if self.trace.as_ref().is_some_and(|trace| trace.wants(block.index, warp.index)) {
             bits |= watch::TRACE;
+        }
+        if bits != 0 && grid.image.uses_heap {
+            bits |= watch::HEAP;
         }
         let tainted = !warp.poison.is_empty();
         let mut cx = Cx {
@@ -746,8 +758,13 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
             if split.pc == NONE {
                 continue;
             }
+            let pc = stands_at(grid, split);
             let what = match split.wait {
-                Wait::Barrier { id, .. } => format!("for barrier {id}"),
+                Wait::Barrier { id, .. } => {
+                    let barrier = &block.barriers[id as usize];
+                    let needed = barrier.expected.unwrap_or(block.live_threads);
+                    format!("for barrier {id}, where {} of {needed} threads have come", barrier.arrived)
+                }
                 Wait::Sync { members } => format!("for lanes {members:#010x} of its warp"),
                 Wait::Together => "for the rest of its warp at this barrier".to_owned(),
                 Wait::Cluster { .. } => "for the cluster barrier".to_owned(),
@@ -755,14 +772,14 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
             };
             let lanes = split.mask;
             out.push((
-                split.pc,
+                pc,
                 format!(
                     "block ({},{},{}) warp {} lanes {lanes:#010x} at {} {what}",
                     block.id[0],
                     block.id[1],
                     block.id[2],
                     warp.index,
-                    grid.image.place(split.pc)
+                    grid.image.place(pc)
                 ),
             ));
         }
@@ -770,9 +787,19 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
     out
 }
 
-fn first_waiter(block: &Block, pc: u32) -> Option<(u32, u32)> {
+/// The instruction at which a group waits: those that waited go on behind it.
+fn stands_at(grid: &Grid<'_>, split: &Split) -> u32 {
+    let before = split.pc.wrapping_sub(1);
+    let barrier = grid.image.infos.get(before as usize).is_some_and(|info| info.class == Class::Barrier);
+    match split.wait {
+        Wait::Barrier { .. } | Wait::Cluster { .. } | Wait::Ready if barrier => before,
+        _ => split.pc,
+    }
+}
+
+fn first_waiter(grid: &Grid<'_>, block: &Block, pc: u32) -> Option<(u32, u32)> {
     block.warps.iter().flatten().find_map(|warp| {
-        let split = warp.splits.iter().find(|split| split.pc == pc)?;
+        let split = warp.splits.iter().find(|split| stands_at(grid, split) == pc)?;
         Some((warp.index, split.mask.trailing_zeros()))
     })
 }
@@ -783,7 +810,7 @@ fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     pcs.dedup();
     let first = pcs.first().copied();
     let other = pcs.iter().find(|pc| Some(**pc) != first).and_then(|&pc| {
-        let (warp, lane) = first_waiter(block, pc)?;
+        let (warp, lane) = first_waiter(grid, block, pc)?;
         Some(OtherSide { source: grid.image.source(pc), thread: grid.thread(block.id, warp * 32 + lane), access: None })
     });
     let waits: Vec<&Wait> =
@@ -793,7 +820,10 @@ fn report_deadlock(grid: &Grid<'_>, block: &Block) {
         FaultKind::BarrierDivergence
     } else if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. })) {
         FaultKind::MaskMisuse
-    } else if waits.iter().any(|wait| matches!(wait, Wait::Barrier { .. })) && other.is_some() {
+    } else if waits.iter().any(|wait| match wait {
+        Wait::Barrier { id, .. } => other.is_some() || block.barriers[*id as usize].expected.is_some(),
+        _ => false,
+    }) {
         FaultKind::BarrierDivergence
     } else {
         FaultKind::Deadlock
@@ -806,7 +836,7 @@ fn report_deadlock(grid: &Grid<'_>, block: &Block) {
         source: first.and_then(|pc| grid.image.source(pc)),
         instruction: first.map(|pc| grid.image.text(pc).to_owned()).unwrap_or_default(),
         thread: first
-            .and_then(|pc| first_waiter(block, pc))
+            .and_then(|pc| first_waiter(grid, block, pc))
             .map(|(warp, lane)| grid.thread(block.id, warp * 32 + lane)),
         space: None,
         access: None,
@@ -832,8 +862,27 @@ fn report_livelock(grid: &Grid<'_>, blocks: &[&Block]) {
     } else {
         String::new()
     };
-    let message = format!("all threads wait for memory that nobody writes{hint}: {}", shorten(&places));
+    let barriers: Vec<String> = blocks.iter().flat_map(|block| open_mbarriers(grid, block)).take(4).collect();
+    let lacking = if barriers.is_empty() { String::new() } else { format!("; {}", barriers.join("; ")) };
+    let message = format!("all threads wait for memory that nobody writes{hint}: {}{lacking}", shorten(&places));
     grid.launch_fault(FaultKind::Deadlock, message, None, places.first().map(|place| place.0));
+}
+
+/// What the mbarriers of a block lack, those that somebody has arrived at first.
+fn open_mbarriers(grid: &Grid<'_>, block: &Block) -> Vec<String> {
+    let mut all: Vec<_> = block.mbarriers.iter().collect();
+    all.sort_unstable_by_key(|(offset, barrier)| (!barrier.begun(), **offset));
+    let [x, y, z] = block.id;
+    all.iter()
+        .map(|(offset, barrier)| {
+            let array = grid.shared_arrays.iter().find(|a| (a.base..a.base + a.bytes.max(1)).contains(*offset));
+            let name = array.map_or(String::new(), |a| {
+                let index = (**offset - a.base) / 8;
+                if a.bytes > 8 { format!(" `{}`[{index}]", a.name) } else { format!(" `{}`", a.name) }
+            });
+            format!("the mbarrier{name} of block ({x},{y},{z}) is in phase {} and {}", barrier.phase, barrier.lacks())
+        })
+        .collect()
 }
 
 fn shorten(places: &[(u32, String)]) -> String {

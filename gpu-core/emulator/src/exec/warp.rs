@@ -107,8 +107,10 @@ pub struct Warp {
     pub seen: [u32; 32],
     pub clock: u32,
     pub floor: u32,
-    /// Snapshot of `seen` at the last fence, for releases through relaxed atomics.
-    pub fence: Option<Box<[u32; 32]>>,
+    /// Places of relaxed loads that no fence followed yet.
+    pub unfenced: Vec<(super::space::Window, u64)>,
+    /// Site and lowest address of the last volatile load of shared memory.
+    pub last_volatile: (u32, u64),
     /// Logical time up to which this warp has waited for bulk copies.
     pub async_seen: u32,
     /// Generation of the cluster barrier at its last arrival.
@@ -138,7 +140,8 @@ impl Warp {
             seen: [0; 32],
             clock: 0,
             floor: 0,
-            fence: None,
+            unfenced: Vec::new(),
+            last_volatile: (0, 0),
             async_seen: 0,
             cluster_generation: 0,
             poison: Default::default(),
@@ -161,7 +164,7 @@ impl Warp {
         for word in &mut self.local_init {
             *word.get_mut() = 0;
         }
-        self.fence = None;
+        self.unfenced.clear();
         self.async_seen = 0;
         self.cluster_generation = 0;
         self.poison.clear();

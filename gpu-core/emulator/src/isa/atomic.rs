@@ -289,7 +289,7 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
                 }
             }
         }
-        cx.acquire(&reach, &at);
+        cx.acquire(op, &reach, &at);
         if changed {
             cx.worker.writes += 1;
         }

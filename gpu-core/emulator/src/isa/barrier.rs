@@ -7,7 +7,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::warp::Wait;
-use crate::report::{Class, FaultKind};
+use crate::report::{Class, FaultKind, OtherSide};
 
 pub const ROWS: &[Row] = &[
     Row { opcode: "bar", class: Class::Barrier, decode: bar, examples: &[] },
@@ -151,6 +151,8 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     // With a thread count the barrier counts whole warps.
     let threads = if count.is_some() && cx.mask == cx.warp.live { 32 } else { cx.mask.count_ones() };
+    cx.finish_acquires(true);
+    cx.check_meeting(id, count, pc);
     let generation = cx.block.barriers[id].generation;
     let done = cx.block.arrive(id, threads, count, cx.warp, pc);
     {
@@ -173,6 +175,47 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let at = if what == SYNC { pc + 1 } else { pc };
     cx.warp.set_awaited(cx.warp.current, what >= RED_POPC);
     cx.suspend(at, Wait::Barrier { id: id as u32, generation })
+}
+
+impl Cx<'_> {
+    /// Compares an arrival with the first one of the same generation: they must mean the same barrier.
+    fn check_meeting(&mut self, id: usize, count: Option<u32>, pc: u32) {
+        let barrier = &self.block.barriers[id];
+        let first = barrier.first_pc;
+        if barrier.arrived == 0 || first == pc || !self.grid.options.checks.barrier {
+            return;
+        }
+        let image = self.image();
+        let threads =
+            |count: Option<u32>| count.map_or("the whole block".to_owned(), |count| format!("{count} threads"));
+        let lane = self.mask.trailing_zeros() as usize & 31;
+        let who = text_of(&self.thread(lane));
+        let message = if barrier.expected != count {
+            format!(
+                "{who} waits at barrier {id} for {} while others already wait there at {} for {}; give all of them the \
+                 same count",
+                threads(count),
+                image.place(first),
+                threads(barrier.expected)
+            )
+        } else if id == 0 && count.is_none() && image.infos[first as usize].source != image.infos[pc as usize].source {
+            let (Some(here), Some(there)) = (image.source(pc), image.source(first)) else { return };
+            if (&here.file, here.line) == (&there.file, there.line) {
+                return;
+            }
+            format!(
+                "{who} waits at the __syncthreads() of line {} while other threads of the block wait at that of line {}; \
+                 all threads of a block must reach the same one",
+                here.line, there.line
+            )
+        } else {
+            return;
+        };
+        let other =
+            OtherSide { source: image.source(first), thread: self.thread_of(barrier.first_thread), access: None };
+        let detail = Detail { other: Some(other), ..Detail::default() };
+        self.fault(FaultKind::BarrierDivergence, pc, Some(lane), self.mask.count_ones(), message, detail);
+    }
 }
 
 unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, id: usize) {
@@ -203,9 +246,15 @@ unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
+/// What a fence does, in `Op::imm`.
+const NARROW: i64 = 1;
+const PROXY: i64 = 2;
+const ASYNC_PROXY: i64 = 4;
+
 fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let narrow = i.take("cta");
-    let proxy = !i.take_where(|part| part.starts_with("proxy") || part.contains("::")).is_empty();
+    let proxy = !i.take_where(|part| part.starts_with("proxy")).is_empty();
+    let asynchronous = !i.take_where(|part| part == "async" || part.starts_with("async::")).is_empty();
     i.take_where(|part| {
         matches!(
             part,
@@ -217,28 +266,27 @@ fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 | "acquire"
                 | "release"
                 | "mbarrier_init"
-                | "async"
                 | "alias"
                 | "generic"
                 | "tensormap"
                 | "sync_restrict"
                 | "global"
                 | "shared"
-        )
+        ) || part.contains("::")
     });
     let mut op = e.op(fence_exec);
-    op.imm = i64::from(narrow) | i64::from(proxy) << 1;
+    op.imm = if narrow { NARROW } else { 0 }
+        | if proxy { PROXY } else { 0 }
+        | if proxy && asynchronous { ASYNC_PROXY } else { 0 };
     e.push(op, Taint::Copy);
     Ok(())
 }
 
-/// From here a relaxed atomic publishes what came before.
-unsafe fn fence_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
-    let mut seen = cx.warp.seen;
-    let own = cx.warp.index as usize;
-    seen[own] = seen[own].max(cx.warp.clock);
-    cx.warp.fence = Some(Box::new(seen));
-    let time = &mut cx.block.time;
-    cx.warp.tick(time);
+unsafe fn fence_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if op.imm & PROXY == 0 {
+        cx.fence(op.imm & NARROW != 0);
+    } else if op.imm & ASYNC_PROXY != 0 {
+        cx.fence_async_proxy();
+    }
     Flow::Next
 }

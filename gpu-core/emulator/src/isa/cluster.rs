@@ -8,7 +8,6 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::space::SHARED_BASE;
 use crate::exec::warp::Wait;
-use crate::ptx::tree::Operand;
 use crate::report::Class;
 
 pub const ROWS: &[Row] = &[
@@ -22,13 +21,12 @@ pub const ROWS: &[Row] = &[
 /// What the blocks of a cluster share.
 #[derive(Debug, Default)]
 pub struct Cluster {
+    /// Linear number of its first block.
+    pub first: u64,
     /// Completions of the cluster barrier.
     pub generation: u64,
     pub arrived: u32,
 }
-
-/// Locations of the race check's order between blocks that stand for cluster barriers.
-const BARRIER_KEY: u64 = 1 << 62;
 
 fn no_effect(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     i.take_where(|_| true);
@@ -94,10 +92,11 @@ pub fn barrier(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Some(what) => what == "arrive",
         None => return i.unsupported(),
     };
-    i.take_where(|part| matches!(part, "aligned" | "release" | "relaxed" | "acquire"));
+    let relaxed = i.take("relaxed");
+    i.take_where(|part| matches!(part, "aligned" | "release" | "acquire"));
     i.expect(0)?;
-    let _ = Operand::Sink;
-    let op = e.op(if arrive { arrive_exec } else { wait_exec });
+    let mut op = e.op(if arrive { arrive_exec } else { wait_exec });
+    op.imm = i64::from(relaxed);
     e.push(op, Taint::Use);
     Ok(())
 }
@@ -127,11 +126,6 @@ impl Cx<'_> {
         }
     }
 
-    fn cluster_key(&self) -> u64 {
-        let first = self.block.index - u64::from(self.block.cluster_rank);
-        BARRIER_KEY | first
-    }
-
     /// Passes the cluster barrier: what all blocks of the cluster did before is ordered.
     pub fn pass_cluster(&mut self) {
         let time = &mut self.block.time;
@@ -139,17 +133,13 @@ impl Cx<'_> {
         let now = *time;
         self.warp.acquire(&[now - 1; 32]);
         self.warp.clock = now;
-        let key = self.cluster_key();
-        self.grid.syncs.learn(key, self.block.index);
+        self.learn_cluster();
     }
 }
 
-unsafe fn arrive_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
-    let mut clocks = cx.warp.seen;
-    let own = cx.warp.index as usize;
-    clocks[own] = clocks[own].max(cx.warp.clock);
-    let key = cx.cluster_key();
-    cx.grid.syncs.publish(key, cx.block.index, clocks);
+unsafe fn arrive_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    cx.finish_acquires(true);
+    cx.publish_cluster(op.imm != 0);
     cx.warp.cluster_generation = cx.cluster.generation;
     cx.cluster.arrived += cx.mask.count_ones();
     if cx.watch & crate::exec::cx::watch::COUNT != 0 {

@@ -35,6 +35,21 @@ pub struct MBarrier {
 }
 
 impl MBarrier {
+    /// Somebody has arrived, or a copy delivered, in the current phase.
+    pub fn begun(&self) -> bool {
+        self.pending != i64::from(self.count) || self.bytes != 0
+    }
+
+    /// "lacks 3 of 4 arrivals and 256 bytes"
+    pub fn lacks(&self) -> String {
+        let bytes = match self.bytes {
+            0 => String::new(),
+            more if more > 0 => format!(" and {more} bytes of copies that were announced"),
+            less => format!(" and got {} bytes that no expect_tx announced", -less),
+        };
+        format!("lacks {} of {} arrivals{bytes}", self.pending.max(0), self.count)
+    }
+
     fn settle(&mut self) {
         if self.pending <= 0 && self.bytes == 0 {
             self.phase += 1;
@@ -193,6 +208,18 @@ impl Cx<'_> {
         self.peers.get(rank as usize - 1).map(|peer| (*peer, offset))
     }
 
+    /// Before an arrival: true when the mbarrier is another block's, which then learns of this warp through the launch.
+    fn publish_remote(&mut self, address: u64) -> bool {
+        let Some((home, offset)) = self.shared_home(address) else { return false };
+        if std::ptr::eq(home, self.block) {
+            return false;
+        }
+        // SAFETY: peers of a cluster are run by this worker alone.
+        let index = unsafe { (*home).index };
+        self.publish_mbarrier(index, offset);
+        true
+    }
+
     /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
     pub fn with_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
         let (home, offset) = self.shared_home(address)?;
@@ -279,15 +306,19 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 };
                 if done {
                     passed |= 1 << lane;
+                    cx.learn_mbarrier((address & 0xff_ffff) as u32);
                     cx.warp.acquire(&released);
                     cx.warp.async_seen = cx.warp.async_seen.max(time);
                 }
             }
             _ => {
+                let remote = cx.publish_remote(address);
                 let state = cx.with_mbarrier(address, lane, |barrier| {
                     let state = barrier.phase << 32 | barrier.pending.max(0) as u64;
-                    for (clock, seen) in barrier.clocks.iter_mut().zip(&clocks) {
-                        *clock = (*clock).max(*seen);
+                    if !remote {
+                        for (clock, seen) in barrier.clocks.iter_mut().zip(&clocks) {
+                            *clock = (*clock).max(*seen);
+                        }
                     }
                     match op.imm {
                         EXPECT => barrier.bytes += value as i64,

@@ -24,6 +24,9 @@ pub const ROWS: &[Row] = &[
 /// Orderings beyond [`STRONG`].
 pub const ACQUIRE: u32 = 1 << 17;
 pub const RELEASE: u32 = 1 << 18;
+pub const VOLATILE: u32 = 1 << 19;
+/// The scope of the ordering is the block.
+pub const CTA: u32 = 1 << 20;
 
 /// The state space; generic when none is named.
 pub fn space(i: &mut Inst<'_>) -> Window {
@@ -61,7 +64,7 @@ pub fn class_of(window: Window) -> Class {
 pub fn ordering(i: &mut Inst<'_>) -> u32 {
     let mut flags = 0;
     for (name, flag) in [
-        ("volatile", STRONG),
+        ("volatile", STRONG | VOLATILE),
         ("relaxed", STRONG),
         ("mmio", STRONG),
         ("acquire", STRONG | ACQUIRE),
@@ -69,16 +72,15 @@ pub fn ordering(i: &mut Inst<'_>) -> u32 {
         ("acq_rel", STRONG | ACQUIRE | RELEASE),
         ("sc", STRONG | ACQUIRE | RELEASE),
         ("weak", 0),
+        ("cta", CTA),
     ] {
         if i.take(name) {
             flags |= flag;
         }
     }
     i.take_where(|part| {
-        matches!(
-            part,
-            "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "cv" | "lu" | "nc" | "wb" | "wt" | "unified"
-        ) || part.starts_with("L1::")
+        matches!(part, "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "cv" | "lu" | "nc" | "wb" | "wt" | "unified")
+            || part.starts_with("L1::")
             || part.starts_with("L2::")
     });
     flags

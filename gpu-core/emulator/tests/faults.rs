@@ -1,0 +1,253 @@
+//! Kernels that are wrong in one way each, and their corrected twins: what the emulator says of them.
+//!
+//! The table is in the CUDA sources under `ptx/faults`: `//@ name key=value ...` before a kernel says how to launch it
+//! and what is expected, `<- here` and `<- other` mark the lines that the fault must name. The PTX beside each source
+//! was written by NVRTC 13.5 with `-lineinfo`.
+//!
+//! Keys: `grid`, `block`, `cluster`, `dyn` (bytes of dynamic shared memory), `args` (see [`Case::launch`]), `fault`
+//! (`none` or the fault's name), `says` (words of its message, to the end of the line), `note` (a remark's word).
+
+mod common;
+
+use std::time::Duration;
+
+use common::*;
+use ptx_emulator::{Fault, Launch, Memory, Module, Options, Outcome, Swizzle, TensorMap, TensorType};
+
+struct Source {
+    name: &'static str,
+    cuda: &'static str,
+    dialects: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! source {
+    ($name:literal: $($arch:literal)*) => {
+        Source {
+            name: $name,
+            cuda: include_str!(concat!("ptx/faults/", $name, ".cu")),
+            dialects: &[$(($arch, include_str!(concat!("ptx/faults/", $name, ".", $arch, ".ptx")))),*],
+        }
+    };
+}
+
+const SOURCES: &[Source] = &[source!("races": "sm_90a" "sm_120a"), source!("misuse": "sm_90a" "sm_120a")];
+
+/// One kernel of a source and what is expected of it.
+#[derive(Debug, Default)]
+struct Case {
+    kernel: String,
+    grid: u32,
+    block: u32,
+    cluster: u32,
+    dynamic: u32,
+    arguments: Vec<String>,
+    fault: String,
+    says: String,
+    note: String,
+    here: Option<u32>,
+    other: Option<u32>,
+}
+
+fn cases(cuda: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for (index, line) in cuda.lines().enumerate() {
+        if let Some(header) = line.strip_prefix("//@ ") {
+            let (header, says) = header.split_once(" says=").unwrap_or((header, ""));
+            let mut words = header.split(' ');
+            let mut case = Case {
+                kernel: words.next().expect("a name").to_owned(),
+                grid: 1,
+                block: 32,
+                cluster: 1,
+                says: says.to_owned(),
+                ..Case::default()
+            };
+            for word in words {
+                let (key, value) = word.split_once('=').unwrap_or_else(|| panic!("`{word}` of {}", case.kernel));
+                let number = || value.parse().unwrap_or_else(|_| panic!("`{word}` of {}", case.kernel));
+                match key {
+                    "grid" => case.grid = number(),
+                    "block" => case.block = number(),
+                    "cluster" => case.cluster = number(),
+                    "dyn" => case.dynamic = number(),
+                    "args" => case.arguments = value.split(',').map(str::to_owned).collect(),
+                    "fault" => case.fault = value.to_owned(),
+                    "note" => case.note = value.to_owned(),
+                    _ => panic!("`{word}` of {}", case.kernel),
+                }
+            }
+            cases.push(case);
+        }
+        let line_number = index as u32 + 1;
+        if let Some(case) = cases.last_mut() {
+            if line.contains("<- here") {
+                case.here = Some(line_number);
+            }
+            if line.contains("<- other") {
+                case.other = Some(line_number);
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// Arguments: `in:N` counts 0, 1, ... as floats, `raw:N` is never written, `gone:N` is freed, `n=V` is a number,
+    /// `map:W:H:w:h` is a tensor map of box w x h over W x H floats, any other `name:N` holds N zero words.
+    fn launch(&self, memory: &mut Memory) -> Launch {
+        let mut launch = Launch::new(&self.kernel, [self.grid, 1, 1], [self.block, 1, 1]).shared(self.dynamic);
+        launch.cluster = [self.cluster, 1, 1];
+        for argument in &self.arguments {
+            if let Some((_, value)) = argument.split_once('=') {
+                launch = launch.arg_u32(value.parse().expect("a number"));
+                continue;
+            }
+            let (name, size) = argument.split_once(':').expect("name:words");
+            let numbers: Vec<u32> = size.split(':').map(|n| n.parse().expect("a number")).collect();
+            let ramp = |n: u32| (0..n).map(|i| i as f32).collect::<Vec<f32>>();
+            let words = numbers[0];
+            launch = match name {
+                "in" => launch.arg_u64(upload_f32(memory, name, &ramp(words))),
+                "raw" => launch.arg_u64(memory.alloc(name, 4 * u64::from(words)).expect("fits")),
+                "gone" => {
+                    let gone = upload_f32(memory, name, &ramp(words));
+                    memory.free(gone).expect("live");
+                    launch.arg_u64(gone)
+                }
+                "map" => {
+                    let [width, height, w, h] = numbers[..] else { panic!("map:W:H:w:h") };
+                    let map = TensorMap {
+                        address: upload_f32(memory, "tensor", &ramp(width * height)),
+                        element: TensorType::F32,
+                        sizes: vec![width.into(), height.into()],
+                        strides: vec![u64::from(width) * 4],
+                        tile: vec![w, h],
+                        element_strides: vec![1, 1],
+                        swizzle: Swizzle::None,
+                        nan_fill: false,
+                    };
+                    launch.params.resize(launch.params.len().next_multiple_of(64), 0);
+                    launch.params.extend(map.encode().expect("valid"));
+                    launch
+                }
+                _ => launch.arg_u64(upload_u32(memory, name, &vec![0; words as usize])),
+            };
+        }
+        launch
+    }
+
+    fn run(&self, module: &Module, workers: usize) -> Outcome {
+        let mut memory = memory();
+        let launch = self.launch(&mut memory);
+        let options = Options {
+            workers,
+            max_warp_instructions: Some(20_000_000),
+            time_limit: Some(Duration::from_secs(60)),
+            ..Options::default()
+        };
+        run_with(module, &mut memory, &launch, &options)
+    }
+
+    /// What is wrong with what the emulator said; empty when all is right.
+    fn complaints(&self, outcome: &Outcome) -> Vec<String> {
+        let mut out = Vec::new();
+        if !outcome.notes.iter().any(|note| note.contains(&self.note)) && !self.note.is_empty() {
+            out.push(format!("no note says `{}`: {:?}", self.note, outcome.notes));
+        }
+        if self.fault == "none" {
+            out.extend(outcome.faults.iter().map(|fault| format!("falsely accused: {}", short(fault))));
+            if !outcome.completed {
+                out.push("did not end".to_owned());
+            }
+            return out;
+        }
+        let kind = |fault: &Fault| serde_json_name(fault);
+        let found: Vec<&Fault> = outcome.faults.iter().filter(|fault| kind(fault) == self.fault).collect();
+        if found.is_empty() {
+            out.push(format!("missed; said instead: {:#?}", outcome.faults.iter().map(short).collect::<Vec<_>>()));
+            return out;
+        }
+        let line = |fault: &Fault| fault.source.as_ref().map(|source| source.line);
+        let other =
+            |fault: &Fault| fault.other.as_ref().and_then(|other| other.source.as_ref()).map(|source| source.line);
+        let right = found.iter().any(|fault| {
+            let lines = [line(fault), other(fault)];
+            let plain = self.here.is_none_or(|here| lines[0] == Some(here))
+                && self.other.is_none_or(|other| lines[1] == Some(other));
+            // Which side of a race comes second is the schedule's business.
+            let turned = self.fault == "race"
+                && self.here.is_none_or(|here| lines[1] == Some(here))
+                && self.other.is_none_or(|other| lines[0] == Some(other));
+            (plain || turned) && fault.message.contains(&self.says)
+        });
+        if !right {
+            let found: Vec<String> = found.into_iter().map(short).collect();
+            out.push(format!("wants lines {:?} and {:?}, `{}`: {found:#?}", self.here, self.other, self.says));
+        }
+        for fault in &outcome.faults {
+            if fault.kind == ptx_emulator::FaultKind::Race && fault.other.is_none() {
+                out.push(format!("one side only: {}", short(fault)));
+            }
+            if fault.message.is_empty() || fault.kernel != self.kernel {
+                out.push(format!("no message or kernel: {fault:#?}"));
+            }
+        }
+        out
+    }
+}
+
+fn serde_json_name(fault: &Fault) -> String {
+    // The stable name is the snake_case form of the variant.
+    let mut name = String::new();
+    for c in format!("{:?}", fault.kind).chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+fn short(fault: &Fault) -> String {
+    let line = fault.source.as_ref().map_or(0, |source| source.line);
+    let other = fault.other.as_ref().map_or(0, |o| o.source.as_ref().map_or(0, |source| source.line));
+    format!("{:?} line {line} other {other} x{}: {}", fault.kind, fault.occurrences, fault.message)
+}
+
+fn walk(name: &str) {
+    let only = std::env::var("CASE").unwrap_or_default();
+    let source = SOURCES.iter().find(|source| source.name == name).expect("a source");
+    let mut wrong = String::new();
+    let cases = cases(source.cuda);
+    for (arch, ptx) in source.dialects {
+        let module = load(ptx);
+        let mut named: Vec<&str> = cases.iter().map(|case| case.kernel.as_str()).collect();
+        named.sort_unstable();
+        let mut kernels: Vec<&str> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        kernels.sort_unstable();
+        assert_eq!(named, kernels, "every kernel has a header");
+        for case in cases.iter().filter(|case| case.kernel.contains(&only)) {
+            for workers in [1, 2] {
+                let outcome = case.run(&module, workers);
+                if !only.is_empty() {
+                    let faults: Vec<String> = outcome.faults.iter().map(short).collect();
+                    eprintln!("{} {workers}: {faults:#?} {:?}", case.kernel, outcome.notes);
+                }
+                for complaint in case.complaints(&outcome) {
+                    wrong.push_str(&format!("{arch} {} with {workers}: {complaint}\n", case.kernel));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn races() {
+    walk("races");
+}
+
+#[test]
+fn misuse() {
+    walk("misuse");
+}
