@@ -153,6 +153,7 @@ pub const FAMILIES: &[&[Row]] = &[
     mbarrier::ROWS,
     memory::ROWS,
     movement::ROWS,
+    video::ROWS,
     warp_ops::ROWS,
 ];
 
