@@ -285,12 +285,12 @@ impl Cx<'_> {
             (window, address)
         };
         match window {
-            Window::Shared if address + bytes <= self.block.shared.len() as u64 * 16 => {
+            Window::Shared if address.saturating_add(bytes) <= self.block.shared.len() as u64 * 16 => {
                 clear_bits(&self.block.shared_init, address, bytes);
             }
             Window::Local => {
                 let stride = u64::from(self.warp.local_stride);
-                if address + bytes <= stride {
+                if address.saturating_add(bytes) <= stride {
                     clear_bits(&self.warp.local_init, lane as u64 * stride + address, bytes);
                 }
             }
@@ -300,7 +300,7 @@ impl Cx<'_> {
                 if let Some(region) = index.checked_sub(1).map(|index| &regions[index])
                     && !region.freed
                     && !region.init.is_null()
-                    && address + bytes <= region.end
+                    && address.saturating_add(bytes) <= region.end
                 {
                     // SAFETY: the region describes a live slice of the memory that this launch owns.
                     let bits = unsafe { std::slice::from_raw_parts(region.init, region.init_words) };
