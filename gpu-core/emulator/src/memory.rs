@@ -308,6 +308,27 @@ impl Memory {
         Ok(())
     }
 
+    /// Makes a freed allocation live again at its address, poisoned like a new one: memory nodes of a graph keep their
+    /// address from launch to launch.
+    ///
+    /// # Errors
+    /// When `address` is not the start of a freed allocation, or the limit would be passed.
+    pub fn revive(&mut self, address: u64) -> Result<(), MemoryError> {
+        let available = self.limit.saturating_sub(self.used);
+        let found = self.allocations.binary_search_by_key(&address, |allocation| allocation.base).ok();
+        let Some(allocation) = found.map(|index| &mut self.allocations[index]).filter(|allocation| !allocation.live)
+        else {
+            return Err(MemoryError::NotAllocated { address });
+        };
+        let bytes = allocation.bytes;
+        if bytes > available {
+            return Err(MemoryError::OutOfMemory { bytes, available, limit: self.limit });
+        }
+        *allocation = Allocation::new(&allocation.name.clone(), address, bytes);
+        self.used += bytes;
+        Ok(())
+    }
+
     /// Makes host memory an allocation whose device address is its host address. It counts as always initialised, is
     /// checked for bounds like any other, and `free` forgets it without freeing the host memory.
     ///
@@ -411,8 +432,12 @@ mod tests {
         assert_eq!(memory.initialised(a, 61), Some(a + 60));
         assert!(memory.write(a + 90, &[0; 11]).is_err());
         assert!(memory.alloc("big", 1 << 21).is_err());
+        assert!(memory.revive(a).is_err(), "it lives");
         memory.free(a).expect("live");
         assert!(memory.free(a).is_err());
         assert!(memory.read(a, &mut out).is_err());
+        memory.revive(a).expect("freed");
+        memory.read(a, &mut out).expect("alive again");
+        assert_eq!((out, memory.initialised(a, 100), memory.usage().0), ([POISON; 4], Some(a), 200));
     }
 }

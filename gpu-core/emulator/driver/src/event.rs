@@ -3,15 +3,19 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::abi::*;
+use crate::graph::Operation;
 use crate::state::{self, driver, lock};
 use crate::stream::{Capture, Ticket};
 
 const DISABLE_TIMING: u32 = 2;
+/// `CU_EVENT_RECORD_EXTERNAL`: in a capture, the record is a node of the graph.
+const RECORD_EXTERNAL: u32 = 1;
 
 #[derive(Default)]
 struct Mark {
     ticket: Option<Arc<Ticket>>,
-    capture: Option<Weak<Capture>>,
+    /// The capture that the last record went into, and the nodes that it stands for.
+    capture: Option<(Weak<Capture>, Vec<Handle>)>,
 }
 
 /// One event.
@@ -26,14 +30,21 @@ impl Event {
         lock(&self.mark).ticket.clone()
     }
 
-    /// The capture that the last record went into.
-    pub fn capture(&self) -> Option<Arc<Capture>> {
-        lock(&self.mark).capture.as_ref().and_then(Weak::upgrade)
+    /// The capture that the last record went into, while it lasts, and the nodes that the event stands for.
+    pub fn capture(&self) -> Option<(Arc<Capture>, Vec<Handle>)> {
+        let mark = lock(&self.mark);
+        let (capture, nodes) = mark.capture.as_ref()?;
+        Some((capture.upgrade()?, nodes.clone()))
+    }
+
+    /// Makes the event stand for a completion to come.
+    pub fn mark(&self, ticket: Arc<Ticket>) {
+        *lock(&self.mark) = Mark { ticket: Some(ticket), capture: None };
     }
 
     fn outside_capture(&self) -> Answer {
         match self.capture() {
-            Some(capture) => {
+            Some((capture, _)) => {
                 capture.invalidate();
                 Err(CAPTURED_EVENT)
             }
@@ -56,7 +67,15 @@ api! {
     fn cuEventRecord(event: Handle, stream: Handle) {
         record(event, stream)
     }
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, _flags: u32) {
+    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) {
+        if flags > RECORD_EXTERNAL {
+            return Err(INVALID_VALUE);
+        }
+        let (context, target) = state::stream(stream)?;
+        if flags == RECORD_EXTERNAL && target.capture().is_some() {
+            driver().events.get(event)?;
+            return target.submit(&context, Operation::RecordEvent(event)).map(drop);
+        }
         record(event, stream)
     }
     fn cuEventQuery(event: Handle) {
@@ -87,7 +106,7 @@ fn record(event: Handle, stream: Handle) -> Answer {
     let event = driver().events.get(event)?;
     let (context, stream) = state::stream(stream)?;
     let mark = match stream.capture() {
-        Some(capture) => Mark { ticket: None, capture: Some(Arc::downgrade(&capture)) },
+        Some(capture) => Mark { ticket: None, capture: Some((Arc::downgrade(&capture), stream.tail())) },
         None => Mark { ticket: Some(stream.marker(&context)), capture: None },
     };
     *lock(&event.mark) = mark;

@@ -10,6 +10,7 @@ use crate::state::{driver, lock};
 fn all() -> Vec<(&'static str, *const c_void)> {
     [
         crate::context::entries(),
+        crate::copy::entries(),
         crate::device::entries(),
         crate::event::entries(),
         crate::graph::entries(),

@@ -10,13 +10,13 @@ use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options};
 
 use crate::abi::*;
 use crate::device;
-use crate::graph::NodeKind;
+use crate::graph::Operation;
 use crate::module::{Function, Registers};
 use crate::state::{self, driver, lock};
-use crate::stream::Work;
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct KernelNodeParams {
     function: Handle,
     grid: [u32; 3],
@@ -29,8 +29,7 @@ pub struct KernelNodeParams {
 }
 
 impl KernelNodeParams {
-    pub fn work(&self) -> Result<Work, CUresult> {
-        let function = driver().functions.get(if self.function != 0 { self.function } else { self.kernel })?;
+    pub fn node(&self) -> Result<KernelNode, CUresult> {
         let shape = Shape {
             grid: self.grid,
             block: self.block,
@@ -38,12 +37,25 @@ impl KernelNodeParams {
             dynamic_shared_bytes: self.dynamic_shared_bytes,
             cooperative: false,
         };
-        prepare(&function, shape, self.arguments, self.extra)
+        let handle = if self.function != 0 { self.function } else { self.kernel };
+        KernelNode::new(handle, shape, self.arguments, self.extra)
     }
 }
 
+/// A launch with its arguments.
+#[derive(Clone)]
+pub struct KernelNode {
+    handle: Handle,
+    function: Arc<Function>,
+    shape: Shape,
+    /// The argument block, and where each argument lies in it, for programs that ask.
+    packed: Arc<Vec<u8>>,
+    pointers: Arc<Vec<usize>>,
+    priority: i32,
+}
+
 #[derive(Clone, Copy)]
-struct Shape {
+pub struct Shape {
     grid: [u32; 3],
     block: [u32; 3],
     cluster: [u32; 3],
@@ -72,6 +84,9 @@ pub struct Config {
 
 const ATTRIBUTE_COOPERATIVE: u32 = 2;
 const ATTRIBUTE_CLUSTER_DIMENSION: u32 = 4;
+const ATTRIBUTE_PRIORITY: u32 = 8;
+/// Last of `CUlaunchAttributeID` in CUDA 13.
+const MOST_ATTRIBUTE: u32 = 17;
 
 /// Markers of the `extra` argument list.
 const PARAM_END: usize = 0;
@@ -222,30 +237,84 @@ fn describe(fault: &Fault) -> String {
     format!("{text}: {}", fault.message)
 }
 
-fn prepare(
-    function: &Arc<Function>,
-    shape: Shape,
-    arguments: *mut *mut c_void,
-    extra: *mut *mut c_void,
-) -> Result<Work, CUresult> {
-    check_shape(function, &shape)?;
-    let params = pack(function, arguments, extra)?;
-    let module = function.module.clone();
-    let launch = Launch {
-        kernel: function.info.name.clone(),
-        grid: shape.grid,
-        block: shape.block,
-        cluster: shape.cluster,
-        dynamic_shared_bytes: shape.dynamic_shared_bytes,
-        params,
-        registers_per_thread: Some(function.registers.count()),
-        cooperative: shape.cooperative,
-    };
-    Ok(Arc::new(move || {
+impl KernelNode {
+    fn new(
+        handle: Handle,
+        shape: Shape,
+        arguments: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> Result<KernelNode, CUresult> {
+        let function = driver().functions.get(handle)?;
+        check_shape(&function, &shape)?;
+        let packed = Arc::new(pack(&function, arguments, extra)?);
+        let base = packed.as_ptr().addr();
+        let pointers = function.info.params.iter().map(|param| base + param.offset as usize).collect();
+        Ok(KernelNode { handle, function, shape, packed, pointers: Arc::new(pointers), priority: 0 })
+    }
+
+    /// What it was made from; the arguments point into this node.
+    pub fn params(&self) -> KernelNodeParams {
+        KernelNodeParams {
+            function: self.handle,
+            grid: self.shape.grid,
+            block: self.shape.block,
+            dynamic_shared_bytes: self.shape.dynamic_shared_bytes,
+            arguments: self.pointers.as_ptr() as *mut *mut c_void,
+            extra: std::ptr::null_mut(),
+            kernel: 0,
+            context: 0,
+        }
+    }
+
+    /// The value of a `CUlaunchAttribute`.
+    pub fn attribute(&self, id: u32) -> Option<[u32; 16]> {
+        let mut value = [0; 16];
+        match id {
+            ATTRIBUTE_COOPERATIVE => value[0] = u32::from(self.shape.cooperative),
+            ATTRIBUTE_CLUSTER_DIMENSION => value[..3].copy_from_slice(&self.shape.cluster),
+            ATTRIBUTE_PRIORITY => value[0] = self.priority as u32,
+            // The others steer scheduling and caches and are at their defaults.
+            0..=MOST_ATTRIBUTE => {}
+            _ => return None,
+        }
+        Some(value)
+    }
+
+    pub fn set_attribute(&mut self, id: u32, value: [u32; 16]) -> Answer {
+        let mut shape = self.shape;
+        match id {
+            ATTRIBUTE_COOPERATIVE => shape.cooperative = value[0] != 0,
+            ATTRIBUTE_CLUSTER_DIMENSION => shape.cluster = [value[0], value[1], value[2]],
+            ATTRIBUTE_PRIORITY => self.priority = value[0] as i32,
+            0..=MOST_ATTRIBUTE => {}
+            _ => return Err(INVALID_VALUE),
+        }
+        check_shape(&self.function, &shape)?;
+        self.shape = shape;
+        Ok(())
+    }
+
+    pub fn copy_attributes(&mut self, from: &KernelNode) {
+        (self.shape.cooperative, self.shape.cluster) = (from.shape.cooperative, from.shape.cluster);
+        self.priority = from.priority;
+    }
+
+    /// Runs the kernel to its end; gives the time it took, in nanoseconds.
+    pub fn run(&self) -> Result<f64, CUresult> {
         static NEVER: AtomicBool = AtomicBool::new(false);
+        let launch = Launch {
+            kernel: self.function.info.name.clone(),
+            grid: self.shape.grid,
+            block: self.shape.block,
+            cluster: self.shape.cluster,
+            dynamic_shared_bytes: self.shape.dynamic_shared_bytes,
+            params: self.packed.to_vec(),
+            registers_per_thread: Some(self.function.registers.count()),
+            cooperative: self.shape.cooperative,
+        };
         let mut memory = lock(&driver().memory);
         let started = Instant::now();
-        let outcome = ptx_emulator::launch(&module, &mut memory, &launch, &options(), &NEVER);
+        let outcome = ptx_emulator::launch(&self.function.module, &mut memory, &launch, &options(), &NEVER);
         let took_ns = started.elapsed().as_nanos() as f64;
         drop(memory);
         if !outcome.console.is_empty() {
@@ -260,7 +329,7 @@ fn prepare(
             Some(fault) => Err(code_of(fault)),
             None => Ok(took_ns),
         }
-    }))
+    }
 }
 
 fn launch(
@@ -271,9 +340,8 @@ fn launch(
     extra: *mut *mut c_void,
 ) -> Answer {
     let (context, stream) = state::stream(stream)?;
-    let function = driver().functions.get(handle)?;
-    let work = prepare(&function, shape, arguments, extra)?;
-    stream.submit(&context, NodeKind::Kernel, work).map(drop)
+    let kernel = KernelNode::new(handle, shape, arguments, extra)?;
+    stream.submit(&context, Operation::Kernel(Arc::new(kernel))).map(drop)
 }
 
 api! {

@@ -24,6 +24,7 @@
 #[macro_use]
 mod abi;
 mod context;
+mod copy;
 mod cubin;
 mod device;
 mod event;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::*;
-use crate::graph::NodeKind;
+use crate::graph::{self, Operation};
 use crate::memory;
 use crate::state::{self, driver, lock};
 
@@ -37,7 +37,15 @@ const USED_CURRENT: u32 = 7;
 const USED_HIGH: u32 = 8;
 
 fn alloc_async(out: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) -> Answer {
-    state::stream(stream)?;
+    let (context, stream) = state::stream(stream)?;
+    if out.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    if stream.capture().is_some() {
+        let address = graph::reserve(bytes)?;
+        stream.submit(&context, Operation::Alloc(address))?;
+        return unsafe { put(out, address.start) };
+    }
     let address = memory::allocate(bytes, Some(pool))?;
     unsafe { put(out, address) }
 }
@@ -53,15 +61,19 @@ api! {
     }
     fn cuMemFreeAsync(pointer: CUdeviceptr, stream: Handle) {
         let (context, stream) = state::stream(stream)?;
-        if !lock(&driver().device).contains_key(&pointer) {
+        let of_a_graph = graph::memory_range(pointer).is_some_and(|(start, _)| start == pointer);
+        if let Some(capture) = stream.capture() {
+            let operation = Operation::Free(pointer);
+            // Only memory of a graph can be freed by one.
+            graph::check_free(&capture.graph, &operation)?;
+            return stream.submit(&context, operation).map(drop);
+        }
+        // Memory of a graph may be freed behind a launch that has not yet allocated it.
+        if !of_a_graph && !lock(&driver().device).contains_key(&pointer) {
             return Err(INVALID_VALUE);
         }
-        // In a graph the free must not run at every launch, so it is done when the stream is not capturing only.
-        if stream.capture().is_some() {
-            return Ok(());
-        }
-        let work = Arc::new(move || memory::release(pointer).map(|()| 0.0));
-        stream.submit(&context, NodeKind::Empty, work).map(drop)
+        graph::forget_outstanding(pointer);
+        stream.submit(&context, Operation::Free(pointer)).map(drop)
     }
     fn cuMemPoolCreate(pool: *mut Handle, _properties: *const u8) {
         state::initialised()?;

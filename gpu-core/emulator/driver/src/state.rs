@@ -9,7 +9,7 @@ use ptx_emulator::Memory;
 
 use crate::abi::*;
 use crate::event::Event;
-use crate::graph::Graph;
+use crate::graph::{Executable, Graph, GraphMemory};
 use crate::module::{Function, Library};
 use crate::pool::Pool;
 use crate::stream::Stream;
@@ -125,7 +125,8 @@ pub struct Driver {
     pub libraries: Registry<Library>,
     pub functions: Registry<Function>,
     pub graphs: Registry<Graph>,
-    pub graph_execs: Registry<Graph>,
+    pub graph_execs: Registry<Executable>,
+    pub graph_memory: Mutex<GraphMemory>,
     pub pools: Registry<Pool>,
     pub primary: Mutex<PrimaryContext>,
     pub host: Mutex<BTreeMap<usize, HostRange>>,
@@ -172,6 +173,7 @@ pub fn driver() -> &'static Driver {
             functions: Registry::new(),
             graphs: Registry::new(),
             graph_execs: Registry::new(),
+            graph_memory: Mutex::default(),
             pools,
             primary: Mutex::default(),
             host: Mutex::default(),

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::abi::*;
 use crate::event::Event;
-use crate::graph::{Graph, Node, NodeKind};
+use crate::graph::{Graph, HostCall, Operation};
 use crate::state::{self, Context, driver, lock};
 
-/// Something for a stream to do. Returns how long it took on the device, in nanoseconds; may run more than once
-/// when it was captured into a graph.
-pub type Work = Arc<dyn Fn() -> Result<f64, CUresult> + Send + Sync>;
+/// Something for a stream to do. Takes the virtual time at which it starts and returns how long it took on the device,
+/// both in nanoseconds.
+pub type Work = Box<dyn FnOnce(f64) -> Result<f64, CUresult> + Send>;
 
 /// Nanoseconds of the host clock since the library was first used.
 pub fn host_now_ns() -> f64 {
@@ -49,7 +49,7 @@ impl Ticket {
         }
     }
 
-    fn finish(&self, end_ns: f64) {
+    pub fn finish(&self, end_ns: f64) {
         *lock(&self.end_ns) = Some(end_ns);
         self.changed.notify_all();
     }
@@ -74,6 +74,8 @@ struct Queue {
 /// A capture in progress, shared by all streams that joined it.
 pub struct Capture {
     pub graph: Arc<Graph>,
+    /// The graph's handle.
+    pub handle: Handle,
     pub id: u64,
     invalid: Mutex<bool>,
     thread: ThreadId,
@@ -100,8 +102,18 @@ pub struct Stream {
     queue: Mutex<Queue>,
     arrived: Condvar,
     last: Mutex<Arc<Ticket>>,
-    /// The capture and whether it began in this stream.
-    capture: Mutex<Option<(Arc<Capture>, bool)>>,
+    capture: Mutex<Option<Joined>>,
+}
+
+/// A stream's part in a capture.
+struct Joined {
+    capture: Arc<Capture>,
+    /// The capture began in this stream.
+    origin: bool,
+    /// Nodes that the next one comes after.
+    tail: Vec<Handle>,
+    /// The tail as a program last asked for it: it holds pointers to this until it asks again.
+    shown: Vec<Handle>,
 }
 
 impl Stream {
@@ -125,25 +137,39 @@ impl Stream {
     }
 
     pub fn capture(&self) -> Option<Arc<Capture>> {
-        lock(&self.capture).as_ref().map(|(capture, _)| capture.clone())
+        lock(&self.capture).as_ref().map(|joined| joined.capture.clone())
     }
 
-    /// Queues work, or records it when the stream is capturing. Waits of the default stream on the others, and
-    /// of the others on it, are added here.
-    pub fn submit(
-        self: &Arc<Self>,
-        context: &Arc<Context>,
-        kind: NodeKind,
-        work: Work,
-    ) -> Result<Arc<Ticket>, CUresult> {
+    /// Nodes that the next captured one comes after.
+    pub fn tail(&self) -> Vec<Handle> {
+        lock(&self.capture).as_ref().map_or_else(Vec::new, |joined| joined.tail.clone())
+    }
+
+    /// Adds nodes for the next captured one to come after, or takes these instead of those before.
+    fn come_after(&self, nodes: &[Handle], replace: bool) {
+        if let Some(joined) = lock(&self.capture).as_mut() {
+            if replace {
+                joined.tail.clear();
+            }
+            for node in nodes {
+                if !joined.tail.contains(node) {
+                    joined.tail.push(*node);
+                }
+            }
+        }
+    }
+
+    /// Queues an operation, or records it when the stream is capturing.
+    pub fn submit(self: &Arc<Self>, context: &Arc<Context>, operation: Operation) -> Result<Arc<Ticket>, CUresult> {
         if let Some(capture) = self.capture() {
             if capture.is_invalid() {
                 return Err(STREAM_CAPTURE_INVALIDATED);
             }
-            capture.graph.push(Node::new(kind, work));
+            let node = capture.graph.push(operation, &self.tail())?;
+            self.come_after(&[node], true);
             return Ok(Ticket::finished_at(host_now_ns()));
         }
-        Ok(self.enqueue(context, Some(work)))
+        Ok(self.enqueue(context, Some(Box::new(move |_| operation.run()))))
     }
 
     /// Queues a marker that is done when everything before it is.
@@ -151,7 +177,9 @@ impl Stream {
         self.enqueue(context, None)
     }
 
-    fn enqueue(self: &Arc<Self>, context: &Arc<Context>, work: Option<Work>) -> Arc<Ticket> {
+    /// Queues work behind all before it. Waits of the default stream on the others, and of the others on it, are added
+    /// here.
+    pub fn enqueue(self: &Arc<Self>, context: &Arc<Context>, work: Option<Work>) -> Arc<Ticket> {
         let mut waits_for = Vec::new();
         if self.blocking {
             if Arc::ptr_eq(self, &context.default_stream) {
@@ -234,56 +262,75 @@ impl Stream {
         context.check()
     }
 
-    pub fn begin_capture(&self, mode: u32) -> Answer {
+    /// Starts a capture into a new graph, or into an existing one behind some of its nodes.
+    pub fn begin_capture(&self, mode: u32, graph: Option<(Handle, Arc<Graph>)>, tail: Vec<Handle>) -> Answer {
         let mut slot = lock(&self.capture);
-        if slot.is_some() || mode > 2 {
+        if slot.is_some() || mode > MODE_RELAXED {
             return Err(INVALID_VALUE);
         }
         static NEXT: AtomicU32 = AtomicU32::new(1);
+        let (handle, graph) = graph.unwrap_or_else(|| {
+            let graph = Arc::new(Graph::default());
+            (driver().graphs.add(graph.clone()), graph)
+        });
         let capture = Capture {
-            graph: Arc::new(Graph::default()),
+            graph,
+            handle,
             id: u64::from(NEXT.fetch_add(1, Ordering::Relaxed)),
             invalid: Mutex::new(false),
             thread: std::thread::current().id(),
             mode,
         };
-        *slot = Some((Arc::new(capture), true));
+        *slot = Some(Joined { capture: Arc::new(capture), origin: true, tail, shown: Vec::new() });
         Ok(())
     }
 
     /// Joins another stream's capture (a wait on an event recorded in it).
-    pub fn join_capture(&self, capture: &Arc<Capture>) -> Answer {
+    pub fn join_capture(&self, capture: &Arc<Capture>, nodes: &[Handle]) -> Answer {
         let mut slot = lock(&self.capture);
         match &*slot {
-            Some((own, _)) if !Arc::ptr_eq(own, capture) => Err(STREAM_CAPTURE_UNSUPPORTED),
-            Some(_) => Ok(()),
-            None => {
-                *slot = Some((capture.clone(), false));
-                Ok(())
+            Some(own) if !Arc::ptr_eq(&own.capture, capture) => {
+                own.capture.invalidate();
+                capture.invalidate();
+                return Err(STREAM_CAPTURE_MERGE);
             }
-        }
-    }
-
-    pub fn end_capture(&self) -> Result<Arc<Graph>, CUresult> {
-        let mut slot = lock(&self.capture);
-        let (capture, origin) = slot.take().ok_or(INVALID_VALUE)?;
-        if !origin {
-            *slot = Some((capture, origin));
-            return Err(STREAM_CAPTURE_UNMATCHED);
-        }
-        const MODE_RELAXED: u32 = 2;
-        if capture.mode != MODE_RELAXED && capture.thread != std::thread::current().id() {
-            *slot = Some((capture, origin));
-            return Err(STREAM_CAPTURE_WRONG_THREAD);
+            Some(_) => {}
+            None => {
+                let joined = Joined { capture: capture.clone(), origin: false, tail: Vec::new(), shown: Vec::new() };
+                *slot = Some(joined);
+            }
         }
         drop(slot);
+        self.come_after(nodes, false);
+        Ok(())
+    }
+
+    /// Ends the capture in the stream where it began; every stream that joined it must have been waited for.
+    pub fn end_capture(&self) -> Result<Handle, CUresult> {
+        let mut slot = lock(&self.capture);
+        let joined = slot.take().ok_or(INVALID_VALUE)?;
+        let wrong_thread = joined.capture.mode != MODE_RELAXED && joined.capture.thread != std::thread::current().id();
+        if !joined.origin || wrong_thread {
+            let code = if joined.origin { STREAM_CAPTURE_WRONG_THREAD } else { STREAM_CAPTURE_UNMATCHED };
+            *slot = Some(joined);
+            return Err(code);
+        }
+        drop(slot);
+        let Joined { capture, tail, .. } = joined;
+        let mut unjoined = false;
         for (_, other) in driver().streams.all() {
-            let mut joined = lock(&other.capture);
-            if joined.as_ref().is_some_and(|(theirs, _)| Arc::ptr_eq(theirs, &capture)) {
-                *joined = None;
+            let mut theirs = lock(&other.capture);
+            if let Some(part) = theirs.take_if(|part| Arc::ptr_eq(&part.capture, &capture)) {
+                unjoined |= !capture.graph.reaches(&part.tail, &tail);
             }
         }
-        if capture.is_invalid() { Err(STREAM_CAPTURE_INVALIDATED) } else { Ok(capture.graph.clone()) }
+        let code = match (capture.is_invalid(), unjoined) {
+            (false, false) => return Ok(capture.handle),
+            (true, _) => STREAM_CAPTURE_INVALIDATED,
+            (false, true) => STREAM_CAPTURE_UNJOINED,
+        };
+        let _ = driver().graphs.remove(capture.handle);
+        Err(code)
     }
 }
 
@@ -294,7 +341,7 @@ fn run(item: Item, clock_ns: f64) -> f64 {
     if let Some(work) = item.work
         && item.context.check().is_ok()
     {
-        match work() {
+        match work(end_ns) {
             Ok(device_ns) => end_ns += device_ns,
             Err(code) => item.context.fail(code),
         }
@@ -304,6 +351,10 @@ fn run(item: Item, clock_ns: f64) -> f64 {
 }
 
 const NON_BLOCKING: u32 = 1;
+/// `CU_EVENT_WAIT_EXTERNAL`: in a capture, the wait is a node of the graph.
+const WAIT_EXTERNAL: u32 = 1;
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last of the modes.
+const MODE_RELAXED: u32 = 2;
 
 api! {
     fn cuStreamCreate(stream: *mut Handle, flags: u32) {
@@ -345,24 +396,36 @@ api! {
         state::stream(stream)?;
         put(device, 0)
     }
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
-        let (_, stream) = state::stream(stream)?;
-        wait_event(&stream, &*driver().events.get(event)?)
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) {
+        if flags > WAIT_EXTERNAL {
+            return Err(INVALID_VALUE);
+        }
+        let (context, stream) = state::stream(stream)?;
+        let found = driver().events.get(event)?;
+        if flags == WAIT_EXTERNAL && stream.capture().is_some() {
+            return stream.submit(&context, Operation::WaitEvent(event)).map(drop);
+        }
+        wait_event(&stream, &found)
     }
     fn cuStreamAddCallback(stream: Handle, callback: Option<unsafe extern "C" fn(Handle, CUresult, *mut c_void)>, data: *mut c_void, _flags: u32) {
         let callback = callback.ok_or(INVALID_VALUE)?;
         let (context, target) = state::stream(stream)?;
         let data = data as usize;
-        let work: Work = Arc::new(move || {
+        if let Some(capture) = target.capture() {
+            capture.invalidate();
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        let work: Work = Box::new(move |_| {
             unsafe { callback(stream, SUCCESS, data as *mut c_void) };
             Ok(0.0)
         });
-        target.submit(&context, NodeKind::Host, work).map(drop)
+        target.enqueue(&context, Some(work));
+        Ok(())
     }
     fn cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) {
-        let work = host_work(function, data)?;
+        let call = HostCall::new(function, data)?;
         let (context, stream) = state::stream(stream)?;
-        stream.submit(&context, NodeKind::Host, work).map(drop)
+        stream.submit(&context, Operation::Host(call)).map(drop)
     }
     fn cuStreamAttachMemAsync(stream: Handle, _pointer: CUdeviceptr, _length: usize, _flags: u32) {
         // Memory is visible to every stream here, which every attachment allows.
@@ -373,12 +436,25 @@ api! {
         if stream < 2 {
             return Err(STREAM_CAPTURE_UNSUPPORTED);
         }
-        target.begin_capture(mode)
+        target.begin_capture(mode, None, Vec::new())
+    }
+    fn cuStreamBeginCaptureToGraph(stream: Handle, graph: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, mode: u32) {
+        let (_, target) = state::stream(stream)?;
+        if stream < 2 {
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        let into = driver().graphs.get(graph)?;
+        let tail = match (dependencies.is_null(), count) {
+            (_, 0) => Vec::new(),
+            (true, _) => return Err(INVALID_VALUE),
+            (false, _) => std::slice::from_raw_parts(dependencies, count).to_vec(),
+        };
+        target.begin_capture(mode, Some((graph, into)), tail)
     }
     fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
         let (_, stream) = state::stream(stream)?;
         match stream.end_capture() {
-            Ok(captured) => put(graph, driver().graphs.add(captured)),
+            Ok(captured) => put(graph, captured),
             Err(code) => {
                 put_optional(graph, 0);
                 Err(code)
@@ -389,19 +465,39 @@ api! {
         let (_, stream) = state::stream(stream)?;
         put(status, stream.capture().map_or(0, |capture| 1 + u32::from(capture.is_invalid())))
     }
+    fn cuStreamGetCaptureInfo(stream: Handle, status: *mut u32, id: *mut u64) {
+        capture_info(stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+    }
     fn cuStreamGetCaptureInfo_v2(stream: Handle, status: *mut u32, id: *mut u64, graph: *mut Handle, dependencies: *mut *const Handle, count: *mut usize) {
+        capture_info(stream, status, id, graph, dependencies, count)
+    }
+    fn cuStreamGetCaptureInfo_v3(stream: Handle, status: *mut u32, id: *mut u64, graph: *mut Handle, dependencies: *mut *const Handle, edges: *mut *const u64, count: *mut usize) {
+        // NULL stands for edges without data.
+        put_optional(edges, std::ptr::null());
+        capture_info(stream, status, id, graph, dependencies, count)
+    }
+    fn cuStreamUpdateCaptureDependencies(stream: Handle, dependencies: *const Handle, count: usize, flags: u32) {
+        update_dependencies(stream, dependencies, count, flags)
+    }
+    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, flags: u32) {
+        update_dependencies(stream, dependencies, count, flags)
+    }
+    fn cuStreamCopyAttributes(to: Handle, from: Handle) {
+        state::stream(to)?;
+        state::stream(from).map(drop)
+    }
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: *mut [u32; 16]) {
         let (_, stream) = state::stream(stream)?;
-        let capture = stream.capture();
-        put(status, capture.as_ref().map_or(0, |capture| 1 + u32::from(capture.is_invalid())))?;
-        put_optional(dependencies, std::ptr::null());
-        put_optional(count, 0);
-        if let Some(capture) = capture {
-            put_optional(id, capture.id);
-            if !graph.is_null() {
-                graph.write(driver().graphs.add(capture.graph.clone()));
-            }
+        let mut out = [0; 16];
+        if attribute == ATTRIBUTE_PRIORITY {
+            out[0] = stream.priority as u32;
         }
-        Ok(())
+        put(value, out)
+    }
+    fn cuStreamSetAttribute(stream: Handle, _attribute: u32, value: *const [u32; 16]) {
+        // They steer caches and scheduling, which do not change results.
+        state::stream(stream)?;
+        if value.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }
     fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) {
         // Calls that a strict mode would forbid during capture are harmless here.
@@ -409,14 +505,47 @@ api! {
     }
 }
 
-/// Wraps a host function for a stream or a graph.
-pub fn host_work(function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> Result<Work, CUresult> {
-    let function = function.ok_or(INVALID_VALUE)?;
-    let data = data as usize;
-    Ok(Arc::new(move || {
-        unsafe { function(data as *mut c_void) };
-        Ok(0.0)
-    }))
+/// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
+const ATTRIBUTE_PRIORITY: u32 = 8;
+
+unsafe fn capture_info(
+    stream: Handle,
+    status: *mut u32,
+    id: *mut u64,
+    graph: *mut Handle,
+    dependencies: *mut *const Handle,
+    count: *mut usize,
+) -> Answer {
+    let (_, stream) = state::stream(stream)?;
+    let mut slot = lock(&stream.capture);
+    unsafe {
+        put(status, slot.as_ref().map_or(0, |joined| 1 + u32::from(joined.capture.is_invalid())))?;
+        put_optional(dependencies, std::ptr::null());
+        put_optional(count, 0);
+        if let Some(joined) = slot.as_mut() {
+            joined.shown = joined.tail.clone();
+            put_optional(id, joined.capture.id);
+            put_optional(graph, joined.capture.handle);
+            put_optional(dependencies, joined.shown.as_ptr());
+            put_optional(count, joined.shown.len());
+        }
+    }
+    Ok(())
+}
+
+unsafe fn update_dependencies(stream: Handle, dependencies: *const Handle, count: usize, flags: u32) -> Answer {
+    /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`; 0 adds.
+    const SET: u32 = 1;
+    let (_, stream) = state::stream(stream)?;
+    if stream.capture().is_none() {
+        return Err(ILLEGAL_STATE);
+    }
+    if flags > SET || dependencies.is_null() && count > 0 {
+        return Err(INVALID_VALUE);
+    }
+    let nodes = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(dependencies, count) } };
+    stream.come_after(nodes, flags == SET);
+    Ok(())
 }
 
 fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
@@ -432,13 +561,13 @@ fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
 }
 
 fn wait_event(stream: &Arc<Stream>, event: &Event) -> Answer {
-    if let Some(capture) = event.capture() {
-        return stream.join_capture(&capture);
+    if let Some((capture, nodes)) = event.capture() {
+        return stream.join_capture(&capture, &nodes);
     }
     if let Some(capture) = stream.capture() {
         // An event from outside the capture cannot order work inside the graph.
         capture.invalidate();
-        return Err(STREAM_CAPTURE_UNSUPPORTED);
+        return Err(STREAM_CAPTURE_ISOLATION);
     }
     if let Some(ticket) = event.ticket() {
         stream.wait_for(ticket);

@@ -1,0 +1,306 @@
+//! Graphs: recorded work, by capture or node by node, that is replayed as one piece.
+
+mod edges;
+mod exec;
+mod memory;
+mod nodes;
+
+pub use exec::Executable;
+pub use memory::{Address, GraphMemory, check_free, forget_outstanding, range as memory_range, released, reserve};
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::abi::*;
+use crate::copy::{Block, Fill};
+use crate::launch::KernelNode;
+use crate::state::{driver, lock};
+use crate::stream::Ticket;
+
+/// What a node does.
+#[derive(Clone)]
+pub enum Operation {
+    Kernel(Arc<KernelNode>),
+    Copy(Block),
+    Fill(Fill),
+    Host(HostCall),
+    Child(Arc<Graph>),
+    Empty,
+    WaitEvent(Handle),
+    RecordEvent(Handle),
+    Alloc(Address),
+    Free(CUdeviceptr),
+}
+
+impl Operation {
+    /// The value of `CUgraphNodeType`.
+    fn kind(&self) -> u32 {
+        match self {
+            Operation::Kernel(_) => 0,
+            Operation::Copy(_) => 1,
+            Operation::Fill(_) => 2,
+            Operation::Host(_) => 3,
+            Operation::Child(_) => 4,
+            Operation::Empty => 5,
+            Operation::WaitEvent(_) => 6,
+            Operation::RecordEvent(_) => 7,
+            Operation::Alloc(_) => 10,
+            Operation::Free(_) => 11,
+        }
+    }
+
+    /// Does it once, and gives its device time in nanoseconds. Children and events need their graph's launch.
+    pub fn run(&self) -> Result<f64, CUresult> {
+        match self {
+            Operation::Kernel(kernel) => kernel.run(),
+            Operation::Copy(block) => block.run(),
+            Operation::Fill(fill) => fill.run(),
+            Operation::Host(call) => call.run(),
+            Operation::Alloc(address) => memory::come_alive(*address),
+            Operation::Free(address) => crate::memory::release(*address).map(|()| 0.0),
+            Operation::Empty | Operation::Child(_) | Operation::WaitEvent(_) | Operation::RecordEvent(_) => Ok(0.0),
+        }
+    }
+
+    fn is_memory(&self) -> bool {
+        match self {
+            Operation::Alloc(_) | Operation::Free(_) => true,
+            Operation::Child(graph) => graph.has_memory(),
+            _ => false,
+        }
+    }
+}
+
+/// A host function and its argument.
+#[derive(Clone, Copy)]
+pub struct HostCall {
+    function: unsafe extern "C" fn(*mut c_void),
+    data: usize,
+}
+
+impl HostCall {
+    pub fn new(function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> Result<HostCall, CUresult> {
+        Ok(HostCall { function: function.ok_or(INVALID_VALUE)?, data: data as usize })
+    }
+
+    fn run(&self) -> Result<f64, CUresult> {
+        unsafe { (self.function)(self.data as *mut c_void) };
+        Ok(0.0)
+    }
+}
+
+#[derive(Clone)]
+pub struct Node {
+    pub handle: Handle,
+    pub operation: Operation,
+    pub dependencies: Vec<Handle>,
+    /// The node that it is a clone of; its own handle when it is none.
+    original: Handle,
+}
+
+fn next_handle() -> Handle {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    0x4000_0000 + NEXT.fetch_add(1, Ordering::Relaxed) * 16
+}
+
+/// Nodes in the order they were added.
+#[derive(Default)]
+pub struct Graph {
+    nodes: Mutex<Vec<Node>>,
+    /// Handle under which a child graph can be asked for, once it was.
+    handle: Mutex<Option<Handle>>,
+    /// Instantiations alive: graphs with memory nodes may have one.
+    instances: AtomicUsize,
+}
+
+/// What a launch of a graph knows: where it starts on the virtual clock, and the events that its nodes mark.
+pub struct LaunchContext {
+    start_ns: f64,
+    marks: HashMap<Handle, Arc<Ticket>>,
+    waits: HashMap<Handle, Arc<Ticket>>,
+}
+
+impl Graph {
+    /// Adds a node behind others of this graph.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_INVALID_VALUE` for a dependency that is no node of the graph, or is given twice.
+    pub fn push(&self, operation: Operation, dependencies: &[Handle]) -> Result<Handle, CUresult> {
+        let mut nodes = lock(&self.nodes);
+        for (index, dependency) in dependencies.iter().enumerate() {
+            if dependencies[..index].contains(dependency) || !nodes.iter().any(|node| node.handle == *dependency) {
+                return Err(INVALID_VALUE);
+            }
+        }
+        let handle = next_handle();
+        nodes.push(Node { handle, operation, dependencies: dependencies.to_vec(), original: handle });
+        Ok(handle)
+    }
+
+    fn has_memory(&self) -> bool {
+        lock(&self.nodes).iter().any(|node| node.operation.is_memory())
+    }
+
+    /// A copy, children included; with new handles for a clone, with the same for an executable graph.
+    fn copy(&self, fresh: bool) -> Arc<Graph> {
+        let mut nodes = lock(&self.nodes).clone();
+        if fresh {
+            let renamed: HashMap<Handle, Handle> = nodes.iter().map(|node| (node.handle, next_handle())).collect();
+            for node in &mut nodes {
+                node.original = node.handle;
+                node.handle = renamed[&node.handle];
+                for dependency in &mut node.dependencies {
+                    *dependency = renamed.get(dependency).copied().unwrap_or(*dependency);
+                }
+            }
+        }
+        for node in &mut nodes {
+            if let Operation::Child(child) = &node.operation {
+                node.operation = Operation::Child(child.copy(fresh));
+            }
+        }
+        Arc::new(Graph { nodes: Mutex::new(nodes), ..Graph::default() })
+    }
+
+    /// Positions of the nodes so that each follows its dependencies; None when they form a cycle.
+    fn order(nodes: &[Node]) -> Option<Vec<usize>> {
+        let index: HashMap<Handle, usize> = nodes.iter().enumerate().map(|(at, node)| (node.handle, at)).collect();
+        let mut waiting: Vec<usize> = nodes.iter().map(|node| node.dependencies.len()).collect();
+        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for (at, node) in nodes.iter().enumerate() {
+            for dependency in &node.dependencies {
+                followers[*index.get(dependency)?].push(at);
+            }
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).filter(|at| waiting[*at] == 0).collect();
+        let mut done = 0;
+        while let Some(&at) = order.get(done) {
+            done += 1;
+            for &follower in &followers[at] {
+                waiting[follower] -= 1;
+                if waiting[follower] == 0 {
+                    order.push(follower);
+                }
+            }
+        }
+        (order.len() == nodes.len()).then_some(order)
+    }
+
+    /// Whether every node, children included, can be put in order.
+    fn is_acyclic(&self) -> bool {
+        let nodes = lock(&self.nodes).clone();
+        let children = nodes.iter().all(|node| match &node.operation {
+            Operation::Child(child) => child.is_acyclic(),
+            _ => true,
+        });
+        children && Graph::order(&nodes).is_some()
+    }
+
+    /// Whether `late` is one of `from` or comes after one of them.
+    pub fn reaches(&self, from: &[Handle], late: &[Handle]) -> bool {
+        let nodes = lock(&self.nodes);
+        let mut todo = late.to_vec();
+        let mut seen = Vec::new();
+        while let Some(next) = todo.pop() {
+            if seen.contains(&next) {
+                continue;
+            }
+            seen.push(next);
+            if let Some(node) = nodes.iter().find(|node| node.handle == next) {
+                todo.extend(&node.dependencies);
+            }
+        }
+        from.iter().all(|node| seen.contains(node))
+    }
+
+    /// Runs every node that is not disabled, each behind its dependencies; gives the time of the longest chain.
+    fn run(&self, launch: &LaunchContext, disabled: &[Handle]) -> Result<f64, CUresult> {
+        let nodes = lock(&self.nodes).clone();
+        let order = Graph::order(&nodes).ok_or(INVALID_VALUE)?;
+        let mut ends: HashMap<Handle, f64> = HashMap::new();
+        let mut last = launch.start_ns;
+        for at in order {
+            let node = &nodes[at];
+            let ready = node.dependencies.iter().filter_map(|dependency| ends.get(dependency).copied());
+            let start_ns = ready.fold(launch.start_ns, f64::max);
+            let took = match &node.operation {
+                _ if disabled.contains(&node.handle) => 0.0,
+                Operation::Child(child) => {
+                    let inner = LaunchContext { start_ns, marks: launch.marks.clone(), waits: launch.waits.clone() };
+                    child.run(&inner, disabled)?
+                }
+                Operation::WaitEvent(_) => {
+                    let ready_ns = launch.waits.get(&node.handle).map_or(start_ns, |ticket| ticket.wait());
+                    (ready_ns - start_ns).max(0.0)
+                }
+                Operation::RecordEvent(_) => {
+                    if let Some(ticket) = launch.marks.get(&node.handle) {
+                        ticket.finish(start_ns);
+                    }
+                    0.0
+                }
+                operation => operation.run()?,
+            };
+            ends.insert(node.handle, start_ns + took);
+            last = last.max(start_ns + took);
+        }
+        Ok(last - launch.start_ns)
+    }
+
+    /// Calls `visit` with every node, children's included.
+    fn each(&self, visit: &mut dyn FnMut(&Node)) {
+        let nodes = lock(&self.nodes).clone();
+        for node in &nodes {
+            visit(node);
+            if let Operation::Child(child) = &node.operation {
+                child.each(visit);
+            }
+        }
+    }
+
+    /// The graph, this one or a child of it, that holds a node.
+    fn holder(self: &Arc<Self>, node: Handle) -> Option<Arc<Graph>> {
+        let nodes = lock(&self.nodes).clone();
+        if nodes.iter().any(|other| other.handle == node) {
+            return Some(self.clone());
+        }
+        nodes.iter().find_map(|other| match &other.operation {
+            Operation::Child(child) => child.holder(node),
+            _ => None,
+        })
+    }
+
+    /// Changes a node's operation to another of the same kind.
+    fn replace(&self, node: Handle, operation: Operation) -> Answer {
+        let mut nodes = lock(&self.nodes);
+        let found = nodes.iter_mut().find(|other| other.handle == node).ok_or(INVALID_VALUE)?;
+        if found.operation.kind() != operation.kind() {
+            return Err(INVALID_VALUE);
+        }
+        found.operation = operation;
+        Ok(())
+    }
+}
+
+/// The graph that holds a node, and the node as it is now.
+fn find(node: Handle) -> Result<(Arc<Graph>, Node), CUresult> {
+    let graph = driver().graphs.all().iter().find_map(|(_, graph)| graph.holder(node)).ok_or(INVALID_VALUE)?;
+    let found = lock(&graph.nodes).iter().find(|other| other.handle == node).cloned();
+    Ok((graph, found.ok_or(INVALID_VALUE)?))
+}
+
+/// Reads a caller's list of handles.
+unsafe fn handles(list: *const Handle, count: usize) -> Result<Vec<Handle>, CUresult> {
+    match (list.is_null(), count) {
+        (_, 0) => Ok(Vec::new()),
+        (true, _) => Err(INVALID_VALUE),
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(list, count) }.to_vec()),
+    }
+}
+
+/// All entry points of the folder.
+pub fn entries() -> Vec<(&'static str, *const c_void)> {
+    [edges::entries(), exec::entries(), memory::entries(), nodes::entries()].concat()
+}
