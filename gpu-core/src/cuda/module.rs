@@ -13,6 +13,9 @@ const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
 /// Blocks a cluster that every chip with clusters allows.
 const PORTABLE_CLUSTER: u32 = 8;
 
+/// Room for the messages of the driver's assembler.
+const JIT_LOG_BYTES: usize = 64 << 10;
+
 /// A module on the GPU; unloaded when dropped.
 pub struct Module {
     handle: sys::CUmodule,
@@ -27,9 +30,32 @@ impl Module {
     /// Loads a cubin, or PTX text that ends in a zero byte.
     pub fn load(context: &Arc<CudaContext>, image: &[u8]) -> Result<Self, RunError> {
         context.bind_to_thread().map_err(|error| failed("binding the context", error))?;
-        // SAFETY: the image is a whole cubin or a zero-terminated text, and lives through the call.
-        let handle = unsafe { result::module::load_data(image.as_ptr().cast()) }
-            .map_err(|error| failed("loading the module", error))?;
+        let mut log = vec![0u8; JIT_LOG_BYTES];
+        let mut options =
+            [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        // The size travels in the pointer's place, and comes back as the bytes written.
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), JIT_LOG_BYTES as *mut c_void];
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the image is a whole cubin or a zero-terminated text; it, the options and the log they point to live
+        // through the call.
+        let status = unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut handle,
+                image.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        status.result().map_err(|error| {
+            let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
+            match (failed("loading the module", error), String::from_utf8_lossy(text).trim()) {
+                (other, "") => other,
+                // What the driver's assembler has to say of a text.
+                (RunError::Environment(message), log) => RunError::Environment(format!("{message}\n{log}")),
+                (other, _) => other,
+            }
+        })?;
         Ok(Self { handle, context: context.clone() })
     }
 

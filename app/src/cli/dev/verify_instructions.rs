@@ -1,77 +1,259 @@
 //! `lockstep dev verify-instructions`: single instructions on the emulator and on the GPU, result by result.
 
-use crate::cli::engine::{self, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
 use gpu_core::device::{self, Device, DeviceChoice};
-use gpu_core::instruction_check::{self, Probe};
-use gpu_core::job::{Emit, Job, Source};
+use gpu_core::instruction_check::{self, Arch, Event, Outcome, Probe, Row};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Only instructions whose name contains this
     #[arg(long)]
     only: Option<String>,
-    /// Run on the emulator alone, compiled for this architecture: shows that every probe loads and runs
+    /// Only one family, as in the summary
+    #[arg(long)]
+    group: Option<String>,
+    /// Compare with this machine's GPU (without it, with the GPU when there is one)
+    #[arg(long, conflicts_with = "emulator_arch")]
+    gpu: bool,
+    /// Compare the emulator with itself, for this architecture: shows that every probe loads and runs
     #[arg(long, value_name = "sm_XX")]
     emulator_arch: Option<String>,
+    /// Show instructions that agree too
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object with every comparison and the first differing cases
+    #[arg(long)]
+    json: bool,
+    /// Write the modules to this folder instead of running them
+    #[arg(long, value_name = "DIR")]
+    ptx: Option<PathBuf>,
+    /// Begin with this instruction and print events: what runs in a process of its own
+    #[arg(long, hide = true, value_name = "INDEX")]
+    worker_from: Option<usize>,
 }
 
-pub fn run(args: &Args, places: &Places) -> Done {
-    let arch = match &args.emulator_arch {
+pub fn run(args: &Args, _: &Places) -> Done {
+    let name = match &args.emulator_arch {
         Some(arch) => arch.clone(),
         None => gpu_arch()?,
     };
-    let wanted = |probe: &Probe| args.only.as_ref().is_none_or(|only| probe.name.contains(only.as_str()));
-    let probes: Vec<Probe> = instruction_check::probes(&arch).into_iter().filter(wanted).collect();
-    if probes.is_empty() {
-        return Err(usage("no instruction has such a name; leave out --only to see them all"));
-    }
-    let source = Source {
-        name: "instructions.cu".into(),
-        text: instruction_check::source(&probes),
-        headers: Vec::new(),
-        options: Vec::new(),
+    let arch =
+        Arch::parse(&name).ok_or_else(|| usage(format!("`{name}` is no architecture; write it as in `sm_90a`")))?;
+    let probes = instruction_check::probes(arch);
+    let wanted = |probe: &Probe| {
+        args.only.as_ref().is_none_or(|only| probe.name.contains(only.as_str()))
+            && args.group.as_ref().is_none_or(|group| probe.group == group)
     };
-    let job = Job::Compile { source, arch, emit: Emit::default() };
-    let answer = engine::submit(places, &Target::local_emulator(), job, false)?;
-    let compiled =
-        answer.compiled.filter(|report| report.succeeded).ok_or_else(|| usage("the probes do not compile"))?;
-    let mut emulator = device::open(&DeviceChoice::Emulator).map_err(usage)?;
-    emulator.load(&compiled).map_err(usage)?;
-    let mut gpu: Option<Box<dyn Device>> = None;
-    if args.emulator_arch.is_none() {
-        let mut opened = device::open(&DeviceChoice::Gpu(0)).map_err(usage)?;
-        opened.load(&compiled).map_err(usage)?;
-        gpu = Some(opened);
+    let chosen: Vec<usize> = (0..probes.len()).filter(|&index| wanted(&probes[index])).collect();
+    if chosen.is_empty() {
+        return Err(usage("no instruction has such a name and family; leave out --only and --group to see them all"));
     }
-    let mut different = 0;
-    for (index, probe) in probes.iter().enumerate() {
-        let ours = instruction_check::run(emulator.as_mut(), index, probe)
-            .map_err(|e| usage(format!("{}: {e}", probe.name)))?;
-        let Some(gpu) = gpu.as_mut() else {
-            out::print(&format!("{}: {} results\n", probe.name, ours.len()));
-            continue;
-        };
-        let theirs =
-            instruction_check::run(gpu.as_mut(), index, probe).map_err(|e| usage(format!("{}: {e}", probe.name)))?;
-        let found = instruction_check::compare(probe, &ours, &theirs);
-        match found.first {
-            None => out::print(&format!("{}: {} results agree\n", probe.name, found.results)),
-            Some((at, a, b)) => {
-                different += 1;
-                out::print(&format!(
-                    "{}: {} of {} results differ ({} of them for arbitrary bits); result {at}: emulator {a:#x}, GPU {b:#x}\n",
-                    probe.name, found.differing, found.results, found.among_arbitrary
-                ));
-            }
-        }
+    if let Some(folder) = &args.ptx {
+        return write_modules(folder, arch, &probes, &chosen);
     }
-    out::print(&format!("{} instructions, {different} with differences\n", probes.len()));
-    if different == 0 { Ok(()) } else { Err(Failure::Reported) }
+    if let Some(from) = args.worker_from {
+        return work(args, arch, &probes, &chosen, from);
+    }
+    let start = Instant::now();
+    let rows = supervise(args, &probes, &chosen)?;
+    if args.json {
+        print_json(&name, &rows, start.elapsed().as_secs_f64());
+    } else {
+        print_summary(&name, &rows, start.elapsed().as_secs_f64());
+    }
+    if rows.iter().all(|row| row.outcome.passes()) { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn gpu_arch() -> Result<String, Failure> {
     let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
     gpu.map(|gpu| gpu.arch)
         .ok_or_else(|| usage("there is no GPU here; with --emulator-arch sm_90a the probes run on the emulator alone"))
+}
+
+fn write_modules(folder: &Path, arch: Arch, probes: &[Probe], chosen: &[usize]) -> Done {
+    let failed = |error: std::io::Error| usage(format!("cannot write the modules: {error}: {}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let batches = instruction_check::batches(arch, probes, chosen);
+    for (index, batch) in batches.iter().enumerate() {
+        std::fs::write(folder.join(format!("{index:03}.ptx")), &batch.ptx).map_err(failed)?;
+    }
+    out::print(&format!("{} instructions in {} modules: {}\n", chosen.len(), batches.len(), folder.display()));
+    Ok(())
+}
+
+/// The part that a faulting kernel may take along: prints events, one a line.
+fn work(args: &Args, arch: Arch, probes: &[Probe], chosen: &[usize], from: usize) -> Done {
+    let mut emulator = device::open(&DeviceChoice::Emulator).map_err(usage)?;
+    let other = if args.emulator_arch.is_some() { DeviceChoice::Emulator } else { DeviceChoice::Gpu(0) };
+    let mut other: Box<dyn Device> = device::open(&other).map_err(usage)?;
+    let left: Vec<usize> = chosen.iter().copied().filter(|index| *index >= from).collect();
+    let mut report = |event: Event| {
+        if let Ok(line) = serde_json::to_string(&event) {
+            out::print(&format!("{line}\n"));
+        }
+    };
+    instruction_check::check((emulator.as_mut(), other.as_mut()), arch, probes, &left, &mut report).map_err(usage)
+}
+
+/// Runs workers until every instruction has its row. After some faults of a GPU nothing more can be done in the process
+/// that caused them, so the next worker begins behind the instruction at fault.
+fn supervise(args: &Args, probes: &[Probe], chosen: &[usize]) -> Result<Vec<Row>, Failure> {
+    let exe = std::env::current_exe().map_err(usage)?;
+    let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+    let mut from = chosen[0];
+    loop {
+        let mut command = Command::new(&exe);
+        command.args(["dev", "verify-instructions", "--worker-from", &from.to_string()]);
+        for (flag, value) in
+            [("--only", &args.only), ("--group", &args.group), ("--emulator-arch", &args.emulator_arch)]
+        {
+            if let Some(value) = value {
+                command.args([flag, value]);
+            }
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(usage)?;
+        let mut begun = None;
+        let mut got_any = false;
+        if let Some(stdout) = child.stdout.take() {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                match serde_json::from_str(&line) {
+                    Ok(Event::Begin(index)) => begun = Some(index),
+                    Ok(Event::Row(row)) => {
+                        got_any = true;
+                        if !args.json {
+                            print_row(&row, args.all);
+                        }
+                        rows.insert(row.index, row);
+                    }
+                    // Text of a driver or of a kernel that prints.
+                    Err(_) => out::remark(&line),
+                }
+            }
+        }
+        let status = child.wait().map_err(usage)?;
+        if let Some(index) = begun
+            && !status.success()
+            && !rows.contains_key(&index)
+        {
+            let reason = format!("the process ended ({status})");
+            rows.insert(index, Row::new(index, &probes[index], Outcome::GpuFault(reason)));
+            got_any = true;
+        }
+        let Some(next) = chosen.iter().find(|index| !rows.contains_key(index)) else { break };
+        if status.success() || !got_any {
+            return Err(usage(format!("the worker gave up before `{}`", probes[*next].name)));
+        }
+        from = *next;
+    }
+    Ok(rows.into_values().collect())
+}
+
+fn print_row(row: &Row, all: bool) {
+    let name = &row.name;
+    let verdict = row.outcome.verdict();
+    match &row.outcome {
+        Outcome::Compared(found) => {
+            if found.equal == found.results && !all {
+                return;
+            }
+            let mut text = format!(
+                "{verdict:<16} {name}: {} of {} results equal, {} NaN bits, {} outside, max {} ulp\n",
+                found.equal, found.results, found.nan_bits, found.outside, found.max_ulp
+            );
+            for difference in found.differences.iter().take(3) {
+                text.push_str(&format!(
+                    "                   case {} result {} of ({}): emulator {}, GPU {}\n",
+                    difference.case,
+                    difference.result,
+                    difference.operands.join(", "),
+                    difference.emulator,
+                    difference.hardware
+                ));
+            }
+            out::print(&text);
+        }
+        Outcome::RefusedByEmulator(why)
+        | Outcome::NotOnGpu(why)
+        | Outcome::EmulatorFault(why)
+        | Outcome::GpuFault(why) => out::print(&format!("{verdict:<16} {name}: {}\n", why.trim().replace('\n', "; "))),
+    }
+}
+
+/// Verdicts in the order of the summary.
+const VERDICTS: [&str; 8] = [
+    "equal",
+    "NaN bits differ",
+    "within bounds",
+    "DIFFERENT",
+    "EMULATOR REFUSES",
+    "EMULATOR FAULTS",
+    "GPU FAULTS",
+    "not on this GPU",
+];
+
+fn counts<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> [usize; 8] {
+    VERDICTS.map(|verdict| rows.clone().filter(|row| row.outcome.verdict() == verdict).count())
+}
+
+fn groups(rows: &[Row]) -> Vec<&str> {
+    let mut groups: Vec<&str> = rows.iter().map(|row| row.group.as_str()).collect();
+    groups.dedup();
+    groups
+}
+
+fn print_summary(arch: &str, rows: &[Row], seconds: f64) {
+    let mut text = format!("\n{:<16}{:>7}", arch, "forms");
+    for verdict in VERDICTS {
+        text.push_str(&format!("  {verdict}"));
+    }
+    text.push('\n');
+    let mut line = |name: &str, total: usize, counts: [usize; 8]| {
+        text.push_str(&format!("{name:<16}{total:>7}"));
+        for (verdict, count) in VERDICTS.iter().zip(counts) {
+            text.push_str(&format!("  {count:>width$}", width = verdict.len()));
+        }
+        text.push('\n');
+    };
+    for group in groups(rows) {
+        let members = rows.iter().filter(|row| row.group == group);
+        line(group, members.clone().count(), counts(members));
+    }
+    line("all", rows.len(), counts(rows.iter()));
+    let results: usize = rows
+        .iter()
+        .map(|row| match &row.outcome {
+            Outcome::Compared(found) => found.results,
+            _ => 0,
+        })
+        .sum();
+    text.push_str(&format!("{results} results compared in {seconds:.0} s\n"));
+    out::print(&text);
+}
+
+fn print_json(arch: &str, rows: &[Row], seconds: f64) {
+    let summary = |rows: Vec<&Row>| {
+        VERDICTS.iter().zip(counts(rows.iter().copied())).map(|(v, n)| ((*v).to_owned(), json!(n))).collect()
+    };
+    let groups: serde_json::Map<String, serde_json::Value> = groups(rows)
+        .into_iter()
+        .map(|group| {
+            let members = rows.iter().filter(|row| row.group == group).collect();
+            (group.to_owned(), serde_json::Value::Object(summary(members)))
+        })
+        .collect();
+    out::json(&json!({
+        "command": "dev verify-instructions",
+        "version": 1,
+        "arch": arch,
+        "seconds": seconds,
+        "all": serde_json::Value::Object(summary(rows.iter().collect())),
+        "groups": groups,
+        "rows": rows,
+    }));
 }

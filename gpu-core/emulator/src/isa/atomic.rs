@@ -268,7 +268,8 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
             Found::Fault => return Flow::Next,
         };
         let slots = if code.vector > 1 {
-            &cx.image().lists[op.list as usize..op.list as usize + code.vector * 2]
+            // Sources, then targets when there are any.
+            &cx.image().lists[op.list as usize..][..code.vector * (1 + usize::from(code.returns))]
         } else {
             &[][..]
         };

@@ -212,7 +212,19 @@ impl Form {
                 Err(format!("this kind of mma needs sm_120a or sm_121a, the module is for sm_{arch}"))
             };
         }
+        // ptxas has sparse FP8 with an f16 accumulator for the newest chips only, unlike the dense one.
+        let fp8 = matches!(self.a, Input::Float(Element::E4m3 | Element::E5m2));
+        if self.sparse.is_some() && fp8 && self.d == Output::F16 && !(matches!(arch, 120 | 121) && specific) {
+            return Err(format!(
+                "sparse FP8 with f16 results needs sm_120a or sm_121a, the module is for sm_{arch}; use f32"
+            ));
+        }
         if arch < least { Err(format!("needs sm_{least} or higher, the module is for sm_{arch}")) } else { Ok(()) }
+    }
+
+    /// Whether any architecture has it.
+    pub fn exists(&self) -> bool {
+        self.least_arch().is_some()
     }
 
     fn least_arch(&self) -> Option<u32> {
@@ -309,7 +321,7 @@ impl Form {
             (Input::Float(Element::Tf32), Input::Float(Element::Tf32)) => {
                 ((m, n, k) == (16, 16, 8) && f32_only).then_some(80)
             }
-            (Input::F64, Input::F64) => ((m, n, k) == (8, 8, 4)).then_some(80),
+            (Input::F64, Input::F64) => ((m, n, k) == (8, 8, 4) && (c, d) == (Output::F64, Output::F64)).then_some(80),
             (Input::Int { bits: 8, signed: x }, Input::Int { bits: 8, signed: y }) => {
                 (usual && s32 && x == y).then_some(72)
             }

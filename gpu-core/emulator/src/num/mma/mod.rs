@@ -15,6 +15,7 @@
 //! | sm_100 and later | 25 | all of k; FP8 on sm_100 as on sm_90 |
 //! | NVFP4, MXFP4 | 35 | sums of 16, see [`scaled`] |
 
+mod catalogue;
 pub mod descriptor;
 mod dot;
 #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,167 @@
+//! Holds the emulator's instructions against the hardware's, result by result.
+//!
+//! [`probes`] lists every form that an architecture has, each as a small PTX kernel that runs the instruction over
+//! generated operands; [`Batch`] makes modules of them, [`load`] and [`run`] execute them on a device, [`compare`] says
+//! how the results of two devices differ. PTX rather than CUDA C++, so that nothing stands between the form and the
+//! machine: the emulator reads the text as it is, the driver assembles it.
+
+mod compare;
+mod fill;
+mod forms;
+mod kernel;
+mod run;
+mod session;
+
+pub use compare::{Agreement, Comparison, Difference, Value, Verdict, compare};
+pub use fill::Fill;
+pub use kernel::{Batch, batches};
+pub use run::{load, run};
+pub use session::{Event, Outcome, Row, check};
+
+/// One instruction to compare.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// The family, as in `--group`.
+    pub group: &'static str,
+    /// Instruction as it stands in PTX, without operands.
+    pub name: String,
+    pub agreement: Agreement,
+    /// What fills `%a0`, `%a1`, …
+    inputs: Vec<Fill>,
+    /// What `%d0`, `%d1`, … hold afterwards.
+    outputs: Vec<Value>,
+    /// The instruction with whatever it needs around it. Knows the names of [`kernel`].
+    body: String,
+    blocks: usize,
+    threads: usize,
+    /// Copied into the start of the block's shared memory before the body.
+    staged: Option<Staged>,
+    /// Bytes of the array `sh` in shared memory.
+    shared_bytes: usize,
+    /// Bytes of global memory that `%scratch` gives each thread.
+    scratch_bytes: usize,
+    /// One mood of operands for a whole warp: the sums of a matrix product mix what its lanes hold.
+    uniform_mood: bool,
+}
+
+/// Generated data in shared memory: a matrix that an instruction reads from there.
+#[derive(Clone, Debug)]
+struct Staged {
+    /// One after the other, each of as many bytes.
+    parts: Vec<Fill>,
+    part_bytes: usize,
+}
+
+impl Staged {
+    fn bytes(&self) -> usize {
+        self.parts.len() * self.part_bytes
+    }
+}
+
+/// Threads of one launch of a scalar instruction: with operands from 20 edges, every pair of them and 40 times as many
+/// others.
+const CASES: usize = 64 * 256;
+
+impl Probe {
+    /// An instruction of each thread for itself, with `body` written out.
+    fn scalar(group: &'static str, name: &str, inputs: &[Fill], outputs: &[Value], body: String) -> Probe {
+        // One operand of 16 bits is tried in every value, one of 32 in every exponent.
+        let cases = match inputs {
+            [Fill::Every16 | Fill::EveryPair] => 1 << 16,
+            [Fill::SweepF32] => 1 << 17,
+            _ => CASES,
+        };
+        Probe {
+            group,
+            name: name.to_owned(),
+            agreement: Agreement::Exact,
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            body,
+            blocks: cases / 256,
+            threads: 256,
+            staged: None,
+            shared_bytes: 0,
+            scratch_bytes: 0,
+            uniform_mood: false,
+        }
+    }
+
+    /// `name %d0, %a0, %a1, …;`
+    fn plain(group: &'static str, name: &str, inputs: &[Fill], output: Value) -> Probe {
+        let list: String = (0..inputs.len()).map(|i| format!(", %a{i}")).collect();
+        Probe::scalar(group, name, inputs, &[output], format!("{name} %d0{list};"))
+    }
+
+    /// An instruction of whole warps over matrices.
+    fn warp(group: &'static str, name: &str, inputs: Vec<Fill>, outputs: Vec<Value>, body: String) -> Probe {
+        Probe {
+            threads: 128,
+            blocks: 64,
+            uniform_mood: true,
+            outputs,
+            inputs,
+            ..Probe::scalar(group, name, &[], &[], body)
+        }
+    }
+
+    fn within(mut self, agreement: Agreement) -> Probe {
+        self.agreement = agreement;
+        self
+    }
+
+    fn scratch(mut self, bytes: usize) -> Probe {
+        self.scratch_bytes = bytes;
+        self
+    }
+
+    fn shared(mut self, bytes: usize) -> Probe {
+        self.shared_bytes = bytes;
+        self
+    }
+
+    fn stage(mut self, parts: &[Fill], part_bytes: usize) -> Probe {
+        self.staged = Some(Staged { parts: parts.to_vec(), part_bytes });
+        self.shared_bytes = self.shared_bytes.max(parts.len() * part_bytes);
+        self
+    }
+
+    fn shape(mut self, blocks: usize, threads: usize) -> Probe {
+        (self.blocks, self.threads) = (blocks, threads);
+        self
+    }
+
+    /// Threads that each give one set of results.
+    pub fn cases(&self) -> usize {
+        self.blocks * self.threads
+    }
+
+    /// Operands of one case, for a report; data in shared memory is not among them.
+    pub fn operands_of(&self, case: usize) -> Vec<u64> {
+        (0..self.inputs.len()).map(|index| fill::operand(self, index, case)).collect()
+    }
+}
+
+/// A target such as `sm_90a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arch {
+    pub number: u32,
+    /// `sm_XXa` or `sm_XXf`.
+    pub specific: bool,
+}
+
+impl Arch {
+    pub fn parse(name: &str) -> Option<Arch> {
+        let rest = name.strip_prefix("sm_")?;
+        let digits = rest.trim_end_matches(['a', 'f']);
+        Some(Arch { number: digits.parse().ok()?, specific: digits.len() < rest.len() })
+    }
+}
+
+/// Everything that an architecture can be asked, by family.
+pub fn probes(arch: Arch) -> Vec<Probe> {
+    forms::FAMILIES.iter().flat_map(|family| family(arch)).collect()
+}
+
+#[cfg(test)]
+mod tests;

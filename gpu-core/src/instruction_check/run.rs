@@ -1,0 +1,125 @@
+//! Loading and running probes on a device.
+
+use super::kernel::{Batch, kernel_name, output_layout};
+use super::{Arch, Probe, fill};
+use crate::compile::CompileReport;
+use crate::device::{Argument, Buffer, Device, Launch, RunError};
+use crate::spec::{Dtype, Geometry, Role};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Probes that a device does not take, and why.
+pub type Refusals = Vec<(usize, String)>;
+
+/// Loads a module of the probes that the device takes, and says which ones it does not take and why.
+///
+/// # Errors
+/// When the device cannot load anything at all.
+pub fn load(
+    device: &mut dyn Device,
+    arch: Arch,
+    probes: &[Probe],
+    members: &[usize],
+) -> Result<(Vec<usize>, Refusals), RunError> {
+    let mut refused = Refusals::new();
+    let taken = sift(device, arch, probes, members, &mut refused)?;
+    if !taken.is_empty() {
+        try_load(device, &Batch::new(arch, probes, &taken))?;
+    }
+    Ok((taken, refused))
+}
+
+fn try_load(device: &mut dyn Device, batch: &Batch) -> Result<(), RunError> {
+    // The driver assembles a zero-terminated text where it expects a cubin.
+    let cubin = [batch.ptx.as_bytes(), &[0]].concat();
+    device.load(&CompileReport { succeeded: true, ptx: batch.ptx.clone(), cubin, ..CompileReport::default() })
+}
+
+/// Members that can be loaded together.
+fn sift(
+    device: &mut dyn Device,
+    arch: Arch,
+    probes: &[Probe],
+    members: &[usize],
+    refused: &mut Refusals,
+) -> Result<Vec<usize>, RunError> {
+    let mut left = members.to_vec();
+    loop {
+        if left.is_empty() {
+            return Ok(left);
+        }
+        let batch = Batch::new(arch, probes, &left);
+        let message = match try_load(device, &batch) {
+            Ok(()) => return Ok(left),
+            Err(RunError::Environment(message)) => message,
+            Err(other) => return Err(other),
+        };
+        let named = complaints(&message, &batch);
+        if named.is_empty() {
+            // The message names no line: find the culprit by halves.
+            if let [only] = left[..] {
+                refused.push((only, message));
+                return Ok(Vec::new());
+            }
+            let (first, second) = left.split_at(left.len() / 2);
+            let mut taken = sift(device, arch, probes, first, refused)?;
+            taken.extend(sift(device, arch, probes, second, refused)?);
+            return Ok(taken);
+        }
+        left.retain(|member| named.iter().all(|(other, _)| other != member));
+        refused.extend(named);
+    }
+}
+
+/// The members that a message complains about, each with its first complaint.
+fn complaints(message: &str, batch: &Batch) -> Refusals {
+    let mut named = Refusals::new();
+    for text in message.lines() {
+        let Some((_, rest)) = text.split_once("line ") else { continue };
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let Ok(line) = digits.parse() else { continue };
+        let Some(member) = batch.member_at(line) else { continue };
+        let reason = rest[digits.len()..].trim_start_matches([';', ':', ' ']).to_owned();
+        if named.iter().all(|(other, _)| *other != member) {
+            named.push((member, reason));
+        }
+    }
+    named
+}
+
+/// Runs a probe of the loaded module and gives its results, each result register for all cases.
+///
+/// # Errors
+/// What the device says, and the emulator's first fault.
+pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<Vec<u64>>, RunError> {
+    let buffer =
+        |name: &str, role, bytes| Argument::Buffer(Buffer { name: name.into(), dtype: Dtype::U32, role, bytes });
+    let (starts, _, out_bytes) = output_layout(probe);
+    let mut arguments = [buffer("in", Role::In, fill::buffer(probe)), buffer("out", Role::Out, vec![0; out_bytes])];
+    let launch = Launch {
+        kernel: &kernel_name(index),
+        geometry: Geometry {
+            grid: [probe.blocks as u32, 1, 1],
+            block: [probe.threads as u32, 1, 1],
+            cluster: [1, 1, 1],
+            dynamic_shared_bytes: 0,
+        },
+        registers_per_thread: None,
+        trace: None,
+        time_limit: Duration::from_secs(60),
+    };
+    let report = device.run(&launch, &mut arguments, &AtomicBool::new(false))?;
+    if let Some(fault) = report.faults.first() {
+        return Err(RunError::BadRequest(fault.message.clone()));
+    }
+    if !report.completed {
+        return Err(RunError::BadRequest(format!("the launch did not end: {}", report.notes.join("; "))));
+    }
+    let Argument::Buffer(out) = &arguments[1] else { return Ok(Vec::new()) };
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte));
+    let results = probe.outputs.iter().zip(starts).map(|(value, start)| {
+        let bytes = &out.bytes[start..start + probe.cases() * value.slot_bytes()];
+        bytes.chunks(value.slot_bytes()).map(word).collect()
+    });
+    Ok(results.collect())
+}

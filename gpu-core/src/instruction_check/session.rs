@@ -1,0 +1,128 @@
+//! A whole comparison of two devices: module by module, probe by probe.
+
+use super::{Arch, Comparison, Probe, Verdict, batches, compare, load, run};
+use crate::device::{Device, RunError};
+use serde::{Deserialize, Serialize};
+
+/// What came of one probe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Compared(Comparison),
+    /// The emulator does not take the instruction; says why.
+    RefusedByEmulator(String),
+    /// The other device does not take it; says why.
+    NotOnGpu(String),
+    /// The emulator reported a fault.
+    EmulatorFault(String),
+    /// The other device failed.
+    GpuFault(String),
+}
+
+/// One line of the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Position in [`super::probes`].
+    pub index: usize,
+    pub group: String,
+    pub name: String,
+    pub cases: usize,
+    pub outcome: Outcome,
+}
+
+impl Row {
+    pub fn new(index: usize, probe: &Probe, outcome: Outcome) -> Row {
+        Row { index, group: probe.group.to_owned(), name: probe.name.clone(), cases: probe.cases(), outcome }
+    }
+}
+
+impl Outcome {
+    /// In one or two words.
+    pub fn verdict(&self) -> &'static str {
+        match self {
+            Outcome::Compared(found) => match found.verdict {
+                Verdict::Equal => "equal",
+                Verdict::NanBits => "NaN bits differ",
+                Verdict::WithinBounds => "within bounds",
+                Verdict::Different => "DIFFERENT",
+            },
+            Outcome::RefusedByEmulator(_) => "EMULATOR REFUSES",
+            Outcome::NotOnGpu(_) => "not on this GPU",
+            Outcome::EmulatorFault(_) => "EMULATOR FAULTS",
+            Outcome::GpuFault(_) => "GPU FAULTS",
+        }
+    }
+
+    /// Whether the emulator does what the hardware does, as far as the hardware says.
+    pub fn passes(&self) -> bool {
+        match self {
+            Outcome::Compared(found) => found.verdict != Verdict::Different,
+            Outcome::NotOnGpu(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// What [`check`] reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// This probe runs next: should the process die, it was this one.
+    Begin(usize),
+    Row(Row),
+}
+
+/// Compares the chosen probes, ascending, on two devices.
+///
+/// # Errors
+/// When a device can do nothing more; everything up to there was reported.
+pub fn check(
+    (emulator, other): (&mut dyn Device, &mut dyn Device),
+    arch: Arch,
+    probes: &[Probe],
+    chosen: &[usize],
+    report: &mut dyn FnMut(Event),
+) -> Result<(), RunError> {
+    for batch in batches(arch, probes, chosen) {
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; batch.members.len()];
+        let place = |member: usize| batch.members.iter().position(|other| *other == member).unwrap_or(0);
+        let (taken, refused) = load(emulator, arch, probes, &batch.members)?;
+        for (member, why) in refused {
+            outcomes[place(member)] = Some(Outcome::RefusedByEmulator(why));
+        }
+        if let Some(first) = taken.first() {
+            report(Event::Begin(*first));
+        }
+        let (taken_by_both, refused) = load(other, arch, probes, &taken)?;
+        for (member, why) in refused {
+            outcomes[place(member)] = Some(Outcome::NotOnGpu(why));
+        }
+        for (at, &member) in batch.members.iter().enumerate() {
+            let probe = &probes[member];
+            let mut lost = None;
+            let outcome = match outcomes[at].take() {
+                Some(outcome) => outcome,
+                None if !taken_by_both.contains(&member) => continue,
+                None => {
+                    report(Event::Begin(member));
+                    match run(emulator, member, probe) {
+                        Err(error) => Outcome::EmulatorFault(error.to_string()),
+                        Ok(ours) => match run(other, member, probe) {
+                            Ok(theirs) => Outcome::Compared(compare(probe, &ours, &theirs)),
+                            Err(error) => {
+                                let outcome = Outcome::GpuFault(error.to_string());
+                                lost = error.loses(other.info().kind).then_some(error);
+                                outcome
+                            }
+                        },
+                    }
+                }
+            };
+            report(Event::Row(Row::new(member, probe, outcome)));
+            if let Some(error) = lost {
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+use super::*;
+use std::collections::HashSet;
+
+fn arch(name: &str) -> Arch {
+    Arch::parse(name).expect("an architecture")
+}
+
+#[test]
+fn architectures_are_read() {
+    assert_eq!(Arch::parse("sm_90a"), Some(Arch { number: 90, specific: true }));
+    assert_eq!(Arch::parse("sm_75"), Some(Arch { number: 75, specific: false }));
+    assert_eq!(Arch::parse("90a"), None);
+}
+
+#[test]
+fn every_probe_has_a_name_of_its_own_and_operands_that_do_not_change() {
+    for (name, least) in [("sm_75", 900), ("sm_90a", 2000), ("sm_121a", 1800)] {
+        let probes = probes(arch(name));
+        assert!(probes.len() >= least, "{name}: {}", probes.len());
+        let mut names = HashSet::new();
+        for probe in &probes {
+            assert!(names.insert(probe.name.clone()), "{} twice", probe.name);
+            assert!(!probe.outputs.is_empty(), "{}", probe.name);
+            assert_eq!(probe.operands_of(7), probe.operands_of(7));
+        }
+    }
+}
+
+#[test]
+fn edges_meet_each_other() {
+    let probe = Probe::plain("x", "add.f32", &[Fill::F32; 2], Value::F32);
+    let pairs: HashSet<Vec<u64>> = (0..CASES).map(|case| probe.operands_of(case)).collect();
+    let (infinity, least) = (0x7f80_0000, 1);
+    for pair in [[infinity, infinity | 1 << 31], [least, 0x7fff_ffff], [0, 1 << 31]] {
+        assert!(pairs.contains(pair.as_slice()), "{pair:x?}");
+    }
+    // Not only edges.
+    assert!(pairs.len() > CASES / 2, "{}", pairs.len());
+}
+
+#[test]
+fn a_module_knows_which_probe_a_line_belongs_to() {
+    let probes = probes(arch("sm_90a"));
+    let members: Vec<usize> = (10..20).collect();
+    let batch = Batch::new(arch("sm_90a"), &probes, &members);
+    for (at, line) in batch.ptx.lines().enumerate() {
+        if let Some(rest) = line.strip_prefix(".visible .entry k") {
+            let member: usize = rest.split('(').next().and_then(|digits| digits.parse().ok()).expect("an index");
+            assert_eq!(batch.member_at(at as u32 + 1), Some(member));
+        }
+    }
+    assert_eq!(batch.member_at(1), None);
+}
+
+#[test]
+fn differences_are_weighed_by_type() {
+    let one = |name: &str, value, agreement| Probe::plain("x", name, &[Fill::Int32], value).within(agreement);
+    let verdict = |probe: &Probe, a: u64, b: u64| compare(probe, &[vec![a]], &[vec![b]]);
+    let exact = one("x", Value::F32, Agreement::Exact);
+    let bits = |x: f32| u64::from(x.to_bits());
+    assert_eq!(verdict(&exact, bits(1.0), bits(1.0)).verdict, Verdict::Equal);
+    assert_eq!(verdict(&exact, 0x7fff_ffff, 0x7fc0_0000).verdict, Verdict::NanBits);
+    let off = verdict(&exact, bits(1.0), bits(1.0f32.next_up()));
+    assert_eq!((off.verdict, off.max_ulp, off.differences.len()), (Verdict::Different, 1, 1));
+    let loose = one("x", Value::F32, Agreement::Ulp(2));
+    assert_eq!(verdict(&loose, bits(-0.0), bits(f32::from_bits(1))).verdict, Verdict::WithinBounds);
+    assert_eq!(verdict(&loose, bits(1.0), 0x7fff_ffff).verdict, Verdict::Different);
+    let near = one("x", Value::F32, Agreement::Absolute(1e-6));
+    assert_eq!(verdict(&near, bits(0.5), bits(0.500_01)).verdict, Verdict::Different);
+    // A NaN in one half does not hide a difference in the other.
+    let pair = one("x", Value::F16x2, Agreement::Exact);
+    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c01).verdict, Verdict::Different);
+    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c00).verdict, Verdict::NanBits);
+    let integer = one("x", Value::Bits32, Agreement::Exact);
+    assert_eq!(verdict(&integer, 0x7fff_ffff, 0x7fc0_0000).verdict, Verdict::Different);
+}
