@@ -123,3 +123,30 @@ pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<V
     });
     Ok(results.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assemblers_complaints_find_their_probes() {
+        let arch = Arch { number: 90, specific: true };
+        let probes = super::super::probes(arch);
+        let batch = Batch::new(arch, &probes, &[3, 4, 5]);
+        let line = |name: &str| {
+            let at =
+                batch.ptx.lines().position(|line| line.starts_with(&format!("{name} %d0"))).expect("in the module");
+            at + 1
+        };
+        let (first, second) = (line(&probes[3].name), line(&probes[5].name));
+        let log = format!(
+            "ptxas application ptx input, line {first}; error   : Illegal modifier\n\
+             ptxas application ptx input, line {first}; error   : Illegal again\n\
+             the emulator cannot run this kernel: PTX line {second}: unknown instruction\n\
+             ptxas fatal   : Ptx assembly aborted due to errors"
+        );
+        let expected = vec![(3, "error   : Illegal modifier".to_owned()), (5, "unknown instruction".to_owned())];
+        assert_eq!(complaints(&log, &batch), expected);
+        assert!(complaints("no line is named here", &batch).is_empty());
+    }
+}
