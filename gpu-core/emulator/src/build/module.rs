@@ -11,7 +11,7 @@ use crate::exec::op::{Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
-use crate::ptx::tree::{Function, Loc, Statement, Tree, VarSpace};
+use crate::ptx::tree::{Function, Loc, Statement, Tree};
 use crate::report::SourceLine;
 
 /// More problems than this tell nothing new.
@@ -133,6 +133,9 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         self.variables();
+        for function in bodies.iter().filter(|function| !function.entry) {
+            self.shared_of(function);
+        }
         for function in &bodies {
             self.function(function);
         }
@@ -154,13 +157,12 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     pub(super) fn function(&mut self, function: &Function<'a>) {
         let body = function.body.as_deref().unwrap_or_default();
-        // Function-level shared variables are module-wide here: their offsets never overlap.
-        for statement in body {
-            if let Statement::Variable(variable) = statement
-                && variable.space == VarSpace::Shared
-            {
-                self.place_shared(variable);
-            }
+        // No kernel reaches the variables of another one, so each has them at the same offsets: a matrix descriptor holds
+        // addresses below 256 KiB only.
+        let others = self.next_shared;
+        if function.entry {
+            self.shared_of(function);
+            self.next_shared = others;
         }
         let kernel = self.declare_kernel(function);
         let first_pc = self.image.code.len() as u32;

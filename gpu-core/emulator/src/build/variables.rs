@@ -6,7 +6,7 @@ use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
 use crate::exec::op::Slot;
 use crate::exec::space::{CODE_BASE, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::isa::Ty;
-use crate::ptx::tree::{Init, Statement, VarSpace, Variable};
+use crate::ptx::tree::{Function, Init, Statement, VarSpace, Variable};
 
 /// What one `__shared__` array may claim before the launch limits are even looked at.
 const MAX_SHARED: u64 = 1 << 24;
@@ -128,20 +128,41 @@ impl<'a> Builder<'_, 'a> {
         self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address });
     }
 
+    /// Places the shared variables that a function declares.
+    pub(super) fn shared_of(&mut self, function: &Function<'a>) {
+        for statement in function.body.as_deref().unwrap_or_default() {
+            if let Statement::Variable(variable) = statement
+                && variable.space == VarSpace::Shared
+            {
+                self.place_shared(variable);
+            }
+        }
+    }
+
     /// Offset of dynamic shared memory: behind all static shared variables of the module, wherever declared.
     pub(super) fn dynamic_base(&mut self) -> u32 {
         if self.image.dynamic_shared == 0 {
-            let tree = self.tree;
-            let module = tree.variables.iter();
-            let local = tree.functions.iter().filter_map(|f| f.body.as_ref()).flatten().filter_map(|s| match s {
-                Statement::Variable(variable) => Some(variable),
-                _ => None,
-            });
-            let mut total: u64 = 0;
-            for variable in module.chain(local).filter(|v| v.space == VarSpace::Shared) {
+            let bytes = |variable: &Variable<'_>| {
                 let bytes = type_bytes(variable.ty).unwrap_or(0).saturating_mul(variable.count.unwrap_or(0));
-                total = total.saturating_add(bytes + u64::from(SHARED_GAP) + u64::from(variable.align.max(16)));
+                bytes.saturating_add(u64::from(SHARED_GAP) + u64::from(variable.align.max(16)))
+            };
+            let sum = |variables: &mut dyn Iterator<Item = &Variable<'_>>| {
+                variables.filter(|v| v.space == VarSpace::Shared).map(bytes).fold(0, u64::saturating_add)
+            };
+            let mut total = sum(&mut self.tree.variables.iter());
+            let mut largest_kernel = 0;
+            for function in &self.tree.functions {
+                let own = sum(&mut function.body.iter().flatten().filter_map(|statement| match statement {
+                    Statement::Variable(variable) => Some(variable),
+                    _ => None,
+                }));
+                if function.entry {
+                    largest_kernel = own.max(largest_kernel);
+                } else {
+                    total = total.saturating_add(own);
+                }
             }
+            total = total.saturating_add(largest_kernel);
             self.image.dynamic_shared = total.min(MAX_SHARED).next_multiple_of(u64::from(SHARED_GAP)) as u32;
         }
         self.image.dynamic_shared
