@@ -268,6 +268,7 @@ pub fn out_of_bounds(line: u32) -> Fault {
         message: "thread 232 of block 3 reads a[1000], which has 1000 elements".into(),
         kernel: "vector_add".into(),
         source: Some(place(line)),
+        inlined_at: None,
         instruction: "ld.global.f32".into(),
         thread: Some(ThreadId { block: [3, 0, 0], thread: [232, 0, 0], warp: 7, lane: 8 }),
         space: Some(Space::Global),

@@ -183,6 +183,7 @@ pub fn launch(module: &Module, memory: &mut Memory, launch: &Launch, options: &O
                 message,
                 kernel: launch.kernel.clone(),
                 source: None,
+                inlined_at: None,
                 instruction: String::new(),
                 thread: None,
                 space: None,

@@ -111,6 +111,9 @@ pub struct Fault {
     pub message: String,
     pub kernel: String,
     pub source: Option<SourceLine>,
+    /// Where the function that `source` is in was called, when the compiler inlined it.
+    #[serde(default)]
+    pub inlined_at: Option<SourceLine>,
     /// The PTX instruction's text.
     pub instruction: String,
     /// None for faults of the launch itself.

@@ -1,6 +1,7 @@
 //! Tree to image: names become addresses, registers become rows, instructions go through the table.
 
 pub mod emit;
+mod fences;
 pub mod flow;
 mod inst;
 pub mod module;

@@ -151,6 +151,10 @@ impl<'t, 'a> Builder<'t, 'a> {
         let file = self.files.get(&loc.file)?.clone();
         let index = self.image.sources.len() as u32;
         self.image.sources.push(SourceLine { file, line: loc.line, column: loc.column });
+        let call = loc
+            .inlined_at
+            .and_then(|(file, line, column)| Some(SourceLine { file: self.files.get(&file)?.clone(), line, column }));
+        self.image.inlined_at.push(call);
         self.sources.insert(loc, index);
         Some(index)
     }
@@ -321,6 +325,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                 _ => {}
             }
         }
+        super::fences::check(code, infos, &graph, entry);
         let always = code.first().map(|_| Slot::POOL);
         graph.registers(infos, widths, |at| always.is_some_and(|pool| code[at].guard.0 & pool == 0))
     }

@@ -25,12 +25,8 @@ impl Cx<'_> {
                 _ => {}
             }
         }
-        if reach.window == Window::Shared && !self.block.bulk.is_empty() && at.high >> 24 == 0 {
-            let lane = at.mask.trailing_zeros() as usize & 31;
-            self.check_bulk(at.low, at.high + BYTES, kind, lane);
-        }
-        if reach.window == Window::Shared && !self.block.copies.is_empty() {
-            self.check_copies(at, BYTES, kind);
+        if reach.window == Window::Shared && self.block.guarded {
+            self.check_guarded(op, at, BYTES, kind);
         }
         if self.watch & (watch::TRACE | watch::HEAP) != 0 {
             if self.watch & watch::HEAP != 0 && reach.window == Window::Global {
@@ -126,7 +122,7 @@ impl Cx<'_> {
     }
 
     #[cold]
-    fn check_copies(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
+    pub fn check_copies(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
         for lane in lanes(at.mask) {
             let Some((thread, copy_pc)) = self.block.copies.overlap(at.at[lane], bytes) else { continue };
             if kind == AccessKind::AsyncCopy && thread == self.warp.index * 32 + lane as u32 {

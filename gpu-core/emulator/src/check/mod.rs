@@ -1,8 +1,14 @@
 //! What is wrong with a kernel beyond bounds: races, uninitialised values, copies not waited for.
 
 pub mod audit;
+pub mod cluster;
+pub mod copies;
+mod copy_reports;
 pub mod proxy;
 pub mod race;
 pub mod race_global;
+pub mod shadow;
+pub mod stuck;
 pub mod sync;
 pub mod taint;
+pub mod wgmma;

@@ -12,57 +12,15 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
+use super::shadow::{
+    CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREAD_MASK, THREADS, other_of, site_of, thread_of,
+};
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::report::{AccessKind, Fault, FaultKind, OtherSide, Space, ThreadId};
-
-/// Clocks of shared shadows have 28 bits.
-pub const MAX_TIME: u32 = (1 << 28) - 1;
-
-// A shared cell: clock 28 | site 14 | thread 10 | other thread 10 | flags 2.
-const CLOCK: u32 = 36;
-const SITE: u32 = 22;
-const SITES: u32 = (1 << 14) - 1;
-const THREAD: u32 = 12;
-const OTHER: u32 = 2;
-const THREADS: u64 = 0x3ff;
-const THREAD_MASK: u64 = THREADS << THREAD;
-/// Of a write cell: atomic. Of a read cell: the other thread counts too.
-const FLAG: u64 = 1;
-
-/// Shadow of a block's shared memory.
-#[derive(Debug, Default)]
-pub struct SharedShadow {
-    writes: Vec<u64>,
-    reads: Vec<u64>,
-    /// log2 of the bytes of a cell.
-    shift: u32,
-    bytes: u32,
-}
-
-impl SharedShadow {
-    pub fn new(bytes: u32) -> SharedShadow {
-        let cells = (bytes as usize).div_ceil(4);
-        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes }
-    }
-
-    pub fn clear(&mut self) {
-        self.writes.fill(0);
-        self.reads.fill(0);
-    }
-
-    /// Goes down to one cell per byte, when something smaller than 4 bytes is accessed.
-    #[cold]
-    fn refine(&mut self) {
-        let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| [*cell; 4]).collect();
-        self.writes = spread(&self.writes);
-        self.reads = spread(&self.reads);
-        self.shift = 0;
-    }
-}
 
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
 #[derive(Debug, Default)]
@@ -80,23 +38,11 @@ impl Deferred {
     }
 }
 
-fn site_of(cell: u64) -> u32 {
-    (cell >> SITE) as u32 & SITES
-}
-
-fn thread_of(cell: u64) -> u32 {
-    (cell >> THREAD & THREADS) as u32
-}
-
-fn other_of(cell: u64) -> u32 {
-    (cell >> OTHER & THREADS) as u32
-}
-
 /// One party of a race.
-struct Party {
-    site: u32,
-    thread: Option<ThreadId>,
-    kind: AccessKind,
+pub struct Party {
+    pub site: u32,
+    pub thread: Option<ThreadId>,
+    pub kind: AccessKind,
 }
 
 impl Cx<'_> {
@@ -105,7 +51,11 @@ impl Cx<'_> {
         if BYTES < 4 && self.block.shared_shadow.shift == 2 {
             self.block.shared_shadow.refine();
         }
-        if at.high >> 24 != 0 || at.high + BYTES > u64::from(self.block.shared_shadow.bytes) {
+        if at.high >> 24 != 0 {
+            self.check_peer(op, at, BYTES, kind);
+            return;
+        }
+        if at.high + BYTES > u64::from(self.block.shared_shadow.bytes) {
             return;
         }
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
@@ -301,7 +251,7 @@ impl Cx<'_> {
     #[cold]
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
-    fn report_race(
+    pub fn report_race(
         &mut self,
         op: &Op,
         window: Window,
@@ -333,7 +283,11 @@ impl Cx<'_> {
             place(Some(self.pc)),
             place(other_pc)
         );
-        let space = if window == Window::Shared { Space::Shared } else { Space::Global };
+        let space = match window {
+            Window::Shared if address >> 24 != 0 => Space::Cluster,
+            Window::Shared => Space::Shared,
+            _ => Space::Global,
+        };
         let side = other.thread.map(|thread| OtherSide {
             source: other_pc.and_then(|pc| image.source(pc)),
             thread,
@@ -355,6 +309,7 @@ impl Cx<'_> {
                 message,
                 kernel: self.grid.kernel_name().to_owned(),
                 source: image.source(pc),
+                inlined_at: image.inlined_at(pc),
                 instruction: image.text(pc).to_owned(),
                 thread: Some(self.thread(lane)),
                 space: detail.space,

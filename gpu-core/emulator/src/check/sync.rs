@@ -302,34 +302,45 @@ impl Cx<'_> {
         let clocks = if relaxed { self.fenced(false) } else { Some(self.clocks()) };
         if let Some(clocks) = clocks {
             let clocks = self.since_start(clocks);
-            self.grid.syncs.release(CLUSTER_BARRIER | self.cluster.first, self.block.index, clocks);
+            self.grid.syncs.release(self.cluster_key(self.cluster.generation), self.block.index, clocks);
         }
         let time = &mut self.block.time;
         self.warp.tick(time);
     }
 
-    /// Learns what the blocks of the cluster published at their barrier.
-    pub fn learn_cluster(&mut self) {
-        self.grid.syncs.acquire(CLUSTER_BARRIER | self.cluster.first, self.block.index);
+    /// Learns what the blocks of the cluster published at one generation of their barrier.
+    pub fn learn_cluster(&mut self, generation: u64) {
+        self.grid.syncs.acquire(self.cluster_key(generation), self.block.index);
+    }
+
+    fn cluster_key(&self, generation: u64) -> u64 {
+        CLUSTER_BARRIER | (generation & 0xf_ffff) << 40 | self.cluster.first
     }
 
     /// An arrival at another block's mbarrier: the two blocks count time differently.
-    pub fn publish_mbarrier(&mut self, home: u64, offset: u32) {
+    pub fn publish_mbarrier(&mut self, home: u64, offset: u32, phase: u64) {
         let clocks = self.clocks();
         let clocks = self.since_start(clocks);
-        self.grid.syncs.release(MBARRIER | home << 24 | u64::from(offset), self.block.index, clocks);
+        self.grid.syncs.release(mbarrier_key(home, offset, phase), self.block.index, clocks);
     }
 
-    /// A wait at the own block's mbarrier.
-    pub fn learn_mbarrier(&mut self, offset: u32) {
+    /// A wait at the own block's mbarrier passed with this many phases completed.
+    pub fn learn_mbarrier(&mut self, offset: u32, phases: u64) {
         if self.clustered() {
-            self.grid.syncs.acquire(MBARRIER | self.block.index << 24 | u64::from(offset), self.block.index);
+            let block = self.block.index;
+            for phase in phases.saturating_sub(2)..phases {
+                self.grid.syncs.acquire(mbarrier_key(block, offset, phase), block);
+            }
         }
     }
 }
 
 /// Relaxed loads that are remembered until a fence.
 const MAX_UNFENCED: usize = 64;
+
+fn mbarrier_key(home: u64, offset: u32, phase: u64) -> u64 {
+    MBARRIER | (phase & 0xff) << 52 | home << 24 | u64::from(offset)
+}
 
 fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
     if !matches!(reach.window, Window::Shared | Window::Global) {

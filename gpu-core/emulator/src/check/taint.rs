@@ -244,7 +244,7 @@ impl Cx<'_> {
         }
         if self.warp.poison.is_empty() {
             self.tainted = false;
-            self.attention = false;
+            self.attention = !self.warp.is_settled();
         }
     }
 

@@ -273,8 +273,8 @@ impl Cx<'_> {
     }
 
     #[inline(always)]
-    fn find_shared<const BYTES: u64>(&mut self, op: &Op, addresses: &Addresses) -> Option<Reach> {
-        if addresses.low >= 1 << 24 {
+    fn find_shared<const BYTES: u64>(&mut self, op: &Op, addresses: &mut Addresses) -> Option<Reach> {
+        if addresses.low >= 1 << 24 && !self.is_own(addresses) {
             return self.find_cluster::<BYTES>(addresses);
         }
         let arrays = &self.grid.shared_arrays;
@@ -299,6 +299,21 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Shared,
         })
+    }
+
+    /// Turns addresses that `mapa` made for the own block into plain ones.
+    #[cold]
+    fn is_own(&self, addresses: &mut Addresses) -> bool {
+        let base = u64::from(self.block.cluster_rank + 1) << 24;
+        if addresses.low & !0xff_ffff != base || addresses.high & !0xff_ffff != base {
+            return false;
+        }
+        addresses.low -= base;
+        addresses.high -= base;
+        for at in &mut addresses.at {
+            *at -= base;
+        }
+        true
     }
 
     /// Shared memory of a block of the cluster, by an address that `mapa` made.

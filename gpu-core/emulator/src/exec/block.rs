@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::warp::Warp;
-use crate::check::race::SharedShadow;
+use crate::check::shadow::SharedShadow;
 
 /// Hardware barriers of a block.
 pub const BARRIERS: usize = 16;
@@ -21,8 +21,6 @@ pub struct Barrier {
     pub released: [u32; 32],
     /// Logical time of the last completion: the new clock of all who waited.
     pub time: u32,
-    /// Copies that some arrival had waited for.
-    pub async_seen: u32,
     /// Reduction of `bar.red`: population count, and, or; the last completion's result.
     pub count: u32,
     pub all: bool,
@@ -42,7 +40,6 @@ impl Default for Barrier {
             clocks: [0; 32],
             released: [0; 32],
             time: 0,
-            async_seen: 0,
             count: 0,
             all: true,
             any: false,
@@ -92,8 +89,10 @@ pub struct Block {
     pub copies: crate::isa::copy::Copies,
     /// Live mbarriers by shared address.
     pub mbarriers: std::collections::HashMap<u32, crate::isa::mbarrier::MBarrier>,
-    /// Shared memory that bulk copies filled.
-    pub bulk: Vec<crate::isa::bulk::BulkRange>,
+    /// What asynchronous operations are about.
+    pub pending: crate::check::copies::Pending,
+    /// Accesses to shared memory need a closer look: something asynchronous, or another block, is at it.
+    pub guarded: bool,
     /// Clock of each warp up to which fences cover what it did: fences for the whole device, and for the block at least.
     pub fenced: Option<Box<[u32; 32]>>,
     pub fenced_block: Option<Box<[u32; 32]>>,
@@ -135,7 +134,6 @@ impl Block {
                 warp.index * 32 + warp.splits.get(warp.current).map_or(0, |s| s.mask.trailing_zeros() & 31);
         }
         barrier.arrived += threads;
-        barrier.async_seen = barrier.async_seen.max(warp.async_seen);
         for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
             *clock = (*clock).max(*seen);
         }
@@ -184,7 +182,6 @@ impl Warp {
 
     /// Goes on after a block barrier.
     pub fn pass_barrier(&mut self, barrier: &Barrier) {
-        self.async_seen = self.async_seen.max(barrier.async_seen);
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
         self.clock = self.clock.max(barrier.time);

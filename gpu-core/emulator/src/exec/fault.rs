@@ -81,14 +81,29 @@ impl Cx<'_> {
         message: String,
         detail: Detail,
     ) {
+        let thread = lane.map(|lane| self.thread(lane));
+        self.fault_of(kind, pc, thread, count, message, detail);
+    }
+
+    /// The same for a thread that need not be of this warp.
+    pub fn fault_of(
+        &mut self,
+        kind: FaultKind,
+        pc: u32,
+        thread: Option<ThreadId>,
+        count: u32,
+        message: String,
+        detail: Detail,
+    ) {
         let image = self.image();
         self.grid.report(Fault {
             kind,
             message,
             kernel: self.grid.kernel_name().to_owned(),
             source: image.source(pc),
+            inlined_at: image.inlined_at(pc),
             instruction: image.text(pc).to_owned(),
-            thread: lane.map(|lane| self.thread(lane)),
+            thread,
             space: detail.space,
             access: detail.access,
             address: detail.address,

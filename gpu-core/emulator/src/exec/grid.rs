@@ -11,11 +11,13 @@ use super::fault::Detail;
 use super::image::{FunctionImage, Image};
 use super::op::Flow;
 use super::warp::{NONE, Split, Wait, Warp};
-use crate::check::race::{GlobalRaces, SharedShadow};
+use crate::check::race::GlobalRaces;
+use crate::check::shadow::SharedShadow;
+use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
 use crate::isa::cluster::Cluster;
 use crate::launch::{Launch, Options};
-use crate::report::{Class, Fault, FaultKind, OtherSide, ThreadId};
+use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
 const QUANTUM: u64 = 50_000;
@@ -136,6 +138,7 @@ impl Grid<'_> {
             message,
             kernel: self.kernel_name().to_owned(),
             source: pc.and_then(|pc| self.image.source(pc)),
+            inlined_at: pc.and_then(|pc| self.image.inlined_at(pc)),
             instruction: pc.map(|pc| self.image.text(pc).to_owned()).unwrap_or_default(),
             thread: None,
             space: None,
@@ -334,7 +337,8 @@ impl Worker {
                 missed: Vec::new(),
                 copies: Default::default(),
                 mbarriers: Default::default(),
-                bulk: Vec::new(),
+                pending: Default::default(),
+                guarded: false,
                 fenced: None,
                 fenced_block: None,
                 proxy: [0; 32],
@@ -347,10 +351,11 @@ impl Worker {
         block.barriers.fill(Barrier::default());
         block.copies.reset();
         block.mbarriers.clear();
-        block.bulk.clear();
+        block.pending.reset();
+        block.guarded = false;
         (block.fenced, block.fenced_block) = (None, None);
         block.proxy = [0; 32];
-        if block.time > crate::check::race::MAX_TIME / 2 {
+        if block.time > crate::check::shadow::MAX_TIME / 2 {
             block.time = 1;
             block.shared_shadow.clear();
         }
@@ -511,7 +516,7 @@ impl Worker {
             pc: 0,
             rpc: NONE,
             watch: bits,
-            attention: tainted || bits & watch::TRACE != 0,
+            attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
             tainted,
             warp,
             block,
@@ -558,7 +563,7 @@ impl Cx<'_> {
                     self.settle_cluster();
                     let done = self.cluster.generation > generation;
                     if done {
-                        self.pass_cluster();
+                        self.pass_cluster(generation);
                     }
                     done
                 }
@@ -693,6 +698,10 @@ impl Cx<'_> {
         if self.tainted {
             self.before_op(op);
         }
+        if !self.warp.is_settled() {
+            self.attention = true;
+            self.check_in_flight(op);
+        }
         if self.watch & watch::TRACE != 0 {
             self.attention = true;
             self.trace_step();
@@ -736,158 +745,4 @@ enum Leave {
     Switched,
     Fuel,
     Polled,
-}
-
-/// Where the first live group of some blocks stands.
-fn running_place(grid: &Grid<'_>, blocks: &[Box<Block>]) -> (Option<u32>, String) {
-    for block in blocks {
-        let splits = block.warps.iter().flatten().flat_map(|warp| &warp.splits);
-        if let Some(split) = splits.into_iter().find(|split| split.wait == Wait::Ready && split.pc != NONE) {
-            let [x, y, z] = block.id;
-            return (Some(split.pc), format!("block ({x},{y},{z}) was at {}", grid.image.place(split.pc)));
-        }
-    }
-    (None, "all threads were waiting".to_owned())
-}
-
-/// Who waits where, in words: "warp 0 (threads 0-31) at line 12 for barrier 0".
-fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
-    let mut out = Vec::new();
-    for warp in block.warps.iter().flatten() {
-        for split in &warp.splits {
-            if split.pc == NONE {
-                continue;
-            }
-            let pc = stands_at(grid, split);
-            let what = match split.wait {
-                Wait::Barrier { id, .. } => {
-                    let barrier = &block.barriers[id as usize];
-                    let needed = barrier.expected.unwrap_or(block.live_threads);
-                    format!("for barrier {id}, where {} of {needed} threads have come", barrier.arrived)
-                }
-                Wait::Sync { members } => format!("for lanes {members:#010x} of its warp"),
-                Wait::Together => "for the rest of its warp at this barrier".to_owned(),
-                Wait::Cluster { .. } => "for the cluster barrier".to_owned(),
-                Wait::Ready => "polling".to_owned(),
-            };
-            let lanes = split.mask;
-            out.push((
-                pc,
-                format!(
-                    "block ({},{},{}) warp {} lanes {lanes:#010x} at {} {what}",
-                    block.id[0],
-                    block.id[1],
-                    block.id[2],
-                    warp.index,
-                    grid.image.place(pc)
-                ),
-            ));
-        }
-    }
-    out
-}
-
-/// The instruction at which a group waits: those that waited go on behind it.
-fn stands_at(grid: &Grid<'_>, split: &Split) -> u32 {
-    let before = split.pc.wrapping_sub(1);
-    let barrier = grid.image.infos.get(before as usize).is_some_and(|info| info.class == Class::Barrier);
-    match split.wait {
-        Wait::Barrier { .. } | Wait::Cluster { .. } | Wait::Ready if barrier => before,
-        _ => split.pc,
-    }
-}
-
-fn first_waiter(grid: &Grid<'_>, block: &Block, pc: u32) -> Option<(u32, u32)> {
-    block.warps.iter().flatten().find_map(|warp| {
-        let split = warp.splits.iter().find(|split| stands_at(grid, split) == pc)?;
-        Some((warp.index, split.mask.trailing_zeros()))
-    })
-}
-
-fn report_deadlock(grid: &Grid<'_>, block: &Block) {
-    let places = waiting(grid, block);
-    let mut pcs: Vec<u32> = places.iter().map(|place| place.0).collect();
-    pcs.dedup();
-    let first = pcs.first().copied();
-    let other = pcs.iter().find(|pc| Some(**pc) != first).and_then(|&pc| {
-        let (warp, lane) = first_waiter(grid, block, pc)?;
-        Some(OtherSide { source: grid.image.source(pc), thread: grid.thread(block.id, warp * 32 + lane), access: None })
-    });
-    let waits: Vec<&Wait> =
-        block.warps.iter().flatten().flat_map(|warp| warp.splits.iter().map(|split| &split.wait)).collect();
-    // Lanes of a warp that wait at different `.sync` operations, or threads of a block at different barriers.
-    let kind = if waits.iter().any(|wait| matches!(wait, Wait::Together)) {
-        FaultKind::BarrierDivergence
-    } else if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. })) {
-        FaultKind::MaskMisuse
-    } else if waits.iter().any(|wait| match wait {
-        Wait::Barrier { id, .. } => other.is_some() || block.barriers[*id as usize].expected.is_some(),
-        _ => false,
-    }) {
-        FaultKind::BarrierDivergence
-    } else {
-        FaultKind::Deadlock
-    };
-    let message = format!("nothing can run any more: {}", shorten(&places));
-    let mut fault = Fault {
-        kind,
-        message,
-        kernel: grid.kernel_name().to_owned(),
-        source: first.and_then(|pc| grid.image.source(pc)),
-        instruction: first.map(|pc| grid.image.text(pc).to_owned()).unwrap_or_default(),
-        thread: first
-            .and_then(|pc| first_waiter(grid, block, pc))
-            .map(|(warp, lane)| grid.thread(block.id, warp * 32 + lane)),
-        space: None,
-        access: None,
-        address: None,
-        access_bytes: 0,
-        allocation: None,
-        other,
-        occurrences: 1,
-    };
-    if kind != FaultKind::Deadlock {
-        // The misuse is why; that nothing can go on is what follows.
-        grid.report(fault.clone());
-        fault.kind = FaultKind::Deadlock;
-    }
-    grid.report(fault);
-}
-
-fn report_livelock(grid: &Grid<'_>, blocks: &[&Block]) {
-    let places: Vec<(u32, String)> = blocks.iter().flat_map(|block| waiting(grid, block)).collect();
-    let left = grid.blocks.saturating_sub(grid.next_block.load(Ordering::Relaxed));
-    let hint = if left > 0 {
-        format!(" ({left} blocks have not started: they need a place that the waiting ones hold)")
-    } else {
-        String::new()
-    };
-    let barriers: Vec<String> = blocks.iter().flat_map(|block| open_mbarriers(grid, block)).take(4).collect();
-    let lacking = if barriers.is_empty() { String::new() } else { format!("; {}", barriers.join("; ")) };
-    let message = format!("all threads wait for memory that nobody writes{hint}: {}{lacking}", shorten(&places));
-    grid.launch_fault(FaultKind::Deadlock, message, None, places.first().map(|place| place.0));
-}
-
-/// What the mbarriers of a block lack, those that somebody has arrived at first.
-fn open_mbarriers(grid: &Grid<'_>, block: &Block) -> Vec<String> {
-    let mut all: Vec<_> = block.mbarriers.iter().collect();
-    all.sort_unstable_by_key(|(offset, barrier)| (!barrier.begun(), **offset));
-    let [x, y, z] = block.id;
-    all.iter()
-        .map(|(offset, barrier)| {
-            let array = grid.shared_arrays.iter().find(|a| (a.base..a.base + a.bytes.max(1)).contains(*offset));
-            let name = array.map_or(String::new(), |a| {
-                let index = (**offset - a.base) / 8;
-                if a.bytes > 8 { format!(" `{}`[{index}]", a.name) } else { format!(" `{}`", a.name) }
-            });
-            format!("the mbarrier{name} of block ({x},{y},{z}) is in phase {} and {}", barrier.phase, barrier.lacks())
-        })
-        .collect()
-}
-
-fn shorten(places: &[(u32, String)]) -> String {
-    let shown: Vec<&str> = places.iter().take(6).map(|place| place.1.as_str()).collect();
-    let more = places.len().saturating_sub(6);
-    let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("{}{tail}", shown.join("; "))
 }

@@ -100,6 +100,8 @@ pub struct Image {
     pub infos: Vec<OpInfo>,
     pub texts: Vec<String>,
     pub sources: Vec<SourceLine>,
+    /// For each source: where the function that it is in was called, when it was inlined.
+    pub inlined_at: Vec<Option<SourceLine>>,
     pub pool: Vec<PoolRow>,
     pub lists: Vec<Slot>,
     pub calls: Vec<CallSite>,
@@ -122,6 +124,12 @@ impl Image {
         info.source.map(|index| self.sources[index as usize].clone())
     }
 
+    /// Where the inlined function that an instruction is from was called.
+    pub fn inlined_at(&self, pc: u32) -> Option<SourceLine> {
+        let info = self.infos.get(pc as usize)?;
+        info.source.and_then(|index| self.inlined_at.get(index as usize).cloned().flatten())
+    }
+
     pub fn text(&self, pc: u32) -> &str {
         self.infos.get(pc as usize).map_or("", |info| &self.texts[info.text as usize])
     }
@@ -129,7 +137,10 @@ impl Image {
     /// "file:line" or the PTX line, for messages.
     pub fn place(&self, pc: u32) -> String {
         match self.source(pc) {
-            Some(source) => format!("line {}", source.line),
+            Some(source) => match self.inlined_at(pc) {
+                Some(call) => format!("line {} (called at line {})", source.line, call.line),
+                None => format!("line {}", source.line),
+            },
             None => format!("PTX line {}", self.infos.get(pc as usize).map_or(0, |info| info.ptx_line)),
         }
     }

@@ -111,8 +111,10 @@ pub struct Warp {
     pub unfenced: Vec<(super::space::Window, u64)>,
     /// Site and lowest address of the last volatile load of shared memory.
     pub last_volatile: (u32, u64),
-    /// Logical time up to which this warp has waited for bulk copies.
-    pub async_seen: u32,
+    /// The state of the block's copies all of which this warp knows to be complete.
+    pub fills_known: u64,
+    /// Registers of `wgmma` in flight, by frame and slot.
+    pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
     /// Generation of the cluster barrier at its last arrival.
     pub cluster_generation: u64,
     pub poison: std::collections::HashMap<(u32, u32), Poison>,
@@ -142,7 +144,8 @@ impl Warp {
             floor: 0,
             unfenced: Vec::new(),
             last_volatile: (0, 0),
-            async_seen: 0,
+            fills_known: u64::MAX,
+            in_flight: Default::default(),
             cluster_generation: 0,
             poison: Default::default(),
             origins: Vec::new(),
@@ -165,7 +168,8 @@ impl Warp {
             *word.get_mut() = 0;
         }
         self.unfenced.clear();
-        self.async_seen = 0;
+        self.fills_known = u64::MAX;
+        self.in_flight.clear();
         self.cluster_generation = 0;
         self.poison.clear();
         self.origins.clear();
@@ -420,6 +424,9 @@ impl Cx<'_> {
         }
         self.warp.remove_lanes(mask);
         self.block.lanes_exited(mask);
+        if self.block.live_threads == 0 {
+            self.block_ends();
+        }
         if rest == 0 { Flow::Switch } else { Flow::Goto }
     }
 

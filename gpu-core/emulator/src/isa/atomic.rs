@@ -64,7 +64,7 @@ fn unpack(word: u32) -> Code {
 
 pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
     if i.take("async") {
-        return i.unsupported();
+        return if returns { i.unsupported() } else { super::st_async::decode(e, i, true) };
     }
     let window = space(i);
     let order = ordering(i) | STRONG;

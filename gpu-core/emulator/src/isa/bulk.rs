@@ -11,18 +11,8 @@ use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::{PARAM_BASE, SHARED_BASE, Window};
 use crate::memory::{all_bits, set_bits};
 use crate::ptx::tree::Operand;
-use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space};
+use crate::report::{AccessKind, Class, FaultKind, Space};
 use crate::tensor::{TensorMap, TensorType};
-
-/// Shared memory that a copy filled, until everybody is known to have waited for it.
-#[derive(Clone, Copy, Debug)]
-pub struct BulkRange {
-    pub low: u32,
-    pub high: u32,
-    pub time: u32,
-    pub pc: u32,
-    pub thread: u32,
-}
 
 // Where data goes, in the low bits of `Op::imm`.
 const TO_SHARED: i64 = 1;
@@ -39,11 +29,20 @@ const REDUCTIONS: &[&str] = &["add", "min", "max", "inc", "dec", "and", "or", "x
 /// Decodes what follows `cp.async.bulk` or `cp.reduce.async.bulk`.
 pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     e.class = Class::AsyncCopy;
-    if i.take("commit_group") || i.take("wait_group") {
-        // The bytes have moved when the instruction ran.
+    if i.take("commit_group") {
+        i.expect(0)?;
+        let op = e.op(commit);
+        e.push(op, Taint::Use);
+        return Ok(());
+    }
+    if i.take("wait_group") {
+        // The bytes have moved when the instruction ran: reads end with everything else.
         i.take("read");
-        let op = e.op(super::memory::nothing);
-        e.push(op, Taint::Copy);
+        i.expect(1)?;
+        let Operand::Int(keep) = i.operands[0] else { return i.unsupported() };
+        let mut op = e.op(wait);
+        op.imm = keep as i64;
+        e.push(op, Taint::Use);
         return Ok(());
     }
     if i.take("prefetch") {
@@ -123,6 +122,7 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
         op.e = e.src(at.next().ok_or("the multicast mask is missing")?, Ty::U16)?;
     }
     op.imm = imm | (rank as i64) << 20;
+    op.site = e.site(true, 0);
     (op.list, op.list_len) = e.list(&extra);
     e.push(op, Taint::Use);
     Ok(())
@@ -152,15 +152,15 @@ fn element_type(element: TensorType) -> Ty {
 }
 
 /// Checked device memory for one transfer: a pointer and its init bits.
-struct Span {
-    pointer: *mut u8,
+pub struct Span {
+    pub pointer: *mut u8,
     init: *const std::sync::atomic::AtomicU64,
     words: usize,
-    first_bit: u64,
+    pub first_bit: u64,
 }
 
 impl Span {
-    fn bits(&self) -> &[std::sync::atomic::AtomicU64] {
+    pub fn bits(&self) -> &[std::sync::atomic::AtomicU64] {
         if self.init.is_null() {
             return &[];
         }
@@ -170,7 +170,7 @@ impl Span {
 }
 
 impl Cx<'_> {
-    fn bulk_fault(&mut self, lane: usize, kind: FaultKind, space: Space, address: u64, bytes: u64, text: String) {
+    pub fn bulk_fault(&mut self, lane: usize, kind: FaultKind, space: Space, address: u64, bytes: u64, text: String) {
         let window = if space == Space::Shared { Window::Shared } else { Window::Global };
         let (_, allocation) = self.locate(window, address, bytes);
         let near = allocation
@@ -190,7 +190,7 @@ impl Cx<'_> {
     }
 
     /// `bytes` of shared memory of this block or, by a cluster address, of another one.
-    fn shared_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
+    pub fn shared_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
         let offset = address & 0xff_ffff;
         let (home, _) = self.shared_home(address)?;
         if !self.locate(Window::Shared, offset, bytes).0 {
@@ -228,56 +228,16 @@ impl Cx<'_> {
             }
         }
     }
+}
 
-    /// Notes that a copy filled shared memory of a block; gives its logical time.
-    fn note_fill(&mut self, address: u64, bytes: u64, lane: usize) -> u32 {
-        let (pc, thread) = (self.pc, self.warp.index * 32 + lane as u32);
-        let Some((home, offset)) = self.shared_home(address) else { return 0 };
-        // SAFETY: peers of a cluster are run by this worker alone.
-        let block = unsafe { &mut *home };
-        block.time += 1;
-        let time = block.time;
-        let high = offset + bytes as u32;
-        block.bulk.retain(|range| range.high <= offset || range.low >= high);
-        block.bulk.push(BulkRange { low: offset, high, time, pc, thread });
-        time
-    }
+unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    cx.commit_bulk();
+    Flow::Next
+}
 
-    /// A shared access while copies are not known to be waited for.
-    #[cold]
-    pub fn check_bulk(&mut self, low: u64, high: u64, kind: AccessKind, lane: usize) {
-        let seen = self.warp.async_seen;
-        let hit = self
-            .block
-            .bulk
-            .iter()
-            .find(|range| range.time > seen && u64::from(range.low) < high && low < u64::from(range.high))
-            .copied();
-        let Some(range) = hit else { return };
-        let (_, allocation) = self.locate(Window::Shared, low, 1);
-        let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}`", a.name));
-        let message = format!(
-            "{} {}{name} that the bulk copy at {} fills, without waiting for its mbarrier",
-            text_of(&self.thread(lane)),
-            crate::exec::access::verb(kind),
-            self.grid.image.place(range.pc)
-        );
-        let other = OtherSide {
-            source: self.grid.image.source(range.pc),
-            thread: self.thread_of(range.thread),
-            access: Some(AccessKind::AsyncCopy),
-        };
-        let detail = Detail {
-            space: Some(Space::Shared),
-            access: Some(kind),
-            address: Some(low),
-            bytes: (high - low) as u32,
-            allocation,
-            other: Some(other),
-        };
-        let pc = self.pc;
-        self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
-    }
+unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    cx.wait_bulk(op.imm as u32);
+    Flow::Next
 }
 
 unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -313,13 +273,18 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 };
                 base.wrapping_add(cx.lane::<u64>(slots[slots.len() - 1], lane))
             };
-            for (target, prefix) in targets {
-                let time = cx.note_fill(target, bytes, lane);
-                let barrier = prefix.map_or(barrier, |prefix| barrier & 0xff_ffff | prefix);
-                if cx.with_mbarrier(barrier, lane, |b| b.complete(bytes as i64, time)).is_none() {
-                    return Flow::Next;
-                }
+            if op.imm & FROM_SHARED != 0 && other & !0xff_ffff & 0xff00_0000 == 0 {
+                cx.note_source(op, (other & 0xff_ffff) as u32, bytes, lane, false);
             }
+            for (target, prefix) in targets {
+                let barrier = prefix.map_or(barrier, |prefix| barrier & 0xff_ffff | prefix);
+                let Some(phase) = cx.with_mbarrier(barrier, lane, |b| b.complete(bytes as i64)) else {
+                    return Flow::Next;
+                };
+                cx.note_fill(op, target, bytes, lane, (barrier & 0xff_ffff) as u32, phase);
+            }
+        } else if shared & 0xff00_0000 == 0 {
+            cx.note_source(op, (shared & 0xff_ffff) as u32, bytes, lane, true);
         }
         cx.worker.writes += 1;
     }

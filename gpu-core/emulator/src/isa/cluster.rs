@@ -127,13 +127,13 @@ impl Cx<'_> {
     }
 
     /// Passes the cluster barrier: what all blocks of the cluster did before is ordered.
-    pub fn pass_cluster(&mut self) {
+    pub fn pass_cluster(&mut self, generation: u64) {
         let time = &mut self.block.time;
         *time += 1;
         let now = *time;
         self.warp.acquire(&[now - 1; 32]);
         self.warp.clock = now;
-        self.learn_cluster();
+        self.learn_cluster(generation);
     }
 }
 
@@ -153,7 +153,7 @@ unsafe fn wait_exec(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.settle_cluster();
     let generation = cx.warp.cluster_generation;
     if cx.cluster.generation > generation {
-        cx.pass_cluster();
+        cx.pass_cluster(generation);
         return Flow::Next;
     }
     let next = cx.pc + 1;

@@ -157,8 +157,8 @@ unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
 
 unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let keep = if op.list == 1 { Some(op.imm as u32) } else { None };
-    let (first, mask) = (cx.warp.index * 32, cx.mask);
-    cx.block.copies.wait(first, mask, keep);
+    let mask = cx.mask;
+    cx.wait_copies(mask, keep);
     Flow::Next
 }
 
@@ -210,7 +210,8 @@ impl Copies {
     }
 
     /// Threads `first + lane` wait until at most `keep` of their groups are open; None: for everything.
-    pub fn wait(&mut self, first: u32, mask: u32, keep: Option<u32>) {
+    fn wait(&mut self, first: u32, mask: u32, keep: Option<u32>) -> Vec<Pending> {
+        let mut over = Vec::new();
         let (groups, bits) = (&self.groups, &self.bits);
         self.pending.retain(|copy| {
             let lane = copy.thread.wrapping_sub(first);
@@ -223,9 +224,11 @@ impl Copies {
             };
             if done {
                 crate::memory::clear_bits(bits, copy.address.into(), copy.bytes.into());
+                over.push(*copy);
             }
             !done
         });
+        over
     }
 
     /// Whether any byte of a range is being filled, by whom and where the copy stands.
@@ -244,10 +247,29 @@ impl Copies {
 }
 
 impl Cx<'_> {
+    /// Lanes wait until at most `keep` of their groups are open; None: for everything. Their copies count as written now.
+    pub fn wait_copies(&mut self, mask: u32, keep: Option<u32>) {
+        let over = self.block.copies.wait(self.warp.index * 32, mask, keep);
+        self.block.refresh_guard();
+        if self.watch & crate::exec::cx::watch::RACE == 0 {
+            return;
+        }
+        let image = self.image();
+        let clock = self.warp.clock;
+        let shadow = &mut self.block.shared_shadow;
+        for copy in over {
+            let site = image.code[copy.pc as usize].site;
+            let new = crate::check::shadow::stamp(clock, site, copy.thread);
+            let cells = shadow.cells(copy.address.into(), copy.bytes.into());
+            shadow.writes[cells].fill(new);
+        }
+    }
+
     fn start_copy(&mut self, lane: usize, address: u32, bytes: u32) {
         let pending = Pending { thread: self.warp.index * 32 + lane as u32, group: 0, address, bytes, pc: self.pc };
         let shared = self.block.shared.len() * 16;
         let threads = self.block.threads.next_multiple_of(32);
         self.block.copies.start(pending, shared, threads);
+        self.block.guarded = true;
     }
 }

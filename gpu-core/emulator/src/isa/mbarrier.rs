@@ -6,13 +6,13 @@ use super::memory::{Place, place, space};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::block::Block;
-use crate::exec::cx::{Cx, lanes};
+use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::{SHARED_BASE, Window};
 use crate::memory::set_bits;
 use crate::ptx::tree::Operand;
-use crate::report::{Class, FaultKind};
+use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space, ThreadId};
 
 pub const ROWS: &[Row] = &[Row { opcode: "mbarrier", class: Class::Barrier, decode, examples: &[] }];
 
@@ -29,9 +29,10 @@ pub struct MBarrier {
     pub phase: u64,
     clocks: [u32; 32],
     released: [u32; 32],
-    /// Logical time of the latest copy of the current and of the last completed phase.
-    pub copy_time: u32,
-    done_time: u32,
+    /// Who initialised it, at which of the block's times, and where.
+    init: (u32, u32, u32),
+    /// Somebody used it without being ordered behind that, which was reported.
+    unordered: bool,
 }
 
 impl MBarrier {
@@ -57,15 +58,15 @@ impl MBarrier {
             for (released, clock) in self.released.iter_mut().zip(&mut self.clocks) {
                 *released = (*released).max(std::mem::take(clock));
             }
-            self.done_time = self.done_time.max(self.copy_time);
         }
     }
 
-    /// Bytes of a copy have arrived.
-    pub fn complete(&mut self, bytes: i64, time: u32) {
+    /// Bytes of a copy have arrived; gives the phase that they belong to.
+    pub fn complete(&mut self, bytes: i64) -> u64 {
+        let phase = self.phase;
         self.bytes -= bytes;
-        self.copy_time = self.copy_time.max(time);
         self.settle();
+        phase
     }
 }
 
@@ -215,9 +216,32 @@ impl Cx<'_> {
             return false;
         }
         // SAFETY: peers of a cluster are run by this worker alone.
-        let index = unsafe { (*home).index };
-        self.publish_mbarrier(index, offset);
+        let (index, phase) = unsafe { ((*home).index, (*home).mbarriers.get(&offset).map_or(0, |b| b.phase)) };
+        self.publish_mbarrier(index, offset, phase);
         true
+    }
+
+    #[cold]
+    fn report_unordered(&mut self, offset: u32, lane: usize, by: ThreadId, init: u32) {
+        let image = self.image();
+        let message = format!(
+            "{} uses the mbarrier{} that {} initialises at {}, with no barrier between them: it may come first; \
+             __syncthreads() (for other blocks a cluster barrier) goes behind mbarrier.init",
+            text_of(&self.thread(lane)),
+            self.shared_name(offset),
+            text_of(&by),
+            image.place(init)
+        );
+        let other = OtherSide { source: image.source(init), thread: by, access: Some(AccessKind::Write) };
+        let detail = Detail {
+            space: Some(Space::Shared),
+            address: Some(offset.into()),
+            bytes: 8,
+            other: Some(other),
+            ..Detail::default()
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 
     /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
@@ -226,11 +250,31 @@ impl Cx<'_> {
         // SAFETY: peers of a cluster are run by this worker alone, and only one warp of it runs.
         let found = unsafe { (*home).mbarriers.get_mut(&offset) };
         match found {
-            Some(barrier) => Some(f(barrier)),
+            Some(barrier) => {
+                if !barrier.unordered && self.watch & watch::RACE != 0 {
+                    // SAFETY: as above.
+                    let (index, base) = unsafe { ((*home).index, (*home).base_time) };
+                    let (thread, clock, pc) = barrier.init;
+                    let warp = thread as usize / 32;
+                    let ordered = if index == self.block.index {
+                        warp == self.warp.index as usize || self.warp.seen[warp] >= clock
+                    } else {
+                        self.grid.syncs.ordered(index, u64::MAX, warp, clock.saturating_sub(base), self.block.index)
+                    };
+                    if !ordered {
+                        barrier.unordered = true;
+                        // SAFETY: as above.
+                        let by = self.grid.thread(unsafe { (*home).id }, thread);
+                        self.report_unordered(offset, lane, by, pc);
+                    }
+                }
+                Some(f(barrier))
+            }
             None => {
                 let message = format!(
-                    "{} uses the mbarrier at shared address {offset:#x} before mbarrier.init (or after inval)",
-                    text_of(&self.thread(lane))
+                    "{} uses the mbarrier{} at shared address {offset:#x} before mbarrier.init (or after inval)",
+                    text_of(&self.thread(lane)),
+                    self.shared_name(offset)
                 );
                 let pc = self.pc;
                 self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
@@ -278,8 +322,8 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     phase: 0,
                     clocks: [0; 32],
                     released: [0; 32],
-                    copy_time: 0,
-                    done_time: 0,
+                    init: (cx.warp.index * 32 + lane as u32, cx.warp.clock, cx.pc),
+                    unordered: false,
                 };
                 // SAFETY: peers of a cluster are run by this worker alone.
                 unsafe {
@@ -294,24 +338,27 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 }
             }
             TEST | TRY | TEST_PARITY | TRY_PARITY => {
-                let Some((done, released, time)) = cx.with_mbarrier(address, lane, |barrier| {
+                let Some((done, released, phases)) = cx.with_mbarrier(address, lane, |barrier| {
                     let done = match op.imm {
                         TEST | TRY => barrier.phase != value >> 32,
                         // The phase of this parity is over when the current one has the other parity.
                         _ => barrier.phase & 1 != value & 1,
                     };
-                    (done, barrier.released, barrier.done_time)
+                    (done, barrier.released, barrier.phase)
                 }) else {
                     return Flow::Next;
                 };
                 if done {
                     passed |= 1 << lane;
-                    cx.learn_mbarrier((address & 0xff_ffff) as u32);
+                    cx.learn_mbarrier((address & 0xff_ffff) as u32, phases);
                     cx.warp.acquire(&released);
-                    cx.warp.async_seen = cx.warp.async_seen.max(time);
+                    cx.passed_mbarrier((address & 0xff_ffff) as u32, phases, lane);
                 }
             }
             _ => {
+                if matches!(op.imm, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
+                    cx.wait_copies(1 << lane, None);
+                }
                 let remote = cx.publish_remote(address);
                 let state = cx.with_mbarrier(address, lane, |barrier| {
                     let state = barrier.phase << 32 | barrier.pending.max(0) as u64;
@@ -343,10 +390,6 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     (state, over)
                 });
                 let Some((state, over)) = state else { return Flow::Next };
-                if matches!(op.imm, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
-                    let first = cx.warp.index * 32;
-                    cx.block.copies.wait(first, 1 << lane, None);
-                }
                 if over {
                     let message = format!(
                         "{} arrives at an mbarrier more often than its count of this phase allows",

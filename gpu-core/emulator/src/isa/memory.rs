@@ -262,7 +262,10 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
-    if i.take("bulk") || i.take("async") {
+    if i.take("async") {
+        return super::st_async::decode(e, i, false);
+    }
+    if i.take("bulk") {
         return i.unsupported();
     }
     let window = space(i);

@@ -22,6 +22,7 @@ pub mod narrow;
 pub mod packed;
 pub mod printf;
 pub mod special;
+pub mod st_async;
 pub mod video;
 pub mod warp_ops;
 pub mod wgmma;

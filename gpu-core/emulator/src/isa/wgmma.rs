@@ -45,15 +45,15 @@ pub fn wgmma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             i.take_where(|p| matches!(p, "sync" | "aligned"));
             i.expect(1)?;
             let Operand::Int(pending) = i.operands[0] else { return i.unsupported() };
-            let mut op = e.op(ordered);
+            let mut op = e.op(wait);
             op.imm = pending as i64;
             e.push(op, Taint::Use);
             Ok(())
         }
-        Some(_) => {
+        Some(what) => {
             i.take_where(|p| matches!(p, "sync" | "aligned"));
             i.expect(0)?;
-            let op = e.op(ordered);
+            let op = e.op(if what == "fence" { fence } else { commit });
             e.push(op, Taint::Use);
             Ok(())
         }
@@ -129,13 +129,68 @@ fn mma_async(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     Ok(())
 }
 
-/// Fence, commit and wait: the products were computed when they were issued.
-unsafe fn ordered(cx: &mut Cx<'_>, _: &Op) -> Flow {
-    match whole_warp(cx, "wgmma") {
+/// Where registers may be touched: the decoder has checked the ways to each product (`build::fences`).
+unsafe fn fence(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    match whole_warp(cx, "wgmma.fence") {
         Err(flow) => flow,
         Ok(()) => Flow::Next,
     }
 }
+
+unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    if let Err(flow) = whole_warp(cx, "wgmma.commit_group") {
+        return flow;
+    }
+    cx.block.pending.wgmma_group[cx.warp.index as usize] += 1;
+    Flow::Next
+}
+
+/// The products were computed when they were issued; what the checks hold back is free from here.
+unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if let Err(flow) = whole_warp(cx, "wgmma.wait_group") {
+        return flow;
+    }
+    cx.wait_wgmma(op.imm as u32);
+    Flow::Next
+}
+
+/// What the flow analysis must tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Fence,
+    Wait,
+    Product,
+}
+
+/// The part that an instruction plays among those of `wgmma`.
+pub fn part(op: &Op) -> Option<Part> {
+    let is = |f: crate::exec::op::Exec| op.run as usize == f as usize;
+    match () {
+        () if is(fence) => Some(Part::Fence),
+        () if is(wait) => Some(Part::Wait),
+        () if is(run) => Some(Part::Product),
+        () => None,
+    }
+}
+
+/// A product.
+pub fn is_one(op: &Op) -> bool {
+    part(op) == Some(Part::Product)
+}
+
+/// The registers that hold A, of what a product reads.
+pub fn fragments<'s>(op: &Op, reads: &'s [Slot]) -> &'s [Slot] {
+    // SAFETY: `imm` of a product holds a call that lives for ever.
+    let call = unsafe { &*(op.imm as usize as *const Call) };
+    if call.a_registers { &reads[..call.form.registers().1.min(reads.len())] } else { &[] }
+}
+
+/// Marks a product that some way reaches with registers touched since the last fence.
+pub fn mark_unfenced(op: &mut Op) {
+    op.b = UNFENCED;
+}
+
+const UNFENCED: Slot = Slot(1);
 
 /// Reads chunks of shared memory with the usual checks; counted as no load, since the matrix unit fetches them itself.
 unsafe fn chunks(cx: &mut Cx<'_>, op: &Op, addresses: &[u32]) -> Option<Vec<[u8; CHUNK]>> {
@@ -187,6 +242,7 @@ unsafe fn matrix(
     descriptor: Descriptor,
     (first, count, k): (usize, usize, usize),
     (bits, transposed): (usize, bool),
+    chunks_read: &mut Vec<u32>,
     place: impl Fn(usize, usize) -> usize,
 ) -> Option<Vec<u32>> {
     // One-bit matrices are handled as words of 32.
@@ -204,6 +260,7 @@ unsafe fn matrix(
     }
     // SAFETY: passed on.
     let data = unsafe { chunks(cx, op, &addresses)? };
+    chunks_read.extend(addresses);
     let mut codes = vec![0; count * k];
     for (i, chunk) in data.iter().enumerate() {
         for (e, bytes) in chunk.chunks(unit / 8).enumerate() {
@@ -235,6 +292,8 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let stored = form.stored_k();
         let first_row = cx.warp.index as usize % 4 * ROWS;
         let words = if bits == 1 { stored / 32 } else { stored };
+        let mut read = Vec::new();
+        let fragments = if call.a_registers { &rest[..na] } else { &[] };
         let (a, rest) = if call.a_registers {
             let mut rows = [&[0u32; 32]; 4];
             for (to, slot) in rows.iter_mut().zip(&rest[..na]) {
@@ -244,13 +303,15 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
         } else {
             let descriptor = Descriptor::decode((*cx.row::<u64>(rest[0]))[0]);
             let a =
-                matrix(cx, op, descriptor, (first_row, ROWS, stored), (bits, call.transpose_a), |mn, k| mn * words + k);
+                matrix(cx, op, descriptor, (first_row, ROWS, stored), (bits, call.transpose_a), &mut read, |mn, k| {
+                    mn * words + k
+                });
             (a, &rest[1..])
         };
         let descriptor = Descriptor::decode((*cx.row::<u64>(rest[0]))[0]);
         let (n, k) = (form.n, form.k);
         let float = matches!(form.b, Input::Float(_));
-        let b = matrix(cx, op, descriptor, (0, n, k), (bits, call.transpose_b), |mn, kk| {
+        let b = matrix(cx, op, descriptor, (0, n, k), (bits, call.transpose_b), &mut read, |mn, kk| {
             if bits == 1 {
                 mn * (k / 32) + kk
             } else if float {
@@ -260,6 +321,10 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             }
         });
         let (Some(a), Some(b)) = (a, b) else { return Flow::Next };
+        if op.b == UNFENCED {
+            cx.report_unfenced();
+        }
+        cx.note_product(op, &read, d_slots, fragments);
         let metadata = if form.sparse { Some((row(cx, rest[1]), row(cx, rest[2])[0] as usize)) } else { None };
         let scale = cx.pred(op.c) ^ if call.scale_negated { u32::MAX } else { 0 };
         let options =

@@ -232,9 +232,7 @@ impl<'a> Parser<'a, '_> {
         self.at += 1;
         let (file, line, column) = (self.integer()?, self.integer()?, self.integer()?);
         // NVRTC writes line 0 for code that it made itself: the position before stays the best one.
-        if line > 0 {
-            self.loc = Some(Loc { file: file as u32, line: line as u32, column: column as u32 });
-        }
+        let mut inlined_at = None;
         while self.take(b',') {
             if self.take_word("function_name") {
                 self.name()?;
@@ -242,12 +240,13 @@ impl<'a> Parser<'a, '_> {
                     self.integer()?;
                 }
             } else if self.take_word("inlined_at") {
-                for _ in 0..3 {
-                    self.integer()?;
-                }
+                inlined_at = Some((self.integer()? as u32, self.integer()? as u32, self.integer()? as u32));
             } else {
                 return self.error("`function_name` or `inlined_at`");
             }
+        }
+        if line > 0 {
+            self.loc = Some(Loc { file: file as u32, line: line as u32, column: column as u32, inlined_at });
         }
         Ok(())
     }

@@ -101,6 +101,8 @@ pub struct Loc {
     pub file: u32,
     pub line: u32,
     pub column: u32,
+    /// File, line and column of the call that was replaced by the function's body.
+    pub inlined_at: Option<(u32, u32, u32)>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,0 +1,125 @@
+//! What is said of asynchronous copies that nobody waited for.
+
+use super::copies::{Fill, Reader, Source};
+use crate::exec::access::verb;
+use crate::exec::cx::Cx;
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::space::Window;
+use crate::report::{AccessKind, FaultKind, OtherSide, Space};
+
+impl Cx<'_> {
+    #[cold]
+    pub(super) fn report_fill(&mut self, fill: &Fill, address: u64, bytes: u64, lane: usize, kind: AccessKind) {
+        let (_, allocation) = self.locate(Window::Shared, address, bytes);
+        let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
+        let (who, place) = (text_of(&self.thread(lane)), self.grid.image.place(fill.pc));
+        let barrier = self.shared_name(fill.barrier);
+        // A wait that passed after the copy was issued, on a phase that was over before: the wrong parity.
+        let waited = self.block.pending.waited.get(&(self.warp.index, fill.barrier)).copied();
+        let stale = waited.filter(|wait| wait.phases <= fill.phase && wait.time >= fill.time);
+        let (fault, message) = match stale {
+            Some(wait) => (
+                FaultKind::BarrierPhase,
+                format!(
+                    "{who} {}{name} that the asynchronous copy at {place} fills: its wait on the mbarrier{barrier} passed at \
+                     once, because parity {} stands for a phase that was over already; the copy completes phase {}, so wait \
+                     with parity {} (it flips with every phase)",
+                    verb(kind),
+                    (wait.phases + 1) & 1,
+                    fill.phase,
+                    fill.phase & 1
+                ),
+            ),
+            None => (
+                FaultKind::MissingAsyncWait,
+                format!(
+                    "{who} {}{name} that the asynchronous copy at {place} fills, without waiting for its mbarrier{barrier} \
+                     (phase {}, parity {})",
+                    verb(kind),
+                    fill.phase,
+                    fill.phase & 1
+                ),
+            ),
+        };
+        let other = OtherSide {
+            source: self.grid.image.source(fill.pc),
+            thread: fill.thread,
+            access: Some(AccessKind::AsyncCopy),
+        };
+        let detail = Detail {
+            space: Some(Space::Shared),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: Some(other),
+        };
+        let pc = self.pc;
+        self.fault(fault, pc, Some(lane), 1, message, detail);
+    }
+
+    #[cold]
+    pub(super) fn report_source(&mut self, source: &Source, address: u64, bytes: u64, lane: usize, kind: AccessKind) {
+        let (_, allocation) = self.locate(Window::Shared, address, bytes);
+        let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
+        let place = self.grid.image.place(source.pc);
+        let (what, how) = match source.by {
+            Reader::Copy => (
+                "the bulk copy",
+                "its thread must cp.async.bulk.commit_group and wait_group.read first, then a barrier",
+            ),
+            Reader::Wgmma => ("wgmma", "wgmma.commit_group and wgmma.wait_group first, then a barrier"),
+        };
+        let message = format!(
+            "{} {}{name} while {what} at {place} may still read it; {how}",
+            text_of(&self.thread(lane)),
+            verb(kind)
+        );
+        let other = OtherSide {
+            source: self.grid.image.source(source.pc),
+            thread: self.thread_of(source.thread),
+            access: Some(AccessKind::AsyncCopy),
+        };
+        let detail = Detail {
+            space: Some(Space::Shared),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: Some(other),
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
+    }
+
+    #[cold]
+    pub(super) fn report_early_read(&mut self, address: u64, site: u32, thread: u32, barrier: u32, phase: u64) {
+        let image = self.image();
+        let pc = image.sites.get(site as usize).map_or(self.pc, |site| site.pc);
+        let (_, allocation) = self.locate(Window::Shared, address, 1);
+        let name =
+            allocation.as_ref().map_or("shared memory".to_owned(), |a| format!("`{}` byte {}", a.name, a.offset));
+        let reader = self.thread_of(thread);
+        let message = format!(
+            "{} reads {name} at {} before the asynchronous copy at {} fills it: its wait on the mbarrier{} passed at once, \
+             because its parity stands for a phase that was over already; the copy completes phase {phase}, so wait with \
+             parity {} (it flips with every phase)",
+            text_of(&reader),
+            image.place(pc),
+            image.place(self.pc),
+            self.shared_name(barrier),
+            phase & 1
+        );
+        let copier = self.thread(self.mask.trailing_zeros() as usize & 31);
+        let other = OtherSide { source: image.source(self.pc), thread: copier, access: Some(AccessKind::AsyncCopy) };
+        let detail = Detail {
+            space: Some(Space::Shared),
+            access: Some(AccessKind::Read),
+            address: Some(address),
+            bytes: 4,
+            allocation,
+            other: Some(other),
+        };
+        self.fault_of(FaultKind::BarrierPhase, pc, Some(reader), 1, message, detail);
+    }
+}

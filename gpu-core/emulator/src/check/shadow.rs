@@ -1,0 +1,82 @@
+//! Who touched shared memory last: the shadow of a block's shared memory, a write and a read cell for every 4 bytes (for
+//! every byte where a kernel accesses less).
+
+/// Clocks of shared shadows have 28 bits.
+pub const MAX_TIME: u32 = (1 << 28) - 1;
+
+// A cell: clock 28 | site 14 | thread 10 | other thread 10 | flags 2.
+pub const CLOCK: u32 = 36;
+pub const SITE: u32 = 22;
+pub const SITES: u32 = (1 << 14) - 1;
+pub const THREAD: u32 = 12;
+pub const OTHER: u32 = 2;
+pub const THREADS: u64 = 0x3ff;
+pub const THREAD_MASK: u64 = THREADS << THREAD;
+/// Of a write cell: atomic. Of a read cell: the other thread counts too.
+pub const FLAG: u64 = 1;
+
+pub fn site_of(cell: u64) -> u32 {
+    (cell >> SITE) as u32 & SITES
+}
+
+pub fn thread_of(cell: u64) -> u32 {
+    (cell >> THREAD & THREADS) as u32
+}
+
+pub fn other_of(cell: u64) -> u32 {
+    (cell >> OTHER & THREADS) as u32
+}
+
+pub fn clock_of(cell: u64) -> u32 {
+    (cell >> CLOCK) as u32
+}
+
+/// A cell of one thread.
+pub fn stamp(clock: u32, site: u32, thread: u32) -> u64 {
+    let site = if site <= SITES { site } else { 0 };
+    u64::from(clock.min(MAX_TIME)) << CLOCK | u64::from(site) << SITE | u64::from(thread) << THREAD
+}
+
+/// Shadow of a block's shared memory.
+#[derive(Debug, Default)]
+pub struct SharedShadow {
+    pub writes: Vec<u64>,
+    pub reads: Vec<u64>,
+    /// log2 of the bytes of a cell.
+    pub shift: u32,
+    pub bytes: u32,
+}
+
+impl SharedShadow {
+    pub fn new(bytes: u32) -> SharedShadow {
+        let cells = (bytes as usize).div_ceil(4);
+        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes }
+    }
+
+    pub fn clear(&mut self) {
+        self.writes.fill(0);
+        self.reads.fill(0);
+    }
+
+    /// Goes down to one cell per byte, when something smaller than 4 bytes is accessed.
+    #[cold]
+    pub fn refine(&mut self) {
+        let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| [*cell; 4]).collect();
+        self.writes = spread(&self.writes);
+        self.reads = spread(&self.reads);
+        self.shift = 0;
+    }
+
+    /// The cells of `[low, low + bytes)`; none when races are not watched.
+    pub fn cells(&self, low: u64, bytes: u64) -> std::ops::Range<usize> {
+        let end = ((low + bytes).min(u64::from(self.bytes)) + (1 << self.shift) - 1) >> self.shift;
+        (low >> self.shift) as usize..end.max(low >> self.shift) as usize
+    }
+
+    /// Forgets a range: an asynchronous copy has written it anew.
+    pub fn forget(&mut self, low: u64, bytes: u64) {
+        let cells = self.cells(low, bytes);
+        self.writes[cells.clone()].fill(0);
+        self.reads[cells].fill(0);
+    }
+}

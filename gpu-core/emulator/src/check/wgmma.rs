@@ -1,0 +1,171 @@
+//! `wgmma` in flight: accumulators and A fragments in registers belong to it until `wgmma.wait_group`.
+//!
+//! The products are computed when they are issued. What was computed from an accumulator that was not waited for must
+//! not leave the registers; arithmetic that the compiler moved before the wait is harmless and followed instead.
+
+use super::copies::{Cells, Reader, Source};
+use crate::exec::cx::{Cx, watch};
+use crate::exec::fault::{Detail, text_of};
+use crate::exec::op::{Op, Slot, Taint};
+use crate::exec::warp::Warp;
+use crate::report::{AccessKind, FaultKind, OtherSide};
+
+/// A register of an operation in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct InFlight {
+    pub group: u32,
+    pub pc: u32,
+    /// Read by it (a fragment of A), not written.
+    pub input: bool,
+}
+
+impl Warp {
+    /// Nothing of `wgmma` is in the registers.
+    pub fn is_settled(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+}
+
+impl Cx<'_> {
+    /// A product is issued: it reads these 16-byte chunks of shared memory, and its registers are its own.
+    pub fn note_product(&mut self, op: &Op, chunks: &[u32], accumulators: &[Slot], fragments: &[Slot]) {
+        let warp = self.warp.index as usize;
+        self.block.pending.wgmma[warp] += 1;
+        if self.watch == 0 {
+            return;
+        }
+        let frame = self.warp.splits[self.warp.current].frame;
+        let borrowed = fragments.iter().find_map(|slot| self.warp.in_flight.get(&(frame, slot.0)).copied());
+        if let Some(mark) = borrowed.filter(|mark| !mark.input) {
+            self.report_in_flight(mark, "feeds A of a wgmma with the accumulator of");
+        }
+        self.note_accumulators(accumulators, fragments);
+        if self.watch & watch::RACE != 0 {
+            let ranges: Vec<(u64, u64)> = chunks.iter().map(|chunk| (u64::from(*chunk), 16)).collect();
+            self.check_proxy(&ranges, 0, "wgmma");
+        }
+        let group = self.block.pending.wgmma_group[warp];
+        let (pc, thread) = (self.pc, self.warp.index * 32);
+        let sources = &mut self.block.pending.sources;
+        let known = sources.iter().position(|s| s.by == Reader::Wgmma && s.thread == thread && s.group == group);
+        let index = known.unwrap_or_else(|| {
+            let bits = vec![0; self.block.shared.len().div_ceil(64)];
+            sources.push(Source { cells: Cells::Chunks(bits), pc, site: op.site, thread, group, by: Reader::Wgmma });
+            sources.len() - 1
+        });
+        if let Cells::Chunks(bits) = &mut sources[index].cells {
+            for chunk in chunks {
+                if let Some(word) = bits.get_mut(*chunk as usize / 1024) {
+                    *word |= 1 << (chunk / 16 % 64);
+                }
+            }
+        }
+        self.block.guarded = true;
+    }
+
+    /// An operation is issued: its accumulators and fragments are its own until the wait.
+    fn note_accumulators(&mut self, accumulators: &[Slot], fragments: &[Slot]) {
+        let (frame, pc) = (self.warp.splits[self.warp.current].frame, self.pc);
+        let group = self.block.pending.wgmma_group[self.warp.index as usize];
+        for slot in fragments {
+            self.warp.in_flight.entry((frame, slot.0)).or_insert(InFlight { group, pc, input: true });
+        }
+        for slot in accumulators {
+            self.warp.in_flight.insert((frame, slot.0), InFlight { group, pc, input: false });
+        }
+        self.attention = true;
+    }
+
+    /// `wgmma.wait_group keep`, with `open` the group that is not committed yet.
+    pub fn forget_accumulators(&mut self, open: u32, keep: u32) {
+        self.warp.in_flight.retain(|_, mark| mark.group + keep >= open);
+    }
+
+    /// Looks at an ordinary instruction while registers are in flight.
+    #[cold]
+    pub fn check_in_flight(&mut self, op: &Op) {
+        let image = self.image();
+        let info = &image.infos[self.pc as usize];
+        if self.mask == 0 || crate::isa::wgmma::is_one(op) {
+            return;
+        }
+        let frame = self.warp.splits[self.warp.current].frame;
+        let find = |slot: &Slot| self.warp.in_flight.get(&(frame, slot.0)).copied();
+        let read = info.reads.iter().find_map(|slot| find(slot).filter(|mark| !mark.input));
+        let loads = info.taint == Taint::Memory && !info.writes.is_empty();
+        let overwritten = info.writes.iter().find_map(|slot| find(slot).filter(|mark| mark.input && loads));
+        let carries = matches!(info.taint, Taint::Copy | Taint::Compute | Taint::Select);
+        match read {
+            Some(mark) if !carries => self.report_in_flight(mark, "uses the accumulator of"),
+            Some(mark) => {
+                for slot in &info.writes {
+                    self.warp.in_flight.insert((frame, slot.0), mark);
+                }
+                return;
+            }
+            None => {}
+        }
+        if let Some(mark) = overwritten {
+            self.report_in_flight(mark, "overwrites a fragment of A of");
+        }
+        for slot in &info.writes {
+            self.warp.in_flight.remove(&(frame, slot.0));
+        }
+    }
+
+    pub fn report_in_flight(&mut self, mark: InFlight, what: &str) {
+        let lane = self.mask.trailing_zeros() as usize & 31;
+        let open = self.block.pending.wgmma_group[self.warp.index as usize];
+        let how = if mark.group == open {
+            "which was never committed: wgmma.commit_group, then wgmma.wait_group, come first"
+        } else {
+            "before wgmma.wait_group says that it is done"
+        };
+        let image = self.image();
+        let message = format!("{} {what} the wgmma at {}, {how}", text_of(&self.thread(lane)), image.place(mark.pc));
+        let other =
+            OtherSide { source: image.source(mark.pc), thread: self.thread(lane), access: Some(AccessKind::AsyncCopy) };
+        let detail = Detail { other: Some(other), ..Detail::default() };
+        let (pc, count) = (self.pc, self.mask.count_ones());
+        self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), count, message, detail);
+    }
+
+    /// Every warp of a warpgroup must take part in its products.
+    pub fn check_warpgroups(&mut self) {
+        let counts = self.block.pending.wgmma;
+        let warps = self.block.threads.div_ceil(32) as usize;
+        for first in (0..32).step_by(4) {
+            let group = &counts[first..first + 4];
+            let Some(&most) = group.iter().max().filter(|most| **most > 0) else { continue };
+            if group.iter().all(|count| *count == most) {
+                continue;
+            }
+            let (few, least) = group.iter().enumerate().min_by_key(|(_, count)| **count).unwrap_or((0, &0));
+            let missing = if first + few >= warps { " (the block has no such warp)" } else { "" };
+            let message = format!(
+                "warp {} of block ({},{},{}) issued {most} wgmma.mma_async, warp {} only {least}{missing}: all four warps of a \
+                 warpgroup must issue each one",
+                first + group.iter().position(|count| *count == most).unwrap_or(0),
+                self.block.id[0],
+                self.block.id[1],
+                self.block.id[2],
+                first + few
+            );
+            let pc = self.image().code.iter().position(crate::isa::wgmma::is_one).unwrap_or(0) as u32;
+            self.fault_of(FaultKind::MaskMisuse, pc, None, 1, message, Detail::default());
+        }
+    }
+
+    /// `wgmma.mma_async` on a way that met no `wgmma.fence` since its registers were touched.
+    #[cold]
+    pub fn report_unfenced(&mut self) {
+        let lane = self.mask.trailing_zeros() as usize & 31;
+        let message = format!(
+            "{} issues a wgmma on registers that were written or read since the last wgmma.fence; put wgmma.fence before the \
+             first wgmma.mma_async behind such accesses",
+            text_of(&self.thread(lane))
+        );
+        let (pc, count) = (self.pc, self.mask.count_ones());
+        self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), count, message, Detail::default());
+    }
+}
