@@ -68,24 +68,55 @@ fn a_missing_bounds_check_names_fault_line_block_and_thread() {
     assert!(ended.stdout.contains("     3 | \tc[i] = a[i] + b[i];\n       | \t"), "{}", ended.stdout);
 }
 
+/// Fault, line, block and thread, for every exercise and every wrong kernel of the course.
 #[test]
 fn every_known_wrong_kernel_is_rejected_with_a_place() {
     let machine = Machine::new();
-    for name in ["wrong/out_of_bounds", "wrong/wrong_output", "wrong/race"] {
-        let (report, status) = machine.json(&["check", "week1/day4", "--kernel", name]);
-        assert_eq!(status, 1, "{name}");
-        let verdict = &report["verdict"];
-        assert_eq!(verdict["passed"], false, "{name}");
-        if name == "wrong/wrong_output" {
-            let case = verdict["cases"].as_array().unwrap().iter().find(|c| c["passed"] == false).unwrap();
-            assert!(!case["mismatches"].as_array().unwrap().is_empty(), "{name} lists what differs");
-        } else {
-            let fault = &verdict["faults"][0];
-            assert_eq!(fault["kind"], name.trim_start_matches("wrong/"));
-            assert!(fault["source"]["line"].as_u64().unwrap() > 0, "{fault}");
-            assert!(fault["thread"]["block"].is_array() && fault["thread"]["thread"].is_array(), "{fault}");
+    let course = curriculum::Course::embedded();
+    let exercises = course.days().flat_map(|day| day.exercises.iter().map(move |exercise| (day, exercise)));
+    let mut count = 0;
+    for (day, exercise) in exercises {
+        for wrong in &exercise.wrongs {
+            count += 1;
+            let file = wrong.file.as_str();
+            let ended = machine.run(&[
+                "check",
+                &day.address,
+                "--exercise",
+                &exercise.key,
+                "--kernel",
+                file.trim_end_matches(".cu"),
+            ]);
+            assert_eq!(ended.status, 1, "{file}: {}", ended.stderr);
+            let text = &ended.stdout;
+            let diagnosis = text.lines().find(|line| line.starts_with("diagnosis: ")).expect("a diagnosis");
+            assert!(diagnosis.contains(&wrong.fault), "{file}: {diagnosis}");
+            let summary = text.lines().find(|line| line.starts_with("FAILED: ")).expect("a summary");
+            for part in ["block (", "thread ("] {
+                assert!(summary.contains(part), "{file}: no {part:?} in {summary}");
+            }
+            let line = summary.contains(" at line ") || summary.contains(".cu:");
+            assert!(line, "{file}: no line in {summary}");
         }
     }
+    assert!(count >= 10, "{count} wrong kernels");
+}
+
+#[test]
+fn a_wrong_element_names_who_wrote_it() {
+    let machine = Machine::new();
+    let (report, _) = machine.json(&["check", "week1/day4", "--kernel", "wrong/wrong_output"]);
+    let cases = report["verdict"]["cases"].as_array().unwrap();
+    let case = cases.iter().find(|case| case["passed"] == false).unwrap();
+    let writer = &case["mismatches"][0]["writer"];
+    // Element 256 is the first of block 1.
+    assert_eq!(writer["thread"]["block"], serde_json::json!([1, 0, 0]), "{writer}");
+    assert_eq!(writer["thread"]["thread"], serde_json::json!([0, 0, 0]), "{writer}");
+    let course = curriculum::Course::embedded();
+    let wrongs = &course.day("week1/day4").unwrap().exercise().unwrap().wrongs;
+    let text = &wrongs.iter().find(|wrong| wrong.fault == "wrong_output").unwrap().source;
+    let line = writer["source"]["line"].as_u64().unwrap() as usize;
+    assert!(text.lines().nth(line - 1).unwrap().contains("c[i] ="), "line {line} of {text}");
 }
 
 #[test]

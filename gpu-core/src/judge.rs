@@ -1,6 +1,7 @@
 //! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
 //! emulator's checks, which run also when the device is a GPU.
 
+mod blame;
 pub(crate) mod compare;
 pub(crate) mod explain;
 mod free_run;
@@ -17,6 +18,7 @@ use crate::job::Event;
 use crate::oracle::{self, Oracle};
 use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Role, Size, Spec};
 use crate::verdict::{CaseReport, Verdict};
+use blame::Writes;
 use compare::Comparison;
 use ptx_emulator::{Fault, Trace, TraceRequest};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +29,9 @@ use std::time::{Duration, Instant};
 pub const CASE_TIME_LIMIT: Duration = Duration::from_secs(8);
 /// Host memory for one case's buffers, their float64 copies included.
 const MAX_CASE_BYTES: u64 = 8 << 30;
+
+/// Cases that are run again to find who wrote a wrong element: the smallest may have no writer at all.
+const MAX_BLAMES: u32 = 3;
 
 /// What is asked of a check beside the spec.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +78,7 @@ pub fn check(
         judged: Vec::new(),
         trace: None,
         notes: Vec::new(),
+        blames_left: MAX_BLAMES,
     };
 
     match device.info().kind {
@@ -96,6 +102,8 @@ struct Judged {
     resolved: Resolved,
     report: CaseReport,
     hints: Vec<&'static str>,
+    /// The reason names a thread.
+    placed: bool,
 }
 
 /// What the cases of one check share.
@@ -110,6 +118,8 @@ struct Session<'a> {
     judged: Vec<Judged>,
     trace: Option<Trace>,
     notes: Vec<String>,
+    /// How often the writers of wrong elements may still be looked for.
+    blames_left: u32,
 }
 
 impl Session<'_> {
@@ -166,7 +176,7 @@ impl Session<'_> {
         let launch = launch_of(self.compiled, self.spec, &resolved, trace);
         let mut run = device.run(&launch, &mut arguments, self.stop)?;
         emit_console(self.emit, &mut run);
-        let comparison = if run.completed {
+        let mut comparison = if run.completed {
             compare::compare(&resolved, &arguments, &expected, &self.spec.tolerance)
         } else {
             // Half-written outputs of an aborted run say nothing beyond its fault.
@@ -175,8 +185,30 @@ impl Session<'_> {
         self.trace = self.trace.take().or(run.trace.take());
         run.faults.sort_by_key(|fault| explain::rank(fault.kind));
         let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
-        let corrupted: Vec<String> =
+        let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
+        let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
+        let mut placed = !run.faults.is_empty();
+        // Until one wrong case has a thread to look at. A fault says who and where already.
+        if unexplained && !placed && self.blames_left > 0 && device.info().kind == DeviceKind::Emulator {
+            self.blames_left -= 1;
+            if let Some(writes) = Writes::of(device, &launch, &resolved, self.seed, self.stop)? {
+                blame::name_writers(&writes, &buffers, &mut comparison.mismatches);
+                if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &buffers, first)) {
+                    placed = clue.names_a_thread;
+                    comparison.clue = clue.text;
+                }
+                for (sentence, corruption) in corrupted.iter_mut().zip(&run.corruptions) {
+                    if let Some(who) = blame::changed_by(&writes, &corruption.buffer, corruption.first_byte) {
+                        sentence.push_str(&format!("; {who}"));
+                        placed = true;
+                    }
+                }
+                if placed {
+                    self.blames_left = 0;
+                }
+            }
+        }
         let passed = run.completed && run.faults.is_empty() && corrupted.is_empty() && comparison.mismatch_count == 0;
         let mut report = CaseReport {
             name: resolved.name.clone(),
@@ -201,7 +233,7 @@ impl Session<'_> {
         }
         let hints = explain::hints(&report, &run.corruptions, &comparison);
         report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Judged { resolved, report, hints })
+        Ok(Judged { resolved, report, hints, placed })
     }
 
     fn verdict(self, started: Instant) -> Verdict {
@@ -219,12 +251,13 @@ impl Session<'_> {
                 hints.push(key.to_owned());
             }
         }
+        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
+        // Of equally telling ones the first that names a thread.
+        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), !judged.placed));
+        let failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
         let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
-        let summary = match first_failure(&cases) {
-            Some(case) => at_size(&case.reason, &case.name),
-            None => explain::passed_sentence(&cases, &resolved),
-        };
+        let summary = failure.unwrap_or_else(|| explain::passed_sentence(&cases, &resolved));
         Verdict {
             passed,
             summary,
@@ -244,10 +277,6 @@ impl Session<'_> {
 fn case_rank(case: &CaseReport) -> u32 {
     let fault = case.faults.iter().map(|fault| explain::rank(fault.kind)).min();
     fault.unwrap_or(if case.passed { u32::MAX } else { u32::MAX - 1 })
-}
-
-fn first_failure(cases: &[CaseReport]) -> Option<&CaseReport> {
-    cases.iter().filter(|case| !case.passed).min_by_key(|case| case_rank(case))
 }
 
 /// A reason with the size at which it showed, in the parentheses of the place when there is one.

@@ -1,6 +1,6 @@
 //! What the judge found.
 
-use ptx_emulator::{Counters, Fault, FaultKind, LineCounters, Trace};
+use ptx_emulator::{Counters, Fault, FaultKind, LineCounters, SourceLine, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
@@ -73,6 +73,15 @@ pub struct Mismatch {
     pub got: f64,
     /// The element still holds the poison that it was filled with: nothing was written there.
     pub never_written: bool,
+    /// Who wrote it last; only where the emulator watched that.
+    pub writer: Option<Writer>,
+}
+
+/// The thread that wrote an element, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writer {
+    pub thread: ThreadId,
+    pub source: Option<SourceLine>,
 }
 
 /// The judged outcome of one case (one size, one seed).

@@ -134,7 +134,9 @@ impl State {
         let is_check = self.running.as_ref().is_some_and(|running| running.purpose == Purpose::Check);
         let course = self.course.clone();
         let Some(desk) = self.desks.get_mut(&slot) else { return };
-        desk.editor.marks.set_run(fault_marks(&verdict.faults));
+        let mut marks = fault_marks(&verdict.faults);
+        marks.extend(wrong_mark(&verdict));
+        desk.editor.marks.set_run(marks);
         if verdict.trace.is_some() {
             desk.trace.clone_from(&verdict.trace);
         }
@@ -303,6 +305,15 @@ fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
     }
     marks.dedup();
     marks
+}
+
+/// The line that wrote the first wrong element.
+fn wrong_mark(verdict: &Verdict) -> Option<LineMark> {
+    let case = verdict.cases.iter().find(|case| case.mismatches.iter().any(|mismatch| mismatch.writer.is_some()))?;
+    let mismatch = case.mismatches.iter().find(|mismatch| mismatch.writer.is_some())?;
+    let place = mismatch.writer.as_ref()?.source.as_ref().filter(|place| place.file == KERNEL_NAME)?;
+    let message = format!("a wrong value is written here: {}", case.reason);
+    Some(LineMark { kind: MarkKind::Fault, line: place.line, column: place.column, message })
 }
 
 fn append_console(desk: &mut Desk, text: &str) {

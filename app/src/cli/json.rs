@@ -213,6 +213,10 @@ fn mismatch(m: &Mismatch) -> Value {
         "expected": float(m.expected),
         "got": float(m.got),
         "never_written": m.never_written,
+        "writer": m.writer.as_ref().map(|writer| json!({
+            "thread": thread(&writer.thread),
+            "source": writer.source.as_ref().map(source),
+        })),
     })
 }
 

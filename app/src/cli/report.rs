@@ -139,9 +139,18 @@ pub fn mismatches(list: &[Mismatch]) -> String {
     let mut rows = vec![vec!["element".to_owned(), "expected".into(), "got".into(), String::new()]];
     for m in list {
         let index: Vec<String> = m.index.iter().map(u64::to_string).collect();
-        let remark = if m.never_written { "never written" } else { "" };
+        let remark = match &m.writer {
+            _ if m.never_written => "never written".to_owned(),
+            Some(writer) => {
+                let line =
+                    writer.source.as_ref().map_or_else(String::new, |source| format!(" at line {}", source.line));
+                let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+                format!("by block {}, thread {}{line}", triple(writer.thread.block), triple(writer.thread.thread))
+            }
+            None => String::new(),
+        };
         let got = if m.never_written { "-".into() } else { number(m.got) };
-        rows.push(vec![format!("{}[{}]", m.buffer, index.join(", ")), number(m.expected), got, remark.into()]);
+        rows.push(vec![format!("{}[{}]", m.buffer, index.join(", ")), number(m.expected), got, remark]);
     }
     table(&[Align::Left, Align::Right, Align::Right, Align::Left], &rows)
 }
@@ -185,6 +194,9 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     }
     let word = if verdict.passed { style.green("PASSED") } else { style.red("FAILED") };
     text += &format!("\n{word}: {} (seed {})\n", verdict.summary, verdict.seed);
+    if !verdict.passed && !verdict.hints.is_empty() {
+        text += &format!("diagnosis: {}\n", verdict.hints.join(", "));
+    }
     text
 }
 

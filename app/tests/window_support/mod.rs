@@ -12,7 +12,7 @@ use gpu_core::emulator::{
     AccessKind, AllocationRef, Counters, Fault, FaultKind, LineCounters, SourceLine, Space, ThreadId, Traffic,
 };
 use gpu_core::job::{Event, Job, Outcome};
-use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
+use gpu_core::verdict::{CaseReport, Mismatch, Verdict, Writer};
 use lockstep::app::App;
 use lockstep::effect::Update;
 use lockstep::lab::{Engine, Scripted};
@@ -239,6 +239,10 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
         expected: 0.25 * i as f64 - 3.0,
         got: 0.0,
         never_written: i.is_multiple_of(2),
+        writer: Some(Writer {
+            thread: ThreadId { block: [0, 0, 0], thread: [i as u32, 0, 0], warp: 0, lane: i as u32 },
+            source: Some(place(7)),
+        }),
     };
     CaseReport {
         name: format!("n = {n}"),

@@ -25,6 +25,8 @@ pub struct Comparison {
     pub worst_error_ratio: f64,
     /// Hint keys that the pattern of wrong elements suggests, most telling first.
     pub patterns: Vec<&'static str>,
+    /// Who wrote the first wrong element, or what is nearest to it.
+    pub clue: Option<String>,
 }
 
 /// Compares every output of a case. `expected` is in the order of the outputs.
@@ -74,6 +76,7 @@ fn compare_buffer(
                 expected: *want,
                 got,
                 never_written,
+                writer: None,
             });
         }
     }

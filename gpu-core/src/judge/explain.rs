@@ -88,7 +88,8 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         Some(&"precision") => "; every value is nearly right: look at the precision of the sums",
         _ => "",
     };
-    Some(format!("{what}; {share}{clue}"))
+    let author = comparison.clue.as_ref().map(|author| format!(": {author}")).unwrap_or_default();
+    Some(format!("{what}{author}; {share}{clue}"))
 }
 
 /// A number with as many digits as tell floats apart, in the shortest of the usual forms.

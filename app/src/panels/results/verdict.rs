@@ -1,11 +1,13 @@
 //! Passed or not, case by case, with the first mismatches and what to look at.
 
+use crate::apply::KERNEL_NAME;
+use crate::command::Command;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Slot, State};
 use crate::theme::{self, space};
 use egui::{CollapsingHeader, Grid, RichText, Ui};
 use gpu_core::emulator::Fault;
-use gpu_core::verdict::{CaseReport, Verdict};
+use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
 
 /// Faults shown; the Problems tab lists all.
 const FAULTS: usize = 5;
@@ -47,7 +49,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         hint_ui(ui, screen, desk, verdict);
     }
     for (index, case) in cases.iter().enumerate() {
-        case_ui(ui, index, case);
+        case_ui(ui, index, case, screen.commands);
     }
     if let Some(verdict) = earlier.filter(|verdict| !running && !verdict.cases.is_empty()) {
         let text = format!(
@@ -178,7 +180,7 @@ fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict)
     });
 }
 
-fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
+fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Vec<Command>) {
     let t = theme::tokens(ui);
     let (symbol, color) = parts::outcome(t, case.passed);
     let reason = if case.passed { "" } else { case.reason.as_str() };
@@ -205,7 +207,7 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
             );
             ui.label(RichText::new(text).color(t.text_muted));
         }
-        mismatches_ui(ui, index, case);
+        mismatches_ui(ui, index, case, commands);
         for text in &case.corrupted {
             ui.label(RichText::new(format!("✖ {text}")).color(t.fail));
         }
@@ -215,7 +217,29 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
     });
 }
 
-fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
+/// Who wrote a wrong element; its line is a click away.
+fn writer_ui(ui: &mut Ui, mismatch: &Mismatch, commands: &mut Vec<Command>) {
+    let t = theme::tokens(ui);
+    let Some(writer) = mismatch.writer.as_ref().filter(|_| !mismatch.never_written) else {
+        let note = if mismatch.never_written { "never written" } else { "" };
+        ui.label(RichText::new(note).color(t.text_muted));
+        return;
+    };
+    let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+    let who = format!("by block {}, thread {}", triple(writer.thread.block), triple(writer.thread.thread));
+    match &writer.source {
+        Some(source) if source.file == KERNEL_NAME => {
+            if ui.link(format!("{who}, line {}", source.line)).on_hover_text("Show the line").clicked() {
+                commands.push(Command::GoToLine { line: source.line, column: source.column });
+            }
+        }
+        _ => {
+            ui.label(RichText::new(who).color(t.text_muted));
+        }
+    }
+}
+
+fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Vec<Command>) {
     let t = theme::tokens(ui);
     if case.mismatches.is_empty() {
         return;
@@ -238,8 +262,7 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport) {
             ui.monospace(parts::number(mismatch.expected));
             let got = if mismatch.never_written { "—".to_owned() } else { parts::number(mismatch.got) };
             ui.label(RichText::new(got).monospace().color(t.fail));
-            let note = if mismatch.never_written { "never written" } else { "" };
-            ui.label(RichText::new(note).color(t.text_muted));
+            writer_ui(ui, mismatch, commands);
             ui.end_row();
         }
     });

@@ -1,0 +1,153 @@
+//! Who wrote a wrong element: the failed case once more on the emulator, with every write traced.
+
+use super::inputs;
+use crate::device::{Argument, Device, Launch, RunError};
+use crate::spec::{Resolved, ResolvedBuffer};
+use crate::verdict::{Mismatch, Writer};
+use ptx_emulator::{AccessKind, SourceLine, Space, StepAccess, ThreadId, Trace, TraceRequest, WarpTrace};
+use std::sync::atomic::AtomicBool;
+
+/// Blocks and bytes of trace up to which a case is run again: the small sizes, which are the ones to learn from.
+const MAX_BLOCKS: u64 = 4096;
+const MAX_TRACE_BYTES: usize = 64 << 20;
+
+/// All writes of a case to its buffers.
+pub(super) struct Writes {
+    trace: Trace,
+}
+
+impl Writes {
+    /// Runs the case again. None where it is too large, or where it does not run to its end.
+    ///
+    /// # Errors
+    /// As the device has it; a stop above all.
+    pub fn of(
+        device: &mut dyn Device,
+        launch: &Launch<'_>,
+        resolved: &Resolved,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Option<Self>, RunError> {
+        let blocks = launch.geometry.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        if blocks > MAX_BLOCKS {
+            return Ok(None);
+        }
+        let request = TraceRequest { blocks: (0..blocks).collect(), warps: Vec::new(), max_bytes: MAX_TRACE_BYTES };
+        let launch = Launch { trace: Some(request), ..launch.clone() };
+        let mut arguments: Vec<Argument> = inputs::arguments(resolved, seed);
+        let report = device.run(&launch, &mut arguments, stop)?;
+        // The last writer counts, so a trace that was cut short proves nothing.
+        let trace = report.trace.filter(|trace| report.completed && !trace.truncated);
+        Ok(trace.map(|trace| Self { trace }))
+    }
+
+    /// The last thread that wrote any of these bytes of a buffer.
+    pub fn writer(&self, buffer: &str, first_byte: u64, bytes: u64) -> Option<Writer> {
+        let mut last: Option<(u64, Writer)> = None;
+        self.each(buffer, |tick, start, end, writer| {
+            if start < first_byte + bytes && first_byte < end && last.as_ref().is_none_or(|(then, _)| *then <= tick) {
+                last = Some((tick, writer()));
+            }
+        });
+        last.map(|(_, writer)| writer)
+    }
+
+    /// The write nearest to a byte that nobody wrote: its first byte, and who made it.
+    pub fn nearest(&self, buffer: &str, byte: u64) -> Option<(u64, Writer)> {
+        let mut best: Option<(u64, u64, Writer)> = None;
+        self.each(buffer, |_, start, end, writer| {
+            let distance = if byte < start { start - byte } else { (byte + 1).saturating_sub(end) };
+            if best.as_ref().is_none_or(|(least, ..)| distance < *least) {
+                best = Some((distance, if byte < start { start } else { end - 1 }, writer()));
+            }
+        });
+        best.map(|(_, at, writer)| (at, writer))
+    }
+
+    /// Calls with tick, first and last byte (exclusive, from the buffer's start) and author of each lane's write.
+    fn each(&self, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dyn Fn() -> Writer)) {
+        let trace = &self.trace;
+        let Some(index) = trace.allocations.iter().position(|a| a.name == buffer && a.space == Space::Global) else {
+            return;
+        };
+        let allocation = &trace.allocations[index];
+        for warp in &trace.warps {
+            for step in &warp.steps {
+                let Some(access) = step.access.as_ref().filter(|access| writes(access)) else { continue };
+                let lanes = (0..32).filter(|lane| step.mask >> lane & 1 != 0);
+                for (lane, address) in lanes.zip(&access.addresses) {
+                    let Some(start) = address.checked_sub(allocation.base) else { continue };
+                    if start < allocation.bytes {
+                        let source = || trace.instructions.get(step.instruction as usize)?.source.clone();
+                        let writer = || Writer { thread: thread(trace, warp, lane), source: source() };
+                        found(step.tick, start, start + u64::from(access.bytes), &writer);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn writes(access: &StepAccess) -> bool {
+    access.space == Space::Global && matches!(access.kind, AccessKind::Write | AccessKind::Atomic)
+}
+
+fn thread(trace: &Trace, warp: &WarpTrace, lane: u32) -> ThreadId {
+    let linear = warp.warp * 32 + lane;
+    let [x, y, _] = trace.block.map(|extent| extent.max(1));
+    let thread = [linear % x, linear / x % y, linear / (x * y)];
+    ThreadId { block: warp.block, thread, warp: warp.warp, lane }
+}
+
+/// Adds to each mismatch who wrote it.
+pub(super) fn name_writers(writes: &Writes, buffers: &[&ResolvedBuffer], mismatches: &mut [Mismatch]) {
+    for mismatch in mismatches.iter_mut().filter(|mismatch| !mismatch.never_written) {
+        let Some(shape) = buffers.iter().find(|shape| shape.name == mismatch.buffer) else { continue };
+        let size = shape.dtype.bytes() as u64;
+        mismatch.writer = writes.writer(&mismatch.buffer, offset(shape, &mismatch.index) * size, size);
+    }
+}
+
+/// Row-major.
+fn offset(shape: &ResolvedBuffer, index: &[u64]) -> u64 {
+    index.iter().zip(&shape.shape).fold(0, |offset, (at, extent)| offset * *extent + at)
+}
+
+/// What the writes say of a wrong element.
+#[derive(Default)]
+pub(super) struct Clue {
+    pub text: Option<String>,
+    pub names_a_thread: bool,
+}
+
+/// `block (1,0,0), thread (0,0,0) wrote it at line 9`, with what was written nearest where nobody wrote it.
+pub(super) fn clue(writes: &Writes, buffers: &[&ResolvedBuffer], first: &Mismatch) -> Clue {
+    let of_thread = |text: String| Clue { text: Some(text), names_a_thread: true };
+    if let Some(writer) = &first.writer {
+        return of_thread(format!("{} wrote it{}", who(&writer.thread), line(writer.source.as_ref())));
+    }
+    let shape = buffers.iter().find(|shape| shape.name == first.buffer);
+    let Some(shape) = shape.filter(|_| first.never_written) else { return Clue::default() };
+    let size = shape.dtype.bytes() as u64;
+    let Some((byte, writer)) = writes.nearest(&first.buffer, offset(shape, &first.index) * size) else {
+        return Clue { text: Some(format!("no thread wrote to `{}` at all", first.buffer)), names_a_thread: false };
+    };
+    let index: String = shape.index_of(byte / size).iter().map(|at| format!("[{at}]")).collect();
+    let place = line(writer.source.as_ref());
+    of_thread(format!("the nearest that was is {}{index}, by {}{place}", first.buffer, who(&writer.thread)))
+}
+
+/// Who changed an input first seen changed at this byte.
+pub(super) fn changed_by(writes: &Writes, buffer: &str, first_byte: i64) -> Option<String> {
+    let writer = writes.writer(buffer, u64::try_from(first_byte).ok()?, 1)?;
+    Some(format!("{} wrote there{}", who(&writer.thread), line(writer.source.as_ref())))
+}
+
+fn who(thread: &ThreadId) -> String {
+    let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+    format!("block {}, thread {}", triple(thread.block), triple(thread.thread))
+}
+
+fn line(source: Option<&SourceLine>) -> String {
+    source.map_or_else(String::new, |source| format!(" at line {}", source.line))
+}
