@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options};
+use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options, Space};
 
 use crate::abi::*;
 use crate::device;
@@ -215,13 +215,17 @@ fn options() -> Options {
 /// The result code that hardware gives for a fault.
 fn code_of(fault: &Fault) -> CUresult {
     match fault.kind {
+        // Seen on an H200: tensor copies with a bad coordinate or descriptor are illegal instructions.
+        FaultKind::OutOfBounds | FaultKind::Misaligned if fault.instruction.contains("cp.async.bulk.tensor") => {
+            ILLEGAL_INSTRUCTION
+        }
+        FaultKind::OutOfBounds if matches!(fault.space, Some(Space::Shared | Space::Local)) => LAUNCH_FAILED,
         FaultKind::OutOfBounds | FaultKind::UseAfterFree => ILLEGAL_ADDRESS,
         FaultKind::Misaligned => MISALIGNED_ADDRESS,
         FaultKind::StackOverflow => HARDWARE_STACK_ERROR,
         FaultKind::StepBudget | FaultKind::TimeBudget | FaultKind::Deadlock => LAUNCH_TIMEOUT,
         FaultKind::BadLaunch => INVALID_VALUE,
         FaultKind::Trap if fault.message.contains("ssert") => ASSERT,
-        FaultKind::Trap => ILLEGAL_INSTRUCTION,
         _ => LAUNCH_FAILED,
     }
 }

@@ -141,7 +141,9 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs) -> Answer {
         explain(text);
         code
     };
-    let module = Module::load(text).map_err(|error| refuse(INVALID_PTX, error.to_string()))?;
+    // What is no PTX at all is an invalid image; PTX that cannot be compiled is another matter.
+    let kind = if text.contains(".version") { INVALID_PTX } else { INVALID_IMAGE };
+    let module = Module::load(text).map_err(|error| refuse(kind, error.to_string()))?;
     device::accept(module.target()).map_err(|(code, text)| refuse(code, text))?;
     let registers = cubin::remembered(&module);
     let library = Library { module, registers, globals: Mutex::default(), functions: Mutex::default() };

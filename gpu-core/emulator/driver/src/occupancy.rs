@@ -46,12 +46,20 @@ unsafe fn potential(
     }
 }
 
+fn active_blocks(out: *mut c_int, function: Handle, threads: c_int, dynamic_shared_bytes: usize) -> Answer {
+    let function = driver().functions.get(function)?;
+    if threads <= 0 {
+        return Err(INVALID_VALUE);
+    }
+    unsafe { put(out, blocks_per_multiprocessor(&function, threads, dynamic_shared_bytes)) }
+}
+
 api! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: *mut c_int, function: Handle, threads: c_int, dynamic_shared_bytes: usize) {
-        put(blocks, blocks_per_multiprocessor(&*driver().functions.get(function)?, threads, dynamic_shared_bytes))
+        active_blocks(blocks, function, threads, dynamic_shared_bytes)
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks: *mut c_int, function: Handle, threads: c_int, dynamic_shared_bytes: usize, _flags: u32) {
-        put(blocks, blocks_per_multiprocessor(&*driver().functions.get(function)?, threads, dynamic_shared_bytes))
+        active_blocks(blocks, function, threads, dynamic_shared_bytes)
     }
     fn cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: Handle, shared_of_block: SharedOfBlock, dynamic_shared_bytes: usize, limit: c_int) {
         potential(grid, block, function, shared_of_block, dynamic_shared_bytes, limit)

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use ptx_emulator::Memory;
 
@@ -57,8 +58,6 @@ fn next_handle() -> Handle {
 pub struct Context {
     pub flags: AtomicU32,
     pub alive: AtomicBool,
-    /// First error of asynchronous work; it stays until the context is destroyed, as on hardware.
-    pub sticky: AtomicU32,
     pub limits: Mutex<BTreeMap<u32, usize>>,
     pub cache_config: AtomicU32,
     /// Stream 0 of this context.
@@ -73,7 +72,6 @@ impl Context {
         Context {
             flags: AtomicU32::new(flags),
             alive: AtomicBool::new(true),
-            sticky: AtomicU32::new(SUCCESS),
             limits: Mutex::new(crate::context::default_limits()),
             cache_config: AtomicU32::new(0),
             default_stream: Stream::new(0, 0, true),
@@ -82,19 +80,58 @@ impl Context {
         }
     }
 
-    /// Fails with the sticky error, if any.
+    /// Fails when the context is gone, or with the sticky error; for calls that wait for work.
     pub fn check(&self) -> Answer {
-        if !self.alive.load(Ordering::Acquire) {
-            return Err(CONTEXT_IS_DESTROYED);
-        }
-        match self.sticky.load(Ordering::Acquire) {
-            SUCCESS => Ok(()),
-            code => Err(code),
+        self.check_alive()?;
+        driver().failure.seen()
+    }
+
+    /// As [`Context::check`], for calls that do not wait: an error of work that has only just run is not known yet.
+    fn check_later(&self) -> Answer {
+        self.check_alive()?;
+        driver().failure.known()
+    }
+
+    fn check_alive(&self) -> Answer {
+        if self.alive.load(Ordering::Acquire) { Ok(()) } else { Err(CONTEXT_IS_DESTROYED) }
+    }
+}
+
+/// The first error of asynchronous work. It belongs to the process: on hardware no call works after it, in no context,
+/// old or new (seen on an H200).
+#[derive(Default)]
+pub struct Failure(Mutex<Option<(CUresult, Instant)>>);
+
+/// A GPU takes longer than the host to get from a launch to the next call, so that call never has the launch's error;
+/// the emulator, which may be done in microseconds, waits this long before it tells calls that do not wait.
+const SURFACES_AFTER: Duration = Duration::from_millis(20);
+
+impl Failure {
+    pub fn set(&self, code: CUresult) {
+        lock(&self.0).get_or_insert_with(|| (code, Instant::now() + SURFACES_AFTER));
+    }
+
+    /// The error as of now; from here on every call has it.
+    fn seen(&self) -> Answer {
+        match lock(&self.0).as_mut() {
+            Some((code, surfaces)) => {
+                *surfaces = Instant::now();
+                Err(*code)
+            }
+            None => Ok(()),
         }
     }
 
-    pub fn fail(&self, code: CUresult) {
-        let _ = self.sticky.compare_exchange(SUCCESS, code, Ordering::AcqRel, Ordering::Acquire);
+    fn known(&self) -> Answer {
+        match *lock(&self.0) {
+            Some((code, surfaces)) if Instant::now() >= surfaces => Err(code),
+            _ => Ok(()),
+        }
+    }
+
+    /// For work that is about to run: nothing runs after a failure.
+    pub fn happened(&self) -> bool {
+        lock(&self.0).is_some()
     }
 }
 
@@ -117,6 +154,7 @@ pub struct DeviceRange {
 
 /// The whole driver.
 pub struct Driver {
+    pub failure: Failure,
     pub memory: Mutex<Memory>,
     pub memory_limit_bytes: u64,
     pub contexts: Registry<Context>,
@@ -164,6 +202,7 @@ pub fn driver() -> &'static Driver {
         let pools = Registry::new();
         let default_pool = pools.add(Arc::new(Pool::default()));
         Driver {
+            failure: Failure::default(),
             memory: Mutex::new(Memory::new(memory_limit_bytes)),
             memory_limit_bytes,
             contexts: Registry::new(),
@@ -193,7 +232,7 @@ thread_local! {
 /// The current context of this thread, alive and without a sticky error.
 pub fn current() -> Result<Arc<Context>, CUresult> {
     let context = current_unchecked()?;
-    context.check()?;
+    context.check_later()?;
     Ok(context)
 }
 

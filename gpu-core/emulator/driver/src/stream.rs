@@ -339,11 +339,12 @@ fn run(item: Item, clock_ns: f64) -> f64 {
     let ready_ns = item.waits_for.iter().map(|ticket| ticket.wait()).fold(0.0, f64::max);
     let mut end_ns = clock_ns.max(ready_ns).max(item.submitted_ns);
     if let Some(work) = item.work
-        && item.context.check().is_ok()
+        && item.context.alive.load(Ordering::Acquire)
+        && !driver().failure.happened()
     {
         match work(end_ns) {
             Ok(device_ns) => end_ns += device_ns,
-            Err(code) => item.context.fail(code),
+            Err(code) => driver().failure.set(code),
         }
     }
     item.ticket.finish(end_ns);
