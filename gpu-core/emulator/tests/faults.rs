@@ -36,6 +36,7 @@ const SOURCES: &[Source] = &[
     source!("async": "sm_90a"),
     source!("cluster": "sm_90a"),
     source!("wgmma": "sm_90a"),
+    source!("right": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -271,6 +272,11 @@ fn asynchronous_copies() {
 #[test]
 fn clusters() {
     walk("cluster");
+}
+
+#[test]
+fn nothing_is_said_of_right_kernels() {
+    walk("right");
 }
 
 #[test]

@@ -103,8 +103,11 @@ pub struct Pending {
     pub(super) waited: HashMap<(u32, u32), Waited>,
     /// `wgmma.mma_async` that each warp issued.
     pub wgmma: [u32; 32],
-    /// Open `wgmma` group of each warp.
+    /// Open `wgmma` group of each warp, and the first that it has not waited for.
     pub wgmma_group: [u32; 32],
+    pub wgmma_waited: [u32; 32],
+    /// The first warp of each warpgroup that waited for a group, and its clock then.
+    pub wgmma_waits: HashMap<(u32, u32), (u32, u32)>,
     /// What other blocks of the cluster did here.
     pub remote: super::cluster::Remotes,
 }
@@ -413,23 +416,7 @@ impl Cx<'_> {
         }
     }
 
-    /// `wgmma.wait_group`
-    pub fn wait_wgmma(&mut self, keep: u32) {
-        let warp = self.warp.index;
-        let open = self.block.pending.wgmma_group[warp as usize];
-        let done = self
-            .retire(|source| source.by == Reader::Wgmma && source.thread / 32 == warp && source.group + keep < open);
-        for source in &done {
-            self.read_again(source.site, &source.cells, source.thread);
-        }
-        if !done.is_empty() {
-            let time = &mut self.block.time;
-            self.warp.sync_lanes(time);
-        }
-        self.forget_accumulators(open, keep);
-    }
-
-    fn retire(&mut self, done: impl Fn(&Source) -> bool) -> Vec<Source> {
+    pub(super) fn retire(&mut self, done: impl Fn(&Source) -> bool) -> Vec<Source> {
         let (gone, kept) = std::mem::take(&mut self.block.pending.sources).into_iter().partition(done);
         self.block.pending.sources = kept;
         self.block.refresh_guard();

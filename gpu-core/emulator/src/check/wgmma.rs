@@ -76,9 +76,37 @@ impl Cx<'_> {
         self.attention = true;
     }
 
-    /// `wgmma.wait_group keep`, with `open` the group that is not committed yet.
-    pub fn forget_accumulators(&mut self, open: u32, keep: u32) {
-        self.warp.in_flight.retain(|_, mark| mark.group + keep >= open);
+    /// Whether every live warp of this warpgroup has committed `groups` groups.
+    pub fn warpgroup_committed(&self, groups: u32) -> bool {
+        let first = self.warp.index as usize / 4 * 4;
+        (first..first + 4).all(|warp| {
+            let runs = self.block.warps.get(warp).is_some_and(|w| w.as_ref().is_some_and(|w| w.live != 0));
+            !runs || self.block.pending.wgmma_group[warp] >= groups
+        })
+    }
+
+    /// `wgmma.wait_group keep`: one warp's wait stands for its warpgroup, whose operation it is.
+    pub fn wait_wgmma(&mut self, keep: u32) {
+        let warp = self.warp.index;
+        let open = self.block.pending.wgmma_group[warp as usize];
+        let limit = open.saturating_sub(keep);
+        let time = &mut self.block.time;
+        self.warp.sync_lanes(time);
+        let clock = self.warp.clock;
+        let waited = std::mem::replace(&mut self.block.pending.wgmma_waited[warp as usize], limit);
+        for group in waited..limit {
+            let (other, then) = *self.block.pending.wgmma_waits.entry((warp / 4, group)).or_insert((warp, clock));
+            let seen = &mut self.warp.seen[other as usize];
+            *seen = (*seen).max(then);
+        }
+        self.warp.refresh_floor();
+        let done = self.retire(|source| {
+            source.by == Reader::Wgmma && source.thread / 128 == warp / 4 && source.group < limit
+        });
+        for source in &done {
+            self.read_again(source.site, &source.cells, warp * 32);
+        }
+        self.warp.in_flight.retain(|_, mark| mark.group >= limit);
     }
 
     /// Looks at an ordinary instruction while registers are in flight.

@@ -559,6 +559,7 @@ impl Cx<'_> {
                 // Members that exited are waited for no more.
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
                 Wait::Together => self.warp.splits[index].mask == self.warp.live,
+                Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
                 Wait::Cluster { generation } => {
                     self.settle_cluster();
                     let done = self.cluster.generation > generation;

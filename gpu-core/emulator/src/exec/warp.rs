@@ -25,6 +25,10 @@ pub enum Wait {
     },
     /// At an aligned barrier, until the whole warp is there.
     Together,
+    /// At `wgmma.wait_group`, until the other warps of the warpgroup have committed as many groups.
+    Warpgroup {
+        groups: u32,
+    },
     /// Until the cluster barrier's generation moves on.
     Cluster {
         generation: u64,

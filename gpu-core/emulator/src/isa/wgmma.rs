@@ -150,6 +150,12 @@ unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if let Err(flow) = whole_warp(cx, "wgmma.wait_group") {
         return flow;
     }
+    // The operation is the whole warpgroup's: it is not complete before all four warps have issued it.
+    let groups = cx.block.pending.wgmma_group[cx.warp.index as usize].saturating_sub(op.imm as u32);
+    if !cx.warpgroup_committed(groups) {
+        let pc = cx.pc;
+        return cx.suspend(pc, crate::exec::warp::Wait::Warpgroup { groups });
+    }
     cx.wait_wgmma(op.imm as u32);
     Flow::Next
 }

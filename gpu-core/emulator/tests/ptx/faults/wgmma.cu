@@ -278,19 +278,53 @@ extern "C" __global__ void tile_overwritten(float* out) {
     wait<0>();
     RESULT;
 }
-//@ tile_waited_no_barrier block=128 args=out:128 fault=race
-extern "C" __global__ void tile_waited_no_barrier(float* out) {
+// The wait is the warpgroup's: its own next tile needs no barrier in front, a stranger's does.
+//@ tile_waited_ok block=128 args=out:128 fault=none
+extern "C" __global__ void tile_waited_ok(float* out) {
     TILES;
     float c[16] = {};
     for (int step = 0; step < 3; ++step) {
-        FILL(0x3f80); // <- here
+        FILL(0x3f80);
         proxy();
         __syncthreads();
+        fence();
+        for (int k = 0; k < 4; ++k) MMA(c, a, b, k, 1);
+        commit();
+        wait<0>();
+    }
+    RESULT;
+}
+//@ tile_waited_no_barrier block=160 args=out:160 fault=race|missing_async_wait
+extern "C" __global__ void tile_waited_no_barrier(float* out) {
+    TILES;
+    float c[16] = {};
+    if (threadIdx.x < 128) FILL(0x3f80);
+    proxy();
+    __syncthreads();
+    if (threadIdx.x < 128) {
         fence();
         for (int k = 0; k < 4; ++k) MMA(c, a, b, k, 1); // <- other
         commit();
         wait<0>();
+        RESULT;
+    } else {
+        a[threadIdx.x] = 0; // <- here
     }
+}
+//@ one_warp_alone block=128 args=out:128 fault=mask_misuse
+extern "C" __global__ void one_warp_alone(float* out) {
+    TILES;
+    FILL(0x3f80);
+    proxy();
+    __syncthreads();
+    float c[16] = {};
+    if (threadIdx.x < 32) {
+        fence();
+        for (int k = 0; k < 4; ++k) MMA(c, a, b, k, k > 0);
+        commit();
+        wait<0>();
+    }
+    __syncthreads();
     RESULT;
 }
 //@ other_tile_ok block=128 args=out:128 fault=none
