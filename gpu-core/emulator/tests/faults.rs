@@ -37,6 +37,7 @@ const SOURCES: &[Source] = &[
     source!("cluster": "sm_90a"),
     source!("wgmma": "sm_90a"),
     source!("right": "sm_90a"),
+    source!("groups": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -227,11 +228,25 @@ fn short(fault: &Fault) -> String {
 }
 
 fn walk(name: &str) {
-    let only = std::env::var("CASE").unwrap_or_default();
     let source = SOURCES.iter().find(|source| source.name == name).expect("a source");
+    walk_texts(source.cuda, source.dialects);
+}
+
+/// Kernels of your own: `FAULTS=/path/name` names `name.cu` with headers and `name.ptx`.
+#[test]
+#[ignore = "needs FAULTS=/path/name"]
+fn others() {
+    let path = std::env::var("FAULTS").expect("FAULTS=/path/name");
+    let read =
+        |end: &str| std::fs::read_to_string(format!("{path}.{end}")).unwrap_or_else(|e| panic!("{path}.{end}: {e}"));
+    walk_texts(&read("cu"), &[("", &read("ptx"))]);
+}
+
+fn walk_texts(cuda: &str, dialects: &[(&str, &str)]) {
+    let only = std::env::var("CASE").unwrap_or_default();
     let mut wrong = String::new();
-    let cases = cases(source.cuda);
-    for (arch, ptx) in source.dialects {
+    let cases = cases(cuda);
+    for (arch, ptx) in dialects {
         let module = load(ptx);
         let mut named: Vec<&str> = cases.iter().map(|case| case.kernel.as_str()).collect();
         named.sort_unstable();
@@ -277,6 +292,11 @@ fn clusters() {
 #[test]
 fn nothing_is_said_of_right_kernels() {
     walk("right");
+}
+
+#[test]
+fn cooperative_groups() {
+    walk("groups");
 }
 
 #[test]

@@ -100,9 +100,8 @@ impl Cx<'_> {
             *seen = (*seen).max(then);
         }
         self.warp.refresh_floor();
-        let done = self.retire(|source| {
-            source.by == Reader::Wgmma && source.thread / 128 == warp / 4 && source.group < limit
-        });
+        let done =
+            self.retire(|source| source.by == Reader::Wgmma && source.thread / 128 == warp / 4 && source.group < limit);
         for source in &done {
             self.read_again(source.site, &source.cells, warp * 32);
         }

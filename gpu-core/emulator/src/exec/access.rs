@@ -746,6 +746,10 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 Found::Fault => return Flow::Next,
             };
             cx.worker.writes += 1;
+            // Before the value is there: who sees it on another host thread must find what it publishes.
+            if op.e.0 & STRONG != 0 {
+                cx.strong_store(op, &reach, &addresses);
+            }
             let slots: &[super::op::Slot] = if V == 1 { &[op.b] } else { cx.image().list(op) };
             if addresses.contiguous && reach.stride == 0 {
                 let to = reach.lane(addresses.low, 0).cast::<E>();
@@ -762,9 +766,6 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                         to.add(index).write_unaligned(E::store(cx.lane::<E::Row>(*slot, lane)));
                     }
                 }
-            }
-            if op.e.0 & STRONG != 0 {
-                cx.strong_store(op, &reach, &addresses);
             }
         }
         Flow::Next

@@ -235,9 +235,11 @@ unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, id: usize) {
 }
 
 unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let first = cx.mask.trailing_zeros() as usize & 31;
     // SAFETY: slots of a decoded instruction.
-    let members = unsafe { cx.lane::<u32>(op.a, first) };
+    let members = match unsafe { cx.members(op.a) } {
+        Ok(members) => members,
+        Err(flow) => return flow,
+    };
     if let Some(flow) = cx.gather(members, true) {
         return flow;
     }

@@ -71,13 +71,31 @@ impl Cx<'_> {
         None
     }
 
-    /// The member mask of an instruction, from its first active lane.
+    /// The member mask of an instruction. Lanes may name different groups, as tiles of a warp do: each group then comes
+    /// back to the instruction alone.
     ///
     /// # Safety
     /// `slot` must come from the decoder.
-    unsafe fn members(&self, slot: Slot) -> u32 {
+    pub unsafe fn members(&mut self, slot: Slot) -> Result<u32, Flow> {
+        let first = self.mask.trailing_zeros() as usize & 31;
         // SAFETY: passed on.
-        unsafe { self.lane::<u32>(slot, self.mask.trailing_zeros() as usize & 31) }
+        let row = unsafe { &*self.row::<u32>(slot) };
+        let members = row[first];
+        if slot.is_pool() {
+            return Ok(members);
+        }
+        let same = lanes(self.mask).fold(0, |same, lane| same | u32::from(row[lane] == members) << lane);
+        if same == self.mask {
+            return Ok(members);
+        }
+        let (pc, next) = (self.pc, self.pc + 1);
+        let others = if self.mask == self.active { pc } else { next };
+        if others == next {
+            // Lanes that the guard switches off go on; those it does not come back here together.
+            let all = self.mask;
+            return Err(self.diverge(all, pc, next, next));
+        }
+        Err(self.diverge(same, pc, others, next))
     }
 }
 
@@ -160,9 +178,17 @@ pub unsafe fn sources(cx: &Cx<'_>, op: &Op) -> ([u8; 32], u32) {
 unsafe fn shuffle(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction; source lanes are below 32.
     unsafe {
-        let members = cx.members(op.e);
-        if let Some(flow) = cx.gather(members, false) {
-            return flow;
+        // Tiles of a warp that are all here shuffle at once.
+        let masks = &*cx.row::<u32>(op.e);
+        let complete = |lane: usize| masks[lane] >> lane & 1 != 0 && masks[lane] & cx.warp.live & !cx.mask == 0;
+        if op.e.is_pool() || !lanes(cx.mask).all(complete) {
+            let members = match cx.members(op.e) {
+                Ok(members) => members,
+                Err(flow) => return flow,
+            };
+            if let Some(flow) = cx.gather(members, false) {
+                return flow;
+            }
         }
         let (from, valid) = sources(cx, op);
         let a = *cx.row::<u32>(op.a);
@@ -229,7 +255,10 @@ fn vote(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 unsafe fn vote_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
     unsafe {
-        let members = cx.members(op.e);
+        let members = match cx.members(op.e) {
+            Ok(members) => members,
+            Err(flow) => return flow,
+        };
         if let Some(flow) = cx.gather(members, false) {
             return flow;
         }
@@ -275,7 +304,10 @@ fn matches(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 unsafe fn match_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
     unsafe {
-        let members = cx.members(op.e);
+        let members = match cx.members(op.e) {
+            Ok(members) => members,
+            Err(flow) => return flow,
+        };
         if let Some(flow) = cx.gather(members, false) {
             return flow;
         }
@@ -351,7 +383,10 @@ fn redux(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 unsafe fn redux_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
     unsafe {
-        let members = cx.members(op.e);
+        let members = match cx.members(op.e) {
+            Ok(members) => members,
+            Err(flow) => return flow,
+        };
         if let Some(flow) = cx.gather(members, false) {
             return flow;
         }
@@ -396,7 +431,10 @@ fn elect(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 unsafe fn elect_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
     unsafe {
-        let members = cx.members(op.e);
+        let members = match cx.members(op.e) {
+            Ok(members) => members,
+            Err(flow) => return flow,
+        };
         if let Some(flow) = cx.gather(members, false) {
             return flow;
         }
