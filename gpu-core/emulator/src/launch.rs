@@ -333,6 +333,7 @@ fn run(
                 allocation.init_bits().as_ptr()
             },
             init_words: allocation.init_bits().len(),
+            all_written: allocation.all_written(),
             name: allocation.name.clone(),
             read_only: allocation.read_only,
             freed,
@@ -340,7 +341,8 @@ fn run(
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
     }
-    let limit = sizes.iter().sum::<u64>() + SHADOW_ROOM;
+    // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
+    let limit = sizes.iter().sum::<u64>() / 8 * 7 + SHADOW_ROOM;
     let mut shared_arrays: Vec<SharedArray> = code
         .shared
         .iter()
@@ -363,7 +365,7 @@ fn run(
         options,
         params,
         regions,
-        races: GlobalRaces::new(&sizes, limit, workers),
+        races: GlobalRaces::new(image, &sizes, limit, workers, memory.race_pages()),
         shared_arrays,
         shared_bytes: shared_bytes.next_multiple_of(64),
         local_stride,

@@ -4,7 +4,7 @@
 //! never reaches another one. Contents start as a poison pattern, and one bit per byte says whether it was written.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use thiserror::Error;
 
@@ -38,6 +38,8 @@ pub(crate) struct Allocation {
     data: Vec<u128>,
     /// One bit per byte: written since it was allocated.
     init: Vec<AtomicU64>,
+    /// Every byte was written and none forgotten since; false when that is not known.
+    all_written: AtomicBool,
     pub(crate) live: bool,
     /// `__constant__`: kernels may not write it.
     pub(crate) read_only: bool,
@@ -59,6 +61,7 @@ impl Allocation {
             bytes,
             data: vec![u128::from_ne_bytes([POISON; 16]); units],
             init: (0..(bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            all_written: AtomicBool::new(false),
             live: true,
             read_only: false,
             mapped: None,
@@ -71,6 +74,10 @@ impl Allocation {
 
     pub(crate) fn init_bits(&self) -> &[AtomicU64] {
         &self.init
+    }
+
+    pub(crate) fn all_written(&self) -> &AtomicBool {
+        &self.all_written
     }
 
     /// Memory of the host that was lent: nobody knows who wrote what.
@@ -97,9 +104,21 @@ impl Allocation {
 pub(crate) fn set_bits(bits: &[AtomicU64], from: u64, count: u64) {
     for_words(from, count, |word, mask| {
         let cell = &bits[word];
-        if cell.load(Ordering::Relaxed) & mask != mask {
+        if mask == !0 {
+            // Nothing of the word is kept, so nothing need be read.
+            cell.store(!0, Ordering::Relaxed);
+        } else if cell.load(Ordering::Relaxed) & mask != mask {
             cell.fetch_or(mask, Ordering::Relaxed);
         }
+    });
+}
+
+/// The same where nobody else sets bits at the same time.
+#[inline]
+pub(crate) fn set_bits_alone(bits: &[AtomicU64], from: u64, count: u64) {
+    for_words(from, count, |word, mask| {
+        let cell = &bits[word];
+        cell.store(cell.load(Ordering::Relaxed) | mask, Ordering::Relaxed);
     });
 }
 
@@ -143,6 +162,8 @@ pub struct Memory {
     /// Address of the memory that device code's `malloc` hands out, and what is free in it.
     heap: Option<(u64, Heap)>,
     workspace: Option<u64>,
+    /// What race checks of earlier launches remembered by, to be used again.
+    race_pages: crate::check::race::Pool,
 }
 
 /// What CUDA gives device code's `malloc` unless told otherwise (cudaLimitMallocHeapSize).
@@ -209,6 +230,7 @@ impl Memory {
             modules: HashMap::new(),
             heap: None,
             workspace: None,
+            race_pages: Default::default(),
         }
     }
 
@@ -258,6 +280,9 @@ impl Memory {
         allocation.bytes_mut()[offset..offset + data.len()].copy_from_slice(data);
         if !allocation.always_initialised() {
             set_bits(&allocation.init, offset as u64, data.len() as u64);
+            if data.len() as u64 == allocation.bytes {
+                *allocation.all_written.get_mut() = true;
+            }
         }
         Ok(())
     }
@@ -374,6 +399,7 @@ impl Memory {
             bytes.fill(0);
             bytes[..variable.init.len()].copy_from_slice(&variable.init);
             set_bits(&allocation.init, 0, variable.bytes);
+            *allocation.all_written.get_mut() = true;
             allocation.read_only = variable.read_only;
             self.insert(allocation);
         }
@@ -405,6 +431,10 @@ impl Memory {
         self.workspace = Some(address);
         self.write(address, &[0; 256])?;
         Ok(address)
+    }
+
+    pub(crate) fn race_pages(&self) -> crate::check::race::Pool {
+        self.race_pages.clone()
     }
 
     pub(crate) fn allocations_mut(&mut self) -> &mut [Allocation] {

@@ -1,11 +1,11 @@
 //! What every memory access goes through when anything beyond bounds is asked for.
 
-use crate::exec::access::{Addresses, Reach};
+use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::memory::{all_bits, set_bits};
+use crate::memory::{all_bits, set_bits, set_bits_alone};
 use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
 
 impl Cx<'_> {
@@ -15,7 +15,7 @@ impl Cx<'_> {
         if self.watch & watch::COUNT != 0 && !self.worker.quiet {
             self.count_access::<BYTES>(op, reach.window, at, kind);
         }
-        if self.watch & watch::INIT != 0 && !reach.init.is_null() {
+        if self.watch & watch::INIT != 0 && !reach.all_written {
             self.check_init::<BYTES>(op, reach, at, kind);
         }
         if self.watch & watch::RACE != 0 {
@@ -85,6 +85,68 @@ impl Cx<'_> {
         self.fault(fault, pc, Some(lane), 1, message, detail);
     }
 
+    /// The same for an access in runs. Each check answers from the runs alone where it can; one that cannot gets the
+    /// lanes.
+    #[inline(always)]
+    pub fn audit_runs<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, runs: &Runs, kind: AccessKind) {
+        let watch = self.watch;
+        if watch & watch::COUNT != 0 && !self.worker.quiet && !self.count_runs::<BYTES>(op, reach.window, runs, kind) {
+            self.count_access::<BYTES>(op, reach.window, &runs.spread(BYTES), kind);
+        }
+        if watch & watch::INIT != 0 && !reach.all_written && !self.init_runs::<BYTES>(reach, runs, kind) {
+            self.check_init::<BYTES>(op, reach, &runs.spread(BYTES), kind);
+        }
+        if watch & watch::RACE != 0 {
+            match reach.window {
+                Window::Shared => {
+                    if !self.race_shared_runs::<BYTES>(op, runs, kind) {
+                        self.race_shared::<BYTES>(op, &runs.spread(BYTES), kind);
+                    }
+                }
+                Window::Global => {
+                    let grid = self.grid;
+                    grid.races.access_runs::<BYTES>(self, op, reach, runs, kind);
+                }
+                _ => {}
+            }
+        }
+        if reach.window == Window::Shared && self.block.guarded {
+            self.check_guarded(op, &runs.spread(BYTES), BYTES, kind);
+        }
+        if watch & (watch::TRACE | watch::HEAP) != 0 {
+            let all = runs.spread(BYTES);
+            if watch & watch::HEAP != 0 && reach.window == Window::Global {
+                self.check_heap(&all, BYTES, kind);
+            }
+            if watch & watch::TRACE != 0 {
+                self.trace_access(reach.window, &all, BYTES as u32, kind);
+            }
+        }
+    }
+
+    /// The init bits of an access in runs. False: look at the lanes; nothing was changed.
+    #[inline(always)]
+    fn init_runs<const BYTES: u64>(&self, reach: &Reach, runs: &Runs, kind: AccessKind) -> bool {
+        let bytes = match runs.step {
+            0 => BYTES,
+            step if step == BYTES => BYTES * runs.lanes() as u64,
+            _ => return false,
+        };
+        let bits = reach.init_bits();
+        let writes = matches!(kind, AccessKind::Write | AccessKind::AsyncCopy);
+        let mut all = true;
+        for start in runs.starts() {
+            let first = start - reach.base;
+            if !all_bits(bits, first, bytes) {
+                all = false;
+                if writes {
+                    set_bits(bits, first, bytes);
+                }
+            }
+        }
+        all || writes
+    }
+
     #[inline(always)]
     fn check_init<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         let bits = reach.init_bits();
@@ -101,12 +163,31 @@ impl Cx<'_> {
                 return;
             }
         }
+        // Shared and local memory is never that of two workers.
+        let alone = reach.window != Window::Global || self.grid.workers == 1;
         let mut missing = 0;
-        for lane in lanes(at.mask) {
-            let first = reach.init_bit(at.at[lane], lane);
-            if writes {
-                set_bits(bits, first, BYTES);
-            } else {
+        if writes {
+            for lane in lanes(at.mask) {
+                let first = reach.init_bit(at.at[lane], lane);
+                if alone {
+                    set_bits_alone(bits, first, BYTES);
+                } else {
+                    set_bits(bits, first, BYTES);
+                }
+            }
+        } else if BYTES.is_power_of_two() && at.at.iter().fold(0, |all, at| all | at) & (BYTES - 1) == 0 {
+            // Aligned accesses stay inside one word of bits. Inactive lanes repeat an active one's address (in its own
+            // part of local memory, which exists).
+            let want = if BYTES == 64 { u64::MAX } else { (1 << BYTES) - 1 };
+            for lane in 0..32 {
+                let first = reach.init_bit(at.at[lane], lane);
+                let word = bits[(first / 64) as usize].load(std::sync::atomic::Ordering::Relaxed);
+                missing |= u32::from(word >> (first % 64) & want != want) << lane;
+            }
+            missing &= at.mask;
+        } else {
+            for lane in lanes(at.mask) {
+                let first = reach.init_bit(at.at[lane], lane);
                 missing |= u32::from(!all_bits(bits, first, BYTES)) << lane;
             }
         }

@@ -12,10 +12,8 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::shadow::{
-    CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREAD_MASK, THREADS, other_of, site_of, thread_of,
-};
-use crate::exec::access::{Addresses, Reach};
+use super::shadow::{CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, other_of, site_of, thread_of};
+use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
@@ -59,40 +57,43 @@ impl Cx<'_> {
             return;
         }
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
+        let (stamp, floor) = self.shared_stamp(op);
+        self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
+    }
+
+    /// What this warp's accesses bring to a cell (of its lane 0), and the cells up to which are ordered before.
+    #[inline(always)]
+    fn shared_stamp(&self, op: &Op) -> (u64, u64) {
         let clock = u64::from(self.warp.clock.min(MAX_TIME));
         let site = if op.site <= SITES { op.site } else { 0 };
         let stamp = clock << CLOCK | u64::from(site) << SITE | u64::from(self.warp.index * 32) << THREAD;
-        // Cells up to this are ordered before this access.
-        let floor = u64::from(self.warp.floor) << CLOCK | ((1 << CLOCK) - 1);
-        let shadow = &mut self.block.shared_shadow;
-        if !strong && shadow.shift == 2 && BYTES == 4 {
-            let first = (at.low >> 2) as usize;
-            if at.contiguous {
-                let (writes, reads) = (&mut shadow.writes[first..first + 32], &mut shadow.reads[first..first + 32]);
-                let done = if kind == AccessKind::Read {
-                    read_row(writes, reads, stamp, floor)
-                } else {
-                    write_row(writes, reads, stamp, floor)
-                };
-                if done {
-                    return;
-                }
-            } else if kind == AccessKind::Read && at.low == at.high && shadow.writes[first] <= floor {
-                // A broadcast: the first and the last lane stand for all.
-                let (a, b) = (at.mask.trailing_zeros() as u64, 31 - u64::from(at.mask.leading_zeros()));
-                let old = shadow.reads[first];
-                let lane = stamp + (a << THREAD);
-                shadow.reads[first] = if old > floor && (old ^ lane) & THREAD_MASK != 0 {
-                    old & !(THREADS << OTHER) | (u64::from(self.warp.index) * 32 + a) << OTHER | FLAG
-                } else if a != b {
-                    lane | (u64::from(self.warp.index) * 32 + b) << OTHER | FLAG
-                } else {
-                    lane
-                };
-                return;
-            }
+        (stamp, u64::from(self.warp.floor) << CLOCK | ((1 << CLOCK) - 1))
+    }
+
+    /// The same for an access in runs. False: look at the lanes; nothing was changed.
+    #[inline(always)]
+    pub fn race_shared_runs<const BYTES: u64>(&mut self, op: &Op, runs: &Runs, kind: AccessKind) -> bool {
+        let strong = op.e.0 & crate::exec::access::STRONG != 0;
+        let bytes = u64::from(self.block.shared_shadow.bytes);
+        if strong || self.block.shared_shadow.shift != 2 || BYTES < 4 || runs.high + BYTES > bytes {
+            return false;
         }
-        self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        match kind {
+            AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, stamp, floor),
+            AccessKind::Read => match runs.count {
+                1 => shadow.read::<BYTES, 32>(runs, stamp, floor),
+                2 => shadow.read::<BYTES, 16>(runs, stamp, floor),
+                _ => shadow.read::<BYTES, 8>(runs, stamp, floor),
+            },
+            AccessKind::Write => match runs.count {
+                1 => shadow.write::<BYTES, 32>(runs, stamp, floor),
+                2 => shadow.write::<BYTES, 16>(runs, stamp, floor),
+                _ => shadow.write::<BYTES, 8>(runs, stamp, floor),
+            },
+            _ => false,
+        }
     }
 
     #[inline(never)]
@@ -333,56 +334,8 @@ impl Cx<'_> {
     }
 }
 
-/// 32 neighbouring cells read by the 32 lanes of a warp. False: something needs a closer look; nothing was changed.
-#[inline(always)]
-fn read_row(writes: &[u64], reads: &mut [u64], stamp: u64, floor: u64) -> bool {
-    let mut bad = false;
-    for lane in 0..32 {
-        let mine = stamp + ((lane as u64) << THREAD);
-        bad |= (writes[lane] > floor) & ((writes[lane] ^ mine) & THREAD_MASK != 0);
-    }
-    if bad {
-        return false;
-    }
-    for lane in 0..32 {
-        let mine = stamp + ((lane as u64) << THREAD);
-        let old = reads[lane];
-        let me = (mine & THREAD_MASK) >> (THREAD - OTHER);
-        let same = (old ^ mine) & THREAD_MASK == 0;
-        let joined = old & !(THREADS << OTHER) | me | FLAG;
-        let own = mine | old & (FLAG | THREADS << OTHER);
-        reads[lane] = if old <= floor {
-            mine
-        } else if same {
-            own
-        } else {
-            joined
-        };
-    }
-    true
-}
-
-/// 32 neighbouring cells written by the 32 lanes of a warp.
-#[inline(always)]
-fn write_row(writes: &mut [u64], reads: &mut [u64], stamp: u64, floor: u64) -> bool {
-    let mut bad = false;
-    for lane in 0..32 {
-        let mine = stamp + ((lane as u64) << THREAD);
-        let (write, read) = (writes[lane], reads[lane]);
-        bad |= (write > floor) & ((write ^ mine) & THREAD_MASK != 0);
-        bad |= (read > floor) & (((read ^ mine) & THREAD_MASK != 0) | (read & FLAG != 0));
-    }
-    if bad {
-        return false;
-    }
-    for lane in 0..32 {
-        writes[lane] = stamp + ((lane as u64) << THREAD);
-        reads[lane] = 0;
-    }
-    true
-}
-
 pub use super::race_global::GlobalRaces;
+pub use super::race_pages::Pool;
 
 impl Cx<'_> {
     #[inline(always)]

@@ -1,448 +1,654 @@
-//! Races on global memory: one cell per 4 bytes, in pages made when they are touched.
+//! Races on global memory. An access is cut into pieces, one per 32-byte sector and run of lanes; a piece that agrees
+//! with the sector's two summaries changes them at once, any other is settled exactly, cell by cell.
 //!
-//! A cell: block 16 | clock 12 | site 13 | thread 10 | other thread 10 | kind 3. Blocks are kept modulo 65536 and clocks
-//! count from the start of the block; what does not fit is never reported, so the limits cost detections, not alarms.
+//! Both the last write of a place and the reads since are known, so a write is compared with the reads that came after
+//! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-
-use crate::exec::access::{Addresses, Reach, STRONG};
+use super::race_pages::*;
+use crate::exec::access::{Addresses, Reach, Runs, STRONG, prefetch};
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::report::AccessKind;
 
-/// Bytes of memory that one page covers.
-const PAGE: u64 = 4096;
-pub const BLOCKS: u64 = 1 << 16;
-const BLOCK: u32 = 48;
-const CLOCK: u32 = 36;
-const CLOCKS: u32 = (1 << 12) - 1;
-const SITE: u32 = 23;
-const SITES: u32 = (1 << 13) - 1;
-const THREAD: u32 = 13;
-const OTHER: u32 = 3;
-const THREADS: u64 = 0x3ff;
-const KIND: u64 = 7;
-
-const READ: u64 = 1;
-/// Read by several threads of the block, unordered among themselves.
-const READ_MANY: u64 = 2;
-/// Read by several blocks.
-const READ_BLOCKS: u64 = 3;
-const WRITTEN: u64 = 4;
-const ATOMIC: u64 = 5;
-
-struct Page {
-    lock: AtomicBool,
-    /// One cell per byte instead of per 4 bytes.
-    fine: UnsafeCell<bool>,
-    cells: UnsafeCell<Vec<u64>>,
-}
-
 /// Shadows of all allocations of a launch.
 pub struct GlobalRaces {
-    tables: Vec<Vec<AtomicPtr<Page>>>,
-    used: AtomicU64,
-    limit: u64,
-    full: AtomicBool,
-    shared_by_workers: bool,
+    pages: Pages,
+    /// [`Image::line_sites`].
+    line_sites: Vec<u32>,
 }
 
-// SAFETY: pages are changed only under their lock, or by the only worker.
-unsafe impl Sync for GlobalRaces {}
-// SAFETY: the pages are owned by the tables.
-unsafe impl Send for GlobalRaces {}
-
-impl Drop for GlobalRaces {
-    fn drop(&mut self) {
-        for page in self.tables.iter_mut().flatten() {
-            let pointer = *page.get_mut();
-            if !pointer.is_null() {
-                // SAFETY: made by `Box::into_raw` in `page`, and dropped once.
-                drop(unsafe { Box::from_raw(pointer) });
-            }
-        }
-    }
-}
-
-/// What one access brings to a cell.
+/// What one access brings to every piece.
 #[derive(Clone, Copy)]
 struct Mine {
     block: u64,
+    /// Of lane 0, without a kind.
     stamp: u64,
     /// Highest clock of the own block that is ordered before.
-    floor: u64,
+    floor: u32,
+    effect: Effect,
+    /// log2 of the bytes of a lane.
+    grain: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// The part of an access that lies in one sector: bytes of one lane, of neighbouring lanes, or of many lanes that read
+/// the same bytes.
+#[derive(Clone, Copy)]
+struct Piece {
+    mask: u32,
+    unit: u8,
+    /// Thread of byte 0 by `unit`, and the other one of `many`.
+    stamp: u64,
+    /// Only one lane, so any unit says the same.
+    single: bool,
+    many: bool,
+}
+
+impl Piece {
+    #[inline(always)]
+    fn half(&self, kind: u64) -> Half {
+        let kind = if self.many { READ_MANY } else { kind };
+        Half { stamp: self.stamp | kind, mask: self.mask, unit: self.unit }
+    }
+
+    /// The same with the unit of `like`, where that is possible: then equal stamps mean equal threads.
+    #[inline(always)]
+    fn like(mut self, like: Half) -> Option<Piece> {
+        if self.unit == like.unit {
+            return Some(self);
+        }
+        if !self.single {
+            return None;
+        }
+        let byte = self.mask.trailing_zeros();
+        let thread = thread_of(self.stamp) + u64::from(byte >> self.unit);
+        self.stamp = with_thread(self.stamp, thread.wrapping_sub(u64::from(byte >> like.unit)));
+        self.unit = like.unit;
+        Some(self)
+    }
+
+    /// Whether each byte of `half` that the piece touches was last touched by the same thread.
+    #[inline(always)]
+    fn same(self, half: Half) -> bool {
+        let differs =
+            |piece: Piece| (piece.stamp ^ half.stamp) >> BLOCK != 0 || thread_of(piece.stamp ^ half.stamp) != 0;
+        !self.many && half.kind() != READ_MANY && self.like(half).is_some_and(|piece| !differs(piece))
+    }
+}
+
+/// Cells that lanes conflict with: found under the lock, reported after it.
+type Conflicts = Vec<(usize, u64)>;
+
+impl Mine {
+    /// Whether all that a half is about is ordered before this access.
+    #[inline(always)]
+    fn ordered(&self, cx: &Cx<'_>, half: Half) -> bool {
+        let own = half.stamp >> BLOCK == self.block;
+        own && clock_of(half.stamp) <= self.floor || self.ordered_by_warps(cx, half)
+    }
+
+    #[inline(never)]
+    fn ordered_by_warps(&self, cx: &Cx<'_>, half: Half) -> bool {
+        // At most 32 neighbouring threads: no more than two warps.
+        let (first, last) = half.warps();
+        let clock = clock_of(half.stamp);
+        self.before(cx, half.stamp, first, clock)
+            && (first == last || self.before(cx, half.stamp, last, clock))
+            && (half.kind() != READ_MANY || {
+                let shift = |byte: u32| u64::from(byte >> half.unit);
+                let other = |byte: u32| ((other_of(half.stamp) + shift(byte)) & THREADS) as usize / 32;
+                let first = other(half.mask.trailing_zeros() & 31);
+                let last = other(31 - (half.mask.leading_zeros() & 31));
+                self.before(cx, half.stamp, first, clock) && self.before(cx, half.stamp, last, clock)
+            })
+    }
+
+    /// Whether what a warp of the cell's block did at `clock` is ordered before this access.
+    fn before(&self, cx: &Cx<'_>, cell: u64, warp: usize, clock: u32) -> bool {
+        if cell >> BLOCK == self.block {
+            let seen = cx.warp.seen[warp].saturating_sub(cx.block.base_time);
+            return clock <= self.floor || seen >= clock;
+        }
+        cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index)
+    }
 }
 
 impl GlobalRaces {
     /// Shadows for allocations of these sizes; at most `limit` bytes of pages are made.
-    pub fn new(sizes: &[u64], limit: u64, workers: usize) -> GlobalRaces {
-        GlobalRaces {
-            tables: sizes
-                .iter()
-                .map(|bytes| (0..bytes.div_ceil(PAGE)).map(|_| AtomicPtr::default()).collect())
-                .collect(),
-            used: AtomicU64::new(0),
-            limit,
-            full: AtomicBool::new(false),
-            shared_by_workers: workers > 1,
-        }
+    pub fn new(image: &Image, sizes: &[u64], limit: u64, workers: usize, pool: Pool) -> GlobalRaces {
+        GlobalRaces { pages: Pages::new(sizes, limit, workers, pool), line_sites: image.line_sites().to_vec() }
     }
 
     /// True when memory ran out and some accesses were not checked.
     pub fn incomplete(&self) -> bool {
-        self.full.load(Ordering::Relaxed)
-    }
-
-    fn page(&self, table: usize, index: usize) -> Option<&Page> {
-        let cell = self.tables.get(table)?.get(index)?;
-        let mut pointer = cell.load(Ordering::Acquire);
-        if pointer.is_null() {
-            let bytes = PAGE / 4 * 8;
-            if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit {
-                self.full.store(true, Ordering::Relaxed);
-                return None;
-            }
-            let made = Box::into_raw(Box::new(Page {
-                lock: AtomicBool::new(false),
-                fine: UnsafeCell::new(false),
-                cells: UnsafeCell::new(vec![0; PAGE as usize / 4]),
-            }));
-            match cell.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => pointer = made,
-                Err(other) => {
-                    // SAFETY: nobody else has seen `made`.
-                    drop(unsafe { Box::from_raw(made) });
-                    pointer = other;
-                }
-            }
-        }
-        // SAFETY: pages live as long as the tables.
-        Some(unsafe { &*pointer })
+        self.pages.incomplete()
     }
 
     /// Forgets what happened to a range: it has a new owner.
     pub fn forget(&self, table: usize, offset: u64, bytes: u64) {
-        let mut at = offset;
-        while at < offset + bytes {
-            let end = (at / PAGE + 1) * PAGE;
-            if let Some(page) = self.page(table, (at / PAGE) as usize) {
-                self.lock(page);
-                // SAFETY: locked, or this is the only worker.
-                let (cells, fine) = unsafe { (&mut *page.cells.get(), *page.fine.get()) };
-                let shift = if fine { 0 } else { 2 };
-                let last = (end.min(offset + bytes) - 1) % PAGE >> shift;
-                cells[(at % PAGE >> shift) as usize..=last as usize].fill(0);
-                self.unlock(page);
+        for number in offset / SECTOR..(offset + bytes).div_ceil(SECTOR) {
+            let Some(page) = self.pages.page(table, (number * SECTOR / PAGE) as usize) else { return };
+            let mask = bytes_of(number, offset, offset + bytes);
+            let entry = page.entry(number);
+            self.pages.lock(page);
+            if !entry.is_of(self.pages.generation) {
+                self.pages.unlock(page);
+                continue;
             }
-            at = end;
-        }
-    }
-
-    fn lock(&self, page: &Page) {
-        if self.shared_by_workers {
-            while page.lock.swap(true, Ordering::Acquire) {
-                std::hint::spin_loop();
+            for write in [false, true] {
+                let half = if write { entry.write() } else { entry.read() };
+                let kept = if half.is_cells() {
+                    let shift = Pages::shift_of(half, mask);
+                    let mut spread = self.pages.spread(page, half, shift);
+                    for (index, cell) in spread.cells.iter_mut().enumerate().take(32 >> shift) {
+                        if mask >> (index << shift) & 1 != 0 {
+                            *cell = 0;
+                        }
+                    }
+                    self.pages.gather(page, half, &spread, [2, ONE, 0])
+                } else {
+                    Half { mask: half.mask & !mask, ..half }
+                };
+                if write { entry.set_write(kept) } else { entry.set_read(kept) }
             }
+            self.pages.unlock(page);
         }
     }
 
-    fn unlock(&self, page: &Page) {
-        if self.shared_by_workers {
-            page.lock.store(false, Ordering::Release);
-        }
-    }
-
+    /// None: the access takes no part in races.
     #[inline(always)]
-    pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+    fn mine<const LANE_BYTES: u64>(&self, cx: &Cx<'_>, op: &Op, kind: AccessKind) -> Option<Mine> {
         let strong = op.e.0 & STRONG != 0;
-        if strong && kind == AccessKind::Read {
-            return;
-        }
+        let effect = match kind {
+            AccessKind::Read if strong => return None,
+            AccessKind::Read => Effect::Read,
+            AccessKind::Atomic => Effect::Atomic,
+            _ if strong => Effect::Atomic,
+            _ => Effect::Write,
+        };
         let block = cx.block.index % BLOCKS;
         let clock = (cx.warp.clock - cx.block.base_time).min(CLOCKS);
-        let site = if op.site <= SITES { op.site } else { 0 };
+        let mut site = op.site;
+        if effect == Effect::Read {
+            // The copies of a read that unrolling made count as one, so that neighbouring words can be told as one.
+            site = self.line_sites.get(site as usize).copied().unwrap_or(site);
+        }
+        let site = if site <= SITES { site } else { 0 };
         let floor = cx.warp.floor.saturating_sub(cx.block.base_time).min(CLOCKS);
         let thread = u64::from(cx.warp.index * 32);
-        let mine = Mine {
+        Some(Mine {
             block,
             stamp: block << BLOCK | u64::from(clock) << CLOCK | u64::from(site) << SITE | thread << THREAD,
             // A saturated clock may be any time: never reported inside the block.
-            floor: if floor == CLOCKS || clock == CLOCKS { u64::from(CLOCKS) } else { u64::from(floor) },
-        };
-        let atomic = kind == AccessKind::Atomic || strong;
-        let (first, last) = (at.low - reach.base, at.high - reach.base + BYTES - 1);
-        if at.contiguous && BYTES.is_multiple_of(4) && first / PAGE == last / PAGE {
-            let Some(page) = self.page(reach.shadow as usize, (first / PAGE) as usize) else { return };
-            self.lock(page);
-            // SAFETY: locked, or this is the only worker.
-            let (cells, fine) = unsafe { (&mut *page.cells.get(), *page.fine.get()) };
-            let done = !fine && {
-                let start = (first % PAGE / 4) as usize;
-                let cells = &mut cells[start..start + 8 * BYTES as usize];
-                match (kind, atomic) {
-                    (AccessKind::Read, _) => read_span::<BYTES>(cells, mine),
-                    (_, true) => false,
-                    _ => write_span::<BYTES>(cells, mine),
-                }
-            };
-            self.unlock(page);
-            if done {
-                return;
-            }
-        }
-        self.access_lanes::<BYTES>(cx, op, reach, at, kind, mine, atomic);
+            floor: if clock == CLOCKS { CLOCKS } else { floor },
+            effect,
+            grain: (LANE_BYTES.ilog2() as u8).min(ONE),
+        })
     }
 
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
-    fn access_lanes<const BYTES: u64>(
+    /// Checks an access in runs.
+    #[inline(always)]
+    pub fn access_runs<const BYTES: u64>(
         &self,
         cx: &mut Cx<'_>,
         op: &Op,
         reach: &Reach,
-        at: &Addresses,
+        runs: &Runs,
         kind: AccessKind,
-        mine: Mine,
-        atomic: bool,
     ) {
-        let plain_read = kind == AccessKind::Read && !atomic;
-        let mut held: Option<(u64, &Page)> = None;
-        let mut conflicts: Vec<(usize, u64)> = Vec::new();
-        for lane in lanes(at.mask) {
+        let Some(mine) = self.mine::<BYTES>(cx, op, kind) else { return };
+        let mut conflicts = Conflicts::new();
+        let table = reach.shadow as usize;
+        let lanes = runs.lanes();
+        let own = thread_of(mine.stamp);
+        if runs.step == BYTES {
+            for (group, start) in runs.starts().iter().enumerate() {
+                let first = start - reach.base;
+                let end = first + lanes as u64 * BYTES;
+                let thread = own + (group * lanes) as u64;
+                let mut number = first / SECTOR;
+                let mut page: Option<(u64, &Page)> = None;
+                while number * SECTOR < end {
+                    let index = number * SECTOR / PAGE;
+                    let here = match page {
+                        Some((known, page)) if known == index => page,
+                        _ => match self.pages.page(table, index as usize) {
+                            Some(found) => found,
+                            None => return,
+                        },
+                    };
+                    page = Some((index, here));
+                    // Threads count from the first byte of the sector, also where the run begins behind it.
+                    let passed = (number * SECTOR).wrapping_sub(first) as i64 >> mine.grain;
+                    let piece = Piece {
+                        mask: bytes_of(number, first, end),
+                        unit: mine.grain,
+                        stamp: with_thread(mine.stamp, thread.wrapping_add(passed as u64)),
+                        single: BYTES == SECTOR,
+                        many: false,
+                    };
+                    self.piece(cx, here, number, piece, &mine, &mut conflicts);
+                    number += 1;
+                }
+            }
+        } else if runs.step == 0 && mine.effect == Effect::Read {
+            for (group, start) in runs.starts().iter().enumerate() {
+                let first = start - reach.base;
+                let Some(page) = self.pages.page(table, (first / PAGE) as usize) else { return };
+                let thread = own + (group * lanes) as u64;
+                let piece = Piece {
+                    mask: bytes_of(first / SECTOR, first, first + BYTES),
+                    unit: ONE,
+                    stamp: with_thread(mine.stamp, thread) | (thread + lanes as u64 - 1) << OTHER,
+                    single: false,
+                    many: true,
+                };
+                self.piece(cx, page, first / SECTOR, piece, &mine, &mut conflicts);
+            }
+        } else {
+            // Far apart, each lane waits for memory: ask for all of it first.
+            let mut pages = [None; 32];
+            for (lane, page) in pages.iter_mut().enumerate() {
+                let first = runs.at(lane) - reach.base;
+                let Some(found) = self.pages.page(table, (first / PAGE) as usize) else { return };
+                prefetch(std::ptr::from_ref(found.entry(first / SECTOR)).cast());
+                *page = Some(found);
+            }
+            for (lane, page) in pages.iter().enumerate() {
+                let first = runs.at(lane) - reach.base;
+                let Some(page) = page else { return };
+                let piece = lane_piece(&mine, first / SECTOR, first, BYTES, lane);
+                self.piece(cx, page, first / SECTOR, piece, &mine, &mut conflicts);
+            }
+        }
+        if !conflicts.is_empty() {
+            report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
+        }
+    }
+
+    /// Checks an access lane by lane.
+    #[inline(never)]
+    pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+        let Some(mine) = self.mine::<BYTES>(cx, op, kind) else { return };
+        let mut conflicts = Conflicts::new();
+        let mut left = at.mask;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
             let first = at.at[lane] - reach.base;
-            // Lanes that read the same place one after the other: the first two stand for all.
-            if plain_read && lane >= 2 && at.at[lane - 2] == at.at[lane] && at.at[lane - 1] == at.at[lane] {
+            // Lanes that read the same place one after the other: the first and the last stand for all.
+            let mut last = lane;
+            while mine.effect == Effect::Read && left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane]
+            {
+                last = left.trailing_zeros() as usize;
+                left &= left - 1;
+            }
+            for number in first / SECTOR..=(first + BYTES - 1) / SECTOR {
+                let Some(page) = self.pages.page(reach.shadow as usize, (number * SECTOR / PAGE) as usize) else {
+                    break;
+                };
+                let mut piece = lane_piece(&mine, number, first, BYTES, lane);
+                if last != lane {
+                    let thread = thread_of(mine.stamp);
+                    let stamp = with_thread(mine.stamp, thread + lane as u64) | (thread + last as u64) << OTHER;
+                    piece = Piece { stamp, unit: ONE, single: false, many: true, ..piece };
+                }
+                self.piece(cx, page, number, piece, &mine, &mut conflicts);
+            }
+        }
+        if !conflicts.is_empty() {
+            report::<BYTES>(cx, op, at, kind, &mine, conflicts);
+        }
+    }
+
+    /// Settles one piece.
+    #[inline(always)]
+    fn piece(&self, cx: &Cx<'_>, page: &Page, number: u64, piece: Piece, mine: &Mine, conflicts: &mut Conflicts) {
+        let entry = page.entry(number);
+        // What only confirms what is known needs no lock: a write at the same time, if there is one, meets what is known.
+        let touched = entry.is_of(self.pages.generation);
+        if touched && mine.effect == Effect::Read && is_known(entry, &piece, mine) {
+            return;
+        }
+        self.pages.lock(page);
+        // Another worker may have come first.
+        if !touched && !entry.is_of(self.pages.generation) {
+            let (read, write) = match mine.effect {
+                Effect::Read => (piece.half(READ), Half::NONE),
+                Effect::Write => (Half::NONE, piece.half(WRITTEN)),
+                Effect::Atomic => (Half::NONE, piece.half(ATOMIC)),
+            };
+            entry.start(self.pages.generation, read, write);
+        } else {
+            let done = match mine.effect {
+                Effect::Read => read(cx, entry, &piece, mine),
+                Effect::Write => write(cx, entry, &piece, mine),
+                Effect::Atomic => atomic(cx, entry, &piece, mine),
+            };
+            if !done {
+                self.settle(cx, page, entry, &piece, mine, conflicts);
+            }
+        }
+        self.pages.unlock(page);
+    }
+
+    /// Settles a piece cell by cell. The page must be locked.
+    #[inline(never)]
+    fn settle(&self, cx: &Cx<'_>, page: &Page, entry: &Entry, piece: &Piece, mine: &Mine, conflicts: &mut Conflicts) {
+        let (old_write, old_read) = (entry.write(), entry.read());
+        // Threads of less than a word need cells of a byte.
+        let mask = if piece.unit < 2 { 1 } else { piece.mask };
+        let shift = Pages::shift_of(old_write, mask).min(Pages::shift_of(old_read, mask));
+        let mut writes = self.pages.spread(page, old_write, shift);
+        let mut reads = self.pages.spread(page, old_read, shift);
+        let new = piece.half(0);
+        let first_thread = thread_of(mine.stamp);
+        for index in 0..32usize >> shift {
+            let byte = (index << shift) as u32;
+            if piece.mask >> byte & 1 == 0 {
                 continue;
             }
-            let number = first / PAGE;
-            let page = match held {
-                Some((known, page)) if known == number => page,
-                _ => {
-                    if let Some((_, page)) = held.take() {
-                        self.unlock(page);
-                    }
-                    let Some(page) = self.page(reach.shadow as usize, number as usize) else { break };
-                    self.lock(page);
-                    held = Some((number, page));
-                    page
-                }
-            };
-            let stamp = mine.stamp + ((lane as u64) << THREAD);
-            // SAFETY: locked, or this is the only worker.
-            let (cells, fine) = unsafe { (&mut *page.cells.get(), &mut *page.fine.get()) };
-            if BYTES < 4 && !*fine {
-                *cells = cells.iter().flat_map(|cell| [*cell; 4]).collect();
-                *fine = true;
-                self.used.fetch_add(PAGE * 6, Ordering::Relaxed);
-            }
-            let shift = if *fine { 0 } else { 2 };
-            let count = (BYTES >> shift).max(1);
-            for index in 0..count {
-                // Accesses are aligned, so they stay inside one page.
-                let Some(cell) = cells.get_mut(((first % PAGE >> shift) + index) as usize) else { break };
-                let old = *cell;
-                if plain_read {
-                    if old == 0 {
-                        *cell = stamp | READ;
-                        continue;
-                    }
-                    let own = old >> BLOCK == mine.block;
-                    let late = (old >> CLOCK & u64::from(CLOCKS)) > mine.floor;
-                    let other = (old ^ stamp) >> THREAD & THREADS != 0;
-                    // Nothing to learn: this block is known to read it, or blocks are.
-                    if old & KIND == READ_BLOCKS || own && late && other && old & KIND == READ_MANY {
-                        continue;
-                    }
-                    if own && old & KIND == READ && (!late || !other) {
-                        *cell = stamp | READ;
-                        continue;
-                    }
-                }
-                let (new, conflict) = step(cx, old, stamp, mine, kind, atomic);
-                *cell = new;
-                if conflict && conflicts.last().is_none_or(|last| last.0 != lane) {
+            // `Half::cell` moves the other thread along only for many readers, whose unit is one thread for all.
+            let stamp = new.cell(byte) & !KIND;
+            let clash = step(cx, &mut writes.cells[index], &mut reads.cells[index], stamp, piece.many, mine);
+            if let Some(old) = clash {
+                let lane = (thread_of(stamp).wrapping_sub(first_thread) & 31) as usize;
+                if conflicts.last().is_none_or(|last| last.0 != lane) {
                     conflicts.push((lane, old));
                 }
             }
         }
-        if let Some((_, page)) = held {
-            self.unlock(page);
-        }
-        for (lane, old) in conflicts {
-            conflict::<BYTES>(cx, op, at, lane, kind, mine, old);
-        }
+        let units = |old: Half| [piece.unit, mine.grain, if old.is_cells() { ONE } else { old.unit }];
+        entry.set_write(self.pages.gather(page, old_write, &writes, units(old_write)));
+        entry.set_read(self.pages.gather(page, old_read, &reads, units(old_read)));
     }
 }
 
-/// What becomes of a cell, and whether the access conflicts with what it says.
-fn step(cx: &Cx<'_>, old: u64, stamp: u64, mine: Mine, kind: AccessKind, atomic: bool) -> (u64, bool) {
-    let was = old & KIND;
-    let me = stamp >> THREAD & THREADS;
-    let same_block = old >> BLOCK == mine.block;
-    let thread = old >> THREAD & THREADS;
-    let same = same_block && thread == me;
-    let before = || {
-        let clock = (old >> CLOCK) as u32 & CLOCKS;
-        if same_block {
-            let warp = thread as usize / 32;
-            let seen = cx.warp.seen[warp].saturating_sub(cx.block.base_time);
-            mine.floor == u64::from(CLOCKS) || u64::from(clock) <= mine.floor || seen >= clock
-        } else {
-            cx.grid.syncs.ordered(old >> BLOCK, BLOCKS, thread as usize / 32, clock, cx.block.index)
+/// Bytes of sector `number` that lie in `first..end`, which meets it.
+#[inline(always)]
+fn bytes_of(number: u64, first: u64, end: u64) -> u32 {
+    let start = number * SECTOR;
+    let low = first.saturating_sub(start).min(31) as u32;
+    let high = (end - start).min(SECTOR) as u32;
+    (u32::MAX >> (32 - high)) & (u32::MAX << low)
+}
+
+/// What one lane touches of a sector.
+#[inline(always)]
+fn lane_piece(mine: &Mine, number: u64, first: u64, bytes: u64, lane: usize) -> Piece {
+    let mask = bytes_of(number, first, first + bytes);
+    let thread = thread_of(mine.stamp) + lane as u64;
+    // Sizes that are no power of two have no unit of their own.
+    let unit = if bytes.is_power_of_two() { mine.grain } else { ONE };
+    let passed = u64::from(mask.trailing_zeros() >> unit);
+    let stamp = with_thread(mine.stamp, thread.wrapping_sub(passed));
+    Piece { mask, unit, stamp, single: true, many: false }
+}
+
+/// A read that brings nothing new: others are known to read the same bytes, and nobody wrote them.
+#[inline(always)]
+fn is_known(entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let (write, read) = (entry.write(), entry.read());
+    let own_many = read.kind() == READ_MANY && read.stamp >> BLOCK == mine.block && clock_of(read.stamp) > mine.floor;
+    write.mask & piece.mask == 0
+        && piece.mask & !read.mask == 0
+        && !read.is_cells()
+        && (read.kind() == READ_BLOCKS || own_many)
+}
+
+/// A plain read. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let write = entry.write();
+    if write.mask & piece.mask != 0 {
+        if write.is_cells() {
+            return false;
         }
+        if write.kind() == WRITTEN && !piece.same(write) && !mine.ordered(cx, write) {
+            return false;
+        }
+    }
+    let old = entry.read();
+    let new = piece.half(READ);
+    if old.mask == 0 {
+        entry.set_read(new);
+        return true;
+    }
+    if old.is_cells() {
+        return false;
+    }
+    let covered = piece.mask & !old.mask == 0;
+    let covers = old.mask & !piece.mask == 0;
+    if old.stamp >> BLOCK != mine.block && old.kind() != READ_BLOCKS {
+        // What another block read alone, both have read now.
+        if covered && covers {
+            entry.set_read(Half { stamp: new.stamp & !(KIND | THREADS << OTHER) | READ_BLOCKS, ..new });
+        }
+        return covered && covers;
+    }
+    if old.kind() == READ_BLOCKS {
+        return covered;
+    }
+    if clock_of(old.stamp) <= mine.floor && covers {
+        entry.set_read(new);
+        return true;
+    }
+    if old.kind() == READ_MANY {
+        return covered && clock_of(old.stamp) > mine.floor || extend(entry, piece, old, READ);
+    }
+    if piece.same(old) {
+        if covered && clock_of(old.stamp) == clock_of(new.stamp) {
+            return true;
+        }
+        if covers {
+            entry.set_read(new);
+            return true;
+        }
+        return extend(entry, piece, old, READ);
+    }
+    if clock_of(old.stamp) <= mine.floor || !covered || !covers {
+        return extend(entry, piece, old, READ);
+    }
+    // Two threads of the block, unordered. The earlier clock: both are ordered before what comes behind it.
+    if piece.many {
+        entry.set_read(Half { stamp: earlier(new.stamp, old.stamp), ..new });
+        return true;
+    }
+    let Some(like) = piece.like(old) else { return false };
+    let both = earlier(old.stamp, new.stamp) & !(KIND | THREADS << OTHER) | READ_MANY | thread_of(like.stamp) << OTHER;
+    entry.set_read(Half { stamp: both, ..old });
+    true
+}
+
+/// `stamp` with the earlier of both clocks.
+#[inline(always)]
+fn earlier(stamp: u64, other: u64) -> u64 {
+    let clock = u64::from(clock_of(stamp).min(clock_of(other)));
+    stamp & !(u64::from(CLOCKS) << CLOCK) | clock << CLOCK
+}
+
+/// Adds bytes to a half that says the same of others.
+#[inline(always)]
+fn extend(entry: &Entry, piece: &Piece, old: Half, kind: u64) -> bool {
+    let put = |half: Half| match kind {
+        READ => entry.set_read(half),
+        _ => entry.set_write(half),
     };
-    if was == 0 {
-        let new = if atomic {
-            ATOMIC
-        } else if kind == AccessKind::Read {
-            READ
-        } else {
-            WRITTEN
-        };
-        return (stamp | new, false);
+    if let Some(like) = piece.like(old)
+        && like.half(kind).stamp == old.stamp
+    {
+        put(Half { mask: old.mask | piece.mask, ..old });
+        return true;
     }
-    if atomic {
-        // Atomic against plain read is left alone: the usual optimistic read.
-        let conflict = was == WRITTEN && !same && !before();
-        return (stamp | ATOMIC, conflict);
+    // One thread's elements one after the other: as of one thread, they may be of one kind.
+    let lone = old.mask & !(unit_mask(old) << (old.mask.trailing_zeros() & 31)) == 0;
+    if !piece.single || !lone || old.kind() != kind || old.unit == ONE {
+        return false;
     }
-    if kind == AccessKind::Read {
-        return match was {
-            READ | READ_MANY if same_block => {
-                if was == READ && same || before() {
-                    (stamp | READ, false)
-                } else if same {
-                    (old, false)
-                } else {
-                    (old & !(THREADS << OTHER | KIND) | me << OTHER | READ_MANY, false)
+    let one = Half { unit: ONE, ..old };
+    let byte = old.mask.trailing_zeros();
+    let stamp = with_thread(old.stamp, thread_of(old.stamp) + u64::from(byte >> old.unit));
+    match piece.like(one) {
+        Some(like) if like.half(kind).stamp == stamp => {
+            put(Half { stamp, mask: old.mask | piece.mask, unit: ONE });
+            true
+        }
+        _ => false,
+    }
+}
+
+/// As many low bits as a thread has bytes.
+#[inline(always)]
+fn unit_mask(half: Half) -> u32 {
+    ((1u64 << (1u32 << half.unit)) - 1) as u32
+}
+
+/// A plain write. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let (old, reads) = (entry.write(), entry.read());
+    if reads.mask & piece.mask != 0 {
+        let clear = !reads.is_cells()
+            && reads.kind() != READ_BLOCKS
+            && (reads.kind() == READ && piece.same(reads) || mine.ordered(cx, reads));
+        if !clear {
+            return false;
+        }
+    }
+    if old.mask & piece.mask != 0 && (old.is_cells() || !(piece.same(old) || mine.ordered(cx, old))) {
+        return false;
+    }
+    if old.mask & !piece.mask == 0 {
+        entry.set_write(piece.half(WRITTEN));
+    } else if old.is_cells() || !extend(entry, piece, old, WRITTEN) {
+        return false;
+    }
+    if reads.mask & piece.mask != 0 {
+        entry.set_read(Half { mask: reads.mask & !piece.mask, ..reads });
+    }
+    true
+}
+
+/// An atomic or strong write. It races with plain writes only: plain reads of what others update atomically are the
+/// usual optimistic read. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let old = entry.write();
+    if old.mask & !piece.mask != 0 || old.is_cells() {
+        return false;
+    }
+    if old.mask != 0 && old.kind() == WRITTEN && !piece.same(old) && !mine.ordered(cx, old) {
+        return false;
+    }
+    entry.set_write(piece.half(ATOMIC));
+    true
+}
+
+/// What becomes of a place, and the cell that the access conflicts with: its thread is who is to blame.
+fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool, mine: &Mine) -> Option<u64> {
+    let me = thread_of(stamp);
+    let by_me = |cell: u64, thread: u64| cell >> BLOCK == mine.block && thread == me;
+    let before = |cell: u64, thread: u64| mine.before(cx, cell, thread as usize / 32, clock_of(cell));
+    let clear = |cell: u64| by_me(cell, thread_of(cell)) || before(cell, thread_of(cell));
+    match mine.effect {
+        Effect::Atomic => {
+            let clash = (*write & KIND == WRITTEN && !clear(*write)).then_some(*write);
+            *write = stamp | ATOMIC;
+            clash
+        }
+        Effect::Read => {
+            let clash = (*write & KIND == WRITTEN && !clear(*write)).then_some(*write);
+            let new = stamp | if many { READ_MANY } else { READ };
+            let old = *read;
+            *read = match old & KIND {
+                READ_BLOCKS => old,
+                READ | READ_MANY if old >> BLOCK == mine.block => {
+                    let late = clock_of(old) > mine.floor && !before(old, thread_of(old));
+                    let late = late || old & KIND == READ_MANY && !before(old, other_of(old));
+                    if !late || old & KIND == READ && by_me(old, thread_of(old)) {
+                        new
+                    } else if old & KIND == READ_MANY {
+                        old
+                    } else if many {
+                        earlier(new, old)
+                    } else {
+                        earlier(old, new) & !(KIND | THREADS << OTHER) | me << OTHER | READ_MANY
+                    }
                 }
-            }
-            READ | READ_MANY | READ_BLOCKS => (stamp | READ_BLOCKS, false),
-            ATOMIC => (old, false),
-            // The write stays what is known: later readers in other blocks must still meet it.
-            _ => (old, !same && !before()),
-        };
-    }
-    let conflict = match was {
-        READ => !same && !before(),
-        READ_MANY => !same_block && !before() || same_block && u64::from((old >> CLOCK) as u32 & CLOCKS) > mine.floor,
-        READ_BLOCKS => {
-            if same_block {
-                !cx.grid.syncs.used_by(cx.block.index)
-            } else {
-                !before()
-            }
+                READ | READ_MANY => stamp & !(THREADS << OTHER) | READ_BLOCKS,
+                _ => new,
+            };
+            clash
         }
-        _ => !same && !before(),
-    };
-    (stamp | WRITTEN, conflict)
+        Effect::Write => {
+            let mut clash = (*write != 0 && !clear(*write)).then_some(*write);
+            let old = *read;
+            if clash.is_none() {
+                clash = match old & KIND {
+                    READ => (!clear(old)).then_some(old),
+                    READ_MANY if !clear(old) => Some(old),
+                    READ_MANY => {
+                        let other = other_of(old);
+                        let clear = by_me(old, other) || before(old, other);
+                        (!clear).then_some(with_thread(old, other))
+                    }
+                    READ_BLOCKS if old >> BLOCK == mine.block => {
+                        (!cx.grid.syncs.used_by(cx.block.index)).then_some(old)
+                    }
+                    READ_BLOCKS => (!before(old, thread_of(old))).then_some(old),
+                    _ => None,
+                };
+            }
+            *write = stamp | WRITTEN;
+            *read = 0;
+            clash
+        }
+    }
 }
 
-/// The cell's threads against which a lane conflicts, reported unless the stores agree.
+/// Reports what lanes conflict with, unless the stores agree.
 #[cold]
-fn conflict<const BYTES: u64>(
+#[inline(never)]
+fn report<const BYTES: u64>(
     cx: &mut Cx<'_>,
     op: &Op,
     at: &Addresses,
-    lane: usize,
     kind: AccessKind,
-    mine: Mine,
-    old: u64,
+    mine: &Mine,
+    conflicts: Conflicts,
 ) {
-    let site = (old >> SITE) as u32 & SITES;
-    let was = old & KIND;
-    let same_block = old >> BLOCK == mine.block;
-    let me = u64::from(cx.warp.index * 32) + lane as u64;
-    let mut thread = (old >> THREAD & THREADS) as u32;
-    if was == READ_MANY && u64::from(thread) == me {
-        thread = (old >> OTHER & THREADS) as u32;
-    }
-    let other = match was {
-        WRITTEN => AccessKind::Write,
-        ATOMIC => AccessKind::Atomic,
-        _ => AccessKind::Read,
-    };
-    if kind == AccessKind::Write
-        && other == AccessKind::Write
-        && site == op.site
-        && cx.stores_same(op, at, lane, if same_block { thread } else { u32::MAX }, BYTES)
-    {
-        return;
-    }
-    let id = if same_block {
-        (was != READ_BLOCKS).then(|| cx.thread_of(thread))
-    } else {
-        // Blocks are kept modulo 65536: a launch with more names the first that fits.
-        let index = (old >> BLOCK) % BLOCKS;
-        (index < cx.grid.blocks).then(|| cx.grid.thread(cx.grid.block_id(index), thread))
-    };
-    cx.global_race(op, at.at[lane], BYTES, lane, kind, (site, id, other));
-}
-
-/// 32 neighbouring accesses that only read. False: look closer; nothing was changed.
-#[inline(always)]
-fn read_span<const BYTES: u64>(cells: &mut [u64], mine: Mine) -> bool {
-    let words = (BYTES / 4) as usize;
-    let mut bad = false;
-    for cell in cells.iter() {
-        bad |= cell & KIND >= WRITTEN;
-    }
-    if bad {
-        return false;
-    }
-    for lane in 0..32 {
-        let stamp = mine.stamp + ((lane as u64) << THREAD);
-        for word in 0..words {
-            let old = cells[lane * words + word];
-            let own_block = old >> BLOCK == mine.block;
-            let ordered = (old >> CLOCK & u64::from(CLOCKS)) <= mine.floor;
-            let same = (old ^ stamp) >> THREAD & THREADS == 0;
-            let me = stamp >> THREAD & THREADS;
-            let many = old & !(THREADS << OTHER | KIND) | me << OTHER | READ_MANY;
-            let in_block = if ordered || same && old & KIND == READ {
-                stamp | READ
-            } else if same {
-                old
-            } else {
-                many
-            };
-            let cross = stamp | READ_BLOCKS;
-            cells[lane * words + word] = if old == 0 {
-                stamp | READ
-            } else if own_block && old & KIND != READ_BLOCKS {
-                in_block
-            } else {
-                cross
-            };
+    for lane in lanes(at.mask) {
+        let Some((_, old)) = conflicts.iter().find(|conflict| conflict.0 == lane) else { continue };
+        let site = (old >> SITE) as u32 & SITES;
+        let was = old & KIND;
+        let same_block = old >> BLOCK == mine.block;
+        let thread = thread_of(*old) as u32;
+        let other = match was {
+            WRITTEN => AccessKind::Write,
+            ATOMIC => AccessKind::Atomic,
+            _ => AccessKind::Read,
+        };
+        if kind == AccessKind::Write
+            && other == AccessKind::Write
+            && site == op.site
+            && cx.stores_same(op, at, lane, if same_block { thread } else { u32::MAX }, BYTES)
+        {
+            continue;
         }
+        let id = if same_block {
+            (was != READ_BLOCKS).then(|| cx.thread_of(thread))
+        } else {
+            // Blocks are kept modulo 65536: a launch with more names the first that fits.
+            let index = (old >> BLOCK) % BLOCKS;
+            (index < cx.grid.blocks).then(|| cx.grid.thread(cx.grid.block_id(index), thread))
+        };
+        cx.global_race(op, at.at[lane], BYTES, lane, kind, (site, id, other));
     }
-    true
-}
-
-/// 32 neighbouring writes to places that nobody else touched, or that the own block touched before its last barrier.
-#[inline(always)]
-fn write_span<const BYTES: u64>(cells: &mut [u64], mine: Mine) -> bool {
-    let words = (BYTES / 4) as usize;
-    let mut bad = false;
-    for lane in 0..32 {
-        let stamp = mine.stamp + ((lane as u64) << THREAD);
-        for word in 0..words {
-            let old = cells[lane * words + word];
-            let own_block = old >> BLOCK == mine.block;
-            let ordered = (old >> CLOCK & u64::from(CLOCKS)) <= mine.floor;
-            let same = (old ^ stamp) >> THREAD & THREADS == 0 && matches!(old & KIND, READ | WRITTEN);
-            bad |= !(old == 0 || own_block && old & KIND != READ_BLOCKS && (ordered || same));
-        }
-    }
-    if bad {
-        return false;
-    }
-    for lane in 0..32 {
-        let stamp = mine.stamp + ((lane as u64) << THREAD) | WRITTEN;
-        for word in 0..words {
-            cells[lane * words + word] = stamp;
-        }
-    }
-    true
 }

@@ -299,12 +299,9 @@ impl Cx<'_> {
                 let index = regions.partition_point(|region| region.base <= address);
                 if let Some(region) = index.checked_sub(1).map(|index| &regions[index])
                     && !region.freed
-                    && !region.init.is_null()
                     && address.saturating_add(bytes) <= region.end
                 {
-                    // SAFETY: the region describes a live slice of the memory that this launch owns.
-                    let bits = unsafe { std::slice::from_raw_parts(region.init, region.init_words) };
-                    clear_bits(bits, address - region.base, bytes);
+                    region.unwrite(address - region.base, bytes);
                 }
             }
             _ => {}

@@ -7,7 +7,7 @@
 
 pub mod trace;
 
-use crate::exec::access::Addresses;
+use crate::exec::access::{Addresses, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
@@ -170,21 +170,29 @@ fn add_site(counters: &mut Counters, site: &Site, returns: bool) {
     }
 }
 
-/// Distinct 32-byte sectors of a warp access.
+/// Distinct 32-byte sectors of a warp access. Inactive lanes repeat the first active one.
 #[inline(always)]
 pub fn sectors(at: &Addresses, bytes: u64) -> u64 {
     let first = at.low / 32;
     let last = (at.high + bytes - 1) / 32;
-    if at.contiguous || first == last {
+    if at.contiguous || first == last || at.low == at.high {
         return last - first + 1;
     }
-    if at.low == at.high {
-        return last - first + 1;
+    // Aligned accesses stay inside one sector, and going up (or staying) each new one differs from the one before.
+    let (mut across, mut down, mut steps) = (0, 0, 1);
+    for lane in 0..32 {
+        across |= at.at[lane] / 32 ^ (at.at[lane] + bytes - 1) / 32;
+    }
+    for lane in 1..32 {
+        down |= u64::from(at.at[lane] < at.at[lane - 1]);
+        steps += u64::from(at.at[lane] / 32 != at.at[lane - 1] / 32);
+    }
+    if across == 0 && down == 0 {
+        return steps;
     }
     if last - first < 64 {
         let mut seen = 0u64;
         for lane in 0..32 {
-            // Inactive lanes repeat the first active one.
             let from = at.at[lane] / 32 - first;
             let to = (at.at[lane] + bytes - 1) / 32 - first;
             seen |= 1 << from | 1 << to;
@@ -192,6 +200,59 @@ pub fn sectors(at: &Addresses, bytes: u64) -> u64 {
         return u64::from(seen.count_ones());
     }
     sectors_far(at, bytes)
+}
+
+/// Sectors of an aligned access in runs; None when the lanes must be looked at.
+#[inline(always)]
+fn sectors_of_runs<const BYTES: u64>(runs: &Runs) -> Option<u64> {
+    if runs.count == 1 {
+        return Some(if runs.step > 32 { 32 } else { (runs.high + BYTES - 1) / 32 - runs.low / 32 + 1 });
+    }
+    let span = (runs.lanes() as u64 - 1) * runs.step + BYTES - 1;
+    // Sectors `open..next` are known to be touched; groups mostly go up or repeat.
+    let (mut count, mut open, mut next) = (0, 0, 0);
+    for start in runs.starts() {
+        let (first, last) = (start / 32, (start + span) / 32);
+        if count > 0 && first < open {
+            return None;
+        }
+        if count == 0 || first > next {
+            open = first;
+            next = first;
+        }
+        count += (last + 1).saturating_sub(next);
+        next = next.max(last + 1);
+    }
+    Some(count)
+}
+
+/// Wavefronts and bank conflicts of a shared access in runs; None when the lanes must be looked at.
+#[inline(always)]
+fn wavefronts_of_runs<const BYTES: u64>(runs: &Runs) -> Option<(u64, u64)> {
+    let words = |a: u64, b: u64| b.abs_diff(a) / 4;
+    match (runs.count, runs.step) {
+        // One word (or two, or four, side by side) for all lanes.
+        (1, 0) => Some((if BYTES > 8 { 2 } else { 1 }, 0)),
+        // Neighbours fill all banks the same number of times.
+        (1, step) if step == BYTES => Some((if BYTES <= 4 { 1 } else { BYTES / 4 }, 0)),
+        // Columns: as many lanes meet in a bank as the step has factors of two.
+        (1, step) if BYTES == 4 && step % 4 == 0 => {
+            let ways = 1 << (step / 4).trailing_zeros().min(5);
+            Some((ways, ways - 1))
+        }
+        (2, 0) if BYTES == 4 => {
+            let distance = words(runs.starts[0], runs.starts[1]);
+            let clash = distance != 0 && distance.is_multiple_of(32);
+            Some(if clash { (2, 1) } else { (1, 0) })
+        }
+        // Two rows of 16 words: free side by side, or where they share words and together pass no bank twice.
+        (2, 4) if BYTES == 4 => {
+            let distance = words(runs.starts[0], runs.starts[1]);
+            let clash = distance > 16 && distance % 32 != 16;
+            Some(if clash { (2, 1) } else { (1, 0) })
+        }
+        _ => None,
+    }
 }
 
 #[inline(never)]
@@ -240,8 +301,8 @@ pub fn wavefronts(at: &Addresses, bytes: u64) -> (u64, u64) {
 
 /// One pass over the banks.
 fn pass(at: &Addresses, mask: u32, bytes: u64) -> (u64, u64) {
-    // Distinct words of each bank, kept as short lists.
-    let mut words = [[0u32; 32]; 32];
+    // Distinct words of each bank, kept as short lists of which only `count` are set.
+    let mut words = [[std::mem::MaybeUninit::<u32>::uninit(); 32]; 32];
     let mut count = [0u8; 32];
     let mut total = 0;
     let mut most = 0;
@@ -251,9 +312,11 @@ fn pass(at: &Addresses, mask: u32, bytes: u64) -> (u64, u64) {
         for word in first..=last {
             let bank = (word % 32) as usize;
             let used = count[bank] as usize;
-            if !words[bank][..used].contains(&word) {
+            // SAFETY: the first `used` words of a bank were written when they were counted.
+            let known = words[bank][..used].iter().any(|seen| unsafe { seen.assume_init() } == word);
+            if !known {
                 if used < 32 {
-                    words[bank][used] = word;
+                    words[bank][used].write(word);
                     count[bank] += 1;
                 }
                 most = most.max(used + 1);
@@ -266,6 +329,40 @@ fn pass(at: &Addresses, mask: u32, bytes: u64) -> (u64, u64) {
 }
 
 impl Cx<'_> {
+    /// Counts an access in runs. False: its lanes must be looked at.
+    #[inline(always)]
+    pub fn count_runs<const BYTES: u64>(&mut self, op: &Op, window: Window, runs: &Runs, kind: AccessKind) -> bool {
+        let (space, cost) = match window {
+            Window::Global => (1, sectors_of_runs::<BYTES>(runs).map(|sectors| (sectors, 0))),
+            Window::Shared => (2, wavefronts_of_runs::<BYTES>(runs)),
+            Window::Local => return false,
+            _ => return true,
+        };
+        let Some((cost, conflicts)) = cost else { return false };
+        self.add_access::<BYTES>(op, space, cost, conflicts, 32, kind);
+        true
+    }
+
+    #[inline(always)]
+    fn add_access<const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        space: u8,
+        cost: u64,
+        conflicts: u64,
+        lanes: u64,
+        kind: AccessKind,
+    ) {
+        let site = &mut self.worker.counts.sites[op.site as usize][space as usize - 1];
+        site.requests += 1;
+        site.cost += cost;
+        site.conflicts += conflicts;
+        site.bytes += BYTES * lanes;
+        site.space = space;
+        site.kind = Some(kind);
+        self.worker.last_cost = cost as u32;
+    }
+
     #[inline(always)]
     pub fn count_access<const BYTES: u64>(&mut self, op: &Op, window: Window, at: &Addresses, kind: AccessKind) {
         let (space, cost, conflicts) = match window {
@@ -278,14 +375,7 @@ impl Cx<'_> {
             Window::Local => (3, local_sectors(at, BYTES), 0),
             _ => return,
         };
-        let site = &mut self.worker.counts.sites[op.site as usize][space as usize - 1];
-        site.requests += 1;
-        site.cost += cost;
-        site.conflicts += conflicts;
-        site.bytes += BYTES * u64::from(at.mask.count_ones());
-        site.space = space;
-        site.kind = Some(kind);
-        self.worker.last_cost = cost as u32;
+        self.add_access::<BYTES>(op, space, cost, conflicts, u64::from(at.mask.count_ones()), kind);
     }
 }
 

@@ -636,8 +636,25 @@ impl Cx<'_> {
         ));
     }
 
-    /// The interpreter loop.
+    /// The interpreter loop, in the form for this machine.
     fn run_split(&mut self, fuel: &mut u64) -> Leave {
+        #[cfg(target_arch = "x86_64")]
+        if super::lanes::wide() {
+            // SAFETY: the machine has the features.
+            return unsafe { self.run_split_wide(fuel) };
+        }
+        self.run_split_inner(fuel)
+    }
+
+    /// Counting lanes is one instruction here, and a dozen without.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn run_split_wide(&mut self, fuel: &mut u64) -> Leave {
+        self.run_split_inner(fuel)
+    }
+
+    #[inline(always)]
+    fn run_split_inner(&mut self, fuel: &mut u64) -> Leave {
         let code = self.image().code.as_ptr();
         let count = self.watch & watch::COUNT != 0;
         // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.

@@ -116,9 +116,23 @@ pub struct Image {
     pub uses_alloca: bool,
     pub uses_heap: bool,
     pub uses_workspace: bool,
+    /// For each site the first one of the same source line, made when first asked for.
+    pub(crate) line_sites: std::sync::OnceLock<Vec<u32>>,
 }
 
 impl Image {
+    /// For each site the first one that stands at the same source line, or itself: all that a report says of a read.
+    pub fn line_sites(&self) -> &[u32] {
+        self.line_sites.get_or_init(|| {
+            let mut first = std::collections::BTreeMap::new();
+            let site_of = |(site, found): (usize, &Site)| match self.source(found.pc) {
+                Some(source) => *first.entry(source).or_insert(site as u32),
+                None => site as u32,
+            };
+            self.sites.iter().enumerate().map(site_of).collect()
+        })
+    }
+
     pub fn source(&self, pc: u32) -> Option<SourceLine> {
         let info = self.infos.get(pc as usize)?;
         info.source.map(|index| self.sources[index as usize].clone())

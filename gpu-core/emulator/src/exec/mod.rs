@@ -1,6 +1,8 @@
 //! The interpreter: lanes, warps with reconvergence, blocks, the grid, memory spaces.
 
 pub mod access;
+pub mod address;
+pub mod bad_access;
 pub mod block;
 pub mod cx;
 pub mod fault;
@@ -9,4 +11,5 @@ pub mod image;
 pub mod lanes;
 pub mod op;
 pub mod space;
+pub mod transfer;
 pub mod warp;

@@ -168,11 +168,7 @@ fn renew(cx: &Cx<'_>, address: u64, bytes: u64) {
     if cx.watch & crate::exec::cx::watch::RACE != 0 {
         cx.grid.races.forget(region.shadow as usize, offset, bytes);
     }
-    if !region.init.is_null() {
-        // SAFETY: the region describes a live slice of the memory that this launch owns.
-        let bits = unsafe { std::slice::from_raw_parts(region.init, region.init_words) };
-        crate::memory::clear_bits(bits, offset, bytes);
-    }
+    region.unwrite(offset, bytes);
 }
 
 unsafe fn free(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {

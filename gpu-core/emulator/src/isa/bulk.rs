@@ -157,6 +157,8 @@ pub struct Span {
     init: *const std::sync::atomic::AtomicU64,
     words: usize,
     pub first_bit: u64,
+    /// The array's claim that all of it is written; null for shared memory.
+    all_written: *const std::sync::atomic::AtomicBool,
 }
 
 impl Span {
@@ -206,6 +208,7 @@ impl Cx<'_> {
                 init: block.shared_init.as_ptr(),
                 words: block.shared_init.len(),
                 first_bit: offset,
+                all_written: std::ptr::null(),
             })
         }
     }
@@ -220,6 +223,7 @@ impl Cx<'_> {
                 init: region.init,
                 words: region.init_words,
                 first_bit: address - region.base,
+                all_written: region.all_written,
             }),
             None => {
                 let text = format!("copies {bytes} bytes at global address {address:#x}, outside every array");
@@ -359,6 +363,10 @@ fn carry_init(from: &Span, to: &Span, bytes: u64) {
         set_bits(target, to.first_bit, bytes);
         return;
     }
+    // SAFETY: null or part of the allocation, which the launch holds.
+    if let Some(claim) = unsafe { to.all_written.as_ref() } {
+        claim.store(false, std::sync::atomic::Ordering::Relaxed);
+    }
     for byte in 0..bytes {
         if all_bits(source, from.first_bit + byte, 1) {
             set_bits(target, to.first_bit + byte, 1);
@@ -454,7 +462,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                         return None;
                     }
                     let place = span.pointer.add(offset as usize);
-                    let inner = Span { pointer: place, init: span.init, words: span.words, first_bit: base + offset };
+                    let inner = Span { pointer: place, first_bit: base + offset, ..span };
                     if !here {
                         if load {
                             fill(place, unit as usize, map.nan_fill, map.element);

@@ -7,7 +7,7 @@ use super::Ty;
 use super::matrix::{intern, registers, row, whole_warp};
 use super::memory::{class_of, place, space};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{AddressWord, Addresses, Found, addresses, window_code, window_from};
+use crate::exec::access::{AddressWord, Addresses, Found, addresses, gathered, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::blend;
 use crate::exec::op::{Flow, Op, Slot, Taint};
@@ -343,18 +343,6 @@ pub fn wmma_load(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 
 pub fn wmma_store(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     wmma_transfer(e, i, true)
-}
-
-/// Addresses from explicit values.
-pub fn gathered(at: [u64; 32], mask: u32, bytes: u64) -> Addresses {
-    let (mut low, mut high) = (at[0], at[0]);
-    let mut contiguous = mask == u32::MAX;
-    for (lane, &address) in at.iter().enumerate() {
-        low = low.min(address);
-        high = high.max(address);
-        contiguous &= address == at[0].wrapping_add(lane as u64 * bytes);
-    }
-    Addresses { at, mask, low, high, contiguous }
 }
 
 unsafe fn run_transfer<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {

@@ -74,6 +74,14 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         return Flow::Next;
     }
     let launch = cx.grid.launch;
+    if op.imm < 12 {
+        // Every kernel asks for these, so they skip the names below.
+        let axis = op.imm as usize % 3;
+        let value = [launch.block, cx.block.id, launch.grid][op.imm as usize / 3 - 1][axis];
+        // SAFETY: slots of a decoded instruction.
+        unsafe { crate::exec::lanes::blend(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
+        return Flow::Next;
+    }
     let axis = match name.as_bytes().last() {
         Some(b'y') => 1,
         Some(b'z') => 2,

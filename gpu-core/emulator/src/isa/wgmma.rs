@@ -8,9 +8,8 @@ use std::sync::{Mutex, OnceLock};
 
 use super::Ty;
 use super::matrix::{intern, registers, report_undefined, row, whole_warp};
-use super::matrix_memory::gathered;
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{Found, window_code};
+use crate::exec::access::{Found, gathered, window_code};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::blend;
 use crate::exec::op::{Flow, Op, Slot, Taint};

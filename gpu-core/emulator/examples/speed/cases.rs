@@ -1,0 +1,81 @@
+//! The kernels that are timed.
+
+use std::sync::atomic::AtomicBool;
+
+use ptx_emulator::{Launch, Memory, Module, Options, Outcome, launch};
+
+const VADD: &str = include_str!("../../tests/ptx/vadd.sm_90a.ptx");
+const SPEED: &str = include_str!("../../tests/ptx/speed.sm_90a.ptx");
+const MMA: &str = include_str!("mma.ptx");
+
+/// A kernel with its shape: three buffers of `words` floats and one number.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub name: &'static str,
+    pub kernel: &'static str,
+    ptx: &'static str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    pub words: u64,
+    n: u32,
+}
+
+impl Case {
+    const fn new(name: &'static str, ptx: &'static str, grid: [u32; 2], block: [u32; 2], words: u64, n: u32) -> Case {
+        let [gx, gy] = grid;
+        let [bx, by] = block;
+        Case { name, kernel: name, ptx, grid: [gx, gy, 1], block: [bx, by, 1], words, n }
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Neighbouring threads access neighbouring addresses.
+pub const COALESCED: &[Case] = &[
+    Case::new("vadd", VADD, [4096, 1], [256, 1], MIB, MIB as u32),
+    Case::new("matmul", SPEED, [16, 16], [16, 16], 65536, 256),
+    Case::new("tiled", SPEED, [8, 8], [32, 32], 65536, 256),
+    Case::new("reduce", SPEED, [4096, 1], [256, 1], MIB, MIB as u32),
+];
+/// Neighbouring threads are 128 bytes apart.
+pub const STRIDED: Case = Case::new("strided", SPEED, [128, 1], [256, 1], MIB, MIB as u32);
+/// Matrix instructions, 1024 of them in each of 64 warps.
+pub const MATRIX: Case = Case::new("mma", MMA, [64, 1], [32, 1], 4096, 0);
+pub const MATRIX_COUNT: u64 = 64 * 1024;
+pub const BIG_TILED: Case = Case { name: "tiled 1024^3", ..Case::new("tiled", SPEED, [32, 32], [32, 32], MIB, 1024) };
+pub const NUMBA_VADD: Case = Case::new("vadd", VADD, [256, 1], [256, 1], 65536, 65536);
+pub const NUMBA_MATMUL: Case = Case::new("matmul", SPEED, [4, 4], [16, 16], 4096, 64);
+/// Three buffers of 128 MiB.
+pub const BIG_VADD: Case = Case::new("vadd", VADD, [131072, 1], [256, 1], 32 * MIB, 32 * MIB as u32);
+
+/// A case that is ready to run.
+pub struct Ready {
+    module: Module,
+    memory: Memory,
+    launch: Launch,
+}
+
+impl Ready {
+    pub fn new(case: &Case) -> Ready {
+        let module = Module::load(case.ptx).expect("own PTX");
+        let mut memory = Memory::new(4 << 30);
+        let mut launch = Launch::new(case.kernel, case.grid, case.block);
+        for name in ["a", "b", "c"] {
+            let address = memory.alloc(name, 4 * case.words).expect("fits");
+            // The result is left unwritten, as a learner's would be.
+            if name != "c" {
+                let bytes: Vec<u8> = (0..case.words).flat_map(|i| ((i % 7) as f32).to_le_bytes()).collect();
+                memory.write(address, &bytes).expect("inside");
+            }
+            launch = launch.arg_u64(address);
+        }
+        Ready { module, memory, launch: launch.arg_u32(case.n) }
+    }
+
+    /// Runs it once; it must be clean.
+    pub fn run(&mut self, options: &Options) -> Outcome {
+        let outcome = launch(&self.module, &mut self.memory, &self.launch, options, &AtomicBool::new(false));
+        assert!(outcome.completed && outcome.faults.is_empty(), "{:?}", outcome.faults.first());
+        outcome
+    }
+}

@@ -1,0 +1,501 @@
+//! What the race check of global memory remembers: two summaries per 32-byte sector, one of the last writes and one of
+//! the reads since, in pages made when they are touched.
+//!
+//! A warp mostly touches whole sectors, thread after thread, so one stamp with "which bytes" and "how many bytes each
+//! thread" describes all of them. A sector that threads share in other ways gets a cell per 4 bytes, or per byte where
+//! something smaller is accessed.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Bytes of memory that one page covers.
+pub const PAGE: u64 = 4096;
+pub const SECTOR: u64 = 32;
+const SECTORS: usize = (PAGE / SECTOR) as usize;
+
+// A cell or stamp: block 16 | clock 12 | site 13 | thread 10 | other thread 10 | kind 3. Blocks are kept modulo 65536
+// and clocks count from the start of the block; what does not fit is never reported, so the limits cost detections,
+// not alarms.
+pub const BLOCKS: u64 = 1 << 16;
+pub const BLOCK: u32 = 48;
+pub const CLOCK: u32 = 36;
+pub const CLOCKS: u32 = (1 << 12) - 1;
+pub const SITE: u32 = 23;
+pub const SITES: u32 = (1 << 13) - 1;
+pub const THREAD: u32 = 13;
+pub const OTHER: u32 = 3;
+pub const THREADS: u64 = 0x3ff;
+pub const KIND: u64 = 7;
+
+pub const READ: u64 = 1;
+/// Read by several threads of the block, unordered among themselves.
+pub const READ_MANY: u64 = 2;
+/// Read by several blocks.
+pub const READ_BLOCKS: u64 = 3;
+pub const WRITTEN: u64 = 4;
+pub const ATOMIC: u64 = 5;
+
+/// Unit of a summary whose bytes are all of one thread.
+pub const ONE: u8 = 5;
+/// In place of a unit: the stamp is an index into the page's cells, of 4 bytes or of 1.
+const WORDS: u8 = 0xfe;
+const BYTES: u8 = 0xff;
+
+/// Sets the thread of a cell.
+#[inline(always)]
+pub fn with_thread(cell: u64, thread: u64) -> u64 {
+    cell & !(THREADS << THREAD) | (thread & THREADS) << THREAD
+}
+
+#[inline(always)]
+pub fn thread_of(cell: u64) -> u64 {
+    cell >> THREAD & THREADS
+}
+
+#[inline(always)]
+pub fn other_of(cell: u64) -> u64 {
+    cell >> OTHER & THREADS
+}
+
+#[inline(always)]
+pub fn clock_of(cell: u64) -> u32 {
+    (cell >> CLOCK) as u32 & CLOCKS
+}
+
+/// A summary of one side of a sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// As a cell; its threads are those of byte 0, whether or not that byte is meant.
+    pub stamp: u64,
+    /// Which bytes it is about.
+    pub mask: u32,
+    /// log2 of the bytes of each thread: byte i is of thread + (i >> unit).
+    pub unit: u8,
+}
+
+impl Half {
+    pub const NONE: Half = Half { stamp: 0, mask: 0, unit: ONE };
+
+    /// True when the sector has cells instead.
+    #[inline(always)]
+    pub fn is_cells(self) -> bool {
+        self.unit >= WORDS
+    }
+
+    #[inline(always)]
+    pub fn kind(self) -> u64 {
+        self.stamp & KIND
+    }
+
+    /// What it says of one byte, as a cell.
+    #[inline(always)]
+    pub fn cell(self, byte: u32) -> u64 {
+        if self.mask >> byte & 1 == 0 {
+            return 0;
+        }
+        let shift = u64::from(byte >> self.unit);
+        let stamp = with_thread(self.stamp, thread_of(self.stamp) + shift);
+        if self.kind() != READ_MANY {
+            return stamp;
+        }
+        stamp & !(THREADS << OTHER) | (other_of(stamp) + shift & THREADS) << OTHER
+    }
+
+    /// Warps of its first and last thread.
+    #[inline(always)]
+    pub fn warps(self) -> (usize, usize) {
+        let thread = |byte: u32| thread_of(self.stamp) + u64::from(byte >> self.unit) & THREADS;
+        let (first, last) = (self.mask.trailing_zeros() & 31, 31 - (self.mask.leading_zeros() & 31));
+        (thread(first) as usize / 32, thread(last) as usize / 32)
+    }
+}
+
+/// What is known of one sector: 32 bytes of memory, 32 bytes of this, so that touching it costs one cache line.
+#[repr(align(32))]
+pub struct Entry {
+    stamps: [AtomicU64; 2],
+    masks: [AtomicU32; 2],
+    /// The launch that it is from: all else is void in any other.
+    generation: AtomicU32,
+    units: [AtomicU8; 2],
+}
+
+const READS: usize = 0;
+const WRITES: usize = 1;
+
+impl Entry {
+    const VOID: Entry = Entry {
+        stamps: [const { AtomicU64::new(0) }; 2],
+        masks: [const { AtomicU32::new(0) }; 2],
+        generation: AtomicU32::new(0),
+        units: [const { AtomicU8::new(ONE) }; 2],
+    };
+
+    #[inline(always)]
+    fn get(&self, side: usize) -> Half {
+        Half {
+            stamp: self.stamps[side].load(Ordering::Relaxed),
+            mask: self.masks[side].load(Ordering::Relaxed),
+            unit: self.units[side].load(Ordering::Relaxed),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&self, side: usize, half: Half) {
+        self.stamps[side].store(half.stamp, Ordering::Relaxed);
+        self.masks[side].store(half.mask, Ordering::Relaxed);
+        self.units[side].store(half.unit, Ordering::Relaxed);
+    }
+
+    /// False when nobody touched the sector in this launch.
+    #[inline(always)]
+    pub fn is_of(&self, generation: u32) -> bool {
+        self.generation.load(Ordering::Acquire) == generation
+    }
+
+    /// First touch in this launch.
+    #[inline(always)]
+    pub fn start(&self, generation: u32, read: Half, write: Half) {
+        self.set(READS, read);
+        self.set(WRITES, write);
+        self.generation.store(generation, Ordering::Release);
+    }
+
+    #[inline(always)]
+    pub fn write(&self) -> Half {
+        self.get(WRITES)
+    }
+
+    #[inline(always)]
+    pub fn read(&self) -> Half {
+        self.get(READS)
+    }
+
+    #[inline(always)]
+    pub fn set_write(&self, half: Half) {
+        self.set(WRITES, half);
+    }
+
+    #[inline(always)]
+    pub fn set_read(&self, half: Half) {
+        self.set(READS, half);
+    }
+}
+
+/// Cells of the sectors that need them.
+#[derive(Default)]
+struct Cells {
+    words: Vec<[u64; 8]>,
+    bytes: Vec<[u64; 32]>,
+    free_words: Vec<u32>,
+    free_bytes: Vec<u32>,
+}
+
+#[repr(C, align(64))]
+pub struct Page {
+    entries: [Entry; SECTORS],
+    lock: AtomicBool,
+    cells: UnsafeCell<Cells>,
+}
+
+// SAFETY: `cells` is used only by who holds the lock, or by the only worker; the rest is atomic.
+unsafe impl Sync for Page {}
+
+/// A sector spread out into cells of `1 << shift` bytes; those beyond its 32 bytes mean nothing.
+pub struct Spread {
+    pub cells: [u64; 32],
+    pub shift: u32,
+}
+
+impl Page {
+    fn new() -> Page {
+        Page { entries: [Entry::VOID; SECTORS], lock: AtomicBool::new(false), cells: UnsafeCell::new(Cells::default()) }
+    }
+
+    /// What is known of sector `number` of the memory that the page is part of.
+    #[inline(always)]
+    pub fn entry(&self, number: u64) -> &Entry {
+        &self.entries[number as usize % SECTORS]
+    }
+}
+
+/// Whether a mask of bytes consists of whole words.
+fn is_words(mask: u32) -> bool {
+    (mask & 0x1111_1111) * 15 == mask
+}
+
+/// Pages that a launch gave back, for the next one: making them new costs several times as much.
+#[derive(Clone, Default)]
+pub struct Pool(Arc<Mutex<Vec<Box<Page>>>>);
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pool")
+    }
+}
+
+impl Pool {
+    fn pages(&self) -> std::sync::MutexGuard<'_, Vec<Box<Page>>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The pages of all allocations of a launch.
+pub struct Pages {
+    tables: Vec<Vec<AtomicPtr<Page>>>,
+    pool: Pool,
+    used: AtomicU64,
+    limit: u64,
+    full: AtomicBool,
+    shared_by_workers: bool,
+    /// Number of this launch in the process, never 0 (but after 2^32 launches).
+    pub generation: u32,
+}
+
+static LAUNCHES: AtomicU32 = AtomicU32::new(1);
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let mut pool = self.pool.pages();
+        for page in self.tables.iter_mut().flatten() {
+            let pointer = *page.get_mut();
+            if !pointer.is_null() {
+                // SAFETY: made by `Box::into_raw` in `page`, and taken back once.
+                pool.push(unsafe { Box::from_raw(pointer) });
+            }
+        }
+    }
+}
+
+impl Pages {
+    /// Pages for allocations of these sizes; at most `limit` bytes of them are made.
+    pub fn new(sizes: &[u64], limit: u64, workers: usize, pool: Pool) -> Pages {
+        Pages {
+            tables: sizes
+                .iter()
+                .map(|bytes| (0..bytes.div_ceil(PAGE)).map(|_| AtomicPtr::default()).collect())
+                .collect(),
+            pool,
+            used: AtomicU64::new(0),
+            limit,
+            full: AtomicBool::new(false),
+            shared_by_workers: workers > 1,
+            generation: LAUNCHES.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// True when memory ran out and some accesses were not checked.
+    pub fn incomplete(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` out of the limit.
+    fn take(&self, bytes: u64) -> bool {
+        let fits = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.limit;
+        if !fits {
+            self.full.store(true, Ordering::Relaxed);
+        }
+        fits
+    }
+
+    #[inline(always)]
+    pub fn page(&self, table: usize, index: usize) -> Option<&Page> {
+        let cell = self.tables.get(table)?.get(index)?;
+        let pointer = cell.load(Ordering::Acquire);
+        if pointer.is_null() {
+            return self.make(cell);
+        }
+        // SAFETY: pages live as long as the tables.
+        Some(unsafe { &*pointer })
+    }
+
+    #[inline(never)]
+    fn make(&self, cell: &AtomicPtr<Page>) -> Option<&Page> {
+        if !self.take(size_of::<Page>() as u64) {
+            return None;
+        }
+        let used = self.pool.pages().pop();
+        let made = match used {
+            Some(mut page) => {
+                *page.cells.get_mut() = Cells::default();
+                page
+            }
+            None => Box::new(Page::new()),
+        };
+        let made = Box::into_raw(made);
+        match cell.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: pages live as long as the tables.
+            Ok(_) => Some(unsafe { &*made }),
+            Err(other) => {
+                // SAFETY: nobody else has seen `made`; `other` lives as long as the tables.
+                unsafe {
+                    self.pool.pages().push(Box::from_raw(made));
+                    Some(&*other)
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn lock(&self, page: &Page) {
+        if self.shared_by_workers {
+            while page.lock.swap(true, Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn unlock(&self, page: &Page) {
+        if self.shared_by_workers {
+            page.lock.store(false, Ordering::Release);
+        }
+    }
+
+    /// Cell size (as a shift) at which a half and an access to `mask` can be told exactly.
+    pub fn shift_of(half: Half, mask: u32) -> u32 {
+        let fine = match half.unit {
+            WORDS => false,
+            BYTES => true,
+            _ => half.mask != 0 && (half.unit < 2 || !is_words(half.mask)),
+        };
+        if fine || !is_words(mask) { 0 } else { 2 }
+    }
+
+    /// Spreads a half into cells of `1 << shift` bytes. The page must be locked.
+    pub fn spread(&self, page: &Page, half: Half, shift: u32) -> Spread {
+        // SAFETY: locked, or this is the only worker.
+        let stored = unsafe { &*page.cells.get() };
+        let mut cells = [0; 32];
+        match (half.unit, shift) {
+            (WORDS, 2) => cells[..8].copy_from_slice(&stored.words[half.stamp as usize]),
+            (BYTES, 0) => cells = stored.bytes[half.stamp as usize],
+            _ => {
+                for (index, cell) in cells.iter_mut().enumerate().take(32 >> shift) {
+                    let byte = index << shift;
+                    *cell = match half.unit {
+                        WORDS => stored.words[half.stamp as usize][byte / 4],
+                        BYTES => stored.bytes[half.stamp as usize][byte],
+                        _ => half.cell(byte as u32),
+                    };
+                }
+            }
+        }
+        Spread { cells, shift }
+    }
+
+    /// Puts cells back in place of `old`: as a summary with one of `units` if they allow it. The page must be locked.
+    pub fn gather(&self, page: &Page, old: Half, spread: &Spread, units: [u8; 3]) -> Half {
+        // SAFETY: locked, or this is the only worker.
+        let stored = unsafe { &mut *page.cells.get() };
+        let shift = spread.shift;
+        let cells = &spread.cells[..32 >> shift];
+        let summary = units.into_iter().filter(|unit| *unit <= ONE).find_map(|unit| summarise(cells, shift, unit));
+        let keep = match (old.unit, shift, &summary) {
+            (WORDS, 2, None) | (BYTES, 0, None) => Some(old.stamp as usize),
+            (WORDS, ..) => {
+                stored.free_words.push(old.stamp as u32);
+                None
+            }
+            (BYTES, ..) => {
+                stored.free_bytes.push(old.stamp as u32);
+                None
+            }
+            _ => None,
+        };
+        if let Some(summary) = summary {
+            return summary;
+        }
+        let (list_unit, index) = if shift == 2 {
+            let mut words = [0; 8];
+            words.copy_from_slice(cells);
+            (WORDS, self.place(&mut stored.words, &mut stored.free_words, keep, words))
+        } else {
+            (BYTES, self.place(&mut stored.bytes, &mut stored.free_bytes, keep, spread.cells))
+        };
+        match index {
+            Some(index) => Half { stamp: index as u64, mask: u32::MAX, unit: list_unit },
+            None => Half::NONE,
+        }
+    }
+
+    fn place<T>(&self, list: &mut Vec<T>, free: &mut Vec<u32>, keep: Option<usize>, value: T) -> Option<usize> {
+        let index = match keep.or_else(|| free.pop().map(|index| index as usize)) {
+            Some(index) => index,
+            None => {
+                if !self.take(size_of::<T>() as u64) {
+                    return None;
+                }
+                list.push(value);
+                return Some(list.len() - 1);
+            }
+        };
+        list[index] = value;
+        Some(index)
+    }
+}
+
+/// One half that says the same as cells, if they are of one kind, place and time and their threads go up by `unit`.
+fn summarise(cells: &[u64], shift: u32, unit: u8) -> Option<Half> {
+    let Some(first) = cells.iter().position(|cell| *cell != 0) else { return Some(Half::NONE) };
+    let units = |index: usize| ((index << shift) >> unit) as u64;
+    let base = cells[first];
+    let stamp = with_thread(base, thread_of(base).wrapping_sub(units(first)));
+    let stamp = if base & KIND == READ_MANY {
+        stamp & !(THREADS << OTHER) | (other_of(base).wrapping_sub(units(first)) & THREADS) << OTHER
+    } else {
+        stamp
+    };
+    let mut half = Half { stamp, mask: 0, unit };
+    for (index, cell) in cells.iter().enumerate() {
+        if *cell != 0 {
+            half.mask |= ((1u64 << (1 << shift)) - 1 << (index << shift)) as u32;
+        }
+    }
+    let same = |index: usize| cells[index] == half.cell((index << shift) as u32);
+    (0..cells.len()).all(same).then_some(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_says_the_same_as_its_cells() {
+        let pages = Pages::new(&[PAGE], 1 << 20, 1, Pool::default());
+        let page = pages.page(0, 0).expect("room");
+        for unit in 0..=ONE {
+            for mask in [0xffff_ffff, 0x0000_00f0, 0xffff_0000, 0x0f0f_00ff] {
+                for kind in [READ, READ_MANY, READ_BLOCKS, WRITTEN, ATOMIC] {
+                    let other = if kind == READ_MANY { 0x155 << OTHER } else { 0 };
+                    let half = Half { stamp: 7 << BLOCK | 3 << CLOCK | 1020 << THREAD | other | kind, mask, unit };
+                    let shift = Pages::shift_of(half, mask);
+                    let spread = pages.spread(page, half, shift);
+                    let again = pages.gather(page, half, &spread, [unit; 3]);
+                    assert_eq!(again, half, "unit {unit} mask {mask:#x} kind {kind}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cells_of_different_threads_are_kept_and_freed() {
+        let pages = Pages::new(&[PAGE], 1 << 20, 1, Pool::default());
+        let page = pages.page(0, 0).expect("room");
+        let mut spread = Spread { cells: [0; 32], shift: 2 };
+        for (index, cell) in spread.cells.iter_mut().enumerate().take(8) {
+            *cell = 1 << BLOCK | (index as u64 * 5 % 7) << THREAD | READ;
+        }
+        let kept = pages.gather(page, Half::NONE, &spread, [2, ONE, 0]);
+        assert!(kept.is_cells());
+        let back = pages.spread(page, kept, 2);
+        assert_eq!(back.cells, spread.cells);
+        let fine = pages.spread(page, kept, 0);
+        assert_eq!(fine.cells[13], spread.cells[3]);
+        let gone = pages.gather(page, kept, &Spread { cells: [0; 32], shift: 2 }, [2, ONE, 0]);
+        assert_eq!(gone, Half::NONE);
+        let again = pages.gather(page, Half::NONE, &spread, [2, ONE, 0]);
+        assert_eq!(again.stamp, kept.stamp, "the freed cells are used again");
+    }
+}

@@ -1,0 +1,225 @@
+//! Accesses that may not be made: what they would have hit, and the fault that says so.
+
+use super::access::Found;
+use super::address::Addresses;
+use super::cx::{Cx, lanes};
+use super::fault::{Detail, text_of};
+use super::op::Op;
+use super::space::Window;
+use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
+
+impl Cx<'_> {
+    /// The array that holds `[address, address + bytes)` of a window, or the nearest one.
+    pub fn locate(&self, window: Window, address: u64, bytes: u64) -> (bool, Option<AllocationRef>) {
+        let mut best: Option<(u64, AllocationRef, bool)> = None;
+        // Places in other blocks of the cluster are named by their offset there.
+        let peer = window == Window::Shared && (1..=self.peers.len() as u64).contains(&(address >> 24));
+        let address = if peer { address & 0xff_ffff } else { address };
+        let mut offer = |name: &str, base: u64, size: u64| {
+            let inside = address >= base && address.saturating_add(bytes) <= base + size;
+            let distance =
+                if address < base { base - address } else { address.saturating_add(bytes).saturating_sub(base + size) };
+            if best.as_ref().is_none_or(|found| distance < found.0) {
+                let offset = address.wrapping_sub(base) as i64;
+                best = Some((distance, AllocationRef { name: name.to_owned(), base, bytes: size, offset }, inside));
+            }
+        };
+        match window {
+            Window::Shared => {
+                for array in &self.grid.shared_arrays {
+                    offer(&array.name, u64::from(array.base), u64::from(array.bytes));
+                }
+            }
+            Window::Local => {
+                let frame = self.warp.splits[self.warp.current].frame;
+                offer("the thread's stack", 0, u64::from(self.warp.frame(frame).local_top));
+            }
+            Window::Param => offer("kernel parameters", 0, self.grid.launch.params.len() as u64),
+            _ => {
+                for region in self.grid.regions.iter().filter(|region| !region.freed) {
+                    offer(&region.name, region.base, region.end - region.base);
+                }
+            }
+        }
+        match best {
+            Some((_, allocation, inside)) => (inside, Some(allocation)),
+            None => (false, None),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn not_found(
+        &mut self,
+        op: &Op,
+        window: Window,
+        addresses: &Addresses,
+        bytes: u64,
+        kind: AccessKind,
+    ) -> Found {
+        let bad: Vec<usize> =
+            lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
+        let Some(&lane) = bad.first() else { return Found::Mixed };
+        let _ = op;
+        let address = addresses.at[lane];
+        let freed = self
+            .grid
+            .regions
+            .iter()
+            .find(|region| region.freed && address >= region.base && address < region.end)
+            .filter(|_| matches!(window, Window::Global | Window::Const));
+        let (_, allocation) = self.locate(window, address, bytes);
+        let who = text_of(&self.thread(lane));
+        let verb = verb(kind);
+        let space = space_of(window);
+        let (fault, message) = if let Some(region) = freed {
+            (
+                FaultKind::UseAfterFree,
+                format!("{who} {verb} {bytes} bytes of `{}` at {address:#x} after it was freed", region.name),
+            )
+        } else {
+            (FaultKind::OutOfBounds, out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref()))
+        };
+        let detail = Detail {
+            space: Some(space),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(fault, pc, Some(lane), bad.len() as u32, message, detail);
+        Found::Fault
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_only(&mut self, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
+        let lane = addresses.mask.trailing_zeros() as usize & 31;
+        let address = addresses.at[lane];
+        let (_, allocation) = self.locate(Window::Global, address, bytes);
+        let name = allocation.as_ref().map_or("memory", |a| a.name.as_str());
+        let message = format!(
+            "{} {} `{name}`, which is __constant__: kernels may only read it",
+            text_of(&self.thread(lane)),
+            verb(kind)
+        );
+        let detail = Detail {
+            space: Some(Space::Const),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::OutOfBounds, pc, Some(lane), addresses.mask.count_ones(), message, detail);
+        Found::Fault
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn misaligned(
+        &mut self,
+        _op: &Op,
+        window: Window,
+        addresses: &Addresses,
+        bytes: u64,
+        align: u64,
+        kind: AccessKind,
+    ) {
+        let bad: Vec<usize> = lanes(addresses.mask).filter(|&lane| addresses.at[lane] & (align - 1) != 0).collect();
+        let Some(&lane) = bad.first() else { return };
+        let address = addresses.at[lane];
+        let (_, allocation) = self.locate(window, address, bytes);
+        let place = allocation.as_ref().map_or(String::new(), |a| format!(" (`{}` byte {})", a.name, a.offset));
+        let message = format!(
+            "{} {} {bytes} bytes at {address:#x}{place}, which is not a multiple of {align}",
+            text_of(&self.thread(lane)),
+            verb(kind)
+        );
+        let detail = Detail {
+            space: Some(space_of(window)),
+            access: Some(kind),
+            address: Some(address),
+            bytes: bytes as u32,
+            allocation,
+            other: None,
+        };
+        let pc = self.pc;
+        self.fault(FaultKind::Misaligned, pc, Some(lane), bad.len() as u32, message, detail);
+    }
+}
+
+pub fn verb(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "reads",
+        AccessKind::Write => "writes",
+        AccessKind::Atomic => "atomically updates",
+        AccessKind::AsyncCopy => "copies",
+    }
+}
+
+pub fn space_of(window: Window) -> Space {
+    match window {
+        Window::Generic => Space::Generic,
+        Window::Global => Space::Global,
+        Window::Const => Space::Const,
+        Window::Shared => Space::Shared,
+        Window::Local => Space::Local,
+        Window::Param => Space::Param,
+    }
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "constant",
+        Space::Param => "parameter",
+        Space::Cluster => "cluster shared",
+        Space::Generic => "generic",
+    }
+}
+
+fn out_of_bounds(
+    who: &str,
+    verb: &str,
+    bytes: u64,
+    address: u64,
+    space: Space,
+    allocation: Option<&AllocationRef>,
+) -> String {
+    let name = space_name(space);
+    match allocation {
+        Some(a) => {
+            let size = bytes as i64;
+            let element = a.offset.div_euclid(size);
+            let count = a.bytes / bytes;
+            let where_ = if a.offset >= 0 {
+                format!("{} bytes past its end", (a.offset + size - a.bytes as i64).max(0))
+            } else {
+                format!("{} bytes before its start", -a.offset)
+            };
+            let far = a.offset < -(1 << 32) || a.offset > a.bytes as i64 + (1 << 32);
+            if far {
+                return format!(
+                    "{who} {verb} {bytes} bytes at {name} address {address:#x}, far from every array \
+                     (a null or wild pointer?)"
+                );
+            }
+            let range = if count > 0 {
+                format!("valid elements are 0 to {}", count - 1)
+            } else {
+                "it holds no whole element".to_owned()
+            };
+            format!(
+                "{who} {verb} `{}`[{element}] (elements of {bytes} bytes), {where_}; {range}, {} bytes in all",
+                a.name, a.bytes
+            )
+        }
+        None => format!("{who} {verb} {bytes} bytes at {name} address {address:#x}, where there is no array"),
+    }
+}

@@ -1,0 +1,331 @@
+//! The transfer of loads and stores between memory and registers, and what its size and kind need.
+
+use super::access::{Access, AddressWord, Prepared};
+use super::cx::{Cx, lanes};
+use super::lanes::{Body, Word, blend, exec};
+use super::op::{Exec, Flow, Op, Slot};
+use super::space::Window;
+use crate::report::AccessKind;
+
+/// A memory element and the register row it goes to.
+pub trait Element: Copy + 'static {
+    type Row: Word;
+    fn load(self) -> Self::Row;
+    fn store(row: Self::Row) -> Self;
+}
+
+macro_rules! element {
+    ($($mem:ty, $row:ty;)*) => {
+        $(impl Element for As<$mem, $row> {
+            type Row = $row;
+            #[inline(always)]
+            fn load(self) -> $row { self.0 as $row }
+            #[inline(always)]
+            fn store(row: $row) -> Self { As(row as $mem, std::marker::PhantomData) }
+        })*
+    };
+}
+
+/// `M` in memory, `R` in the register.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct As<M: Copy, R: Copy>(pub M, pub std::marker::PhantomData<R>);
+
+element! {
+    u8, u32; i8, u32; u16, u32; i16, u32; u32, u32;
+    u8, u64; i8, u64; u16, u64; i16, u64; u32, u64; i32, u64; u64, u64;
+    u64, u32; u128, u128;
+}
+
+/// Packs the window and flags of a memory instruction into `list_len`'s high half.
+pub const STRONG: u32 = 1 << 16;
+pub const WINDOW_SHIFT: u32 = 24;
+
+pub fn window_code(window: Window) -> u32 {
+    (window as u32) << WINDOW_SHIFT
+}
+
+#[inline(always)]
+pub fn window_from(code: u32) -> Window {
+    match code >> WINDOW_SHIFT {
+        0 => Window::Generic,
+        1 => Window::Global,
+        2 => Window::Const,
+        3 => Window::Shared,
+        4 => Window::Local,
+        _ => Window::Param,
+    }
+}
+
+/// Finds and checks an access of `bytes` a lane.
+///
+/// # Safety
+/// As [`Exec`].
+#[inline(always)]
+unsafe fn prepare<const WIDE: bool, A: AddressWord>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    bytes: usize,
+    kind: AccessKind,
+    access: &mut Access,
+) -> Prepared {
+    // SAFETY: passed on.
+    unsafe {
+        match bytes {
+            1 => cx.prepare::<WIDE, A, 1>(op, kind, access),
+            2 => cx.prepare::<WIDE, A, 2>(op, kind, access),
+            4 => cx.prepare::<WIDE, A, 4>(op, kind, access),
+            8 => cx.prepare::<WIDE, A, 8>(op, kind, access),
+            16 => cx.prepare::<WIDE, A, 16>(op, kind, access),
+            _ => cx.prepare::<WIDE, A, 32>(op, kind, access),
+        }
+    }
+}
+
+/// Loads `N` neighbours into lanes `first..first + N` of a row: element `index` of each `V`.
+///
+/// # Safety
+/// `from` must hold `N * V` elements, `row` must be a row.
+#[inline(always)]
+unsafe fn load_run<E: Element, const V: usize, const N: usize>(
+    from: *const E,
+    index: usize,
+    row: *mut [<E::Row as Word>::Raw; 32],
+    first: usize,
+) {
+    // SAFETY: as the caller says; equal sizes mean that memory and row hold the same bits.
+    unsafe {
+        let to = row.cast::<<E::Row as Word>::Raw>().add(first);
+        if V == 1 && size_of::<E>() == size_of::<<E::Row as Word>::Raw>() {
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), N * size_of::<E>());
+            return;
+        }
+        let mut out = [E::Row::ZERO; N];
+        for (lane, value) in out.iter_mut().enumerate() {
+            *value = from.add(lane * V + index).read_unaligned().load().to_raw();
+        }
+        to.cast::<[<E::Row as Word>::Raw; N]>().write(out);
+    }
+}
+
+/// The opposite of [`load_run`].
+///
+/// # Safety
+/// As [`load_run`].
+#[inline(always)]
+unsafe fn store_run<E: Element, const V: usize, const N: usize>(
+    to: *mut E,
+    index: usize,
+    row: *const [<E::Row as Word>::Raw; 32],
+    first: usize,
+) {
+    // SAFETY: as the caller says; equal sizes mean that memory and row hold the same bits.
+    unsafe {
+        let from = row.cast::<<E::Row as Word>::Raw>().add(first);
+        if V == 1 && size_of::<E>() == size_of::<<E::Row as Word>::Raw>() {
+            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), N * size_of::<E>());
+            return;
+        }
+        let values = from.cast::<[<E::Row as Word>::Raw; N]>().read();
+        for (lane, value) in values.iter().enumerate() {
+            to.add(lane * V + index).write_unaligned(E::store(E::Row::from_raw(*value)));
+        }
+    }
+}
+
+pub struct Load<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
+
+impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let mut access = Access::new();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
+        // answer says.
+        unsafe {
+            let prepared = prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access);
+            let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+            match prepared {
+                Prepared::Runs => {
+                    let (runs, reach) = (access.runs.assume_init_ref(), access.reach.assume_init_ref());
+                    let start = |group: usize| reach.lane(runs.starts[group], 0).cast::<E>().cast_const();
+                    for (index, slot) in slots.iter().enumerate() {
+                        if slot.is_none() {
+                            continue;
+                        }
+                        let row = cx.row_mut::<E::Row>(*slot);
+                        if runs.step == (size_of::<E>() * V) as u64 {
+                            match runs.count {
+                                1 => load_run::<E, V, 32>(start(0), index, row, 0),
+                                2 => {
+                                    load_run::<E, V, 16>(start(0), index, row, 0);
+                                    load_run::<E, V, 16>(start(1), index, row, 16);
+                                }
+                                _ => {
+                                    for group in 0..4 {
+                                        load_run::<E, V, 8>(start(group), index, row, 8 * group);
+                                    }
+                                }
+                            }
+                        } else if runs.step == 0 {
+                            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
+                            if runs.count == 1 {
+                                *row = [value(0); 32];
+                            } else {
+                                // Groups of 16 are two neighbouring quarters each.
+                                let quarters = row.cast::<[<E::Row as Word>::Raw; 8]>();
+                                for quarter in 0..4 {
+                                    quarters.add(quarter).write([value(quarter * runs.count / 4); 8]);
+                                }
+                            }
+                        } else {
+                            let mut out = [E::Row::ZERO; 32];
+                            for (lane, value) in out.iter_mut().enumerate() {
+                                let from = reach.lane(runs.at(lane), 0).cast::<E>().cast_const();
+                                *value = from.add(index).read_unaligned().load().to_raw();
+                            }
+                            *row = out;
+                        }
+                    }
+                }
+                Prepared::Lanes => {
+                    let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+                    // Inactive lanes hold the address of an active one: all 32 may be read.
+                    for (index, slot) in slots.iter().enumerate() {
+                        if slot.is_none() {
+                            continue;
+                        }
+                        let mut out = [E::Row::ZERO; 32];
+                        for (lane, value) in out.iter_mut().enumerate() {
+                            let from = reach.lane(all.at[lane], lane).cast::<E>().cast_const();
+                            *value = from.add(index).read_unaligned().load().to_raw();
+                        }
+                        blend(all.mask, cx.row_mut::<E::Row>(*slot), &out);
+                    }
+                }
+                Prepared::Mixed => return cx.one_by_one(op),
+                Prepared::Fault => return Flow::Next,
+            }
+            if op.e.0 & STRONG != 0 && after_strong::<A, false>(cx, op, size_of::<E>() * V, prepared, &access) {
+                return Flow::Yield;
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// What a volatile, relaxed or stronger access does beyond moving data. True: it polled often enough to give way.
+///
+/// # Safety
+/// `access` must be as `prepared` says, which is `Runs` or `Lanes`.
+#[cold]
+#[inline(never)]
+unsafe fn after_strong<A: AddressWord, const STORE: bool>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    bytes: usize,
+    prepared: Prepared,
+    access: &Access,
+) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        let all = match prepared {
+            Prepared::Runs => access.runs.assume_init_ref().spread(bytes as u64),
+            _ => access.all.assume_init(),
+        };
+        let reach = access.reach.assume_init_ref();
+        if STORE {
+            cx.strong_store(op, reach, &all);
+            return false;
+        }
+        cx.strong_load(op, reach, &all)
+    }
+}
+
+pub struct Store<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
+
+impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let mut access = Access::new();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
+        // answer says.
+        unsafe {
+            let prepared = prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access);
+            let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
+            match prepared {
+                Prepared::Runs => {
+                    let (runs, reach) = (access.runs.assume_init_ref(), access.reach.assume_init_ref());
+                    let start = |group: usize| reach.lane(runs.starts[group], 0).cast::<E>();
+                    for (index, slot) in slots.iter().enumerate() {
+                        let row = cx.row::<E::Row>(*slot);
+                        if runs.step == (size_of::<E>() * V) as u64 {
+                            match runs.count {
+                                1 => store_run::<E, V, 32>(start(0), index, row, 0),
+                                2 => {
+                                    store_run::<E, V, 16>(start(0), index, row, 0);
+                                    store_run::<E, V, 16>(start(1), index, row, 16);
+                                }
+                                _ => {
+                                    for group in 0..4 {
+                                        store_run::<E, V, 8>(start(group), index, row, 8 * group);
+                                    }
+                                }
+                            }
+                        } else {
+                            for lane in 0..32 {
+                                let to = reach.lane(runs.at(lane), 0).cast::<E>();
+                                to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane])));
+                            }
+                        }
+                    }
+                }
+                Prepared::Lanes => {
+                    let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+                    for lane in lanes(all.mask) {
+                        let to = reach.lane(all.at[lane], lane).cast::<E>();
+                        for (index, slot) in slots.iter().enumerate() {
+                            to.add(index).write_unaligned(E::store(cx.lane::<E::Row>(*slot, lane)));
+                        }
+                    }
+                }
+                Prepared::Mixed => return cx.one_by_one(op),
+                Prepared::Fault => return Flow::Next,
+            }
+            cx.worker.writes += 1;
+            if op.e.0 & STRONG != 0 {
+                after_strong::<A, true>(cx, op, size_of::<E>() * V, prepared, &access);
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// A load of one element.
+pub fn load_one<E: Element, A: AddressWord>() -> Exec {
+    exec::<Load<E, A, 1>>()
+}
+
+/// A store of one element.
+pub fn store_one<E: Element, A: AddressWord>() -> Exec {
+    exec::<Store<E, A, 1>>()
+}
+
+/// A load of `V` elements.
+pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
+    match vector {
+        1 => exec::<Load<E, A, 1>>(),
+        2 => exec::<Load<E, A, 2>>(),
+        4 => exec::<Load<E, A, 4>>(),
+        _ => exec::<Load<E, A, 8>>(),
+    }
+}
+
+/// A store of `V` elements.
+pub fn store<E: Element, A: AddressWord>(vector: usize) -> Exec {
+    match vector {
+        1 => exec::<Store<E, A, 1>>(),
+        2 => exec::<Store<E, A, 2>>(),
+        4 => exec::<Store<E, A, 4>>(),
+        _ => exec::<Store<E, A, 8>>(),
+    }
+}
