@@ -64,10 +64,11 @@ impl Piece {
         if self.unit == like.unit {
             return Some(self);
         }
-        if !self.single {
+        // One lane's bytes are of one thread, which `like` says of one unit only.
+        let (byte, last) = (self.mask.trailing_zeros(), 31 - self.mask.leading_zeros());
+        if !self.single || byte >> like.unit != last >> like.unit {
             return None;
         }
-        let byte = self.mask.trailing_zeros();
         let thread = thread_of(self.stamp) + u64::from(byte >> self.unit);
         self.stamp = with_thread(self.stamp, thread.wrapping_sub(u64::from(byte >> like.unit)));
         self.unit = like.unit;
@@ -359,7 +360,11 @@ impl GlobalRaces {
             let stamp = new.cell(byte) & !KIND;
             let clash = step(cx, &mut writes.cells[index], &mut reads.cells[index], stamp, piece.many, mine);
             if let Some(old) = clash {
-                let lane = (thread_of(stamp).wrapping_sub(first_thread) & 31) as usize;
+                let mut who = thread_of(stamp);
+                if piece.many && who == thread_of(old) && old >> BLOCK == mine.block {
+                    who = other_of(stamp);
+                }
+                let lane = (who.wrapping_sub(first_thread) & 31) as usize;
                 if conflicts.last().is_none_or(|last| last.0 != lane) {
                     conflicts.push((lane, old));
                 }
@@ -564,7 +569,9 @@ fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool, mi
             clash
         }
         Effect::Read => {
-            let clash = (*write & KIND == WRITTEN && !clear(*write)).then_some(*write);
+            // Of many readers only one can be the writer.
+            let ordered = if many { before(*write, thread_of(*write)) } else { clear(*write) };
+            let clash = (*write & KIND == WRITTEN && !ordered).then_some(*write);
             let new = stamp | if many { READ_MANY } else { READ };
             let old = *read;
             *read = match old & KIND {

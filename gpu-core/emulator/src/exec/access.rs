@@ -12,7 +12,7 @@ pub use super::bad_access::{space_of, verb};
 use super::cx::{Cx, lanes};
 use super::op::{Flow, Op};
 use super::space::{WINDOW, Window, window_base, window_of};
-pub use super::transfer::{As, STRONG, load, load_one, store, store_one, window_code, window_from};
+pub use super::transfer::{As, STRONG, load, load_one, load_param, store, store_one, window_code, window_from};
 use crate::report::AccessKind;
 
 /// A range of memory that one array occupies.
@@ -155,6 +155,9 @@ impl Cx<'_> {
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if WIDE {
+                if self.widest {
+                    return self.prepare_widest::<A, BYTES>(op, kind, out);
+                }
                 return self.prepare_wide::<A, BYTES>(op, kind, out);
             }
             self.prepare_base::<A, BYTES>(op, kind, out)
@@ -176,6 +179,20 @@ impl Cx<'_> {
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn prepare_wide<A: AddressWord, const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        kind: AccessKind,
+        out: &mut Access,
+    ) -> Prepared {
+        // SAFETY: passed on.
+        unsafe { self.prepare_inner::<true, A, BYTES>(op, kind, out) }
+    }
+
+    /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn prepare_widest<A: AddressWord, const BYTES: u64>(
         &mut self,
         op: &Op,
         kind: AccessKind,

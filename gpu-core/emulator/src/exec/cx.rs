@@ -34,6 +34,8 @@ pub struct Cx<'r> {
     pub watch: u32,
     /// Set when the loop must look up: a fatal fault, or uninitialised values in registers.
     pub attention: bool,
+    /// [`super::lanes::widest`].
+    pub widest: bool,
     /// This warp's instructions carry uninitialised values in registers.
     pub tainted: bool,
     pub warp: &'r mut Warp,

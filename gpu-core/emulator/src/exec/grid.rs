@@ -517,6 +517,7 @@ impl Worker {
             rpc: NONE,
             watch: bits,
             attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
+            widest: super::lanes::widest(),
             tainted,
             warp,
             block,

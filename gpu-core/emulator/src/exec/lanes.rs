@@ -65,6 +65,26 @@ pub fn wide() -> bool {
     }
 }
 
+/// Whether the machine has AVX-512 as well, which a few of the hottest loops use.
+pub fn widest() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::sync::OnceLock;
+        static WIDEST: OnceLock<bool> = OnceLock::new();
+        *WIDEST.get_or_init(|| {
+            wide()
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+        })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
 /// Makes a value of a closure type that captures nothing.
 #[inline(always)]
 fn conjure<F: Copy>() -> F {

@@ -300,6 +300,44 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
     }
 }
 
+/// A load of a kernel parameter at a place that the instruction names: the same for all lanes, initialised, and in no
+/// race, so that it is one copy.
+struct LoadParam<E, const V: usize>(std::marker::PhantomData<E>);
+
+impl<E: Element, const V: usize> Body for LoadParam<E, V> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let (at, bytes) = (op.imm as u64, size_of::<E>() * V);
+        let inside = at.checked_add(bytes as u64).is_some_and(|end| end <= cx.grid.launch.params.len() as u64);
+        let aligned = at.is_multiple_of(bytes as u64);
+        // SAFETY: slots of a decoded instruction; the range lies inside the parameters.
+        unsafe {
+            if !inside || !aligned || cx.watch & super::cx::watch::TRACE != 0 {
+                return Load::<E, u64, V>::run::<WIDE>(cx, op);
+            }
+            let from = cx.grid.params.as_ptr().cast::<u8>().add(at as usize).cast::<E>();
+            let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+            for (index, slot) in slots.iter().enumerate() {
+                if !slot.is_none() {
+                    let value = from.add(index).read_unaligned().load().to_raw();
+                    blend(cx.mask, cx.row_mut::<E::Row>(*slot), &[value; 32]);
+                }
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// A load of `V` elements from a kernel parameter, which `imm` alone places.
+pub fn load_param<E: Element>(vector: usize) -> Exec {
+    match vector {
+        1 => exec::<LoadParam<E, 1>>(),
+        2 => exec::<LoadParam<E, 2>>(),
+        4 => exec::<LoadParam<E, 4>>(),
+        _ => exec::<LoadParam<E, 8>>(),
+    }
+}
+
 /// A load of one element.
 pub fn load_one<E: Element, A: AddressWord>() -> Exec {
     exec::<Load<E, A, 1>>()

@@ -2,7 +2,7 @@
 
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
-use crate::exec::access::{As, STRONG, load, load_one, store, store_one, window_code};
+use crate::exec::access::{As, STRONG, load, load_one, load_param, store, store_one, window_code};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
@@ -126,16 +126,23 @@ pub fn place(e: &mut Emit<'_>, operand: &Operand<'_>, window: Window) -> Decoded
     }
 }
 
-/// The load of elements of `bits`, extended to a register of `register` bits.
-fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize) -> Option<Exec> {
+/// The load of elements of `bits`, extended to a register of `register` bits; `fixed`: of a named kernel parameter.
+fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize, fixed: bool) -> Option<Exec> {
     macro_rules! pick {
         ($m:ty, $r:ty) => {
-            if wide { load::<As<$m, $r>, u64>(vector) } else { load::<As<$m, $r>, u32>(vector) }
+            if fixed {
+                load_param::<As<$m, $r>>(vector)
+            } else if wide {
+                load::<As<$m, $r>, u64>(vector)
+            } else {
+                load::<As<$m, $r>, u32>(vector)
+            }
         };
     }
     macro_rules! one {
         ($m:ty, $r:ty) => {
             match (wide, vector) {
+                (_, 1) if fixed => load_param::<As<$m, $r>>(1),
                 (true, 1) => load_one::<As<$m, $r>, u64>(),
                 (false, 1) => load_one::<As<$m, $r>, u32>(),
                 _ => return None,
@@ -246,7 +253,9 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         register = ty.bits();
         slots[0] = e.scratch(ty.bits());
     }
-    let run = load_exec(ty.bits(), ty.signed(), register, place.wide, vector)
+    // A parameter by name: `place` has the constant 0 for a base.
+    let fixed = window == Window::Param && place.wide && place.base == e.pool.splat(0, 64);
+    let run = load_exec(ty.bits(), ty.signed(), register, place.wide, vector, fixed)
         .ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
     op.a = place.base;

@@ -1,0 +1,231 @@
+//! Races on global memory against an oracle that knows only "different threads, the same byte, one of them writes, no
+//! barrier between": random scripts that a small kernel plays, each thread its own accesses.
+
+mod common;
+
+use common::*;
+use ptx_emulator::{FaultKind, Launch, Module, Options, Outcome};
+
+/// Plays `script[step][thread]`: bits 0-3 say what, bits 4 and up where in `data`. What a step does is the same for the
+/// whole block, so that all lanes access together.
+const PLAYER: &str = r#"
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry play(.param .u64 script_, .param .u64 data_, .param .u32 steps_)
+{
+	.reg .pred %p<3>;
+	.reg .b16 %h<3>;
+	.reg .b32 %r<20>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [script_];
+	ld.param.u64 %rd2, [data_];
+	ld.param.u32 %r1, [steps_];
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, %ctaid.x;
+	mov.u32 %r4, %ntid.x;
+	mov.u32 %r5, %nctaid.x;
+	mad.lo.u32 %r6, %r3, %r4, %r2;
+	mul.lo.u32 %r7, %r4, %r5;
+	mul.wide.u32 %rd3, %r6, 4;
+	add.u64 %rd1, %rd1, %rd3;
+	mul.wide.u32 %rd4, %r7, 4;
+	cvt.u16.u32 %h1, %r6;
+	mov.u32 %r8, 0;
+$next:
+	setp.ge.u32 %p1, %r8, %r1;
+	@%p1 bra $end;
+	ld.global.nc.u32 %r9, [%rd1];
+	add.u64 %rd1, %rd1, %rd4;
+	add.u32 %r8, %r8, 1;
+	and.b32 %r10, %r9, 15;
+	shr.u32 %r11, %r9, 4;
+	cvt.u64.u32 %rd5, %r11;
+	add.u64 %rd6, %rd2, %rd5;
+	setp.eq.u32 %p1, %r10, 1;
+	@%p1 bra $ld1;
+	setp.eq.u32 %p1, %r10, 2;
+	@%p1 bra $ld2;
+	setp.eq.u32 %p1, %r10, 3;
+	@%p1 bra $ld4;
+	setp.eq.u32 %p1, %r10, 4;
+	@%p1 bra $ld16;
+	setp.eq.u32 %p1, %r10, 5;
+	@%p1 bra $st1;
+	setp.eq.u32 %p1, %r10, 6;
+	@%p1 bra $st2;
+	setp.eq.u32 %p1, %r10, 7;
+	@%p1 bra $st4;
+	setp.eq.u32 %p1, %r10, 8;
+	@%p1 bra $st16;
+	setp.eq.u32 %p1, %r10, 9;
+	@%p1 bra $bar;
+	bra $next;
+$ld1:	ld.global.u8 %h2, [%rd6];
+	bra $next;
+$ld2:	ld.global.u16 %h2, [%rd6];
+	bra $next;
+$ld4:	ld.global.u32 %r12, [%rd6];
+	bra $next;
+$ld16:	ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd6];
+	bra $next;
+$st1:	st.global.u8 [%rd6], %h1;
+	bra $next;
+$st2:	st.global.u16 [%rd6], %h1;
+	bra $next;
+$st4:	st.global.u32 [%rd6], %r6;
+	bra $next;
+$st16:	st.global.v4.u32 [%rd6], {%r6, %r6, %r6, %r6};
+	bra $next;
+$bar:	bar.sync 0;
+	bra $next;
+$end:	ret;
+}
+"#;
+
+const BLOCKS: u32 = 2;
+const DATA_BYTES: u32 = 8192 + 256;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(limit)) as u32
+    }
+}
+
+/// What: 0 nothing, 1-4 loads and 5-8 stores of 1, 2, 4, 16 bytes, 9 barrier.
+const SIZES: [u32; 4] = [1, 2, 4, 16];
+
+fn size(what: u32) -> u32 {
+    SIZES[(what as usize - 1) % 4]
+}
+
+/// A step of one block: the same `what` for all, places by one of the shapes that kernels have.
+fn step(random: &mut Random, block: u32, threads: u32) -> Vec<u32> {
+    let what = match random.below(10) {
+        0..2 => 9,
+        2..6 => 1 + random.below(4),
+        _ => 5 + random.below(4),
+    };
+    if what == 9 {
+        return vec![9; threads as usize];
+    }
+    let bytes = size(what);
+    let own = random.below(8) > 0;
+    // Mostly each block has its own part of the data, and each thread its own place there.
+    let base = if own { block * 4096 } else { 0 } + if random.below(6) == 0 { bytes * random.below(9) } else { 0 };
+    let shape = if what >= 5 { random.below(4) } else { random.below(7) };
+    let shift = random.below(threads);
+    (0..threads)
+        .map(|thread| {
+            let element = match shape {
+                0 | 1 => thread,
+                2 => thread * 2,
+                3 => thread * (1 + 32 / bytes).min(3584 / bytes / threads),
+                4 => shift,
+                5 => thread / 16 * 16,
+                _ => (thread + shift) % threads,
+            };
+            let active = shape != 1 || thread % 32 < 20 + shift % 12;
+            if active { what | (base + element * bytes) << 4 } else { 0 }
+        })
+        .collect()
+}
+
+/// Whether any two accesses race.
+fn oracle(script: &[Vec<u32>], threads: u32) -> bool {
+    // Per byte: (thread, epoch, writes) of every access so far.
+    let mut seen: Vec<Vec<(u32, u32, bool)>> = vec![Vec::new(); DATA_BYTES as usize];
+    let mut epochs = [0; BLOCKS as usize];
+    for row in script {
+        for block in 0..BLOCKS {
+            if row[(block * threads) as usize] & 15 == 9 {
+                epochs[block as usize] += 1;
+            }
+        }
+        for (thread, entry) in row.iter().enumerate() {
+            let (what, place, thread) = (entry & 15, entry >> 4, thread as u32);
+            if what == 0 || what == 9 {
+                continue;
+            }
+            let (block, writes) = (thread / threads, what >= 5);
+            let epoch = epochs[block as usize];
+            for byte in place..place + size(what) {
+                for (other, when, wrote) in &seen[byte as usize] {
+                    let ordered = other / threads == block && *when < epoch;
+                    if *other != thread && (writes || *wrote) && !ordered {
+                        return true;
+                    }
+                }
+                seen[byte as usize].push((thread, epoch, writes));
+            }
+        }
+    }
+    false
+}
+
+fn play(module: &Module, script: &[Vec<u32>], threads: u32, workers: usize) -> Outcome {
+    let mut memory = memory();
+    let words: Vec<u32> = script.iter().flatten().copied().collect();
+    let script_address = upload_u32(&mut memory, "script", &words);
+    let data = upload_u32(&mut memory, "data", &vec![0; DATA_BYTES as usize / 4]);
+    let launch = Launch::new("play", [BLOCKS, 1, 1], [threads, 1, 1])
+        .arg_u64(script_address)
+        .arg_u64(data)
+        .arg_u32(script.len() as u32);
+    run_with(module, &mut memory, &launch, &Options { workers, ..Options::default() })
+}
+
+#[test]
+fn the_race_check_finds_what_the_oracle_finds() {
+    let module = load(PLAYER);
+    let (mut clean, mut racy) = (0, 0);
+    for seed in 0..6000 {
+        let mut random = Random(seed * 977 + 5);
+        let threads = [32, 48, 64, 96][random.below(4) as usize];
+        let steps = 1 + random.below(6) as usize;
+        let script: Vec<Vec<u32>> =
+            (0..steps).map(|_| (0..BLOCKS).flat_map(|block| step(&mut random, block, threads)).collect()).collect();
+        let expected = oracle(&script, threads);
+        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
+        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
+        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
+        assert!(outcome.faults.iter().all(|fault| fault.kind == FaultKind::Race), "{:#?}", outcome.faults);
+        if found { racy += 1 } else { clean += 1 }
+    }
+    assert!(clean > 600 && racy > 600, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+}
+
+/// Steps of a script in which every thread of block 0 does the same at `place(thread)`.
+fn row(what: u32, threads: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..BLOCKS * threads).map(|thread| if thread < threads { what | place(thread) << 4 } else { 0 }).collect()
+}
+
+fn only(what: u32, threads: u32, thread: u32, place: u32) -> Vec<u32> {
+    (0..BLOCKS * threads).map(|t| if t == thread { what | place << 4 } else { 0 }).collect()
+}
+
+/// The write is compared with the reads since the last write, also where that write is known and in order.
+#[test]
+fn a_write_behind_a_read_without_a_barrier_is_a_race() {
+    let module = load(PLAYER);
+    for (reader, writer, at) in [(0, 1, 0), (3, 40, 128), (63, 0, 60), (5, 6, 20)] {
+        let threads = 64;
+        let barrier: Vec<u32> = vec![9; 2 * threads as usize];
+        let fill = row(7, threads, |thread| 4 * thread);
+        let read = only(3, threads, reader, at);
+        let write = only(7, threads, writer, at);
+        let wrong = play(&module, &[fill.clone(), barrier.clone(), read.clone(), write.clone()], threads, 1);
+        let fault = wrong.faults.first().expect("a race");
+        assert_eq!(fault.kind, FaultKind::Race);
+        let other = fault.other.as_ref().expect("both sides are named");
+        // Warps run one after the other, so that either side may come first.
+        let mut named = [fault.thread.expect("a thread").thread[0], other.thread.thread[0]];
+        named.sort_unstable();
+        assert_eq!(named, [reader.min(writer), reader.max(writer)], "{fault:#?}");
+        let right = play(&module, &[fill, barrier.clone(), read, barrier, write], threads, 1);
+        assert!(right.completed && right.faults.is_empty(), "{:#?}", right.faults);
+    }
+}
