@@ -2,19 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-/// Time that this thread ran on a core, so that a busy machine disturbs less; where the system has no such clock,
-/// time that passed.
-pub fn thread_time() -> Duration {
-    #[cfg(unix)]
-    {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the call writes one `timespec`, which `time` is.
-        if unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } == 0 {
-            return Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
-        }
+/// Time by one of the system's clocks of core time; where there is none, time that passed.
+#[cfg(unix)]
+fn core_time(which: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one `timespec`, which `time` is.
+    match unsafe { libc::clock_gettime(which, &mut time) } {
+        0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
+        _ => passed(),
     }
+}
+
+fn passed() -> Duration {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
+}
+
+/// Time that this thread ran on a core.
+pub fn thread_time() -> Duration {
+    #[cfg(unix)]
+    return core_time(libc::CLOCK_THREAD_CPUTIME_ID);
+    #[cfg(not(unix))]
+    passed()
+}
+
+/// Time that all threads of this process ran on cores.
+pub fn process_time() -> Duration {
+    #[cfg(unix)]
+    return core_time(libc::CLOCK_PROCESS_CPUTIME_ID);
+    #[cfg(not(unix))]
+    passed()
 }
 
 /// Most memory that this process held so far, in bytes (Linux).

@@ -1,62 +1,239 @@
-//! Speed of the emulator, measured against what it is meant to reach.
+//! Speed and memory of the emulator, each line measured against what it is meant to reach.
 //!
-//! `cargo run --release -p ptx-emulator --example speed [-- NAME...]`
+//! `cargo run --release -p ptx-emulator --example speed [-- [--numba PYTHON] [NAME...]]`
+//!
+//! A NAME runs only the lines that contain it. PYTHON (or the variable `NUMBA_PYTHON`) is an interpreter that has the
+//! package `numba-cuda`: its simulator then runs the same kernels in turns with the emulator. Rates are of core time, so
+//! that waiting for a core does not count; what shares caches and cores still does, so look at the load.
 
 mod cases;
 mod clock;
 
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use cases::{COALESCED, Case, MATRIX, MATRIX_COUNT, Ready, STRIDED};
-use clock::{Spread, thread_time};
+use cases::{BIG_TILED, BIG_VADD, COALESCED, Case, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, Ready, STRIDED};
+use clock::{Spread, load, peak_memory, process_time, thread_time};
 use ptx_emulator::{Checks, Options};
 
-fn modes() -> [(&'static str, Options); 3] {
-    [
-        ("unchecked", Options { workers: 1, ..Options::unchecked() }),
-        ("bounds + counters", Options { workers: 1, checks: Checks::NONE, ..Options::default() }),
-        ("all checks", Options { workers: 1, ..Options::default() }),
-    ]
+/// Asks this program to run the large vector addition and to print its own peak memory.
+const MEMORY_CHILD: &str = "--memory-of-one-launch";
+
+struct Bench {
+    wanted: Vec<String>,
+    below: usize,
 }
 
-/// Instructions a second of core time, launch after launch.
+impl Bench {
+    /// Whether a line is asked for.
+    fn asked(&self, line: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|name| line.contains(name.as_str()))
+    }
+
+    /// Prints one line; `target` is what the median must reach, or (`at_most`) may not pass.
+    fn line(&mut self, what: &str, unit: &str, measured: Spread, target: Option<f64>, at_most: bool) {
+        let Spread { median, low, high } = measured;
+        let verdict = match target {
+            None => String::new(),
+            Some(target) => {
+                let good = if at_most { median <= target } else { median >= target };
+                self.below += usize::from(!good);
+                let sign = if at_most { "<=" } else { ">=" };
+                format!("{sign} {target:<8} {}", if good { "reached" } else { "MISSED" })
+            }
+        };
+        println!("{what:34} {median:10.2} ({low:.2} to {high:.2}) {unit:8} {verdict}");
+    }
+}
+
+fn one_worker(options: Options) -> Options {
+    Options { workers: 1, ..options }
+}
+
+/// Million instructions a second of core time, launch after launch.
 fn rate(case: &Case, options: &Options) -> Spread {
     let mut ready = Ready::new(case);
     let mut rates = Vec::new();
     let begin = thread_time();
-    while rates.len() < 5 || thread_time() - begin < Duration::from_millis(300) {
+    while rates.len() < 7 || thread_time() - begin < Duration::from_millis(400) {
         let start = thread_time();
         let executed = ready.run(options).executed;
-        rates.push(executed as f64 / (thread_time() - start).as_secs_f64());
+        rates.push(executed as f64 / (thread_time() - start).as_secs_f64() / 1e6);
     }
     Spread::of(rates)
 }
 
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str()));
-    for (mode, options) in &modes() {
+fn rates(bench: &mut Bench) {
+    let modes = [
+        ("unchecked", one_worker(Options::unchecked())),
+        ("counters", one_worker(Options { checks: Checks::NONE, ..Options::default() })),
+        ("all checks", one_worker(Options::default())),
+    ];
+    for (mode, options) in &modes {
         for case in COALESCED.iter().chain([&STRIDED]) {
-            if asked(case.name) && (asked(mode) || wanted.len() < 2) {
-                let Spread { median, low, high } = rate(case, options);
-                println!(
-                    "{mode:18} {:8} {:7.1} M warp instructions/s ({:.1} to {:.1})",
-                    case.name,
-                    median / 1e6,
-                    low / 1e6,
-                    high / 1e6
-                );
+            let target = match (*mode, case.name) {
+                ("unchecked", "strided") | ("counters", _) => None,
+                ("unchecked", _) => Some(100.0),
+                (_, "strided") => Some(25.0),
+                _ => Some(50.0),
+            };
+            let what = format!("{}, {mode}, 1 core", case.name);
+            if bench.asked(&what) {
+                bench.line(&what, "M/s", rate(case, options), target, false);
             }
         }
     }
-    if asked("mma") {
+}
+
+fn matrix(bench: &mut Bench) {
+    let what = "mma m16n8k16, all checks, 1 core";
+    if bench.asked(what) {
         let mut ready = Ready::new(&MATRIX);
-        let options = Options { workers: 1, ..Options::default() };
-        let times = (0..5).map(|_| {
+        let options = one_worker(Options::default());
+        let times = (0..7).map(|_| {
             let start = thread_time();
             ready.run(&options);
             (thread_time() - start).as_secs_f64() / MATRIX_COUNT as f64 * 1e6
         });
-        println!("mma {:?}", Spread::of(times.collect()));
+        let times = Spread::of(times.collect());
+        bench.line(what, "us each", times, Some(2.0), true);
     }
+}
+
+/// Two workers against one, in turns. The second figure does not depend on whether two cores were free.
+fn scaling(bench: &mut Bench) {
+    for case in COALESCED.iter().chain([&STRIDED]) {
+        let what = format!("{}, all checks, 2 cores over 1", case.name);
+        if !bench.asked(&what) {
+            continue;
+        }
+        let mut ready = Ready::new(case);
+        let (mut speedups, mut limits) = (Vec::new(), Vec::new());
+        for _ in 0..9 {
+            let mut measure = |workers| {
+                let options = Options { workers, ..Options::default() };
+                let (wall, core) = (Instant::now(), process_time());
+                let mut runs = 0;
+                while runs == 0 || wall.elapsed() < Duration::from_millis(60) {
+                    ready.run(&options);
+                    runs += 1;
+                }
+                let per_run = |time: Duration| time.as_secs_f64() / f64::from(runs);
+                (per_run(wall.elapsed()), per_run(process_time() - core))
+            };
+            let (one, two) = (measure(1), measure(2));
+            speedups.push(one.0 / two.0);
+            limits.push(2.0 * one.1 / two.1);
+        }
+        bench.line(&what, "x", Spread::of(speedups), Some(1.8), false);
+        bench.line("  with 2 cores free (by core time)", "x", Spread::of(limits), None, false);
+    }
+}
+
+fn big_tiled(bench: &mut Bench) {
+    let what = "tiled 1024^3, all checks, 2 cores";
+    if bench.asked(what) {
+        let mut ready = Ready::new(&BIG_TILED);
+        let options = Options { workers: 2, ..Options::default() };
+        let times = (0..3).map(|_| {
+            let start = Instant::now();
+            ready.run(&options);
+            start.elapsed().as_secs_f64()
+        });
+        let times = Spread::of(times.collect());
+        bench.line(what, "s", times, Some(10.0), true);
+    }
+}
+
+/// Peak memory of a process that holds three buffers of 128 MiB and runs one launch over all of them.
+fn memory(bench: &mut Bench) {
+    let what = "memory over twice the buffers";
+    if !bench.asked(what) {
+        return;
+    }
+    let program = std::env::current_exe().expect("a program has a path");
+    let output = Command::new(program).arg(MEMORY_CHILD).output().expect("this program runs");
+    let Ok(peak) = String::from_utf8_lossy(&output.stdout).trim().parse::<f64>() else {
+        println!("{what:34} not known on this system");
+        return;
+    };
+    let over = (peak - 2.0 * 3.0 * 4.0 * BIG_VADD.words as f64) / 1e6;
+    bench.line(what, "MB", Spread::of(vec![over]), Some(200.0), true);
+}
+
+/// Seconds that the simulator takes for one case.
+fn simulate(python: &str, case: &str) -> Result<f64, String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/speed/numba_sim.py");
+    let output = Command::new(python)
+        .args([script, case])
+        .env("NUMBA_ENABLE_CUDASIM", "1")
+        .output()
+        .map_err(|error| format!("{python}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.trim().parse().map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn rival(bench: &mut Bench, python: &str) {
+    for (case, target) in [(NUMBA_VADD, 10_000.0), (NUMBA_MATMUL, 1_000.0)] {
+        let what = format!("{}, all checks, over Numba's simulator", case.name);
+        if !bench.asked(&what) {
+            continue;
+        }
+        let mut ready = Ready::new(&case);
+        let options = Options::default();
+        ready.run(&options);
+        let (mut ratios, mut own, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..3 {
+            let theirs = match simulate(python, case.name) {
+                Ok(seconds) => seconds,
+                Err(error) => {
+                    println!("{what:34} not measured: {error}");
+                    return;
+                }
+            };
+            let mut times = Vec::new();
+            for _ in 0..25 {
+                let start = Instant::now();
+                ready.run(&options);
+                times.push(start.elapsed().as_secs_f64());
+            }
+            let ours = Spread::of(times).median;
+            ratios.push(theirs / ours);
+            own.push(ours * 1e3);
+            others.push(theirs * 1e3);
+        }
+        bench.line(&what, "x", Spread::of(ratios), Some(target), false);
+        bench.line("  the simulator", "ms", Spread::of(others), None, true);
+        bench.line("  the emulator", "ms", Spread::of(own), None, true);
+    }
+}
+
+fn main() {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == MEMORY_CHILD) {
+        Ready::new(&BIG_VADD).run(&Options::default());
+        println!("{}", peak_memory().map_or(String::new(), |bytes| bytes.to_string()));
+        return;
+    }
+    let mut python = std::env::var("NUMBA_PYTHON").ok();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--numba") {
+        arguments.remove(at);
+        python = (at < arguments.len()).then(|| arguments.remove(at));
+    }
+    let mut bench = Bench { wanted: arguments, below: 0 };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    println!("median (lowest to highest); {cores} cores, load {:.1}", load().unwrap_or(f64::NAN));
+    if cfg!(debug_assertions) {
+        println!("built with debug assertions: run with --release for figures that count");
+    }
+    rates(&mut bench);
+    matrix(&mut bench);
+    scaling(&mut bench);
+    big_tiled(&mut bench);
+    memory(&mut bench);
+    match python {
+        Some(python) => rival(&mut bench, &python),
+        None => println!("no ratio to Numba's simulator: name a Python that has numba-cuda by --numba or NUMBA_PYTHON"),
+    }
+    println!("{} below target; load {:.1}", bench.below, load().unwrap_or(f64::NAN));
 }

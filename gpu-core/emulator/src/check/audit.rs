@@ -98,11 +98,8 @@ impl Cx<'_> {
         }
         if watch & watch::RACE != 0 {
             match reach.window {
-                Window::Shared => {
-                    if !self.race_shared_runs::<BYTES>(op, runs, kind) {
-                        self.race_shared::<BYTES>(op, &runs.spread(BYTES), kind);
-                    }
-                }
+                Window::Shared if self.race_shared_runs::<BYTES>(op, runs, kind) => {}
+                Window::Shared => self.race_shared::<BYTES>(op, &runs.spread(BYTES), kind),
                 Window::Global => {
                     let grid = self.grid;
                     grid.races.access_runs::<BYTES>(self, op, reach, runs, kind);

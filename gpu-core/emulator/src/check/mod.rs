@@ -8,6 +8,7 @@ pub mod proxy;
 pub mod race;
 pub mod race_global;
 pub mod race_pages;
+mod race_rules;
 pub mod shadow;
 mod shadow_runs;
 pub mod stuck;

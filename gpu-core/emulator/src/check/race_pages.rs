@@ -125,12 +125,14 @@ const READS: usize = 0;
 const WRITES: usize = 1;
 
 impl Entry {
-    const VOID: Entry = Entry {
-        stamps: [const { AtomicU64::new(0) }; 2],
-        masks: [const { AtomicU32::new(0) }; 2],
-        generation: AtomicU32::new(0),
-        units: [const { AtomicU8::new(ONE) }; 2],
-    };
+    fn void() -> Entry {
+        Entry {
+            stamps: [const { AtomicU64::new(0) }; 2],
+            masks: [const { AtomicU32::new(0) }; 2],
+            generation: AtomicU32::new(0),
+            units: [const { AtomicU8::new(ONE) }; 2],
+        }
+    }
 
     #[inline(always)]
     fn get(&self, side: usize) -> Half {
@@ -210,7 +212,11 @@ pub struct Spread {
 
 impl Page {
     fn new() -> Page {
-        Page { entries: [Entry::VOID; SECTORS], lock: AtomicBool::new(false), cells: UnsafeCell::new(Cells::default()) }
+        Page {
+            entries: std::array::from_fn(|_| Entry::void()),
+            lock: AtomicBool::new(false),
+            cells: UnsafeCell::new(Cells::default()),
+        }
     }
 
     /// What is known of sector `number` of the memory that the page is part of.

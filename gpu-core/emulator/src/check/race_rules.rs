@@ -1,0 +1,328 @@
+//! What one access to global memory and what is known of a sector make of each other: by summaries where they agree, by
+//! cells where not.
+
+use super::race_pages::*;
+use crate::exec::cx::Cx;
+
+/// What one access brings to every piece.
+#[derive(Clone, Copy)]
+pub struct Mine {
+    pub block: u64,
+    /// Of lane 0, without a kind.
+    pub stamp: u64,
+    /// Highest clock of the own block that is ordered before.
+    pub floor: u32,
+    pub effect: Effect,
+    /// log2 of the bytes of a lane.
+    pub grain: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// The part of an access that lies in one sector: bytes of one lane, of neighbouring lanes, or of many lanes that read
+/// the same bytes.
+#[derive(Clone, Copy)]
+pub struct Piece {
+    pub mask: u32,
+    pub unit: u8,
+    /// Thread of byte 0 by `unit`, and the other one of `many`.
+    pub stamp: u64,
+    /// Only one lane, so any unit says the same.
+    pub single: bool,
+    pub many: bool,
+}
+
+impl Piece {
+    #[inline(always)]
+    pub fn half(&self, kind: u64) -> Half {
+        let kind = if self.many { READ_MANY } else { kind };
+        Half { stamp: self.stamp | kind, mask: self.mask, unit: self.unit }
+    }
+
+    /// The same with the unit of `like`, where that is possible: then equal stamps mean equal threads.
+    #[inline(always)]
+    fn like(mut self, like: Half) -> Option<Piece> {
+        if self.unit == like.unit {
+            return Some(self);
+        }
+        // One lane's bytes are of one thread, which `like` says of one unit only.
+        let (byte, last) = (self.mask.trailing_zeros(), 31 - self.mask.leading_zeros());
+        if !self.single || byte >> like.unit != last >> like.unit {
+            return None;
+        }
+        let thread = thread_of(self.stamp) + u64::from(byte >> self.unit);
+        self.stamp = with_thread(self.stamp, thread.wrapping_sub(u64::from(byte >> like.unit)));
+        self.unit = like.unit;
+        Some(self)
+    }
+
+    /// Whether each byte of `half` that the piece touches was last touched by the same thread.
+    #[inline(always)]
+    fn same(self, half: Half) -> bool {
+        let differs =
+            |piece: Piece| (piece.stamp ^ half.stamp) >> BLOCK != 0 || thread_of(piece.stamp ^ half.stamp) != 0;
+        !self.many && half.kind() != READ_MANY && self.like(half).is_some_and(|piece| !differs(piece))
+    }
+}
+
+impl Mine {
+    /// Whether all that a half is about is ordered before this access.
+    #[inline(always)]
+    pub fn ordered(&self, cx: &Cx<'_>, half: Half) -> bool {
+        let own = half.stamp >> BLOCK == self.block;
+        own && clock_of(half.stamp) <= self.floor || self.ordered_by_warps(cx, half)
+    }
+
+    #[inline(never)]
+    fn ordered_by_warps(&self, cx: &Cx<'_>, half: Half) -> bool {
+        // At most 32 neighbouring threads: no more than two warps.
+        let (first, last) = half.warps();
+        let clock = clock_of(half.stamp);
+        self.before(cx, half.stamp, first, clock)
+            && (first == last || self.before(cx, half.stamp, last, clock))
+            && (half.kind() != READ_MANY || {
+                let shift = |byte: u32| u64::from(byte >> half.unit);
+                let other = |byte: u32| ((other_of(half.stamp) + shift(byte)) & THREADS) as usize / 32;
+                let first = other(half.mask.trailing_zeros() & 31);
+                let last = other(31 - (half.mask.leading_zeros() & 31));
+                self.before(cx, half.stamp, first, clock) && self.before(cx, half.stamp, last, clock)
+            })
+    }
+
+    /// Whether what a warp of the cell's block did at `clock` is ordered before this access.
+    pub fn before(&self, cx: &Cx<'_>, cell: u64, warp: usize, clock: u32) -> bool {
+        if cell >> BLOCK == self.block {
+            let seen = cx.warp.seen[warp].saturating_sub(cx.block.base_time);
+            return clock <= self.floor || seen >= clock;
+        }
+        cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index)
+    }
+}
+
+/// A read that brings nothing new: others are known to read the same bytes, and nobody wrote them.
+#[inline(always)]
+pub fn is_known(entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let (write, read) = (entry.write(), entry.read());
+    let own_many = read.kind() == READ_MANY && read.stamp >> BLOCK == mine.block && clock_of(read.stamp) > mine.floor;
+    write.mask & piece.mask == 0
+        && piece.mask & !read.mask == 0
+        && !read.is_cells()
+        && (read.kind() == READ_BLOCKS || own_many)
+}
+
+/// A plain read. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let write = entry.write();
+    if write.mask & piece.mask != 0 {
+        if write.is_cells() {
+            return false;
+        }
+        if write.kind() == WRITTEN && !piece.same(write) && !mine.ordered(cx, write) {
+            return false;
+        }
+    }
+    let old = entry.read();
+    let new = piece.half(READ);
+    if old.mask == 0 {
+        entry.set_read(new);
+        return true;
+    }
+    if old.is_cells() {
+        return false;
+    }
+    let covered = piece.mask & !old.mask == 0;
+    let covers = old.mask & !piece.mask == 0;
+    if old.stamp >> BLOCK != mine.block && old.kind() != READ_BLOCKS {
+        // What another block read alone, both have read now.
+        if covered && covers {
+            entry.set_read(Half { stamp: new.stamp & !(KIND | THREADS << OTHER) | READ_BLOCKS, ..new });
+        }
+        return covered && covers;
+    }
+    if old.kind() == READ_BLOCKS {
+        return covered;
+    }
+    if clock_of(old.stamp) <= mine.floor && covers {
+        entry.set_read(new);
+        return true;
+    }
+    if old.kind() == READ_MANY {
+        return covered && clock_of(old.stamp) > mine.floor || extend(entry, piece, old, READ);
+    }
+    if piece.same(old) {
+        if covered && clock_of(old.stamp) == clock_of(new.stamp) {
+            return true;
+        }
+        if covers {
+            entry.set_read(new);
+            return true;
+        }
+        return extend(entry, piece, old, READ);
+    }
+    if clock_of(old.stamp) <= mine.floor || !covered || !covers {
+        return extend(entry, piece, old, READ);
+    }
+    // Two threads of the block, unordered. The earlier clock: both are ordered before what comes behind it.
+    if piece.many {
+        entry.set_read(Half { stamp: earlier(new.stamp, old.stamp), ..new });
+        return true;
+    }
+    let Some(like) = piece.like(old) else { return false };
+    let both = earlier(old.stamp, new.stamp) & !(KIND | THREADS << OTHER) | READ_MANY | thread_of(like.stamp) << OTHER;
+    entry.set_read(Half { stamp: both, ..old });
+    true
+}
+
+/// `stamp` with the earlier of both clocks.
+#[inline(always)]
+fn earlier(stamp: u64, other: u64) -> u64 {
+    let clock = u64::from(clock_of(stamp).min(clock_of(other)));
+    stamp & !(u64::from(CLOCKS) << CLOCK) | clock << CLOCK
+}
+
+/// Adds bytes to a half that says the same of others.
+#[inline(always)]
+fn extend(entry: &Entry, piece: &Piece, old: Half, kind: u64) -> bool {
+    let put = |half: Half| match kind {
+        READ => entry.set_read(half),
+        _ => entry.set_write(half),
+    };
+    if let Some(like) = piece.like(old)
+        && like.half(kind).stamp == old.stamp
+    {
+        put(Half { mask: old.mask | piece.mask, ..old });
+        return true;
+    }
+    // One thread's elements one after the other: as of one thread, they may be of one kind.
+    let lone = old.mask & !(unit_mask(old) << (old.mask.trailing_zeros() & 31)) == 0;
+    if !piece.single || !lone || old.kind() != kind || old.unit == ONE {
+        return false;
+    }
+    let one = Half { unit: ONE, ..old };
+    let byte = old.mask.trailing_zeros();
+    let stamp = with_thread(old.stamp, thread_of(old.stamp) + u64::from(byte >> old.unit));
+    match piece.like(one) {
+        Some(like) if like.half(kind).stamp == stamp => {
+            put(Half { stamp, mask: old.mask | piece.mask, unit: ONE });
+            true
+        }
+        _ => false,
+    }
+}
+
+/// As many low bits as a thread has bytes.
+#[inline(always)]
+fn unit_mask(half: Half) -> u32 {
+    ((1u64 << (1u32 << half.unit)) - 1) as u32
+}
+
+/// A plain write. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let (old, reads) = (entry.write(), entry.read());
+    if reads.mask & piece.mask != 0 {
+        let clear = !reads.is_cells()
+            && reads.kind() != READ_BLOCKS
+            && (reads.kind() == READ && piece.same(reads) || mine.ordered(cx, reads));
+        if !clear {
+            return false;
+        }
+    }
+    if old.mask & piece.mask != 0 && (old.is_cells() || !(piece.same(old) || mine.ordered(cx, old))) {
+        return false;
+    }
+    if old.mask & !piece.mask == 0 {
+        entry.set_write(piece.half(WRITTEN));
+    } else if old.is_cells() || !extend(entry, piece, old, WRITTEN) {
+        return false;
+    }
+    if reads.mask & piece.mask != 0 {
+        entry.set_read(Half { mask: reads.mask & !piece.mask, ..reads });
+    }
+    true
+}
+
+/// An atomic or strong write. It races with plain writes only: plain reads of what others update atomically are the
+/// usual optimistic read. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let old = entry.write();
+    if old.mask & !piece.mask != 0 || old.is_cells() {
+        return false;
+    }
+    if old.mask != 0 && old.kind() == WRITTEN && !piece.same(old) && !mine.ordered(cx, old) {
+        return false;
+    }
+    entry.set_write(piece.half(ATOMIC));
+    true
+}
+
+/// What becomes of a place, and the cell that the access conflicts with: its thread is who is to blame.
+pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool, mine: &Mine) -> Option<u64> {
+    let me = thread_of(stamp);
+    let by_me = |cell: u64, thread: u64| cell >> BLOCK == mine.block && thread == me;
+    let before = |cell: u64, thread: u64| mine.before(cx, cell, thread as usize / 32, clock_of(cell));
+    let clear = |cell: u64| by_me(cell, thread_of(cell)) || before(cell, thread_of(cell));
+    match mine.effect {
+        Effect::Atomic => {
+            let clash = (*write & KIND == WRITTEN && !clear(*write)).then_some(*write);
+            *write = stamp | ATOMIC;
+            clash
+        }
+        Effect::Read => {
+            // Of many readers only one can be the writer.
+            let ordered = if many { before(*write, thread_of(*write)) } else { clear(*write) };
+            let clash = (*write & KIND == WRITTEN && !ordered).then_some(*write);
+            let new = stamp | if many { READ_MANY } else { READ };
+            let old = *read;
+            *read = match old & KIND {
+                READ_BLOCKS => old,
+                READ | READ_MANY if old >> BLOCK == mine.block => {
+                    let late = clock_of(old) > mine.floor && !before(old, thread_of(old));
+                    let late = late || old & KIND == READ_MANY && !before(old, other_of(old));
+                    if !late || old & KIND == READ && by_me(old, thread_of(old)) {
+                        new
+                    } else if old & KIND == READ_MANY {
+                        old
+                    } else if many {
+                        earlier(new, old)
+                    } else {
+                        earlier(old, new) & !(KIND | THREADS << OTHER) | me << OTHER | READ_MANY
+                    }
+                }
+                READ | READ_MANY => stamp & !(THREADS << OTHER) | READ_BLOCKS,
+                _ => new,
+            };
+            clash
+        }
+        Effect::Write => {
+            let mut clash = (*write != 0 && !clear(*write)).then_some(*write);
+            let old = *read;
+            if clash.is_none() {
+                clash = match old & KIND {
+                    READ => (!clear(old)).then_some(old),
+                    READ_MANY if !clear(old) => Some(old),
+                    READ_MANY => {
+                        let other = other_of(old);
+                        let clear = by_me(old, other) || before(old, other);
+                        (!clear).then_some(with_thread(old, other))
+                    }
+                    READ_BLOCKS if old >> BLOCK == mine.block => {
+                        (!cx.grid.syncs.used_by(cx.block.index)).then_some(old)
+                    }
+                    READ_BLOCKS => (!before(old, thread_of(old))).then_some(old),
+                    _ => None,
+                };
+            }
+            *write = stamp | WRITTEN;
+            *read = 0;
+            clash
+        }
+    }
+}
