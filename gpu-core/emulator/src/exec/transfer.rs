@@ -205,7 +205,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
             }
-            if op.e.0 & STRONG != 0 && after_strong::<A, false>(cx, op, size_of::<E>() * V, prepared, &access) {
+            if op.e.0 & STRONG != 0 && order_strong::<A, false>(cx, op, size_of::<E>() * V, prepared, &access) {
                 return Flow::Yield;
             }
         }
@@ -213,13 +213,14 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
     }
 }
 
-/// What a volatile, relaxed or stronger access does beyond moving data. True: it polled often enough to give way.
+/// What a volatile, relaxed or stronger access does beyond moving data: after a load, before a store. True: it polled
+/// often enough to give way.
 ///
 /// # Safety
 /// `access` must be as `prepared` says, which is `Runs` or `Lanes`.
 #[cold]
 #[inline(never)]
-unsafe fn after_strong<A: AddressWord, const STORE: bool>(
+unsafe fn order_strong<A: AddressWord, const STORE: bool>(
     cx: &mut Cx<'_>,
     op: &Op,
     bytes: usize,
@@ -251,6 +252,10 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
         // answer says.
         unsafe {
             let prepared = prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access);
+            // Before the value is there: who sees it on another host thread must find what it publishes.
+            if op.e.0 & STRONG != 0 && matches!(prepared, Prepared::Runs | Prepared::Lanes) {
+                order_strong::<A, true>(cx, op, size_of::<E>() * V, prepared, &access);
+            }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
             match prepared {
                 Prepared::Runs => {
@@ -292,9 +297,6 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 Prepared::Fault => return Flow::Next,
             }
             cx.worker.writes += 1;
-            if op.e.0 & STRONG != 0 {
-                after_strong::<A, true>(cx, op, size_of::<E>() * V, prepared, &access);
-            }
         }
         Flow::Next
     }
