@@ -91,6 +91,19 @@ fn the_reference_passes_and_a_missing_guard_is_marked() {
     assert!(real.has("Out of bounds") && real.has("Fault on line 6"));
 }
 
+/// A wrong index faults nowhere: the mismatch names the thread that wrote it, and the line is marked.
+#[test]
+fn a_wrong_index_is_marked_where_it_was_written() {
+    let mut real = Real::open();
+    real.command(Command::OpenInEditor(window_support::GOOD.replace("b[i]", "b[threadIdx.x]")));
+    real.command(Command::Do(Action::Check));
+    real.until("the verdict", |app| !app.state.is_running());
+    real.harness.run_steps(4);
+    for shown in ["c[256]", "by block (1,0,0), thread (0,0,0), line 6", "Fault on line 6"] {
+        assert!(real.has(shown), "{shown:?} is not shown");
+    }
+}
+
 /// Quiz questions whose answers this machine measures: predicted, run, marked. A time needs a GPU and says so.
 #[test]
 fn predictions_are_measured_and_marked() {

@@ -135,7 +135,9 @@ impl State {
         let course = self.course.clone();
         let Some(desk) = self.desks.get_mut(&slot) else { return };
         let mut marks = fault_marks(&verdict.faults);
-        marks.extend(wrong_mark(&verdict));
+        if marks.is_empty() {
+            marks.extend(wrong_mark(&verdict));
+        }
         desk.editor.marks.set_run(marks);
         if verdict.trace.is_some() {
             desk.trace.clone_from(&verdict.trace);
