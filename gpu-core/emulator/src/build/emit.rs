@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::exec::image::{ParamArea, PoolRow};
+use crate::exec::image::ParamArea;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 use crate::exec::space::Window;
 use crate::isa::Ty;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
+use super::constants::fits;
+pub use super::constants::{Pool, immediate};
 pub use super::inst::Inst;
 
 /// A register.
@@ -49,42 +51,6 @@ pub struct Scope {
     /// `%r<100>`: prefix to registers.
     pub ranges: HashMap<String, (u32, Vec<Reg>)>,
     pub id: u32,
-}
-
-/// Constant rows, shared by the module.
-#[derive(Debug, Default)]
-pub struct Pool {
-    pub rows: Vec<PoolRow>,
-    known: HashMap<(u64, u64, u32), Slot>,
-}
-
-impl Pool {
-    /// A row with `bits`-wide `value` in every lane (128 bits for vectors of 128, else the low half).
-    pub fn splat(&mut self, value: u128, bits: u32) -> Slot {
-        let width = if bits <= 32 { 32 } else { bits };
-        let key = (value as u64, (value >> 64) as u64, width);
-        if let Some(slot) = self.known.get(&key) {
-            return *slot;
-        }
-        let slot = Slot(Slot::POOL | (self.rows.len() * size_of::<PoolRow>()) as u32);
-        let words: Vec<u32> = match width {
-            32 => vec![value as u32; 32],
-            64 => (0..64).map(|word| (value >> (32 * (word % 2))) as u32).collect(),
-            _ => (0..128).map(|word| (value >> (32 * (word % 4))) as u32).collect(),
-        };
-        for chunk in words.chunks(32) {
-            let mut row = PoolRow([0; 32]);
-            row.0.copy_from_slice(chunk);
-            self.rows.push(row);
-        }
-        self.known.insert(key, slot);
-        slot
-    }
-
-    /// A predicate constant.
-    pub fn pred(&mut self, value: bool) -> Slot {
-        self.splat(u128::from(if value { u32::MAX } else { 0 }), 32)
-    }
 }
 
 /// Where a control transfer goes, for the flow graph.
@@ -159,6 +125,10 @@ pub struct Emit<'m> {
     pub calls_indirectly: bool,
     pub entry: bool,
     pub uses_alloca: bool,
+    /// Results of the function that are registers.
+    pub result_registers: Vec<String>,
+    /// The function declares vector registers.
+    pub has_vectors: bool,
     // The instruction at hand.
     pub guard: (Slot, u32),
     pub class: Class,
@@ -206,6 +176,8 @@ impl<'m> Emit<'m> {
             calls_indirectly: false,
             entry,
             uses_alloca: false,
+            result_registers: Vec::new(),
+            has_vectors: false,
             guard: (always, 0),
             class: Class::Other,
             text: 0,
@@ -253,6 +225,13 @@ impl<'m> Emit<'m> {
     }
 
     pub fn find(&self, name: &str) -> Option<Entity> {
+        // `v.x`, or `v.r`: one element of a vector register.
+        if let Some((vector, element)) = name.rsplit_once('.')
+            && let Some(index) = ["x", "y", "z", "w", "r", "g", "b", "a"].iter().position(|known| *known == element)
+            && let Some(Entity::VectorReg(registers)) = self.find(vector)
+        {
+            return registers.get(index % 4).copied().map(Entity::Reg);
+        }
         for scope in self.scopes.iter().rev() {
             if let Some(entity) = scope.names.get(name) {
                 return Some(entity.clone());
@@ -274,6 +253,13 @@ impl<'m> Emit<'m> {
         self.globals.get(name).cloned()
     }
 
+    /// Gives a name a meaning in the innermost scope.
+    pub fn name(&mut self, name: &str, entity: Entity) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.names.insert(name.to_owned(), entity);
+        }
+    }
+
     pub fn reg(&self, name: &str) -> Decoded<Reg> {
         match self.find(name) {
             Some(Entity::Reg(reg)) => Ok(reg),
@@ -291,11 +277,15 @@ impl<'m> Emit<'m> {
         self.src_bits(operand, ty).map(|(slot, _)| slot)
     }
 
-    /// As [`Emit::src`], with the width of the register it is in (registers may be wider in `st` and `cvt`).
+    /// As [`Emit::src`], with the width of the register it is in (registers may be wider in `st` and `cvt`, never
+    /// narrower).
     pub fn src_any(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<(Slot, u32)> {
         if let Operand::Name(name) = operand
             && let Ok(reg) = self.reg(name)
         {
+            if reg.bits.max(32) < ty.bits() {
+                return Err(format!("`{name}` has {} bits where the instruction wants {}", reg.bits, ty.bits()));
+            }
             self.reads.push(reg.slot);
             return Ok((reg.slot, reg.bits));
         }
@@ -395,7 +385,7 @@ impl<'m> Emit<'m> {
         Ok(slot)
     }
 
-    /// A destination register of any width, with its width.
+    /// A destination register at least as wide as the type, with its width.
     pub fn dst_any(&mut self, operand: &Operand<'_>, ty: Ty) -> Decoded<(Slot, u32)> {
         match operand {
             Operand::Sink => Ok((self.scratch(ty.bits()), ty.bits())),
@@ -403,6 +393,9 @@ impl<'m> Emit<'m> {
                 let reg = self.reg(name)?;
                 if reg.bits == 1 {
                     return Err(format!("`{name}` is a predicate"));
+                }
+                if reg.bits.max(32) < ty.bits() {
+                    return Err(format!("`{name}` has {} bits where the instruction gives {}", reg.bits, ty.bits()));
                 }
                 self.writes.push(reg.slot);
                 Ok((reg.slot, reg.bits))
@@ -563,35 +556,6 @@ impl<'m> Emit<'m> {
         (self.reads, self.writes, self.class) = (reads, writes, class);
         slot
     }
-}
-
-fn fits(have: u32, want: u32) -> bool {
-    let row = |bits: u32| if bits == 1 { 1 } else { bits.max(32) };
-    row(have) == row(want)
-}
-
-/// The bits of an immediate of type `ty`.
-pub fn immediate(operand: &Operand<'_>, ty: Ty) -> Decoded<u128> {
-    let bits = ty.bits();
-    let cut = |value: u64| match bits {
-        8 => u128::from(value as u8),
-        16 => u128::from(value as u16),
-        1..=32 => u128::from(value as u32),
-        64 => u128::from(value),
-        // A negative literal in a 128-bit place is sign-extended.
-        _ => value as i64 as i128 as u128,
-    };
-    Ok(match (operand, ty) {
-        (Operand::Int(value), Ty::F32) => u128::from((*value as i64 as f32).to_bits()),
-        (Operand::Int(value), Ty::F64) => u128::from((*value as i64 as f64).to_bits()),
-        (Operand::Int(value), _) => cut(*value),
-        (Operand::F32(value), Ty::F64) => u128::from(f64::from(f32::from_bits(*value)).to_bits()),
-        (Operand::F32(value), _) => cut(u64::from(*value)),
-        (Operand::F64(value), Ty::F32) => u128::from((f64::from_bits(*value) as f32).to_bits()),
-        (Operand::F64(value), _) if bits == 64 => u128::from(*value),
-        (Operand::F64(value), _) => u128::from((f64::from_bits(*value) as f32).to_bits()),
-        _ => return Err("a number is wanted".to_owned()),
-    })
 }
 
 /// A placeholder that is never run.

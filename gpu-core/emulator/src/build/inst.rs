@@ -1,6 +1,8 @@
 //! One instruction on its way to the table: its opcode in parts, its guard, and what is left over.
 
-use super::emit::{Decoded, Emit};
+use super::emit::{Decoded, Emit, Entity, Reg};
+use crate::exec::image::ParamArea;
+use crate::exec::op::Slot;
 use crate::isa::{self, Ty};
 use crate::ptx::tree::{Instruction, Operand};
 
@@ -106,8 +108,222 @@ impl<'a> Inst<'a> {
     }
 }
 
-/// Decodes one instruction through the table.
+/// Name of the memory behind a parameter or result that is a register. No register can be called so.
+pub(super) fn area_name(register: &str) -> String {
+    format!("{register}@area")
+}
+
+/// Decodes one instruction: vector registers are taken apart, registers that are passed to functions or come back from
+/// them go through memory, and what remains is looked up in the table.
 pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+    let name = instruction.parts().next().unwrap_or_default();
+    if name == "ret" && !emit.result_registers.is_empty() {
+        hand_back(emit, instruction.guard)?;
+    }
+    if name == "call" {
+        return decode_call(emit, instruction);
+    }
+    let vector = |operand: &Operand<'_>| match operand {
+        Operand::Name(name) => matches!(emit.find(name), Some(Entity::VectorReg(_))),
+        _ => false,
+    };
+    let vectors = emit.has_vectors && instruction.operands.iter().any(vector);
+    let wide = name == "mov" && wide_mov(instruction).is_some();
+    if !vectors && !wide {
+        return decode_plain(emit, instruction);
+    }
+    let names: Vec<Vec<String>> = instruction.operands.iter().map(|operand| elements(emit, operand)).collect();
+    let operands: Vec<Operand<'_>> = instruction
+        .operands
+        .iter()
+        .zip(&names)
+        .map(|(operand, names)| match names.is_empty() {
+            true => operand.clone(),
+            false => Operand::Vector(names.iter().map(|name| Operand::Name(name)).collect()),
+        })
+        .collect();
+    if name == "mov"
+        && let [Operand::Vector(to), Operand::Vector(from)] = &operands[..]
+    {
+        return move_elements(emit, instruction, to, from);
+    }
+    decode_plain(emit, &Instruction { operands, ..instruction.clone() })
+}
+
+/// Names of a vector register's elements; none for anything else.
+fn elements(emit: &Emit<'_>, operand: &Operand<'_>) -> Vec<String> {
+    let Operand::Name(name) = operand else { return Vec::new() };
+    let Some(Entity::VectorReg(registers)) = emit.find(name) else { return Vec::new() };
+    ["x", "y", "z", "w"].iter().take(registers.len()).map(|element| format!("{name}.{element}")).collect()
+}
+
+/// `mov.v4.u16`: its opcode for one element.
+fn wide_mov(instruction: &Instruction<'_>) -> Option<String> {
+    let parts: Vec<&str> = instruction.parts().collect();
+    match parts[..] {
+        ["mov", "v2" | "v4", ty] => Some(format!("mov.{ty}")),
+        _ => None,
+    }
+}
+
+/// Moves element by element; all are read before the first is written, for the lists may share registers.
+fn move_elements(
+    emit: &mut Emit<'_>,
+    instruction: &Instruction<'_>,
+    to: &[Operand<'_>],
+    from: &[Operand<'_>],
+) -> Result<(), String> {
+    if to.len() != from.len() {
+        return Err(format!("`{}` moves {} elements into {}", instruction.opcode, from.len(), to.len()));
+    }
+    let bits = to.iter().find_map(|operand| match operand {
+        Operand::Name(name) => emit.reg(name).ok().map(|reg| reg.bits),
+        _ => None,
+    });
+    let bits = bits.ok_or("the destination must be registers")?;
+    let opcode = wide_mov(instruction).unwrap_or_else(|| format!("mov.b{bits}"));
+    let temporaries: Vec<String> = (0..to.len()).map(|index| format!("@element{index}")).collect();
+    for temporary in &temporaries {
+        let reg = Reg { slot: emit.allocate(bits), bits };
+        emit.name(temporary, Entity::Reg(reg));
+    }
+    let temporary = |index: usize| Operand::Name(&temporaries[index]);
+    for (index, from) in from.iter().enumerate() {
+        let operands = vec![temporary(index), from.clone()];
+        decode_plain(emit, &Instruction { opcode: &opcode, operands, ..instruction.clone() })?;
+    }
+    for (index, to) in to.iter().enumerate() {
+        let operands = vec![to.clone(), temporary(index)];
+        decode_plain(emit, &Instruction { opcode: &opcode, operands, ..instruction.clone() })?;
+    }
+    Ok(())
+}
+
+/// An instruction that the text does not have.
+fn made<'t>(
+    emit: &mut Emit<'_>,
+    guard: Option<(&'t str, bool)>,
+    opcode: &'t str,
+    operands: Vec<Operand<'t>>,
+) -> Result<(), String> {
+    let line = emit.ptx_line;
+    decode_plain(emit, &Instruction { guard, opcode, operands, loc: None, line, text: opcode })
+}
+
+/// Moves a register, or a vector of them, into its area or out of it.
+fn transfer(
+    emit: &mut Emit<'_>,
+    guard: Option<(&str, bool)>,
+    register: &str,
+    area: &str,
+    store: bool,
+) -> Result<(), String> {
+    let elements = elements(emit, &Operand::Name(register));
+    let (bits, names) = match emit.find(register) {
+        Some(Entity::Reg(reg)) => (reg.bits, vec![register.to_owned()]),
+        Some(Entity::VectorReg(registers)) => (registers.first().map_or(32, |reg| reg.bits), elements),
+        _ => return Err(format!("`{register}` is not a register")),
+    };
+    for (index, name) in names.iter().enumerate() {
+        let place = Operand::Address {
+            base: Box::new(Operand::Name(area)),
+            offset: index as i64 * i64::from(bits.max(8) / 8),
+            more: Vec::new(),
+        };
+        let value = Operand::Name(name);
+        match (bits, store) {
+            (1, true) => {
+                let word = Reg { slot: emit.allocate(32), bits: 32 };
+                emit.name("@word", Entity::Reg(word));
+                made(emit, guard, "selp.u32", vec![Operand::Name("@word"), Operand::Int(1), Operand::Int(0), value])?;
+                made(emit, guard, "st.param.b32", vec![place, Operand::Name("@word")])?;
+            }
+            (1, false) => {
+                let word = Reg { slot: emit.allocate(32), bits: 32 };
+                emit.name("@word", Entity::Reg(word));
+                made(emit, guard, "ld.param.b32", vec![Operand::Name("@word"), place])?;
+                made(emit, guard, "setp.ne.u32", vec![value, Operand::Name("@word"), Operand::Int(0)])?;
+            }
+            (_, true) => made(emit, guard, &format!("st.param.b{bits}"), vec![place, value])?,
+            (_, false) => made(emit, guard, &format!("ld.param.b{bits}"), vec![value, place])?,
+        }
+    }
+    Ok(())
+}
+
+/// At the start of a function: a parameter that is a register gets its value.
+pub(super) fn receive(emit: &mut Emit<'_>, register: &str) -> Result<(), String> {
+    transfer(emit, None, register, &area_name(register), false)
+}
+
+/// Before a function returns: results that are registers go to where the caller finds them.
+pub(super) fn hand_back(emit: &mut Emit<'_>, guard: Option<(&str, bool)>) -> Result<(), String> {
+    for register in emit.result_registers.clone() {
+        transfer(emit, guard, &register, &area_name(&register), true)?;
+    }
+    Ok(())
+}
+
+/// A call whose arguments or results are registers or numbers passes them through memory of its own.
+fn decode_call(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+    let mut operands = instruction.operands.clone();
+    let has_results = matches!(operands.first(), Some(Operand::List(_)));
+    let mut areas: Vec<(String, Operand<'_>, bool)> = Vec::new();
+    for (position, operand) in instruction.operands.iter().enumerate() {
+        let Operand::List(list) = operand else { continue };
+        let result = has_results && position == 0;
+        for (index, item) in list.iter().enumerate() {
+            let bytes = match item {
+                Operand::Name(name) => match emit.find(name) {
+                    Some(Entity::Reg(reg)) => reg.bits.max(8).div_ceil(8).max(if reg.bits == 1 { 4 } else { 1 }),
+                    Some(Entity::VectorReg(registers)) => registers.iter().map(|reg| reg.bits.max(8) / 8).sum(),
+                    _ => continue,
+                },
+                Operand::Int(_) | Operand::F64(_) if !result => 8,
+                Operand::F32(_) if !result => 4,
+                _ => continue,
+            };
+            let area = ParamArea { slot: Slot(emit.rows(bytes.div_ceil(4) * 128)), bytes };
+            let name = format!("@{position}.{index}");
+            emit.name(&name, Entity::FrameParam(area));
+            areas.push((name, item.clone(), result));
+        }
+    }
+    if areas.is_empty() {
+        return decode_plain(emit, instruction);
+    }
+    for (area, item, _) in areas.iter().filter(|(.., result)| !result) {
+        match item {
+            Operand::Name(name) => transfer(emit, instruction.guard, name, area, true)?,
+            number => {
+                let place = Operand::Address { base: Box::new(Operand::Name(area)), offset: 0, more: Vec::new() };
+                let opcode = match number {
+                    Operand::F32(_) => "st.param.f32",
+                    Operand::F64(_) => "st.param.f64",
+                    _ => "st.param.b64",
+                };
+                made(emit, instruction.guard, opcode, vec![place, number.clone()])?;
+            }
+        }
+    }
+    for (position, operand) in operands.iter_mut().enumerate() {
+        let Operand::List(list) = operand else { continue };
+        for (index, item) in list.iter_mut().enumerate() {
+            let here = format!("@{position}.{index}");
+            if let Some((area, ..)) = areas.iter().find(|(area, ..)| *area == here) {
+                *item = Operand::Name(area);
+            }
+        }
+    }
+    decode_plain(emit, &Instruction { operands, ..instruction.clone() })?;
+    areas.iter().try_for_each(|(area, item, result)| match (result, item) {
+        (true, Operand::Name(name)) => transfer(emit, instruction.guard, name, area, false),
+        _ => Ok(()),
+    })
+}
+
+/// Decodes one instruction through the table.
+fn decode_plain(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
     let always = emit.pool.pred(true);
     emit.guard = match instruction.guard {
         None => (always, 0),

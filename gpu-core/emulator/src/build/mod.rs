@@ -1,5 +1,6 @@
 //! Tree to image: names become addresses, registers become rows, instructions go through the table.
 
+mod constants;
 pub mod emit;
 mod fences;
 pub mod flow;

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
-use super::inst::decode;
+use super::inst::{decode, hand_back, receive};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
 use crate::exec::op::{Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
-use crate::ptx::tree::{Function, Loc, Statement, Tree};
+use crate::ptx::tree::{Function, Loc, Statement, Tree, VarSpace, Variable};
 use crate::report::SourceLine;
 
 /// More problems than this tell nothing new.
@@ -56,6 +56,8 @@ pub(super) struct Builder<'t, 'a> {
     /// Shared variables by name with size and offset, and the size hardware would use.
     pub(super) shared: HashMap<String, SharedVariable>,
     pub(super) next_shared: u32,
+    /// Where the next `.global` or `.const` variable may lie.
+    pub(super) next_global: u64,
     /// What each function mentions: shared variables, callees, calls through pointers.
     pub(super) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
     /// Most 32-bit registers that each function holds at once; None when it is too large to be looked at.
@@ -89,6 +91,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             problems: Vec::new(),
             shared: HashMap::new(),
             next_shared: 0,
+            next_global: 0,
             mentions: Vec::new(),
             live_words: Vec::new(),
         }
@@ -201,6 +204,18 @@ impl<'t, 'a> Builder<'t, 'a> {
         } else {
             areas.0 = self.frame_params(&mut emit, &function.params);
             areas.1 = self.frame_params(&mut emit, &function.results);
+            let registers = |list: &[Variable<'a>]| -> Vec<String> {
+                let registers = list.iter().filter(|variable| variable.space == VarSpace::Reg);
+                registers.map(|variable| variable.name.to_owned()).collect()
+            };
+            emit.result_registers = registers(&function.results);
+            emit.text = self.image.texts.len() as u32;
+            self.image.texts.push(format!(".func {}", function.name));
+            for name in registers(&function.params) {
+                if let Err(message) = receive(&mut emit, &name) {
+                    self.problem(&message, function.params[0].line);
+                }
+            }
         }
         let mut local_bytes = 0;
         let labels = self.body(&mut emit, body, &mut local_bytes);
@@ -211,6 +226,10 @@ impl<'t, 'a> Builder<'t, 'a> {
         );
         let ends_in_label = labels.values().any(|at| *at as usize == emit.edges.len());
         if open || ends_in_label {
+            let handed = hand_back(&mut emit, None);
+            if let Err(message) = handed {
+                self.problem(&message, 1);
+            }
             emit.class = crate::report::Class::Branch;
             emit.guard = (emit.pool.pred(true), 0);
             let op = emit.op(isa::control::ret);

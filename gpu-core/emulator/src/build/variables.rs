@@ -1,6 +1,9 @@
 //! Variables of every state space, registers among them: where they lie and what they start with.
 
+use std::collections::HashMap;
+
 use super::emit::{Emit, Entity, Reg};
+use super::inst::area_name;
 use super::module::Builder;
 use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
 use crate::exec::op::Slot;
@@ -12,6 +15,10 @@ use crate::ptx::tree::{Function, Init, Statement, VarSpace, Variable};
 const MAX_SHARED: u64 = 1 << 24;
 const MAX_VARIABLE: u64 = 1 << 32;
 fn type_bytes(name: &str) -> Option<u64> {
+    if name == "pred" {
+        // A predicate that is passed to a function travels as a word.
+        return Some(4);
+    }
     Ty::parse(name).map(|ty| u64::from(ty.bits() / 8).max(1))
 }
 
@@ -34,35 +41,54 @@ impl<'a> Builder<'_, 'a> {
 
     pub(super) fn variables(&mut self) {
         let tree = self.tree;
-        let mut next = MODULE_BASE + self.image.id % (1 << 20) * MODULE_SLICE;
+        self.next_global = MODULE_BASE + self.image.id % (1 << 20) * MODULE_SLICE;
+        // All have their addresses before any is initialised: they may name each other.
         let mut placed = Vec::new();
         for variable in &tree.variables {
             match variable.space {
                 VarSpace::Global | VarSpace::Const => {
-                    let Some((bytes, align)) = self.size_of(variable, MAX_VARIABLE) else { continue };
-                    let address = next.next_multiple_of(align.max(256));
-                    next = address + bytes + 4096;
-                    let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
-                    self.globals.insert(variable.name.to_owned(), Entity::Variable { window, address });
-                    placed.push((variable, address, bytes));
+                    if let Some((entity, address, bytes)) = self.place_global(variable) {
+                        self.globals.insert(variable.name.to_owned(), entity);
+                        placed.push((variable, address, bytes));
+                    }
                 }
                 VarSpace::Shared => self.place_shared(variable),
-                VarSpace::Local | VarSpace::Param => {}
+                VarSpace::Local | VarSpace::Param | VarSpace::Reg => {}
             }
         }
+        let globals = std::mem::take(&mut self.globals);
         for (variable, address, bytes) in placed {
-            let init = self.initial_bytes(variable, bytes);
-            self.image.variables.push(GlobalVariable {
-                name: display_name(variable.name),
-                address,
-                bytes,
-                init,
-                read_only: variable.space == VarSpace::Const,
-            });
+            self.initialise(variable, address, bytes, &globals);
         }
+        self.globals = globals;
     }
 
-    pub(super) fn initial_bytes(&mut self, variable: &Variable<'_>, bytes: u64) -> Vec<u8> {
+    /// Gives a `.global` or `.const` variable its address: what its name stands for, address and size.
+    fn place_global(&mut self, variable: &Variable<'_>) -> Option<(Entity, u64, u64)> {
+        let (bytes, align) = self.size_of(variable, MAX_VARIABLE)?;
+        let address = self.next_global.next_multiple_of(align.max(256));
+        self.next_global = address + bytes + 4096;
+        let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
+        Some((Entity::Variable { window, address }, address, bytes))
+    }
+
+    fn initialise(&mut self, variable: &Variable<'_>, address: u64, bytes: u64, globals: &HashMap<String, Entity>) {
+        let init = self.initial_bytes(variable, bytes, globals);
+        self.image.variables.push(GlobalVariable {
+            name: display_name(variable.name),
+            address,
+            bytes,
+            init,
+            read_only: variable.space == VarSpace::Const,
+        });
+    }
+
+    pub(super) fn initial_bytes(
+        &mut self,
+        variable: &Variable<'_>,
+        bytes: u64,
+        globals: &HashMap<String, Entity>,
+    ) -> Vec<u8> {
         let element = type_bytes(variable.ty).unwrap_or(1) as usize;
         let mut out = Vec::with_capacity(variable.init.len() * element);
         for value in &variable.init {
@@ -73,7 +99,7 @@ impl<'a> Builder<'_, 'a> {
                 Init::F64(bits) if variable.ty == "f32" => u64::from((f64::from_bits(*bits) as f32).to_bits()),
                 Init::F64(bits) => *bits,
                 Init::Symbol { name, offset, mask, .. } => {
-                    let address = match self.globals.get(*name) {
+                    let address = match globals.get(*name) {
                         Some(Entity::Variable { address, .. }) => *address,
                         Some(Entity::Function(index)) => CODE_BASE + 16 * u64::from(*index),
                         _ => {
@@ -174,8 +200,14 @@ impl<'a> Builder<'_, 'a> {
             .filter_map(|param| {
                 let (bytes, _) = self.size_of(param, 1 << 16)?;
                 let area = ParamArea { slot: Slot(emit.rows((bytes as u32).div_ceil(4) * 128)), bytes: bytes as u32 };
+                let mut name = param.name.to_owned();
+                if param.space == VarSpace::Reg {
+                    let vector = param.count.unwrap_or(1) as u32;
+                    self.registers(emit, param.ty, vector, param.name, None, param.line);
+                    name = area_name(param.name);
+                }
                 if let Some(scope) = emit.scopes.last_mut() {
-                    scope.names.insert(param.name.to_owned(), Entity::FrameParam(area));
+                    scope.names.insert(name, Entity::FrameParam(area));
                 }
                 Some(area)
             })
@@ -205,9 +237,15 @@ impl<'a> Builder<'_, 'a> {
         }
         let make = |emit: &mut Emit<'_>| Reg { slot: emit.allocate(bits), bits };
         if vector > 1 {
-            let registers = (0..vector).map(|_| make(emit)).collect();
-            if let Some(scope) = emit.scopes.last_mut() {
-                scope.names.insert(name.to_owned(), Entity::VectorReg(registers));
+            emit.has_vectors = true;
+            // `v<4>` declares v0 to v3.
+            let names = count.map_or_else(
+                || vec![name.to_owned()],
+                |count| (0..count).map(|index| format!("{name}{index}")).collect(),
+            );
+            for name in names {
+                let registers = (0..vector).map(|_| make(emit)).collect();
+                emit.name(&name, Entity::VectorReg(registers));
             }
             return;
         }
@@ -240,10 +278,11 @@ impl<'a> Builder<'_, 'a> {
                 let slot = Slot(emit.rows((bytes as u32).div_ceil(4) * 128));
                 Entity::FrameParam(ParamArea { slot, bytes: bytes as u32 })
             }
-            VarSpace::Shared => return,
+            VarSpace::Shared | VarSpace::Reg => return,
             VarSpace::Global | VarSpace::Const => {
-                self.problem("`.global` and `.const` variables inside a function are not supported", variable.line);
-                return;
+                let Some((entity, address, bytes)) = self.place_global(variable) else { return };
+                self.initialise(variable, address, bytes, emit.globals);
+                entity
             }
         };
         if let Some(scope) = emit.scopes.last_mut() {

@@ -47,7 +47,7 @@ impl Cx<'_> {
             for lane in lanes(at.mask) {
                 let address = at.at[lane];
                 let piece = heap.piece(address);
-                if piece.is_some_and(|(base, size)| address + bytes <= base + size) {
+                if piece.is_some_and(|(base, size)| address.saturating_add(bytes) <= base + size) {
                     continue;
                 }
                 let past = piece.filter(|(base, size)| address < (base + size).next_multiple_of(16));

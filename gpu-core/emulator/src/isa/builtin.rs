@@ -46,26 +46,26 @@ impl Cx<'_> {
                 let regions = &self.grid.regions;
                 let at = regions.partition_point(|region: &Region| region.base <= address).checked_sub(1)?;
                 let region = &regions[at];
-                if region.freed || address + bytes > region.end {
+                if region.freed || address.checked_add(bytes)? > region.end {
                     return None;
                 }
                 region.pointer.wrapping_add((address - region.base) as usize)
             }
             Window::Shared => {
-                if offset + bytes > self.block.shared.len() as u64 * 16 {
+                if offset.checked_add(bytes)? > self.block.shared.len() as u64 * 16 {
                     return None;
                 }
                 self.block.shared.as_ptr().cast::<u8>().wrapping_add(offset as usize)
             }
             Window::Local => {
                 let stride = u64::from(self.warp.local_stride);
-                if offset + bytes > stride {
+                if offset.checked_add(bytes)? > stride {
                     return None;
                 }
                 self.warp.local.as_ptr().cast::<u8>().wrapping_add((lane as u64 * stride + offset) as usize)
             }
             _ => {
-                if offset + bytes > self.grid.params.len() as u64 * 16 {
+                if offset.checked_add(bytes)? > self.grid.params.len() as u64 * 16 {
                     return None;
                 }
                 self.grid.params.as_ptr().cast::<u8>().wrapping_add(offset as usize)
@@ -80,7 +80,10 @@ impl Cx<'_> {
     pub fn text_at(&self, address: u64, lane: usize) -> Vec<u8> {
         let mut out = Vec::new();
         let mut byte = [0u8];
-        while out.len() < 1 << 16 && self.peek(address + out.len() as u64, lane, &mut byte).is_some() && byte[0] != 0 {
+        while out.len() < 1 << 16
+            && self.peek(address.wrapping_add(out.len() as u64), lane, &mut byte).is_some()
+            && byte[0] != 0
+        {
             out.push(byte[0]);
         }
         out
@@ -95,7 +98,7 @@ unsafe fn vprintf(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
         let format = cx.text_at(format, lane);
         let (text, count) = printf::format(
             &format,
-            |offset, out| cx.peek(values + offset, lane, out),
+            |offset, out| cx.peek(values.wrapping_add(offset), lane, out),
             |address| cx.text_at(address, lane),
         );
         cx.print(&text);

@@ -217,7 +217,7 @@ impl Cx<'_> {
         let regions = &self.grid.regions;
         let index = regions.partition_point(|region| region.base <= address);
         let region = index.checked_sub(1).map(|index| &regions[index]);
-        match region.filter(|region| !region.freed && address + bytes <= region.end) {
+        match region.filter(|region| !region.freed && address.checked_add(bytes).is_some_and(|end| end <= region.end)) {
             Some(region) => Some(Span {
                 pointer: region.pointer.wrapping_add((address - region.base) as usize),
                 init: region.init,

@@ -247,7 +247,7 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         }
         let (slot, bits) = e.dst_any(operand, ty)?;
         slots.push(slot);
-        register = register.max(bits);
+        register = one_width(register, bits)?;
     }
     if register == 0 {
         register = ty.bits();
@@ -268,6 +268,14 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
     e.push(op, Taint::Memory);
     Ok(())
+}
+
+/// The registers of a vector lie in rows of the same size, for one loop goes over all of them.
+fn one_width(known: u32, bits: u32) -> Decoded<u32> {
+    if known != 0 && known.max(32) != bits.max(32) {
+        return Err(format!("the registers of the vector have {known} and {bits} bits; use registers of one size"));
+    }
+    Ok(known.max(bits))
 }
 
 fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -297,7 +305,7 @@ fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     for operand in &list {
         let (slot, bits) = e.src_any(operand, ty)?;
         slots.push(slot);
-        register = register.max(if slot.is_pool() { ty.bits() } else { bits });
+        register = one_width(register, if slot.is_pool() { ty.bits() } else { bits })?;
     }
     let run = store_exec(ty.bits(), register, place.wide, vector)
         .ok_or_else(|| format!("a store of {} bits from a register of {register}", ty.bits()))?;

@@ -83,7 +83,8 @@ impl<'a> Parser<'a, '_> {
             Some(".global") => VarSpace::Global,
             Some(".const") => VarSpace::Const,
             Some(".local") => VarSpace::Local,
-            Some(".param" | ".reg") => VarSpace::Param,
+            Some(".param") => VarSpace::Param,
+            Some(".reg") if single => VarSpace::Reg,
             Some(word) if word == ".shared" || word.starts_with(".shared::") => VarSpace::Shared,
             _ => return self.error("a state space"),
         };

@@ -119,10 +119,13 @@ impl<'a> Parser<'a, '_> {
         self.at += 1;
         let (mut ty, mut vector) = ("", 1);
         while let Some(word) = self.word().filter(|word| word.starts_with('.')) {
-            match word {
-                ".v2" => vector = 2,
-                ".v4" => vector = 4,
-                _ => ty = &word[1..],
+            // `.v4 .u32`, or `.v4.u32` as one word.
+            for part in word[1..].split('.') {
+                match part {
+                    "v2" => vector = 2,
+                    "v4" => vector = 4,
+                    _ => ty = part,
+                }
             }
             self.at += 1;
         }

@@ -23,6 +23,8 @@ pub enum VarSpace {
     Shared,
     Local,
     Param,
+    /// A parameter or result of a device function that is a register.
+    Reg,
 }
 
 /// One element of an initialiser.
