@@ -12,6 +12,9 @@ use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
 /// Faults shown; the Problems tab lists all.
 const FAULTS: usize = 5;
 
+/// Failed cases whose details are open from the start.
+const OPEN_CASES: u32 = 3;
+
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::S;
@@ -48,8 +51,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         }
         hint_ui(ui, screen, desk, verdict);
     }
+    let mut failed = 0;
     for (index, case) in cases.iter().enumerate() {
-        case_ui(ui, index, case, screen.commands);
+        failed += u32::from(!case.passed);
+        // The first failures are what a learner looks at.
+        let open = !case.passed && failed <= OPEN_CASES;
+        case_ui(ui, index, case, open, screen.commands);
     }
     if let Some(verdict) = earlier.filter(|verdict| !running && !verdict.cases.is_empty()) {
         let text = format!(
@@ -180,7 +187,7 @@ fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict)
     });
 }
 
-fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Vec<Command>) {
+fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &mut Vec<Command>) {
     let t = theme::tokens(ui);
     let (symbol, color) = parts::outcome(t, case.passed);
     let reason = if case.passed { "" } else { case.reason.as_str() };
@@ -195,8 +202,7 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Vec<Comm
     if !reason.is_empty() {
         add(&format!("   {reason}"), t.text);
     }
-    let first_failed = !case.passed;
-    CollapsingHeader::new(title).id_salt(("case", index)).default_open(first_failed && index < 3).show(ui, |ui| {
+    CollapsingHeader::new(title).id_salt(("case", index)).default_open(open).show(ui, |ui| {
         if case.passed {
             let text = format!(
                 "{} elements right; largest error {:.2} of what is allowed; {:.0} ms; seed {}",
