@@ -82,8 +82,9 @@ fn text(probe: &Probe, index: usize) -> String {
     let _ = writeln!(out, "// {}", probe.name);
     let _ = writeln!(
         out,
-        ".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n.maxntid {}, 1, 1",
-        probe.threads
+        ".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n.maxntid {}, 1, 1{}",
+        probe.threads,
+        if probe.pairs { "\n.reqnctapercluster 2, 1, 1" } else { "" }
     );
     out.push_str("{\n.reg .b32 %case, %lane, %thread, %block, %sh, %x<10>;\n.reg .b64 %in, %out, %in4, %in8, %out4, %out8, %wide, %scratch, %staged, %y<10>;\n.reg .b16 %h<10>;\n.reg .pred %p<20>;\n");
     for (i, fill) in probe.inputs.iter().enumerate() {
@@ -126,7 +127,11 @@ fn text(probe: &Probe, index: usize) -> String {
     for (i, (value, at)) in probe.outputs.iter().zip(&outputs).enumerate() {
         let _ = match value.register_bits() {
             64 => writeln!(out, "st.global.b64 [%out8+{at}], %d{i};"),
-            16 => writeln!(out, "cvt.u32.u16 %x9, %d{i};\nst.global.b32 [%out4+{at}], %x9;"),
+            // 16 bits are stored as 16: ptxas 13 takes the register of `set….f16` for extended already and leaves a
+            // widening out, though the hardware may have written both halves.
+            16 => {
+                writeln!(out, "mov.b32 %x9, 0;\nst.global.b32 [%out4+{at}], %x9;\nst.global.b16 [%out4+{at}], %d{i};")
+            }
             _ => writeln!(out, "st.global.b32 [%out4+{at}], %d{i};"),
         };
     }

@@ -9,12 +9,14 @@ mod compare;
 mod fill;
 mod forms;
 mod kernel;
+mod record;
 mod run;
 mod session;
 
 pub use compare::{Agreement, Comparison, Difference, Value, Verdict, compare};
 pub use fill::Fill;
 pub use kernel::{Batch, batches};
+pub use record::Recording;
 pub use run::{load, run};
 pub use session::{Event, Outcome, Row, check};
 
@@ -42,6 +44,8 @@ pub struct Probe {
     scratch_bytes: usize,
     /// One mood of operands for a whole warp: the sums of a matrix product mix what its lanes hold.
     uniform_mood: bool,
+    /// Blocks run in clusters of two.
+    pairs: bool,
 }
 
 /// Generated data in shared memory: a matrix that an instruction reads from there.
@@ -84,6 +88,7 @@ impl Probe {
             shared_bytes: 0,
             scratch_bytes: 0,
             uniform_mood: false,
+            pairs: false,
         }
     }
 
@@ -117,6 +122,11 @@ impl Probe {
 
     fn shared(mut self, bytes: usize) -> Probe {
         self.shared_bytes = bytes;
+        self
+    }
+
+    fn pairs(mut self) -> Probe {
+        self.pairs = true;
         self
     }
 

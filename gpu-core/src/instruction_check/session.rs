@@ -1,6 +1,6 @@
 //! A whole comparison of two devices: module by module, probe by probe.
 
-use super::{Arch, Comparison, Probe, Verdict, batches, compare, load, run};
+use super::{Arch, Comparison, Probe, Recording, Verdict, batches, compare, load, run};
 use crate::device::{Device, RunError};
 use serde::{Deserialize, Serialize};
 
@@ -28,11 +28,15 @@ pub struct Row {
     pub name: String,
     pub cases: usize,
     pub outcome: Outcome,
+    /// What the other device gave, in brief; present when it gave anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
 }
 
 impl Row {
     pub fn new(index: usize, probe: &Probe, outcome: Outcome) -> Row {
-        Row { index, group: probe.group.to_owned(), name: probe.name.clone(), cases: probe.cases(), outcome }
+        let (group, name) = (probe.group.to_owned(), probe.name.clone());
+        Row { index, group, name, cases: probe.cases(), outcome, recording: None }
     }
 }
 
@@ -100,6 +104,7 @@ pub fn check(
         for (at, &member) in batch.members.iter().enumerate() {
             let probe = &probes[member];
             let mut lost = None;
+            let mut recording = None;
             let outcome = match outcomes[at].take() {
                 Some(outcome) => outcome,
                 None if !taken_by_both.contains(&member) => continue,
@@ -108,7 +113,11 @@ pub fn check(
                     match run(emulator, member, probe) {
                         Err(error) => Outcome::EmulatorFault(error.to_string()),
                         Ok(ours) => match run(other, member, probe) {
-                            Ok(theirs) => Outcome::Compared(compare(probe, &ours, &theirs)),
+                            Ok(theirs) => {
+                                let found = compare(probe, &ours, &theirs);
+                                recording = Some(Recording::new(probe, &theirs, &found));
+                                Outcome::Compared(found)
+                            }
                             Err(error) => {
                                 let outcome = Outcome::GpuFault(error.to_string());
                                 lost = error.loses(other.info().kind).then_some(error);
@@ -118,7 +127,7 @@ pub fn check(
                     }
                 }
             };
-            report(Event::Row(Row::new(member, probe, outcome)));
+            report(Event::Row(Row { recording, ..Row::new(member, probe, outcome) }));
             if let Some(error) = lost {
                 return Err(error);
             }

@@ -74,3 +74,18 @@ fn differences_are_weighed_by_type() {
     let integer = one("x", Value::Bits32, Agreement::Exact);
     assert_eq!(verdict(&integer, 0x7fff_ffff, 0x7fc0_0000).verdict, Verdict::Different);
 }
+
+#[test]
+fn a_recording_reads_back() {
+    let probe = Probe::plain("x", "add.u32", &[Fill::Int32; 2], Value::Bits32);
+    let results = vec![(0..CASES as u64).collect::<Vec<u64>>(), vec![0x7fff_ffff; CASES]];
+    let mut other = results.clone();
+    other[1][40] ^= 1;
+    let found = compare(&Probe { outputs: vec![Value::Bits32; 2], ..probe.clone() }, &other, &results);
+    let recording = Recording::new(&probe, &results, &found);
+    assert!(recording.cases.contains(&(40, vec![40, 0x7fff_ffff])), "{:?}", recording.cases);
+    let text = format!("# from somewhere\n{}\n", recording.line("add.u32"));
+    assert_eq!(Recording::read(&text), Ok(vec![("add.u32".to_owned(), recording.clone())]));
+    assert_ne!(Recording::new(&probe, &other, &found).digest, recording.digest);
+    assert!(Recording::read("add.u32\t0").is_err());
+}

@@ -30,6 +30,9 @@ pub struct Args {
     /// Print one JSON object with every comparison and the first differing cases
     #[arg(long)]
     json: bool,
+    /// Keep what the GPU answered in this file: a digest of each form's results and some cases
+    #[arg(long, value_name = "FILE", conflicts_with = "emulator_arch")]
+    record: Option<PathBuf>,
     /// Write the modules to this folder instead of running them
     #[arg(long, value_name = "DIR")]
     ptx: Option<PathBuf>,
@@ -61,7 +64,13 @@ pub fn run(args: &Args, _: &Places) -> Done {
         return work(args, arch, &probes, &chosen, from);
     }
     let start = Instant::now();
-    let rows = supervise(args, &probes, &chosen)?;
+    let mut rows = supervise(args, &probes, &chosen)?;
+    if let Some(file) = &args.record {
+        record(file, &name, &rows)?;
+    }
+    for row in &mut rows {
+        row.recording = None;
+    }
     if args.json {
         print_json(&name, &rows, start.elapsed().as_secs_f64());
     } else {
@@ -74,6 +83,22 @@ fn gpu_arch() -> Result<String, Failure> {
     let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
     gpu.map(|gpu| gpu.arch)
         .ok_or_else(|| usage("there is no GPU here; with --emulator-arch sm_90a the probes run on the emulator alone"))
+}
+
+fn record(file: &Path, arch: &str, rows: &[Row]) -> Done {
+    let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
+    let gpu = gpu.map_or_else(|| "a GPU".to_owned(), |gpu| gpu.name);
+    let mut text = format!(
+        "# Results of {gpu} ({arch}), written by `lockstep dev verify-instructions --record`.\n\
+         # Name, digest of all results, some cases as number=results; instruction_check/record.rs has the format.\n"
+    );
+    for row in rows {
+        if let Some(recording) = &row.recording {
+            text.push_str(&recording.line(&row.name));
+            text.push('\n');
+        }
+    }
+    std::fs::write(file, text).map_err(|error| usage(format!("cannot write {}: {error}", file.display())))
 }
 
 fn write_modules(folder: &Path, arch: Arch, probes: &[Probe], chosen: &[usize]) -> Done {

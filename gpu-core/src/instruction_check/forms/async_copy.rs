@@ -104,6 +104,13 @@ fn mbarriers(list: &mut Vec<Probe>) {
     }
 }
 
+/// `%x4` and `%x5`: where `%x2` and the barrier at `%sh` lie in the other block, which is ready by then.
+const PEER: &str = "mov.u32 %x3, %cluster_ctarank;\nxor.b32 %x3, %x3, 1;\nmapa.shared::cluster.u32 %x4, %x2, %x3;\n\
+     mapa.shared::cluster.u32 %x5, %sh, %x3;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n";
+
+/// No block leaves while the other still reads its memory.
+const TOGETHER: &str = "barrier.cluster.arrive;\nbarrier.cluster.wait;";
+
 /// One thread copies the block's 2,048 bytes; all read them.
 fn bulk(list: &mut Vec<Probe>) {
     let begin = "setp.eq.u32 %p1, %thread, 0;\n@%p1 mbarrier.init.shared.b64 [%sh], 1;\nfence.mbarrier_init.release.cluster;\n\
@@ -113,7 +120,8 @@ fn bulk(list: &mut Vec<Probe>) {
     let inputs = [Fill::Bits32; 4];
     let mut add = |name: &str, body: String, shared: usize| {
         let probe = Probe::scalar(GROUP, name, &inputs, &[Value::Bits32; 4], body).shape(8, 128);
-        list.push(probe.shared(shared).scratch(16));
+        let probe = probe.shared(shared).scratch(16);
+        list.push(if probe.body.contains("%cluster_ctarank") { probe.pairs() } else { probe });
     };
     for destination in ["shared::cluster", "shared::cta"] {
         let name = format!("cp.async.bulk.{destination}.global.mbarrier::complete_tx::bytes");
@@ -129,10 +137,11 @@ fn bulk(list: &mut Vec<Probe>) {
         "{begin}{store}@%p1 {name} [%y1], [%x0], 2048;\n@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group 0;\nfence.proxy.async;\nbar.sync 0;\nld.global.v4.b32 {{%d0, %d1, %d2, %d3}}, [%scratch];"
     );
     add(name, body, 1024 + 2048);
+    // To the other block of a cluster of two: copies between shared memories are illegal outside of clusters.
     let name = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes";
     let body = format!(
-        "{begin}{store}add.u32 %x2, %x0, 2048;\nadd.u32 %x1, %x1, 2048;\n@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%sh], 2048;\n\
-         @%p1 {name} [%x2], [%x0], 2048, [%sh];\n{wait}"
+        "{begin}{store}add.u32 %x2, %x0, 2048;\nadd.u32 %x1, %x1, 2048;\n{PEER}\
+         @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%sh], 2048;\n@%p1 {name} [%x4], [%x0], 2048, [%x5];\n{wait}\n{TOGETHER}"
     );
     add(name, body, 1024 + 4096);
     let body = format!("{begin}@%p1 cp.async.bulk.prefetch.L2.global [%y0], 2048;\nmov.b32 %d0, %a0;");
@@ -177,13 +186,13 @@ fn reductions(list: &mut Vec<Probe>) {
             let body = format!(
                 "setp.eq.u32 %p1, %thread, 0;\n@%p1 mbarrier.init.shared.b64 [%sh], 128;\nfence.mbarrier_init.release.cluster;\n\
                  mad.lo.u32 %x1, %thread, 16, %sh;\nadd.u32 %x1, %x1, 1024;\nst.shared.v4.b32 [%x1], {{%a0, %a1, %a2, %a3}};\n\
-                 st.shared.v4.b32 [%x1+2048], {{%a4, %a5, %a6, %a7}};\nfence.proxy.async;\nbar.sync 0;\nadd.u32 %x2, %x1, 2048;\n\
-                 mbarrier.arrive.expect_tx.shared.b64 _, [%sh], 16;\n{name} [%x2], [%x1], 16, [%sh];\n\
+                 st.shared.v4.b32 [%x1+2048], {{%a4, %a5, %a6, %a7}};\nfence.proxy.async;\nbar.sync 0;\nadd.u32 %x2, %x1, 2048;\n{PEER}\
+                 mbarrier.arrive.expect_tx.shared.b64 _, [%sh], 16;\n{name} [%x4], [%x1], 16, [%x5];\n\
                  LOOP: mbarrier.try_wait.parity.shared.b64 %p2, [%sh], 0;\n@!%p2 bra LOOP;\n\
-                 ld.shared.v4.b32 {{%d0, %d1, %d2, %d3}}, [%x2];"
+                 ld.shared.v4.b32 {{%d0, %d1, %d2, %d3}}, [%x2];\n{TOGETHER}"
             );
             let probe = Probe::scalar(GROUP, &name, &[fill; 8], &[value; 4], body).shape(16, 128);
-            list.push(probe.shared(1024 + 4096));
+            list.push(probe.shared(1024 + 4096).pairs());
         }
     }
 }

@@ -30,6 +30,15 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
         two.extend(product(&[&["add", "sub", "mul"], &["", ".rn"], BF16]));
         three.extend(product(&[&["fma.rn.oob"], &["", ".relu"], &[".f16", ".f16x2", ".bf16", ".bf16x2"]]));
     }
+    if arch.number >= 90 {
+        // Which NaN counts as out of bounds shows when one operand takes every value.
+        for ty in ["f16", "bf16"] {
+            let (_, d) = of(&format!(".{ty}"));
+            let one = if ty == "f16" { "0x3c00" } else { "0x3f80" };
+            let body = format!("mov.b16 %h0, {one};\nmov.b16 %h1, 0;\nfma.rn.oob.{ty} %d0, %a0, %h0, %h1;");
+            list.push(Probe::scalar(GROUP, &format!("fma.rn.oob.{ty} of every value"), &[Fill::Every16], &[d], body));
+        }
+    }
     for name in two {
         let (a, d) = of(&name);
         list.push(Probe::plain(GROUP, &name, &[a; 2], d).shape(256, 256));

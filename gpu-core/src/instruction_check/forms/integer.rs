@@ -65,6 +65,12 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
             plain(name, &[Fill::Int32; 2], Value::Bits32);
         }
     }
+    let types = product(&[&[".u32", ".s32"], &[".u32", ".s32"], &[".u32", ".s32"], &["", ".sat", ".add"]]);
+    for name in product(&[&["vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"], &["2", "4"]]) {
+        for types in &types {
+            plain(&format!("{name}{types}"), &[Fill::Int32; 3], Value::Bits32);
+        }
+    }
     for ty in ["u32", "s32", "u64", "s64"] {
         let (a, d) = of(ty);
         // The carry is no register: it shows in the instruction after.
