@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 use super::race::Party;
 use super::shadow::{FLAG, clock_of, other_of, site_of, stamp, thread_of};
-use crate::exec::access::Addresses;
+use crate::exec::access::{Addresses, Reach};
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::op::Op;
+use crate::exec::op::{Op, Slot};
 use crate::exec::space::Window;
 use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space, ThreadId};
 
@@ -392,6 +392,31 @@ impl Cx<'_> {
         };
         let pc = self.pc;
         self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
+    }
+
+    /// A copy of `lane` reads or writes a range of global memory, in pieces of 16 bytes.
+    pub fn note_global(&mut self, op: &Op, address: u64, bytes: u64, lane: usize, kind: AccessKind) {
+        if self.watch & watch::RACE == 0 {
+            return;
+        }
+        let regions = &self.grid.regions;
+        let at = regions.partition_point(|region| region.base <= address);
+        let Some(region) = at.checked_sub(1).map(|index| &regions[index]).filter(|region| !region.read_only) else { return };
+        let reach = Reach {
+            pointer: region.pointer,
+            base: region.base,
+            stride: 0,
+            init: region.init,
+            init_words: region.init_words,
+            shadow: region.shadow,
+            window: Window::Global,
+        };
+        // Only the place of the instruction counts; it has no ordering of its own.
+        let plain = Op { e: Slot(0), ..op.clone() };
+        for piece in (address..address + bytes).step_by(16) {
+            let at = Addresses { at: [piece; 32], mask: 1 << lane, low: piece, high: piece, contiguous: false };
+            self.race_global::<16>(&plain, &reach, &at, kind);
+        }
     }
 
     /// `cp.async.bulk.commit_group`

@@ -327,7 +327,9 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
         let from = if op.imm & FROM_SHARED != 0 {
             cx.shared_span(lane, other, bytes)?
         } else {
-            cx.global_span(lane, other, bytes)?
+            let span = cx.global_span(lane, other, bytes)?;
+            cx.note_global(op, other, bytes, lane, AccessKind::Read);
+            span
         };
         // SAFETY: slots of a decoded instruction.
         let targets = unsafe { targets(cx, op, lane, shared) };
@@ -341,6 +343,8 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
     }
     let from = cx.shared_span(lane, shared, bytes)?;
     let to = cx.global_span(lane, other, bytes)?;
+    let reduces = op.imm & REDUCE != 0;
+    cx.note_global(op, other, bytes, lane, if reduces { AccessKind::Atomic } else { AccessKind::AsyncCopy });
     if op.imm & REDUCE != 0 {
         let ty = TYPES[(op.imm >> 12 & 15) as usize % TYPES.len()];
         // SAFETY: both spans were checked for `bytes`.
@@ -447,6 +451,8 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                 inside &= coordinate >= 0 && (coordinate as u64) < map.sizes[axis];
                 address = address.wrapping_add((coordinate as u64).wrapping_mul(map.strides[axis - 1]));
             }
+            // The part of the row that lies inside the tensor.
+            let mut run: Option<(u64, u64)> = None;
             let mut at = 0;
             while at < row {
                 let element = start[0] + (at * 8 / bits) as i64 * i64::from(map.element_strides[0]);
@@ -472,6 +478,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                         }
                     } else {
                         let outer = cx.global_span(lane, global, unit)?;
+                        run = Some((run.map_or(global, |run| run.0), global + unit));
                         if load {
                             std::ptr::copy_nonoverlapping(outer.pointer, place, unit as usize);
                             carry_init(&outer, &inner, unit);
@@ -484,6 +491,14 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                     }
                 }
                 at += unit;
+            }
+            if let Some((first, end)) = run.filter(|_| (op.imm & TO_SHARED == 0 || target == &targets[0].0)) {
+                let kind = match op.imm & (TO_SHARED | REDUCE) {
+                    0 => AccessKind::AsyncCopy,
+                    REDUCE => AccessKind::Atomic,
+                    _ => AccessKind::Read,
+                };
+                cx.note_global(op, first & !15, (end - (first & !15)).next_multiple_of(16), lane, kind);
             }
         }
     }

@@ -431,6 +431,34 @@ extern "C" __global__ void store_never_waited(float* out) {
         store_commit();
     }
 }
+// Two blocks store to one place.
+//@ store_overlapping grid=2 block=32 args=out:64 fault=race
+extern "C" __global__ void store_overlapping(float* out) {
+    __shared__ __align__(16) float s[32];
+    s[threadIdx.x] = threadIdx.x;
+    proxy();
+    __syncwarp();
+    if (threadIdx.x == 0) {
+        store(out + 16 * blockIdx.x, s, 128); // <- here
+        store_commit();
+        store_wait_read();
+    }
+}
+// One block stores what another loads, with nothing between them.
+//@ load_while_stored grid=2 block=32 args=out:64 fault=race
+extern "C" __global__ void load_while_stored(float* out) {
+    __shared__ __align__(16) float s[32];
+    __shared__ unsigned long long full;
+    if (blockIdx.x == 0) {
+        out[threadIdx.x] = threadIdx.x; // <- other
+    } else if (threadIdx.x == 0) {
+        init(&full, 1);
+        expect(&full, 128);
+        load(s, out, 128, &full); // <- here
+        wait(&full, 0);
+        out[32] = s[31];
+    }
+}
 struct alignas(64) Map { char bytes[128]; };
 //@ tensor_ok block=64 args=map:64:32:32:16,out:64 fault=none
 extern "C" __global__ void tensor_ok(const __grid_constant__ Map map, float* out) {
