@@ -401,7 +401,9 @@ impl Cx<'_> {
         }
         let regions = &self.grid.regions;
         let at = regions.partition_point(|region| region.base <= address);
-        let Some(region) = at.checked_sub(1).map(|index| &regions[index]).filter(|region| !region.read_only) else { return };
+        let Some(region) = at.checked_sub(1).map(|index| &regions[index]).filter(|region| !region.read_only) else {
+            return;
+        };
         let reach = Reach {
             pointer: region.pointer,
             base: region.base,

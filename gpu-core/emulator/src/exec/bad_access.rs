@@ -77,6 +77,17 @@ impl Cx<'_> {
                 FaultKind::UseAfterFree,
                 format!("{who} {verb} {bytes} bytes of `{}` at {address:#x} after it was freed", region.name),
             )
+        } else if window == Window::Shared && address >> 24 > self.peers.len() as u64 {
+            let (rank, size) = ((address >> 24) - 1, self.peers.len());
+            let text = if address >> 24 > 16 {
+                format!("{who} {verb} {bytes} bytes at shared address {address:#x}, which is no place in shared memory")
+            } else {
+                format!(
+                    "{who} {verb} shared memory of block {rank} of its cluster, which has {size} (0 to {})",
+                    size - 1
+                )
+            };
+            (FaultKind::OutOfBounds, text)
         } else {
             (FaultKind::OutOfBounds, out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref()))
         };

@@ -85,6 +85,15 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let id = unsafe { cx.lane::<u32>(op.a, first) } as usize;
     // SAFETY: slots of a decoded instruction.
     let count = (op.imm & COUNTED != 0).then(|| unsafe { cx.lane::<u32>(op.b, first) });
+    // SAFETY: slots of a decoded instruction.
+    let differs = !op.a.is_pool() && lanes(cx.mask).any(|lane| unsafe { cx.lane::<u32>(op.a, lane) } as usize != id);
+    if differs && op.imm & ALIGNED != 0 && cx.grid.options.checks.barrier {
+        let message = format!(
+            "{} and other lanes of its warp name different barriers; all lanes of a warp must name the same one",
+            text_of(&cx.thread(first))
+        );
+        cx.fault(FaultKind::BarrierDivergence, pc, Some(first), cx.mask.count_ones(), message, Detail::default());
+    }
     if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % 32 != 0) {
         let message = if id >= BARRIERS {
             format!("{} uses barrier {id}; there are barriers 0 to 15", text_of(&cx.thread(first)))

@@ -492,7 +492,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                 }
                 at += unit;
             }
-            if let Some((first, end)) = run.filter(|_| (op.imm & TO_SHARED == 0 || target == &targets[0].0)) {
+            if let Some((first, end)) = run.filter(|_| op.imm & TO_SHARED == 0 || target == &targets[0].0) {
                 let kind = match op.imm & (TO_SHARED | REDUCE) {
                     0 => AccessKind::AsyncCopy,
                     REDUCE => AccessKind::Atomic,

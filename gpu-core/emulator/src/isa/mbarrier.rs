@@ -314,6 +314,15 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         match op.imm {
             INIT => {
                 let count = value as u32;
+                if !(1..1 << 20).contains(&count) {
+                    let message = format!(
+                        "{} initialises an mbarrier for {count} arrivals; 1 to {} are possible",
+                        text_of(&cx.thread(lane)),
+                        (1 << 20) - 1
+                    );
+                    let pc = cx.pc;
+                    cx.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+                }
                 let Some((home, at)) = cx.shared_home(address) else { return Flow::Next };
                 let made = MBarrier {
                     count,
@@ -348,6 +357,18 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 }) else {
                     return Flow::Next;
                 };
+                let old = matches!(op.imm, TEST | TRY) && phases > (value >> 32) + 1;
+                if old {
+                    let message = format!(
+                        "{} waits for phase {} of the mbarrier{}, but {phases} phases are over: a token is good for its own \
+                         phase and until the next one ends",
+                        text_of(&cx.thread(lane)),
+                        value >> 32,
+                        cx.shared_name((address & 0xff_ffff) as u32)
+                    );
+                    let pc = cx.pc;
+                    cx.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+                }
                 if done {
                     passed |= 1 << lane;
                     cx.learn_mbarrier((address & 0xff_ffff) as u32, phases);

@@ -431,6 +431,29 @@ extern "C" __global__ void store_never_waited(float* out) {
         store_commit();
     }
 }
+//@ stale_token block=64 args=out:64 fault=barrier_phase says=phase 0
+extern "C" __global__ void stale_token(float* out) {
+    __shared__ unsigned long long bar;
+    if (threadIdx.x == 0) init(&bar, 64);
+    __syncthreads();
+    unsigned long long token;
+    asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(token) : "r"(at(&bar)) : "memory");
+    for (int i = 0; i < 2; ++i) {
+        __syncthreads();
+        if (i == 1) arrive(&bar);
+        __syncthreads();
+        asm volatile("{.reg .pred p; again: mbarrier.test_wait.shared::cta.b64 p, [%0], %1; @p bra done; bra again; done: }" // <- here
+                     ::"r"(at(&bar)), "l"(token) : "memory");
+    }
+    out[threadIdx.x] = 1;
+}
+//@ no_arrivals block=32 args=out:32,n=0 fault=barrier_phase says=arrivals
+extern "C" __global__ void no_arrivals(float* out, int n) {
+    __shared__ unsigned long long bar;
+    if (threadIdx.x == 0) init(&bar, n);
+    __syncthreads();
+    out[threadIdx.x] = 1;
+}
 // Two blocks store to one place.
 //@ store_overlapping grid=2 block=32 args=out:64 fault=race
 extern "C" __global__ void store_overlapping(float* out) {

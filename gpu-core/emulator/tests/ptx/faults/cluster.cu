@@ -91,7 +91,7 @@ extern "C" __global__ void peer_out_of_bounds(unsigned* out) {
     out[blockIdx.x * 32 + threadIdx.x] = read(peer(s, rank() ^ 1) + 4 * threadIdx.x + 4); // <- here
     sync();
 }
-//@ peer_rank grid=2 cluster=2 block=32 args=out:64 fault=out_of_bounds
+//@ peer_rank grid=2 cluster=2 block=32 args=out:64 fault=out_of_bounds says=block 2 of its cluster
 extern "C" __global__ void peer_rank(unsigned* out) {
     __shared__ unsigned s[32];
     s[threadIdx.x] = blockIdx.x;

@@ -90,6 +90,11 @@ extern "C" __global__ void named_id(unsigned* out, int n) {
     asm volatile("bar.sync %0, 64;" ::"r"(n) : "memory"); // <- here
     out[threadIdx.x] = 1;
 }
+//@ named_per_lane block=64 args=out:64 fault=barrier_divergence
+extern "C" __global__ void named_per_lane(unsigned* out) {
+    asm volatile("bar.sync %0, 64;" ::"r"(1 + threadIdx.x % 2) : "memory"); // <- here
+    out[threadIdx.x] = 1;
+}
 //@ deadlock_two_names block=64 args=out:64 fault=barrier_divergence
 extern "C" __global__ void deadlock_two_names(unsigned* out) {
     if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;" ::: "memory");
