@@ -412,6 +412,7 @@ impl Cx<'_> {
             init_words: region.init_words,
             shadow: region.shadow,
             window: Window::Global,
+            all_written: false,
         };
         // Only the place of the instruction counts; it has no ordering of its own.
         let plain = Op { e: Slot(0), ..op.clone() };
