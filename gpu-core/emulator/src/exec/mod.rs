@@ -10,6 +10,8 @@ pub mod grid;
 pub mod image;
 pub mod lanes;
 pub mod op;
+pub mod schedule;
 pub mod space;
 pub mod transfer;
 pub mod warp;
+pub mod worker;

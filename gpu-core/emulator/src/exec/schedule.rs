@@ -1,0 +1,244 @@
+//! A warp's turn: which group of its lanes runs, and the interpreter loop.
+
+use std::sync::atomic::Ordering;
+
+use super::cx::{Cx, watch};
+use super::fault::Detail;
+use super::op::Flow;
+use super::warp::{NONE, Wait};
+use crate::report::FaultKind;
+
+/// Polls of memory after which a group that spins gives way.
+const POLL_LIMIT: u32 = 32;
+
+/// How a warp's turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Nothing of it can run now (it may have ended).
+    Blocked,
+    Ran,
+    Polled,
+    Aborted,
+}
+
+impl Cx<'_> {
+    /// A group of this warp that can run: the newest first.
+    fn pick(&mut self) -> bool {
+        for index in (0..self.warp.splits.len()).rev() {
+            let ready = match self.warp.splits[index].wait {
+                Wait::Ready => true,
+                Wait::Barrier { id, generation } => {
+                    let moved = self.block.barriers[id as usize].generation != generation;
+                    if moved {
+                        self.warp.pass_barrier(&self.block.barriers[id as usize]);
+                    }
+                    moved
+                }
+                // Members that exited are waited for no more.
+                Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
+                Wait::Together => self.warp.splits[index].mask == self.warp.live,
+                Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
+                Wait::Cluster { generation } => {
+                    self.settle_cluster();
+                    let done = self.cluster.generation > generation;
+                    if done {
+                        self.pass_cluster(generation);
+                    }
+                    done
+                }
+            };
+            if ready {
+                self.warp.splits[index].wait = Wait::Ready;
+                self.load_split(index);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Runs this warp until it blocks, polls or has used its fuel.
+    pub fn run(&mut self, fuel: u64) -> Turn {
+        let mut left = fuel;
+        let mut polled = 0;
+        loop {
+            if !self.pick() {
+                return Turn::Blocked;
+            }
+            let before = left;
+            let flow = self.run_split(&mut left);
+            self.warp.executed += before - left;
+            if self.grid.aborted.load(Ordering::Relaxed) {
+                return Turn::Aborted;
+            }
+            match flow {
+                Leave::Switched => polled = 0,
+                Leave::Fuel if left == 0 => return Turn::Ran,
+                Leave::Fuel => {
+                    polled = 0;
+                    self.rotate();
+                }
+                Leave::Polled => {
+                    polled += 1;
+                    let ready = self.warp.splits.iter().filter(|split| split.wait == Wait::Ready).count();
+                    if ready > 1 {
+                        let pc = self.pc;
+                        self.rotate();
+                        self.note_spin(pc);
+                    }
+                    if polled >= ready {
+                        // Lanes may wait at a meeting point for those that spin on them: let them go ahead.
+                        let pc = self.pc;
+                        if !self.warp.break_join() {
+                            return Turn::Polled;
+                        }
+                        self.note_spin(pc);
+                        polled = 0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives the siblings a turn: the newest group runs first, so the current one goes to the front.
+    fn rotate(&mut self) {
+        let current = self.warp.current;
+        let split = self.warp.splits.remove(current);
+        self.warp.splits.insert(0, split);
+    }
+
+    fn note_spin(&self, pc: u32) {
+        let place = self.image().place(pc);
+        self.grid.note(format!(
+            "lanes of one warp waited for each other at {place}: this ends only with independent thread scheduling \
+             (Volta and later)"
+        ));
+    }
+
+    /// The interpreter loop, in the form for this machine.
+    fn run_split(&mut self, fuel: &mut u64) -> Leave {
+        #[cfg(target_arch = "x86_64")]
+        if super::lanes::wide() {
+            // SAFETY: the machine has the features.
+            return unsafe { self.run_split_wide(fuel) };
+        }
+        self.run_split_inner(fuel)
+    }
+
+    /// Counting lanes is one instruction here, and a dozen without.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn run_split_wide(&mut self, fuel: &mut u64) -> Leave {
+        self.run_split_inner(fuel)
+    }
+
+    #[inline(always)]
+    fn run_split_inner(&mut self, fuel: &mut u64) -> Leave {
+        let code = self.image().code.as_ptr();
+        let count = self.watch & watch::COUNT != 0;
+        // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.
+        let mut budget = if self.warp.splits.len() > 1 { (*fuel).min(2_000) } else { *fuel };
+        let given = budget;
+        let leave = loop {
+            if self.pc == self.rpc || self.pc == NONE {
+                let go_on = if self.pc == NONE { self.finish_call() } else { self.arrive() };
+                if !go_on {
+                    break Leave::Switched;
+                }
+                continue;
+            }
+            if budget == 0 {
+                self.store_split();
+                break Leave::Fuel;
+            }
+            budget -= 1;
+            // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
+            let op = unsafe { &*code.add(self.pc as usize) };
+            // SAFETY: slots of a decoded instruction.
+            self.mask = self.active & unsafe { self.pred(op.guard) } ^ (self.active & op.guard_flip);
+            if count {
+                self.worker.counts.instruction(self.pc, self.mask);
+            }
+            if self.attention && !self.look_up(op) {
+                self.store_split();
+                break Leave::Switched;
+            }
+            if self.mask == 0 {
+                self.pc += 1;
+                continue;
+            }
+            // SAFETY: the op belongs to this image.
+            match unsafe { (op.run)(self, op) } {
+                Flow::Next => self.pc += 1,
+                Flow::Goto => {}
+                Flow::Switch => break Leave::Switched,
+                Flow::Yield => {
+                    self.pc += 1;
+                    self.store_split();
+                    break Leave::Polled;
+                }
+            }
+            if self.tainted {
+                self.after_op(op);
+            }
+        };
+        *fuel -= given - budget;
+        leave
+    }
+
+    /// Called before an instruction when something is unusual. False: end the launch.
+    fn look_up(&mut self, op: &super::op::Op) -> bool {
+        if self.grid.aborted.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.attention = self.tainted;
+        if self.tainted {
+            self.before_op(op);
+        }
+        if !self.warp.is_settled() {
+            self.attention = true;
+            self.check_in_flight(op);
+        }
+        if self.watch & watch::TRACE != 0 {
+            self.attention = true;
+            self.trace_step();
+        }
+        true
+    }
+
+    /// Counts a poll of memory; past the limit the group gives way.
+    pub fn polled(&mut self) -> bool {
+        let current = self.warp.current;
+        let split = &mut self.warp.splits[current];
+        split.polls += 1;
+        if split.polls > POLL_LIMIT {
+            split.polls = 0;
+            return true;
+        }
+        false
+    }
+
+    pub(super) fn report_missed(&mut self, missed: super::block::Missed) {
+        if !self.grid.options.checks.barrier {
+            return;
+        }
+        let total = self.block.threads;
+        let message = format!(
+            "only {} of the {total} threads of block ({},{},{}) reach barrier {}; the others ended before it",
+            missed.arrived, self.block.id[0], self.block.id[1], self.block.id[2], missed.barrier
+        );
+        self.fault(
+            FaultKind::BarrierDivergence,
+            missed.pc,
+            Some(0),
+            total - missed.arrived,
+            message,
+            Detail::default(),
+        );
+    }
+}
+
+enum Leave {
+    Switched,
+    Fuel,
+    Polled,
+}

@@ -1,0 +1,374 @@
+//! Host threads: blocks that are resident together take turns, and so do the warps of a block.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::{BARRIERS, Barrier, Block};
+use super::cx::{Cx, watch};
+use super::grid::Grid;
+use super::schedule::Turn;
+use super::warp::{NONE, Split, Wait, Warp};
+use crate::check::shadow::SharedShadow;
+use crate::check::stuck::{report_deadlock, report_livelock, running_place};
+use crate::count::Counts;
+use crate::isa::cluster::Cluster;
+
+/// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
+const QUANTUM: u64 = 50_000;
+/// Polls of resident blocks while no memory changed, before that is called a deadlock.
+const IDLE_POLLS: u64 = 2_000;
+/// Rounds without progress after which a worker counts as idle.
+const IDLE_ROUNDS: u32 = 16;
+
+/// What one host thread keeps to itself.
+pub struct Worker {
+    /// Last region that an access site hit.
+    pub hit: [u32; 64],
+    pub counts: Counts,
+    pub trace: Option<crate::count::trace::Recorder>,
+    /// Parts of finished blocks for the next ones.
+    #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
+    spare: Vec<Box<Block>>,
+    /// Access split into single lanes: not to be counted again.
+    pub quiet: bool,
+    /// Writes since the last slice: the launch makes progress.
+    pub writes: u64,
+    /// Marks of uninitialised values on their way from sources to results.
+    pub carried: Option<super::warp::Poison>,
+    pub fresh_taint: bool,
+    /// Sectors or wavefronts of the last access, for the trace.
+    pub last_cost: u32,
+}
+
+/// The blocks of one cluster, which one worker runs in turns.
+struct Team {
+    #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
+    blocks: Vec<Box<Block>>,
+    cluster: Cluster,
+}
+
+enum Slice {
+    Done,
+    Ran,
+    /// Every group that could run only polled memory.
+    Polled,
+    Aborted,
+}
+
+impl Worker {
+    pub fn new(grid: &Grid<'_>) -> Worker {
+        Worker {
+            hit: [0; 64],
+            counts: Counts::new(grid.image),
+            trace: crate::count::trace::Recorder::new(grid),
+            spare: Vec::new(),
+            quiet: false,
+            writes: 0,
+            carried: None,
+            fresh_taint: false,
+            last_cost: 0,
+        }
+    }
+
+    /// Runs blocks until none is left.
+    pub fn run(&mut self, grid: &Grid<'_>) {
+        let mut resident: Vec<Team> = Vec::new();
+        let (mut turn, mut idle, mut seen) = (0, 0, (u64::MAX, u64::MAX));
+        let mut counted_idle = false;
+        loop {
+            if counted_idle != (idle > IDLE_ROUNDS) {
+                counted_idle = !counted_idle;
+                if counted_idle {
+                    grid.idle_workers.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    grid.idle_workers.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            if resident.is_empty() {
+                let Some(team) = self.next(grid) else {
+                    grid.idle_workers.fetch_add(1, Ordering::Relaxed);
+                    return;
+                };
+                resident.push(team);
+                turn = 0;
+            }
+            if turn >= resident.len() {
+                turn = 0;
+                let state = (grid.progress.load(Ordering::Relaxed), grid.finished_blocks.load(Ordering::Relaxed));
+                idle = if state == seen { idle + 1 } else { 0 };
+                seen = state;
+                if idle > 2 * IDLE_ROUNDS
+                    && u64::from(idle) * resident.len() as u64 > IDLE_POLLS
+                    && grid.idle_workers.load(Ordering::Relaxed) >= grid.workers
+                    && grid.started.elapsed().as_millis() > 200
+                {
+                    let blocks: Vec<&Block> = resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref).collect();
+                    report_livelock(grid, &blocks);
+                    return;
+                }
+                if idle > 16 {
+                    std::thread::yield_now();
+                }
+            }
+            let slice = self.slice(&mut resident[turn], grid);
+            if self.writes > 0 {
+                grid.progress.fetch_add(std::mem::take(&mut self.writes), Ordering::Relaxed);
+            }
+            match slice {
+                Slice::Done => {
+                    let team = resident.swap_remove(turn);
+                    grid.finished_blocks.fetch_add(team.blocks.len() as u64, Ordering::Relaxed);
+                    self.spare.extend(team.blocks);
+                    idle = 0;
+                }
+                Slice::Ran => {
+                    idle = 0;
+                }
+                Slice::Polled => {
+                    turn += 1;
+                    if turn == resident.len()
+                        && resident.len() < grid.max_resident
+                        && let Some(team) = self.next(grid)
+                    {
+                        resident.push(team);
+                        idle = 0;
+                    }
+                }
+                Slice::Aborted => return,
+            }
+        }
+    }
+
+    /// The next cluster (a single block when there are none).
+    fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
+        let size: u64 = grid.clusters.iter().map(|n| u64::from(*n)).product();
+        let index = grid.next_block.fetch_add(1, Ordering::Relaxed);
+        if index * size >= grid.blocks {
+            return None;
+        }
+        let first = grid.block_in_cluster(index, 0);
+        let blocks = (0..size)
+            .map(|rank| {
+                let mut block = self.make_block(grid, grid.block_in_cluster(index, rank));
+                block.cluster_rank = rank as u32;
+                block
+            })
+            .collect();
+        Some(Team { blocks, cluster: Cluster { first, ..Cluster::default() } })
+    }
+
+    fn make_block(&mut self, grid: &Grid<'_>, index: u64) -> Box<Block> {
+        let threads: u32 = grid.launch.block.iter().product();
+        let shared_units = (grid.shared_bytes as usize).div_ceil(16);
+        let mut block = self.spare.pop().unwrap_or_else(|| {
+            Box::new(Block {
+                index,
+                id: [0; 3],
+                threads,
+                live_threads: threads,
+                warps: Vec::new(),
+                barriers: vec![Barrier::default(); BARRIERS],
+                time: 1,
+                base_time: 1,
+                syncs: Default::default(),
+                shared: vec![u128::MAX; shared_units],
+                shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+                shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
+                missed: Vec::new(),
+                copies: Default::default(),
+                mbarriers: Default::default(),
+                pending: Default::default(),
+                guarded: false,
+                fenced: None,
+                fenced_block: None,
+                proxy: [0; 32],
+                cluster_rank: 0,
+            })
+        });
+        block.index = index;
+        block.id = grid.block_id(index);
+        block.live_threads = threads;
+        block.barriers.fill(Barrier::default());
+        block.copies.reset();
+        block.mbarriers.clear();
+        block.pending.reset();
+        block.guarded = false;
+        (block.fenced, block.fenced_block) = (None, None);
+        block.proxy = [0; 32];
+        if block.time > crate::check::shadow::MAX_TIME / 2 {
+            block.time = 1;
+            block.shared_shadow.clear();
+        }
+        for word in &mut block.shared_init {
+            *word.get_mut() = 0;
+        }
+        let function = grid.kernel();
+        let base = block.time;
+        block.base_time = base;
+        block.syncs.clear();
+        block.time += 1;
+        let count = threads.div_ceil(32);
+        let mut old = std::mem::take(&mut block.warps);
+        block.warps = (0..count)
+            .map(|warp| {
+                let lanes = threads - warp * 32;
+                let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+                let mut made = match old.get_mut(warp as usize).and_then(Option::take) {
+                    // Of the same launch, so its thread numbers are right already.
+                    Some(mut made) => {
+                        made.reset(warp, mask);
+                        made
+                    }
+                    None => {
+                        let mut tid = [[0; 32]; 3];
+                        for lane in 0..32 {
+                            let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
+                            for axis in 0..3 {
+                                tid[axis][lane] = id[axis];
+                            }
+                        }
+                        Box::new(Warp::new(warp, mask, tid, grid.local_stride))
+                    }
+                };
+                // Warps that do not exist are always up to date: they must not hold the floor down.
+                made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
+                made.clock = base + 1;
+                made.floor = base;
+                let frame = made.push_frame(grid.function, function, mask, NONE);
+                made.splits.push(Split {
+                    pc: function.first_pc,
+                    mask,
+                    join: NONE,
+                    frame,
+                    wait: Wait::Ready,
+                    polls: 0,
+                    awaited: false,
+                });
+                if grid.options.checks.uninitialised {
+                    for slot in &function.undefined {
+                        made.poison_register(frame, *slot, mask, function.first_pc);
+                    }
+                }
+                Some(made)
+            })
+            .collect();
+        block
+    }
+
+    /// Runs the warps of a cluster's blocks round after round, for about one quantum.
+    fn slice(&mut self, team: &mut Team, grid: &Grid<'_>) -> Slice {
+        let mut fuel = QUANTUM;
+        let peers: Vec<*mut Block> = team.blocks.iter_mut().map(|block| std::ptr::from_mut(&mut **block)).collect();
+        loop {
+            let (mut ran, mut polled, mut live) = (false, false, false);
+            for &peer in &peers {
+                // SAFETY: the pointers come from this team's own boxes; while a warp of one block runs, the others are
+                // reached only through `Cx::peers`, never through a second reference.
+                let block = unsafe { &mut *peer };
+                if block.live_threads == 0 {
+                    continue;
+                }
+                live = true;
+                for index in 0..block.warps.len() {
+                    let Some(mut warp) = block.warps[index].take() else { continue };
+                    if warp.live != 0 {
+                        let before = warp.executed;
+                        let stop = self.turn(&mut warp, block, grid, &peers, &mut team.cluster);
+                        let used = warp.executed - before;
+                        grid.executed.fetch_add(used, Ordering::Relaxed);
+                        fuel = fuel.saturating_sub(used);
+                        match stop {
+                            Turn::Blocked => ran |= used > 0,
+                            Turn::Ran => ran = true,
+                            Turn::Polled => polled = true,
+                            Turn::Aborted => {
+                                block.warps[index] = Some(warp);
+                                return Slice::Aborted;
+                            }
+                        }
+                    }
+                    block.warps[index] = Some(warp);
+                }
+            }
+            if !live {
+                return Slice::Done;
+            }
+            if !ran && !polled {
+                // Somebody's exit may have completed the cluster barrier: a last round will tell.
+                let waits = team.blocks.iter().any(|block| block.live_threads > 0 && block.waits_for_cluster());
+                let all: u32 = team.blocks.iter().map(|block| block.live_threads).sum();
+                if waits && team.cluster.arrived > 0 && team.cluster.arrived >= all {
+                    team.cluster.arrived = 0;
+                    team.cluster.generation += 1;
+                    continue;
+                }
+                let stuck = team.blocks.iter().find(|block| block.live_threads > 0);
+                if let Some(block) = stuck {
+                    report_deadlock(grid, block);
+                }
+                return Slice::Aborted;
+            }
+            let place = || running_place(grid, &team.blocks);
+            if (fuel == 0 || !ran) && !grid.may_go_on(place) {
+                return Slice::Aborted;
+            }
+            if !ran {
+                return Slice::Polled;
+            }
+            if fuel == 0 {
+                return Slice::Ran;
+            }
+        }
+    }
+
+    /// Gives one warp its turn.
+    fn turn(
+        &mut self,
+        warp: &mut Warp,
+        block: &mut Block,
+        grid: &Grid<'_>,
+        peers: &[*mut Block],
+        cluster: &mut Cluster,
+    ) -> Turn {
+        let options = grid.options;
+        let mut bits = 0;
+        if options.counters || options.line_counters {
+            bits |= watch::COUNT;
+        }
+        if options.checks.uninitialised {
+            bits |= watch::INIT;
+        }
+        if options.checks.race {
+            bits |= watch::RACE;
+        }
+        if self.trace.as_ref().is_some_and(|trace| trace.wants(block.index, warp.index)) {
+            bits |= watch::TRACE;
+        }
+        if bits != 0 && grid.image.uses_heap {
+            bits |= watch::HEAP;
+        }
+        let tainted = !warp.poison.is_empty();
+        let mut cx = Cx {
+            regs: std::ptr::null_mut(),
+            pool: grid.image.pool.as_ptr().cast(),
+            mask: 0,
+            active: 0,
+            pc: 0,
+            rpc: NONE,
+            watch: bits,
+            attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
+            widest: super::lanes::widest(),
+            tainted,
+            warp,
+            block,
+            grid,
+            peers,
+            cluster,
+            worker: self,
+        };
+        let stop = cx.run(QUANTUM);
+        while let Some(missed) = cx.block.missed.pop() {
+            cx.report_missed(missed);
+        }
+        stop
+    }
+}
