@@ -342,8 +342,11 @@ impl Cx<'_> {
         let new = stamp(self.warp.clock, site, thread);
         let shadow = &mut self.block.shared_shadow;
         for (low, bytes) in cells.ranges() {
+            // Without the race check nothing is remembered.
             let cells = shadow.cells(low, bytes);
-            shadow.reads[cells].fill(new);
+            if let Some(reads) = shadow.reads.get_mut(cells) {
+                reads.fill(new);
+            }
         }
     }
 
