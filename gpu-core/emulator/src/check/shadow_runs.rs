@@ -1,5 +1,6 @@
 //! Accesses to shared memory in runs, settled at once where they agree with the shadow: loops without branches, which
-//! become vector instructions.
+//! become vector instructions. `[cell..][..count]` gives slices whose length the compiler knows, which
+//! `[cell..cell + count]` does not: the last of its vectors would be done one by one.
 
 use super::shadow::{CLOCK, FLAG, OTHER, SharedShadow, THREAD, THREAD_MASK, THREADS};
 use crate::exec::access::Runs;
@@ -43,7 +44,7 @@ impl SharedShadow {
         let words = (BYTES / 4) as usize;
         for start in runs.starts() {
             let (cell, _) = Self::run_cells(runs, *start);
-            if self.writes[cell..cell + words].iter().any(|write| *write > floor) {
+            if self.writes[cell..][..words].iter().any(|write| *write > floor) {
                 return false;
             }
         }
@@ -52,7 +53,7 @@ impl SharedShadow {
             let (cell, _) = Self::run_cells(runs, *start);
             let first = of_lane(stamp, group * lanes);
             let last = of_lane(stamp, (group + 1) * lanes - 1);
-            for old in &mut self.reads[cell..cell + words] {
+            for old in &mut self.reads[cell..][..words] {
                 *old = if *old > floor && (*old ^ first) & THREAD_MASK != 0 {
                     join_read(*old, first, floor_clock)
                 } else {
@@ -75,7 +76,7 @@ impl SharedShadow {
             let foreign =
                 |write: u64, lane: usize| late(write, floor_clock) & (write ^ of_lane(stamp, lane)) & THREAD_MASK;
             if dense {
-                let writes = &self.writes[cell..cell + LANES * words];
+                let writes = &self.writes[cell..][..LANES * words];
                 for index in 0..LANES * words {
                     bad |= foreign(writes[index], index / words);
                 }
@@ -95,7 +96,7 @@ impl SharedShadow {
             let (cell, step) = Self::run_cells(runs, *start);
             let stamp = of_lane(stamp, group * LANES);
             if dense {
-                let reads = &mut self.reads[cell..cell + LANES * words];
+                let reads = &mut self.reads[cell..][..LANES * words];
                 for index in 0..LANES * words {
                     reads[index] = join_read(reads[index], of_lane(stamp, index / words), floor_clock);
                 }
@@ -132,8 +133,8 @@ impl SharedShadow {
                     | late(read, floor_clock) & ((read ^ mine) & THREAD_MASK | read & FLAG)
             };
             if dense {
-                let writes = &self.writes[cell..cell + LANES * words];
-                let reads = &self.reads[cell..cell + LANES * words];
+                let writes = &self.writes[cell..][..LANES * words];
+                let reads = &self.reads[cell..][..LANES * words];
                 for index in 0..LANES * words {
                     bad |= clash(writes[index], reads[index], index / words);
                 }
@@ -154,10 +155,10 @@ impl SharedShadow {
             let (cell, step) = Self::run_cells(runs, *start);
             let stamp = of_lane(stamp, group * LANES);
             if dense {
-                for (index, write) in self.writes[cell..cell + LANES * words].iter_mut().enumerate() {
+                for (index, write) in self.writes[cell..][..LANES * words].iter_mut().enumerate() {
                     *write = of_lane(stamp, index / words);
                 }
-                self.reads[cell..cell + LANES * words].fill(0);
+                self.reads[cell..][..LANES * words].fill(0);
             } else {
                 for lane in 0..LANES {
                     for word in 0..words {
