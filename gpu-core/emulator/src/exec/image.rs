@@ -121,12 +121,13 @@ pub struct Image {
 }
 
 impl Image {
-    /// For each site the first one that stands at the same source line, or itself: all that a report says of a read.
+    /// For each site the first one that stands at the same source line, inlined at the same place, or itself: that is all
+    /// that a report says of a read.
     pub fn line_sites(&self) -> &[u32] {
         self.line_sites.get_or_init(|| {
             let mut first = std::collections::BTreeMap::new();
             let site_of = |(site, found): (usize, &Site)| match self.source(found.pc) {
-                Some(source) => *first.entry(source).or_insert(site as u32),
+                Some(source) => *first.entry((source, self.inlined_at(found.pc))).or_insert(site as u32),
                 None => site as u32,
             };
             self.sites.iter().enumerate().map(site_of).collect()
