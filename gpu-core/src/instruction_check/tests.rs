@@ -89,3 +89,39 @@ fn a_recording_reads_back() {
     assert_ne!(Recording::new(&probe, &other, &found).digest, recording.digest);
     assert!(Recording::read("add.u32\t0").is_err());
 }
+
+/// Cases where the emulator once differed from an H200: name, case, result register, bits.
+#[test]
+fn the_emulator_gives_what_an_h200_gave() {
+    let arch = arch("sm_90a");
+    let probes = probes(arch);
+    let mut wanted: std::collections::BTreeMap<usize, Vec<(usize, usize, u64)>> = Default::default();
+    let recorded = include_str!("../../../assets/recorded/differences-h200.tsv");
+    for line in recorded.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, case, result, bits] = fields[..] else { panic!("{line}") };
+        let index = probes.iter().position(|probe| probe.name == name).unwrap_or_else(|| panic!("no probe {name}"));
+        let number = |text: &str| text.parse::<usize>().expect("a number");
+        let bits = u64::from_str_radix(bits, 16).expect("bits");
+        wanted.entry(index).or_default().push((number(case), number(result), bits));
+    }
+    assert!(wanted.len() > 200, "{}", wanted.len());
+    let mut device = crate::device::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
+    let chosen: Vec<usize> = wanted.keys().copied().collect();
+    let mut wrong = Vec::new();
+    for batch in batches(arch, &probes, &chosen) {
+        let (taken, refused) = load(device.as_mut(), arch, &probes, &batch.members).expect("a module");
+        assert!(refused.is_empty(), "{refused:?}");
+        for index in taken {
+            let results = run(device.as_mut(), index, &probes[index]).expect("results");
+            for &(case, result, bits) in &wanted[&index] {
+                let ours = results[result][case];
+                if ours != bits {
+                    let name = &probes[index].name;
+                    wrong.push(format!("{name} case {case} result {result}: {ours:x}, not {bits:x}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -86,6 +86,10 @@ pub const ROWS: &[Row] = &[
         examples: &[
             example("rem.s32 %d, %a, %b;", &[(32, 0xffff_fff9), (32, 2)], (32, 0xffff_ffff)),
             example("rem.u64 %d, %a, %b;", &[(64, 100), (64, 7)], (64, 2)),
+            // Recorded on an H200.
+            example("rem.u16 %d, %a, %b;", &[(16, 1), (16, 0)], (16, 0xffff)),
+            example("rem.s32 %d, %a, %b;", &[(32, 0xffff_ffe1), (32, 0)], (32, 0xffff_ffff)),
+            example("rem.u64 %d, %a, %b;", &[(64, 0x1f), (64, 0)], (64, u64::MAX)),
         ],
     },
     Row {
@@ -328,13 +332,14 @@ fn div(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 
 fn rem(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
+    // By zero: all ones, as for `div`.
     let run = match ty {
-        Ty::U16 => each_bin(|a: u16, b: u16| a.checked_rem(b).unwrap_or(a)),
-        Ty::S16 => each_bin(|a: i16, b: i16| if b == 0 { a } else { a.wrapping_rem(b) }),
-        Ty::U32 => each_bin(|a: u32, b: u32| a.checked_rem(b).unwrap_or(a)),
-        Ty::S32 => each_bin(|a: i32, b: i32| if b == 0 { a } else { a.wrapping_rem(b) }),
-        Ty::U64 => each_bin(|a: u64, b: u64| a.checked_rem(b).unwrap_or(a)),
-        Ty::S64 => each_bin(|a: i64, b: i64| if b == 0 { a } else { a.wrapping_rem(b) }),
+        Ty::U16 => each_bin(|a: u16, b: u16| a.checked_rem(b).unwrap_or(!0)),
+        Ty::S16 => each_bin(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        Ty::U32 => each_bin(|a: u32, b: u32| a.checked_rem(b).unwrap_or(!0)),
+        Ty::S32 => each_bin(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        Ty::U64 => each_bin(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
+        Ty::S64 => each_bin(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
         _ => return i.unsupported(),
     };
     e.simple2(i, run, ty, ty, ty)

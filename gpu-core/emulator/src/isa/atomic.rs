@@ -9,8 +9,9 @@ use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::access::{Addresses, Found, STRONG, addresses, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::space::Window;
 use crate::num::arith16::{Kind, Mode, lanes2};
-use crate::num::{arith32, minmax};
+use crate::num::{Rounding, arith32, arith64, minmax};
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class};
 
@@ -140,18 +141,24 @@ pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
     Ok(())
 }
 
-/// The new value of a location.
+/// The new value of a location. `flush`: f32 additions have subnormal operands and results flushed.
 #[inline]
-fn apply(operation: u32, ty: Ty, old: u128, b: u128, c: u128) -> u128 {
+fn apply(operation: u32, ty: Ty, flush: bool, old: u128, b: u128, c: u128) -> u128 {
     let narrow = Mode::default();
     let min = minmax::Modifiers::default();
     let max = minmax::Modifiers { max: true, ..min };
     match (operation, ty) {
         (0, Ty::F32) => {
-            let sum = arith32::add(f32::from_bits(old as u32), f32::from_bits(b as u32), arith32::Mode::RN);
+            let sum = arith32::add(
+                f32::from_bits(old as u32),
+                f32::from_bits(b as u32),
+                arith32::Mode { ftz: flush, ..arith32::Mode::RN },
+            );
             u128::from(sum.to_bits())
         }
-        (0, Ty::F64) => u128::from((f64::from_bits(old as u64) + f64::from_bits(b as u64)).to_bits()),
+        (0, Ty::F64) => {
+            u128::from(arith64::add(f64::from_bits(old as u64), f64::from_bits(b as u64), Rounding::Rn).to_bits())
+        }
         (0, Ty::F16) => u128::from(Kind::F16.add(old as u16, b as u16, narrow)),
         (0, Ty::BF16) => u128::from(Kind::Bf16.add(old as u16, b as u16, narrow)),
         (0, Ty::F16x2) => u128::from(lanes2(old as u32, b as u32, |x, y| Kind::F16.add(x, y, narrow))),
@@ -274,6 +281,8 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
             &[][..]
         };
         let mut changed = false;
+        // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
+        let flush = reach.window == Window::Global;
         cx.release(op, &reach, &at);
         for lane in lanes(at.mask) {
             let pointer = reach.lane(at.at[lane], lane);
@@ -282,7 +291,7 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
                 let b = get_wide(cx, source, lane, bits);
                 let c = if code.operation == 5 { get_wide(cx, op.c, lane, bits) } else { 0 };
                 let place = pointer.add(element * bits as usize / 8);
-                let old = update(place, bits, |old| apply(code.operation, code.ty, old, b, c));
+                let old = update(place, bits, |old| apply(code.operation, code.ty, flush, old, b, c));
                 changed |= code.operation != 5 || old == b;
                 let target = if code.vector > 1 && code.returns { slots[code.vector + element] } else { op.d };
                 if code.returns && !target.is_none() {
@@ -308,5 +317,5 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
 /// `pointer` must be valid and aligned for the type.
 pub unsafe fn update_with(pointer: *mut u8, operation: u32, ty: Ty, value: u128) {
     // SAFETY: passed on.
-    unsafe { update(pointer, ty.bits(), |old| apply(operation, ty, old, value, 0)) };
+    unsafe { update(pointer, ty.bits(), |old| apply(operation, ty, false, old, value, 0)) };
 }

@@ -28,7 +28,11 @@ pub const ROWS: &[Row] = &[
         opcode: "slct",
         class: Class::Compare,
         decode: slct,
-        examples: &[example("slct.u32.s32 %d, %a, %b, %c;", &[(32, 1), (32, 2), (32, 0xffff_ffff)], (32, 2))],
+        examples: &[
+            example("slct.u32.s32 %d, %a, %b, %c;", &[(32, 1), (32, 2), (32, 0xffff_ffff)], (32, 2)),
+            // Recorded on an H200.
+            example("slct.ftz.u32.f32 %d, %a, %b, %c;", &[(32, 1), (32, 0xffff_ffff), (32, 0x8000_0001)], (32, 1)),
+        ],
     },
 ];
 
@@ -260,8 +264,6 @@ fn selp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 fn slct(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ftz = i.take("ftz");
     let (ty, c) = (i.ty()?, i.ty()?);
-    let _ = ftz; // A subnormal and a zero of its sign choose alike, but for the negative ones.
-
     i.expect(4)?;
     let run: Exec = match (ty.bits(), c) {
         (8..=32, Ty::S32) => choose::<u32, false>,
@@ -275,6 +277,7 @@ fn slct(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.b = e.src(&i.operands[2], ty)?;
     op.c = e.src(&i.operands[3], c)?;
     op.d = e.dst(&i.operands[0], ty)?;
+    op.imm = i64::from(ftz);
     e.push(op, Taint::Compute);
     Ok(())
 }
@@ -284,8 +287,9 @@ unsafe fn choose<W: crate::exec::lanes::Word, const FLOAT: bool>(cx: &mut Cx<'_>
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let c = cx.lane::<u32>(op.c, lane);
-            // -0 counts as 0, NaN as negative.
-            let first = if FLOAT { f32::from_bits(c) >= 0.0 } else { c as i32 >= 0 };
+            // -0 counts as 0, and with `.ftz` so does a negative subnormal; NaN counts as negative.
+            let number = |c: f32| if op.imm != 0 { flush(c) } else { c };
+            let first = if FLOAT { number(f32::from_bits(c)) >= 0.0 } else { c as i32 >= 0 };
             let value = cx.lane::<W>(if first { op.a } else { op.b }, lane);
             cx.set_lane(op.d, lane, value);
         }

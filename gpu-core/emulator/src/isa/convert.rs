@@ -202,6 +202,8 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 match (d, a) {
                     (Ty::F32, Ty::F16) if imm & !7 & 0xffff == 0 => un(|a: u16| f16_to_f32(a)),
                     (Ty::F32, Ty::BF16) if imm & !7 & 0xffff == 0 => un(|a: u16| bf16_to_f32(a)),
+                    // A move.
+                    (Ty::F32, Ty::F32) if imm & 0xffff == 0 => un(|a: u32| a),
                     (Ty::F64, Ty::F32) if imm & !7 & 0xffff == 0 => un(|a: f32| f64::from(a)),
                     _ => match (a.bits() == 64, d.bits() == 64) {
                         (false, false) => imm_un(|m, a: u32| float_to_float(m, u64::from(a)) as u32),
@@ -249,6 +251,9 @@ fn int_to_float(m: i64, raw: u64) -> u64 {
     let rounding = rounding_from(m);
     let sat = m & code::SAT != 0;
     match m >> 32 & 3 {
+        // Every whole number above 0 saturates at 1.
+        0 if sat => u64::from(value > 0) * 0x3c00,
+        1 if sat => u64::from(value > 0) * 0x3f80,
         0 => convert::from_int(value, &Format::F16, rounding),
         1 => convert::from_int(value, &Format::BF16, rounding),
         2 => {
@@ -283,7 +288,11 @@ fn float_to_float(m: i64, raw: u64) -> u64 {
     let from = m >> code::KIND_SHIFT & 3;
     let to = m >> 32 & 3;
     let (ftz, sat, rounding) = (m & code::FTZ != 0, m & code::SAT != 0, rounding_from(m));
-    let mut value = widen(from, raw, ftz);
+    // A conversion to 16 bits sees subnormals in spite of `.ftz`: they matter to the directed roundings.
+    let mut value = widen(from, raw, ftz && to >= 2);
+    if value.is_nan() && !sat {
+        return convert::nan(from, to, raw, ftz);
+    }
     if m & code::INTEGRAL != 0 {
         value = convert::integral64(value, rounding);
     }

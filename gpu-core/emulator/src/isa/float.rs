@@ -25,6 +25,23 @@ pub const ROWS: &[Row] = &[
                 &[(64, 0x4000_0000_0000_0000), (64, 0x4008_0000_0000_0000), (64, 0x3ff0_0000_0000_0000)],
                 (64, 0x401c_0000_0000_0000),
             ),
+            // These and others below were recorded on an H200. A result that would be subnormal but for its rounding is
+            // flushed.
+            example(
+                "fma.rp.ftz.f32 %d, %a, %b, %c;",
+                &[(32, 0x8080_0000), (32, 0xbf7f_ffff), (32, 0x007f_ffff)],
+                (32, 0),
+            ),
+            example(
+                "fma.rn.ftz.f16x2 %d, %a, %b, %c;",
+                &[(32, 0x8400_8400), (32, 0xbbff_bbff), (32, 0x7800_8000)],
+                (32, 0x7800_0000),
+            ),
+            example(
+                "fma.rn.f64 %d, %a, %b, %c;",
+                &[(64, 0x7ff8_0000_0000_0000), (64, 0x8010_0000_0000_0000), (64, 0xfff7_ffff_ffff_ffff)],
+                (64, 0xffff_ffff_ffff_ffff),
+            ),
         ],
     },
     Row {
@@ -34,6 +51,7 @@ pub const ROWS: &[Row] = &[
         examples: &[
             example("rcp.rn.f32 %d, %a;", &[(32, 0x4000_0000)], (32, 0x3f00_0000)),
             example("rcp.approx.ftz.f32 %d, %a;", &[(32, 0x4080_0000)], (32, 0x3e80_0000)),
+            example("rcp.approx.ftz.f64 %d, %a;", &[(64, 0xfff0_0000_0000_0001)], (64, 0x8000_0000_0000_0000)),
         ],
     },
     Row {
@@ -43,13 +61,18 @@ pub const ROWS: &[Row] = &[
         examples: &[
             example("sqrt.rn.f32 %d, %a;", &[(32, 0x4080_0000)], (32, 0x4000_0000)),
             example("sqrt.rn.f64 %d, %a;", &[(64, 0x4010_0000_0000_0000)], (64, 0x4000_0000_0000_0000)),
+            example("sqrt.approx.f32 %d, %a;", &[(32, 0xbf80_0000)], (32, 0x7fff_ffff)),
         ],
     },
     Row {
         opcode: "rsqrt",
         class: Class::Special,
         decode: rsqrt,
-        examples: &[example("rsqrt.approx.f32 %d, %a;", &[(32, 0x4080_0000)], (32, 0x3f00_0000))],
+        examples: &[
+            example("rsqrt.approx.f32 %d, %a;", &[(32, 0x4080_0000)], (32, 0x3f00_0000)),
+            example("rsqrt.approx.f64 %d, %a;", &[(64, 2)], (64, 0x6176_a09e_667f_3bcd)),
+            example("rsqrt.approx.f64 %d, %a;", &[(64, 0x000f_ffff_ffff_ffff)], (64, 0x5fe0_0000_0000_0001)),
+        ],
     },
     Row {
         opcode: "ex2",
@@ -203,8 +226,8 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (Ty::F32, false) if modes.plain() => bin(|a: f32, b: f32| arith32::sub(a, b, Mode::RN)),
         (Ty::F32, true) => imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))),
         (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| arith32::sub(a, b, mode(m))),
-        (Ty::F64, true) if modes.plain() => bin(|a: f64, b: f64| a + b),
-        (Ty::F64, false) if modes.plain() => bin(|a: f64, b: f64| a - b),
+        (Ty::F64, true) if modes.plain() => bin(|a: f64, b: f64| arith64::add(a, b, Rounding::Rn)),
+        (Ty::F64, false) if modes.plain() => bin(|a: f64, b: f64| arith64::sub(a, b, Rounding::Rn)),
         (Ty::F64, true) => imm_bin(|m, a: f64, b: f64| arith64::add(a, b, rounding_from(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| arith64::sub(a, b, rounding_from(m))),
         (Ty::F32x2, true) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::add(a, b, mode(m)))),
@@ -220,7 +243,7 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| arith32::mul(a, b, Mode::RN)),
         Ty::F32 => imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))),
-        Ty::F64 if modes.plain() => bin(|a: f64, b: f64| a * b),
+        Ty::F64 if modes.plain() => bin(|a: f64, b: f64| arith64::mul(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::mul(a, b, rounding_from(m))),
         Ty::F32x2 => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::mul(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, half::Two::Mul),
@@ -241,7 +264,7 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => tri(|a: f32, b: f32, c: f32| canonical(a.mul_add(b, c))),
         Ty::F32 => imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m))),
-        Ty::F64 if modes.plain() => tri(|a: f64, b: f64, c: f64| a.mul_add(b, c)),
+        Ty::F64 if modes.plain() => tri(|a: f64, b: f64, c: f64| arith64::fma(a, b, c, Rounding::Rn)),
         Ty::F64 => imm_tri(|m, a: f64, b: f64, c: f64| arith64::fma(a, b, c, rounding_from(m))),
         Ty::F32x2 => imm_tri(|m, a: u64, b: u64, c: u64| arith32::pair_fma(a, b, c, mode(m))),
         _ => return half::fma(e, i, ty, modes, relu, oob),
@@ -305,6 +328,7 @@ fn rsqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     let run: Exec = match ty {
         Ty::F32 => imm_un(|m, a: f32| approx::rsqrt(a, m & 16 != 0)),
+        Ty::F64 if modes.ftz => each_un(|a: f64| approx::rsqrt64_ftz(a)),
         Ty::F64 => each_un(|a: f64| approx::rsqrt64(a)),
         _ => return i.unsupported(),
     };
@@ -339,14 +363,27 @@ fn copysign(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     emit2(e, i, run, ty, 0)
 }
 
+/// `result`, or the NaN of every f32 operation if `a` is one.
+#[inline(always)]
+fn quiet32(a: u32, result: u32) -> u32 {
+    if a & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { result }
+}
+
+/// `result`, or `a` as a quiet NaN if it is one.
+#[inline(always)]
+fn quiet64(a: u64, result: u64) -> u64 {
+    if a & !(1 << 63) > 0x7ff0 << 48 { a | 1 << 51 } else { result }
+}
+
 pub fn abs_neg(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, ftz: bool, abs: bool) -> Decoded<()> {
     let run: Exec = match (ty, abs, ftz) {
-        (Ty::F32, true, false) => un(|a: u32| a & 0x7fff_ffff),
-        (Ty::F32, true, true) => un(|a: f32| f32::from_bits(flush(a).to_bits() & 0x7fff_ffff)),
-        (Ty::F32, false, false) => un(|a: u32| a ^ 0x8000_0000),
-        (Ty::F32, false, true) => un(|a: f32| f32::from_bits(flush(a).to_bits() ^ 0x8000_0000)),
-        (Ty::F64, true, _) => un(|a: u64| a & !(1 << 63)),
-        (Ty::F64, false, _) => un(|a: u64| a ^ 1 << 63),
+        // Additions of -0 in hardware: a NaN comes out as one of theirs.
+        (Ty::F32, true, false) => un(|a: u32| quiet32(a, a & 0x7fff_ffff)),
+        (Ty::F32, true, true) => un(|a: f32| quiet32(a.to_bits(), flush(a).to_bits() & 0x7fff_ffff)),
+        (Ty::F32, false, false) => un(|a: u32| quiet32(a, a ^ 0x8000_0000)),
+        (Ty::F32, false, true) => un(|a: f32| quiet32(a.to_bits(), flush(a).to_bits() ^ 0x8000_0000)),
+        (Ty::F64, true, _) => un(|a: u64| quiet64(a, a & !(1 << 63))),
+        (Ty::F64, false, _) => un(|a: u64| quiet64(a, a ^ 1 << 63)),
         _ => return half::abs_neg(e, i, ty, ftz, abs),
     };
     e.class = class_of(ty);
@@ -400,18 +437,19 @@ fn testp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return i.unsupported();
     };
     let ty = i.ty()?;
+    // The hardware counts zeros as normal.
     let run: Exec = match (ty, what) {
         (Ty::F32, "finite") => test(|a: f32| a.is_finite()),
         (Ty::F32, "infinite") => test(|a: f32| a.is_infinite()),
         (Ty::F32, "number") => test(|a: f32| !a.is_nan()),
         (Ty::F32, "notanumber") => test(|a: f32| a.is_nan()),
-        (Ty::F32, "normal") => test(|a: f32| a.is_normal()),
+        (Ty::F32, "normal") => test(|a: f32| a.is_normal() || a == 0.0),
         (Ty::F32, _) => test(|a: f32| a.is_subnormal()),
         (Ty::F64, "finite") => test(|a: f64| a.is_finite()),
         (Ty::F64, "infinite") => test(|a: f64| a.is_infinite()),
         (Ty::F64, "number") => test(|a: f64| !a.is_nan()),
         (Ty::F64, "notanumber") => test(|a: f64| a.is_nan()),
-        (Ty::F64, "normal") => test(|a: f64| a.is_normal()),
+        (Ty::F64, "normal") => test(|a: f64| a.is_normal() || a == 0.0),
         (Ty::F64, _) => test(|a: f64| a.is_subnormal()),
         _ => return i.unsupported(),
     };

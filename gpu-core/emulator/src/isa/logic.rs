@@ -113,13 +113,28 @@ pub const ROWS: &[Row] = &[
         examples: &[
             example("bfe.u32 %d, %a, %b, %c;", &[(32, 0xabcd), (32, 4), (32, 8)], (32, 0xbc)),
             example("bfe.s32 %d, %a, %b, %c;", &[(32, 0xf0), (32, 4), (32, 4)], (32, 0xffff_ffff)),
+            // Recorded on an H200.
+            example(
+                "bfe.u64 %d, %a, %b, %c;",
+                &[(64, 0xc000_0000_0000_0000), (32, 0xd), (32, 0xe4b4_3d0e)],
+                (64, 0x0006_0000_0000_0000),
+            ),
+            example(
+                "bfe.s64 %d, %a, %b, %c;",
+                &[(64, 0x8000_0000_0000_0001), (32, 0x563b_7f2d), (32, 0x24)],
+                (64, u64::MAX),
+            ),
         ],
     },
     Row {
         opcode: "bfi",
         class: Class::Integer,
         decode: bfi,
-        examples: &[example("bfi.b32 %d, %a, %b, %c, 4;", &[(32, 0xff), (32, 0), (32, 8)], (32, 0xf00))],
+        examples: &[
+            example("bfi.b32 %d, %a, %b, %c, 4;", &[(32, 0xff), (32, 0), (32, 8)], (32, 0xf00)),
+            // Recorded on an H200.
+            example("bfi.b64 %d, %a, %b, %c, 33;", &[(64, 0x8000), (64, 1), (32, 0x605e_8b1c)], (64, 1)),
+        ],
     },
     Row {
         opcode: "bmsk",
@@ -413,10 +428,17 @@ fn bfind(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.simple1(i, run, Ty::U32, ty)
 }
 
+/// Start or length of a bit field: the lowest 8 bits count in the 32-bit instructions, all bits in the 64-bit ones,
+/// which the assembler makes of shifts.
+#[inline(always)]
+fn field_bound(bound: u32, width: u32) -> u32 {
+    if width == 64 { bound.min(255) } else { bound & 0xff }
+}
+
 /// Bits `from` to `from + count` of `a`, sign-extended when `signed`.
 #[inline(always)]
 fn extract(a: u64, width: u32, from: u32, count: u32, signed: bool) -> u64 {
-    let (from, count) = (from & 0xff, count & 0xff);
+    let (from, count) = (field_bound(from, width), field_bound(count, width));
     let msb = width - 1;
     let sign = if !signed || count == 0 {
         0
@@ -468,7 +490,7 @@ macro_rules! bits {
     ($ty:ty) => {
         impl Bits for $ty {
             fn insert(self, into: $ty, from: u32, count: u32) -> $ty {
-                let (from, count) = (from & 0xff, count & 0xff);
+                let (from, count) = (field_bound(from, <$ty>::BITS), field_bound(count, <$ty>::BITS));
                 if from >= <$ty>::BITS || count == 0 {
                     return into;
                 }

@@ -32,6 +32,10 @@ pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
     if b.is_finite() && b.abs() > two_126 {
         return if a.is_infinite() || a.is_nan() { super::NAN_F32 } else { 0.0f32.copysign(a) * b.signum() };
     }
+    // Both operands are scaled up first for a subnormal divisor, whose reciprocal need not fit.
+    if b != 0.0 && b.abs() < f32::MIN_POSITIVE {
+        return output(f64::from(a) / f64::from(b), ftz);
+    }
     output(f64::from(a) * f64::from(rcp(b, false)), ftz)
 }
 
@@ -44,7 +48,9 @@ pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
 /// `sqrt.approx{.ftz}.f32`; within 1 ulp (2^-23 relative).
 #[inline]
 pub fn sqrt(x: f32, ftz: bool) -> f32 {
-    output(f64::from(input(x, ftz)).sqrt(), ftz)
+    let x = input(x, ftz);
+    // Said outright: a compiler may let the negative operand's own NaN through.
+    if x < 0.0 { super::NAN_F32 } else { output(f64::from(x).sqrt(), ftz) }
 }
 
 /// `rsqrt.approx{.ftz}.f32`; documented 2^-22.9 relative. +-0 gives +-infinity.
@@ -143,14 +149,8 @@ fn upper_half(x: f64) -> f64 {
 
 fn truncated_input(x: f64) -> f64 {
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
-    // A NaN whose payload lies in the ignored half must not become infinity.
-    if x.is_nan() {
-        x
-    } else if upper.abs() < f64::MIN_POSITIVE {
-        0.0f64.copysign(x)
-    } else {
-        upper
-    }
+    // A NaN whose payload lies in the ignored half is an infinity to these units.
+    if upper.abs() < f64::MIN_POSITIVE { 0.0f64.copysign(x) } else { upper }
 }
 
 /// `rcp.approx.ftz.f64`: uses and returns the upper 32 bits only.
@@ -159,7 +159,31 @@ pub fn rcp64(x: f64) -> f64 {
 }
 
 /// `rsqrt.approx.ftz.f64`: uses and returns the upper 32 bits only.
-pub fn rsqrt64(x: f64) -> f64 {
+pub fn rsqrt64_ftz(x: f64) -> f64 {
     let x = truncated_input(x);
     if x == 0.0 { f64::INFINITY.copysign(x) } else { upper_half(1.0 / x.sqrt()) }
+}
+
+/// `rsqrt.approx.f64`: a routine that the assembler puts in, good to an ulp or so over the whole range, subnormals too.
+pub fn rsqrt64(x: f64) -> f64 {
+    if x.is_nan() {
+        return super::arith64::quiet(x);
+    }
+    if x == 0.0 {
+        return f64::INFINITY.copysign(x);
+    }
+    if x < 0.0 {
+        return f64::from_bits(0xfff8_0000_0000_0000);
+    }
+    if x.is_infinite() {
+        return 0.0;
+    }
+    // Subnormals are brought up by 2^108, an even power.
+    let (x, up) = if x < f64::MIN_POSITIVE { (x * 2f64.powi(108), 2f64.powi(54)) } else { (x, 1.0) };
+    let y = 1.0 / x.sqrt();
+    // One Newton step with the residual 1 - x y^2 taken exactly enough.
+    let product = x * y;
+    let rest = x.mul_add(y, -product);
+    let residual = (-product).mul_add(y, 1.0) - rest * y;
+    y.mul_add(0.5 * residual, y) * up
 }

@@ -1,5 +1,6 @@
 //! f16 and bf16 arithmetic, correctly rounded to nearest even (the only rounding that PTX has for them).
 
+use super::NAN_16;
 use super::arith32::sum_to_odd;
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f64_to_bf16, f64_to_f16};
 use super::minmax::{flush_f16, relu16};
@@ -20,7 +21,7 @@ pub struct Mode {
     pub sat: bool,
     /// Clamp negative results to +0, NaN stays.
     pub relu: bool,
-    /// `.oob`: the result is +0 if an operand is the out-of-bounds NaN (`0xffff`).
+    /// `.oob`. An H200 gives NaN for every NaN operand it was tried with, so this changes nothing.
     pub oob: bool,
 }
 
@@ -74,6 +75,23 @@ impl Kind {
         relu16(h, mode.relu)
     }
 
+    #[inline(always)]
+    fn product(self, a: u16, b: u16) -> f64 {
+        f64::from(self.widen(a)) * f64::from(self.widen(b))
+    }
+
+    /// Whether `.ftz` has to look at how a result came to be: see [`Kind::just_below_normal`].
+    #[inline(always)]
+    fn least_normal(self, h: u16, mode: Mode) -> bool {
+        mode.ftz && self == Kind::F16 && h & 0x7fff == 0x0400
+    }
+
+    /// Whether a value is subnormal in f16 also when rounded as if the exponent had no lower end: the hardware flushes
+    /// it then, though it rounds to the least normal number.
+    fn just_below_normal(self, exact: f64) -> bool {
+        f64_to_f16(exact * 8192.0) & 0x7fff < 0x3800
+    }
+
     /// a + b. The f32 sum may be inexact, but 24 bits are enough (2p + 2) for the second rounding to be harmless in f16;
     /// for bf16 they are enough too.
     #[inline(always)]
@@ -96,30 +114,33 @@ impl Kind {
             Kind::F16 => f32_to_f16(f16_to_f32(a) * f16_to_f32(b)),
             Kind::Bf16 => f64_to_bf16(f64::from(bf16_to_f32(a)) * f64::from(bf16_to_f32(b))),
         };
+        if self.least_normal(product, mode) && self.just_below_normal(self.product(a, b)) {
+            return self.finish(product & 0x8000, mode);
+        }
         self.finish(product, mode)
     }
 
     /// a * b + c, rounded once.
     #[inline(always)]
     pub fn fma(self, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
-        const OUT_OF_BOUNDS: u16 = 0xffff;
-        if mode.oob && (a == OUT_OF_BOUNDS || b == OUT_OF_BOUNDS || c == OUT_OF_BOUNDS) {
-            return 0;
-        }
         let (a, b, c) = (self.input(a, mode), self.input(b, mode), self.input(c, mode));
-        let product = f64::from(self.widen(a)) * f64::from(self.widen(b));
-        self.finish(self.narrow64(sum_to_odd(product, f64::from(self.widen(c)))), mode)
+        let exact = sum_to_odd(self.product(a, b), f64::from(self.widen(c)));
+        let sum = self.narrow64(exact);
+        if self.least_normal(sum, mode) && self.just_below_normal(exact) {
+            return self.finish(sum & 0x8000, mode);
+        }
+        self.finish(sum, mode)
     }
 
-    /// -a; NaN keeps its payload, as the sign flip in hardware does.
+    /// -a; NaN becomes the canonical one.
     #[inline(always)]
     pub fn neg(self, a: u16, ftz: bool) -> u16 {
-        self.input(a, Mode { ftz, ..Mode::default() }) ^ 0x8000
+        if self.is_nan(a) { NAN_16 } else { self.input(a, Mode { ftz, ..Mode::default() }) ^ 0x8000 }
     }
 
     #[inline(always)]
     pub fn abs(self, a: u16, ftz: bool) -> u16 {
-        self.input(a, Mode { ftz, ..Mode::default() }) & 0x7fff
+        if self.is_nan(a) { NAN_16 } else { self.input(a, Mode { ftz, ..Mode::default() }) & 0x7fff }
     }
 }
 

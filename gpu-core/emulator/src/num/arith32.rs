@@ -67,6 +67,21 @@ fn finish(x: f32, mode: Mode) -> f32 {
     if mode.sat { saturate(x) } else { canonical(x) }
 }
 
+/// Whether `.ftz` flushes a result that rounding took to the least normal number: the hardware looks at the value
+/// rounded as if the exponent had no lower end.
+#[inline(always)]
+fn just_below_normal(exact: f64, x: f32, mode: Mode) -> bool {
+    let up = f64::from_bits((1023 + 64) << 52);
+    mode.ftz
+        && x.abs() == f32::MIN_POSITIVE
+        && round_f64(exact * up, mode.rounding).abs() < (f64::from(f32::MIN_POSITIVE) * up) as f32
+}
+
+#[inline(always)]
+fn finish_inexact(exact: f64, x: f32, mode: Mode) -> f32 {
+    finish(if just_below_normal(exact, x, mode) { 0.0f32.copysign(x) } else { x }, mode)
+}
+
 #[inline(always)]
 fn input(x: f32, mode: Mode) -> f32 {
     if mode.ftz { flush(x) } else { x }
@@ -92,22 +107,26 @@ pub fn sub(a: f32, b: f32, mode: Mode) -> f32 {
 #[inline(always)]
 pub fn mul(a: f32, b: f32, mode: Mode) -> f32 {
     let (a, b) = (input(a, mode), input(b, mode));
-    let product =
-        if mode.rounding == Rounding::Rn { a * b } else { round_f64(f64::from(a) * f64::from(b), mode.rounding) };
-    finish(product, mode)
+    let exact = f64::from(a) * f64::from(b);
+    let product = if mode.rounding == Rounding::Rn { a * b } else { round_f64(exact, mode.rounding) };
+    finish_inexact(exact, product, mode)
 }
 
 /// a * b + c with one rounding. Inside a function compiled for FMA hardware the nearest form is one instruction.
 #[inline(always)]
 pub fn fma(a: f32, b: f32, c: f32, mode: Mode) -> f32 {
     let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    let exact = || sum_to_odd(f64::from(a) * f64::from(b), f64::from(c));
     let sum = if mode.rounding == Rounding::Rn {
         a.mul_add(b, c)
     } else {
-        let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
-        round_f64(zero_sign(sum_to_odd(product, c), product, c, mode.rounding), mode.rounding)
+        let product = f64::from(a) * f64::from(b);
+        round_f64(zero_sign(exact(), product, f64::from(c), mode.rounding), mode.rounding)
     };
-    finish(sum, mode)
+    if !mode.ftz || sum.abs() != f32::MIN_POSITIVE {
+        return finish(sum, mode);
+    }
+    finish_inexact(exact(), sum, mode)
 }
 
 /// The nearest `fma` without FMA hardware: the product is exact in f64 and the sum is rounded to odd. Vectorises.
@@ -119,9 +138,9 @@ pub fn fma_without_hardware(a: f32, b: f32, c: f32) -> f32 {
 #[inline(always)]
 pub fn div(a: f32, b: f32, mode: Mode) -> f32 {
     let (a, b) = (input(a, mode), input(b, mode));
-    let quotient =
-        if mode.rounding == Rounding::Rn { a / b } else { round_f64(f64::from(a) / f64::from(b), mode.rounding) };
-    finish(quotient, mode)
+    let exact = f64::from(a) / f64::from(b);
+    let quotient = if mode.rounding == Rounding::Rn { a / b } else { round_f64(exact, mode.rounding) };
+    finish_inexact(exact, quotient, mode)
 }
 
 #[inline(always)]

@@ -31,19 +31,39 @@ fn cancelled(rounding: Rounding) -> f64 {
     if rounding == Rounding::Rm { -0.0 } else { 0.0 }
 }
 
+/// A NaN with the quiet bit; sign and payload stay.
+#[inline(always)]
+pub(super) fn quiet(nan: f64) -> f64 {
+    f64::from_bits(nan.to_bits() | 1 << 51)
+}
+
+/// `result` unless an operand is NaN: the last such operand comes out then.
+#[inline(always)]
+pub(super) fn last_nan(a: f64, b: f64, result: f64) -> f64 {
+    if b.is_nan() {
+        quiet(b)
+    } else if a.is_nan() {
+        quiet(a)
+    } else {
+        result
+    }
+}
+
 #[inline(always)]
 pub fn add(a: f64, b: f64, rounding: Rounding) -> f64 {
-    if rounding == Rounding::Rn { a + b } else { fma_exact(a, 1.0, b, rounding, a + b) }
+    let sum = if rounding == Rounding::Rn { a + b } else { fma_exact(a, 1.0, b, rounding, a + b) };
+    last_nan(a, b, sum)
 }
 
 #[inline(always)]
 pub fn sub(a: f64, b: f64, rounding: Rounding) -> f64 {
-    add(a, -b, rounding)
+    // A NaN keeps its sign.
+    last_nan(a, b, add(a, -b, rounding))
 }
 
 #[inline(always)]
 pub fn mul(a: f64, b: f64, rounding: Rounding) -> f64 {
-    let nearest = a * b;
+    let nearest = last_nan(a, b, a * b);
     if rounding == Rounding::Rn || special(a, b) || a == 0.0 || b == 0.0 {
         return nearest;
     }
@@ -55,7 +75,7 @@ pub fn mul(a: f64, b: f64, rounding: Rounding) -> f64 {
 /// a * b + c with one rounding.
 #[inline(always)]
 pub fn fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
-    let nearest = a.mul_add(b, c);
+    let nearest = if c.is_nan() { quiet(c) } else { last_nan(a, b, a.mul_add(b, c)) };
     if rounding == Rounding::Rn { nearest } else { fma_exact(a, b, c, rounding, nearest) }
 }
 

@@ -125,6 +125,23 @@ pub fn u64_to_f64(value: u64, rounding: Rounding) -> f64 {
     f64::from_bits(from_int(value.into(), &Format::F64, rounding))
 }
 
+/// A NaN in another format, both kinds 0 to 3 for f16, bf16, f32 and f64. From and to f64 sign and payload survive,
+/// with the quiet bit; everything else, and an f32 that `.ftz` sends through the flushing unit first, is canonical.
+pub fn nan(from: i64, to: i64, raw: u64, ftz: bool) -> u64 {
+    const FRACTION: [u32; 4] = [10, 7, 23, 52];
+    const CANONICAL: [u64; 4] = [0x7fff, 0x7fff, 0x7fff_ffff, 0];
+    let (fraction, to_fraction) = (FRACTION[from as usize & 3], FRACTION[to as usize & 3]);
+    if from != 3 && to != 3 {
+        return CANONICAL[to as usize & 3];
+    }
+    let raw = if from == 2 && ftz { CANONICAL[2] } else { raw };
+    let width = [16, 16, 32, 64][from as usize & 3];
+    let to_width = [16, 16, 32, 64][to as usize & 3];
+    let payload = (raw & ((1 << fraction) - 1)) << (52 - fraction) >> (52 - to_fraction);
+    let exponent = (1u64 << (to_width - 1)) - (1 << to_fraction);
+    (raw >> (width - 1) & 1) << (to_width - 1) | exponent | 1 << (to_fraction - 1) | payload
+}
+
 /// f64 to f32. `.ftz` and `.sat` are applied by the caller, as for arithmetic.
 #[inline(always)]
 pub fn f64_to_f32(x: f64, rounding: Rounding) -> f32 {

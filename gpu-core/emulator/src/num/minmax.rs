@@ -50,7 +50,8 @@ pub fn f32(a: f32, b: f32, m: Modifiers) -> f32 {
 /// `min`/`max` of f64 (no modifiers in PTX).
 #[inline]
 pub fn f64(a: f64, b: f64, m: Modifiers) -> f64 {
-    f64::from_bits(pick(a.to_bits(), b.to_bits(), m, 64, 0x7ff0 << 48, 0x7fff_ffff_ffff_ffff))
+    // Of two NaNs the second stays, made quiet.
+    f64::from_bits(pick(a.to_bits(), b.to_bits(), m, 64, 0x7ff0 << 48, b.to_bits() | 1 << 51))
 }
 
 /// `min`/`max` of f16. `.ftz` flushes subnormal operands.

@@ -188,6 +188,16 @@ pub fn bf16x2_rs(a: f32, b: f32, rbits: u32, overflow: Overflow, relu: bool) -> 
 /// `cvt.{rna,rn,rz}{.satfinite}{.relu}.tf32.f32 d, a`: the f32 pattern with 13 zero bits at the bottom.
 #[inline]
 pub fn tf32(x: f32, rounding: Rounding, overflow: Overflow, relu: bool) -> u32 {
+    if x.is_nan() {
+        // `.rna` adds and cuts without regard to NaN, and saturating takes one step back from infinity, so that a NaN
+        // may end as a number.
+        let cut = x.to_bits() & !0x1fff;
+        return match (rounding, overflow) {
+            (Rounding::Rna, Overflow::Infinity) => cut,
+            (Rounding::Rna, Overflow::Saturate) => cut - 0x2000,
+            _ => 0x7fff_e000,
+        };
+    }
     let code = Format::TF32.encode(f64::from(x), rounding, overflow) as u32;
     if relu && !x.is_nan() && x.is_sign_negative() { 0 } else { code }
 }

@@ -1,7 +1,7 @@
 //! Tiles of dot products on the floating-point units.
 
 use super::super::format::power_of_two;
-use super::super::{arith16, arith32, canonical, half};
+use super::super::{arith16, arith32, arith64, canonical, half};
 use super::{Accumulator, Model, Operand, Order};
 use std::ops::Range;
 
@@ -302,7 +302,8 @@ pub fn quad_tile(accumulator: Accumulator, (m, n): (usize, usize), a: &Operand, 
 pub fn chain_f64((m, n, k): (usize, usize, usize), a: &[f64], b: &[f64], c: &[f64], d: &mut [f64]) {
     for i in 0..m {
         for j in 0..n {
-            d[i * n + j] = (0..k).fold(c[i * n + j], |sum, kk| a[i * k + kk].mul_add(b[kk * n + j], sum));
+            let fma = |sum, kk| arith64::fma(a[i * k + kk], b[kk * n + j], sum, super::super::Rounding::Rn);
+            d[i * n + j] = (0..k).fold(c[i * n + j], fma);
         }
     }
 }

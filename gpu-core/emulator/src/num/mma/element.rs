@@ -19,8 +19,9 @@ pub enum Element {
 /// Exponent of the slots that 2:4 sparsity leaves out: below everything, so that they never set the alignment.
 pub const ABSENT: i32 = -100_000;
 
-/// Exponent that the units give to a zero, whatever the format: products with zero take part in the alignment.
-const ZERO_EXPONENT: i32 = -126;
+/// Exponent that the units give to a zero, whatever the format: a product with zero takes no part in the alignment,
+/// also beside the largest factor.
+const ZERO_EXPONENT: i32 = -10_000;
 
 impl Element {
     /// Exponent bits, fraction bits, bias.

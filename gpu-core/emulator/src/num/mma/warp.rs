@@ -112,6 +112,9 @@ impl Plan {
         let model = match form.a {
             Input::Float(element) => {
                 let model = Model::for_arch(arch, form.unit(), element, form.stored_k(), form.d == Output::F16);
+                // `wmma` of tf32 is made of two steps of four products each, also where `mma` takes eight at once.
+                let pairs = form.wmma && element == Element::Tf32;
+                let model = if pairs { Model { order: Order::Chain(4), ..model } } else { model };
                 // Only `mma` has the call behind `Order::Quad`; wmma never has k = 4 here.
                 Some(if form.sparse.is_some() { model.expanded() } else { model })
             }
@@ -209,7 +212,13 @@ impl Plan {
     ) -> Result<(), Undefined> {
         let form = &self.form;
         let (m, n, k) = (form.m, form.n, form.k);
-        let c_tile = self.load_float(c);
+        let mut c_tile = self.load_float(c);
+        if form.wmma && form.d == Output::F16 && form.c == Output::F32 {
+            // The unit adds in the type of the result, so the assembler converts C first.
+            for c in &mut c_tile {
+                *c = half::f16_to_f32(half::f32_to_f16(*c));
+            }
+        }
         let mut d_tile = vec![0f32; m * n];
         let (a_codes, present) = self.densify(a_codes, extra)?;
         if matches!(form.kind, Kind::Mxf4 | Kind::Mxf4nvf4) {
