@@ -141,7 +141,7 @@ pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
     Ok(())
 }
 
-/// The new value of a location. `flush`: f32 additions have subnormal operands and results flushed.
+/// The new value of a location. `flush`: at the L2 cache, where f32 additions flush subnormals.
 #[inline]
 fn apply(operation: u32, ty: Ty, flush: bool, old: u128, b: u128, c: u128) -> u128 {
     let narrow = Mode::default();
@@ -157,7 +157,10 @@ fn apply(operation: u32, ty: Ty, flush: bool, old: u128, b: u128, c: u128) -> u1
             u128::from(sum.to_bits())
         }
         (0, Ty::F64) => {
-            u128::from(arith64::add(f64::from_bits(old as u64), f64::from_bits(b as u64), Rounding::Rn).to_bits())
+            let (x, y) = (f64::from_bits(old as u64), f64::from_bits(b as u64));
+            // A NaN that is there stays: bit for bit at the L2 cache, made quiet in shared memory.
+            let sum = if flush && x.is_nan() { x } else { arith64::add(y, x, Rounding::Rn) };
+            u128::from(sum.to_bits())
         }
         (0, Ty::F16) => u128::from(Kind::F16.add(old as u16, b as u16, narrow)),
         (0, Ty::BF16) => u128::from(Kind::Bf16.add(old as u16, b as u16, narrow)),

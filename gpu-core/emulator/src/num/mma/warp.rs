@@ -111,7 +111,9 @@ impl Plan {
     pub fn new(form: Form, arch: u32) -> Plan {
         let model = match form.a {
             Input::Float(element) => {
-                let model = Model::for_arch(arch, form.unit(), element, form.stored_k(), form.d == Output::F16);
+                // An f16 result of an f32 C is summed in f32 and rounded at the end.
+                let narrow = form.d == Output::F16 && form.c == Output::F16;
+                let model = Model::for_arch(arch, form.unit(), element, form.stored_k(), narrow);
                 // `wmma` of tf32 is made of two steps of four products each, also where `mma` takes eight at once.
                 let pairs = form.wmma && element == Element::Tf32;
                 let model = if pairs { Model { order: Order::Chain(4), ..model } } else { model };
@@ -212,13 +214,7 @@ impl Plan {
     ) -> Result<(), Undefined> {
         let form = &self.form;
         let (m, n, k) = (form.m, form.n, form.k);
-        let mut c_tile = self.load_float(c);
-        if form.wmma && form.d == Output::F16 && form.c == Output::F32 {
-            // The unit adds in the type of the result, so the assembler converts C first.
-            for c in &mut c_tile {
-                *c = half::f16_to_f32(half::f32_to_f16(*c));
-            }
-        }
+        let c_tile = self.load_float(c);
         let mut d_tile = vec![0f32; m * n];
         let (a_codes, present) = self.densify(a_codes, extra)?;
         if matches!(form.kind, Kind::Mxf4 | Kind::Mxf4nvf4) {
@@ -356,10 +352,6 @@ impl Plan {
                     f32::from_bits(c[i][lane])
                 };
             }
-        }
-        // An f16 result from an f32 C: C is rounded first, as the accumulator is f16 from the start.
-        if self.form.d == Output::F16 && self.form.c == Output::F32 {
-            tile.iter_mut().for_each(|x| *x = half::f16_to_f32(half::f32_to_f16(*x)));
         }
         tile
     }
