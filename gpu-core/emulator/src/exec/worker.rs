@@ -28,6 +28,8 @@ pub struct Worker {
     /// Parts of finished blocks for the next ones.
     #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
     spare: Vec<Box<Block>>,
+    /// Clusters that this worker is to start next.
+    taken: std::ops::Range<u64>,
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
     /// Writes since the last slice: the launch makes progress.
@@ -61,6 +63,7 @@ impl Worker {
             counts: Counts::new(grid.image),
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
+            taken: 0..0,
             quiet: false,
             writes: 0,
             carried: None,
@@ -141,10 +144,14 @@ impl Worker {
     /// The next cluster (a single block when there are none).
     fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
         let size: u64 = grid.clusters.iter().map(|n| u64::from(*n)).product();
-        let index = grid.next_block.fetch_add(1, Ordering::Relaxed);
-        if index * size >= grid.blocks {
-            return None;
+        if self.taken.is_empty() {
+            // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker.
+            let teams = grid.blocks / size;
+            let count = (teams / (grid.workers as u64 * 16)).clamp(1, 16);
+            let first = grid.next_block.fetch_add(count, Ordering::Relaxed);
+            self.taken = first.min(teams)..(first + count).min(teams);
         }
+        let index = self.taken.next()?;
         let first = grid.block_in_cluster(index, 0);
         let blocks = (0..size)
             .map(|rank| {
