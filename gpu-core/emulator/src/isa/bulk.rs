@@ -335,9 +335,7 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
         let targets = unsafe { targets(cx, op, lane, shared) };
         for (target, _) in &targets {
             let to = cx.shared_span(lane, *target, bytes)?;
-            // SAFETY: both spans were checked for `bytes`.
-            unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
-            carry_init(&from, &to, bytes);
+            combine(op, &from, &to, bytes);
         }
         return Some((bytes, targets));
     }
@@ -345,16 +343,21 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
     let to = cx.global_span(lane, other, bytes)?;
     let reduces = op.imm & REDUCE != 0;
     cx.note_global(op, other, bytes, lane, if reduces { AccessKind::Atomic } else { AccessKind::AsyncCopy });
+    combine(op, &from, &to, bytes);
+    Some((bytes, Vec::new()))
+}
+
+/// Copies, or reduces into what is there. Both spans were checked for `bytes`.
+fn combine(op: &Op, from: &Span, to: &Span, bytes: u64) {
     if op.imm & REDUCE != 0 {
         let ty = TYPES[(op.imm >> 12 & 15) as usize % TYPES.len()];
-        // SAFETY: both spans were checked for `bytes`.
-        unsafe { reduce(&from, to.pointer, bytes, (op.imm >> 8 & 15) as usize, ty) };
+        // SAFETY: the caller checked both spans.
+        unsafe { reduce(from, to.pointer, bytes, (op.imm >> 8 & 15) as usize, ty) };
     } else {
-        // SAFETY: both spans were checked for `bytes`.
+        // SAFETY: the caller checked both spans.
         unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
-        carry_init(&from, &to, bytes);
+        carry_init(from, to, bytes);
     }
-    Some((bytes, Vec::new()))
 }
 
 /// What was never written stays so in the copy.
@@ -509,7 +512,8 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
 /// What a load finds outside the tensor.
 unsafe fn fill(to: *mut u8, bytes: usize, nan: bool, element: TensorType) {
     let pattern: [u8; 8] = match (nan, element) {
-        (true, TensorType::F16 | TensorType::BF16) => [0xff, 0x7f, 0, 0, 0, 0, 0, 0],
+        // The NaN that `fma.oob` on an H200 takes for an element out of bounds.
+        (true, TensorType::F16 | TensorType::BF16) => [0xf7, 0x7f, 0, 0, 0, 0, 0, 0],
         (true, TensorType::F64) => u64::to_le_bytes(0x7fff_ffff_ffff_ffff),
         (true, TensorType::F32 | TensorType::F32Ftz | TensorType::TF32 | TensorType::TF32Ftz) => {
             [0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0]

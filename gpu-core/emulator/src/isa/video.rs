@@ -65,11 +65,15 @@ pub const ROWS: &[Row] = &[
         opcode: "vavrg4",
         class: Class::Integer,
         decode: |e, i| simd(e, i, imm_tri(|m, a, b, c| lanes::<4>(m, a, b, c, average))),
-        examples: &[example(
-            "vavrg4.u32.u32.u32 %d, %a, %b, %c;",
-            &[(32, 0x0102_ff00), (32, 0x0204_ff01), (32, 0)],
-            (32, 0x0203_ff01),
-        )],
+        examples: &[
+            example(
+                "vavrg4.u32.u32.u32 %d, %a, %b, %c;",
+                &[(32, 0x0102_ff00), (32, 0x0204_ff01), (32, 0)],
+                (32, 0x0203_ff01),
+            ),
+            // Recorded on an H200.
+            example("vavrg4.s32.s32.s32 %d, %a, %b, %c;", &[(32, 0xffff_ffff), (32, 0), (32, 5)], (32, 0xffff_ffff)),
+        ],
     },
     Row {
         opcode: "vabsdiff2",
@@ -174,9 +178,10 @@ fn simd(e: &mut Emit<'_>, i: &mut Inst<'_>, run: Exec) -> Decoded<()> {
     Ok(())
 }
 
-/// Rounds up halves (PTX ISA, `vavrg2`).
+/// Rounds halves away from zero, as an H200 does.
 fn average(a: i64, b: i64) -> i64 {
-    (a + b + 1) >> 1
+    let sum = a + b;
+    (sum + i64::from(sum >= 0)) >> 1
 }
 
 fn distance(a: i64, b: i64) -> i64 {

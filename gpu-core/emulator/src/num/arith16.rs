@@ -12,6 +12,9 @@ pub enum Kind {
     Bf16,
 }
 
+/// The NaN that stands for an element out of bounds, without its sign.
+const OOB_NAN: u16 = 0x7ff7;
+
 /// Modifiers of 16-bit arithmetic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
@@ -21,7 +24,7 @@ pub struct Mode {
     pub sat: bool,
     /// Clamp negative results to +0, NaN stays.
     pub relu: bool,
-    /// `.oob`. An H200 gives NaN for every NaN operand it was tried with, so this changes nothing.
+    /// `.oob`: a factor that is the out-of-bounds NaN gives +0 (fma only).
     pub oob: bool,
 }
 
@@ -123,6 +126,10 @@ impl Kind {
     /// a * b + c, rounded once.
     #[inline(always)]
     pub fn fma(self, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
+        // What tensor copies can fill with; an H200 took this pattern, of either sign, and no other NaN for it.
+        if mode.oob && [a, b].iter().any(|factor| factor & 0x7fff == OOB_NAN) {
+            return 0;
+        }
         let (a, b, c) = (self.input(a, mode), self.input(b, mode), self.input(c, mode));
         let exact = sum_to_odd(self.product(a, b), f64::from(self.widen(c)));
         let sum = self.narrow64(exact);
