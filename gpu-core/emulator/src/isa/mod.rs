@@ -3,6 +3,7 @@
 pub mod arithmetic;
 pub mod atomic;
 pub mod barrier;
+pub mod bits;
 pub mod builtin;
 pub mod bulk;
 pub mod cluster;
@@ -143,6 +144,7 @@ pub const FAMILIES: &[&[Row]] = &[
     arithmetic::ROWS,
     atomic::ROWS,
     barrier::ROWS,
+    bits::ROWS,
     cluster::ROWS,
     compare::ROWS,
     control::ROWS,

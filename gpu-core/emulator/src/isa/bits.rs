@@ -1,0 +1,339 @@
+//! Bit counting, bit fields and byte permutation.
+
+use super::{Row, Ty, example};
+use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::lanes::{bin, imm_tri, tri, un};
+use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::report::Class;
+
+pub const ROWS: &[Row] = &[
+    Row {
+        opcode: "popc",
+        class: Class::Integer,
+        decode: |e, i| count(e, i, 0),
+        examples: &[example("popc.b32 %d, %a;", &[(32, 0xff)], (32, 8))],
+    },
+    Row {
+        opcode: "clz",
+        class: Class::Integer,
+        decode: |e, i| count(e, i, 1),
+        examples: &[example("clz.b64 %d, %a;", &[(64, 1)], (32, 63))],
+    },
+    Row {
+        opcode: "brev",
+        class: Class::Integer,
+        decode: brev,
+        examples: &[example("brev.b32 %d, %a;", &[(32, 1)], (32, 0x8000_0000))],
+    },
+    Row {
+        opcode: "bfind",
+        class: Class::Integer,
+        decode: bfind,
+        examples: &[
+            example("bfind.u32 %d, %a;", &[(32, 0x10)], (32, 4)),
+            example("bfind.shiftamt.u32 %d, %a;", &[(32, 0x10)], (32, 27)),
+            example("bfind.s32 %d, %a;", &[(32, 0xffff_ffff)], (32, 0xffff_ffff)),
+        ],
+    },
+    Row {
+        opcode: "bfe",
+        class: Class::Integer,
+        decode: bfe,
+        examples: &[
+            example("bfe.u32 %d, %a, %b, %c;", &[(32, 0xabcd), (32, 4), (32, 8)], (32, 0xbc)),
+            example("bfe.s32 %d, %a, %b, %c;", &[(32, 0xf0), (32, 4), (32, 4)], (32, 0xffff_ffff)),
+            // Recorded on an H200.
+            example(
+                "bfe.u64 %d, %a, %b, %c;",
+                &[(64, 0xc000_0000_0000_0000), (32, 0xd), (32, 0xe4b4_3d0e)],
+                (64, 0x0006_0000_0000_0000),
+            ),
+            example(
+                "bfe.s64 %d, %a, %b, %c;",
+                &[(64, 0x8000_0000_0000_0001), (32, 0x563b_7f2d), (32, 0x24)],
+                (64, u64::MAX),
+            ),
+        ],
+    },
+    Row {
+        opcode: "bfi",
+        class: Class::Integer,
+        decode: bfi,
+        examples: &[
+            example("bfi.b32 %d, %a, %b, %c, 4;", &[(32, 0xff), (32, 0), (32, 8)], (32, 0xf00)),
+            // Recorded on an H200.
+            example("bfi.b64 %d, %a, %b, %c, 33;", &[(64, 0x8000), (64, 1), (32, 0x605e_8b1c)], (64, 1)),
+        ],
+    },
+    Row {
+        opcode: "bmsk",
+        class: Class::Integer,
+        decode: bmsk,
+        examples: &[example("bmsk.clamp.b32 %d, %a, %b;", &[(32, 4), (32, 4)], (32, 0xf0))],
+    },
+    Row {
+        opcode: "szext",
+        class: Class::Integer,
+        decode: szext,
+        examples: &[example("szext.clamp.s32 %d, %a, %b;", &[(32, 0x8f), (32, 8)], (32, 0xffff_ff8f))],
+    },
+    Row {
+        opcode: "fns",
+        class: Class::Integer,
+        decode: fns,
+        examples: &[example("fns.b32 %d, %a, %b, %c;", &[(32, 0b1010_1010), (32, 2), (32, 2)], (32, 5))],
+    },
+    Row {
+        opcode: "prmt",
+        class: Class::Integer,
+        decode: prmt,
+        examples: &[
+            example(
+                "prmt.b32 %d, %a, %b, %c;",
+                &[(32, 0x3322_1100), (32, 0x7766_5544), (32, 0x7531)],
+                (32, 0x7755_3311),
+            ),
+            example("prmt.b32 %d, %a, %b, %c;", &[(32, 0x80), (32, 0), (32, 0x8)], (32, 0x8080_80ff)),
+        ],
+    },
+];
+
+fn count(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match (ty.bits(), what) {
+        (32, 0) => un(|a: u32| a.count_ones()),
+        (64, 0) => un(|a: u64| a.count_ones()),
+        (32, _) => un(|a: u32| a.leading_zeros()),
+        (64, _) => un(|a: u64| a.leading_zeros()),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, Ty::U32, ty)
+}
+
+fn brev(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty.bits() {
+        32 => un(|a: u32| a.reverse_bits()),
+        64 => un(|a: u64| a.reverse_bits()),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, ty, ty)
+}
+
+fn bfind(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let shift = i.take("shiftamt");
+    let ty = i.ty()?;
+    // Position of the highest bit that is not a copy of the sign; all ones when there is none.
+    let run: Exec = match (ty, shift) {
+        (Ty::U32, false) => un(|a: u32| 31u32.wrapping_sub(a.leading_zeros())),
+        (Ty::U32, true) => un(|a: u32| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+        (Ty::S32, false) => un(|a: i32| 31u32.wrapping_sub((a ^ a >> 31).leading_zeros())),
+        (Ty::S32, true) => un(|a: i32| if a ^ a >> 31 == 0 { u32::MAX } else { (a ^ a >> 31).leading_zeros() }),
+        (Ty::U64, false) => un(|a: u64| 63u32.wrapping_sub(a.leading_zeros())),
+        (Ty::U64, true) => un(|a: u64| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+        (Ty::S64, false) => un(|a: i64| 63u32.wrapping_sub((a ^ a >> 63).leading_zeros())),
+        (Ty::S64, true) => un(|a: i64| if a ^ a >> 63 == 0 { u32::MAX } else { (a ^ a >> 63).leading_zeros() }),
+        _ => return i.unsupported(),
+    };
+    e.simple1(i, run, Ty::U32, ty)
+}
+
+/// Start or length of a bit field: the lowest 8 bits count in the 32-bit instructions, all bits in the 64-bit ones,
+/// which the assembler makes of shifts.
+#[inline(always)]
+fn field_bound(bound: u32, width: u32) -> u32 {
+    if width == 64 { bound.min(255) } else { bound & 0xff }
+}
+
+/// Bits `from` to `from + count` of `a`, sign-extended when `signed`.
+#[inline(always)]
+fn extract(a: u64, width: u32, from: u32, count: u32, signed: bool) -> u64 {
+    let (from, count) = (field_bound(from, width), field_bound(count, width));
+    let msb = width - 1;
+    let sign = if !signed || count == 0 {
+        0
+    } else {
+        let at = (from + count - 1).min(msb);
+        a >> at & 1
+    };
+    let bits = if from < 64 { a >> from } else { 0 };
+    let kept = count.min(width.saturating_sub(from));
+    let mask = if kept >= 64 { u64::MAX } else { (1 << kept) - 1 };
+    if sign != 0 { bits & mask | !mask } else { bits & mask }
+}
+
+fn bfe(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run: Exec = match ty {
+        Ty::U32 => tri(|a: u32, b: u32, c: u32| extract(u64::from(a), 32, b, c, false) as u32),
+        Ty::S32 => tri(|a: u32, b: u32, c: u32| extract(u64::from(a), 32, b, c, true) as u32),
+        Ty::U64 => tri(|a: u64, b: u32, c: u32| extract(a, 64, b, c, false)),
+        Ty::S64 => tri(|a: u64, b: u32, c: u32| extract(a, 64, b, c, true)),
+        _ => return i.unsupported(),
+    };
+    e.simple3(i, run, ty, ty, Ty::U32, Ty::U32)
+}
+
+fn bfi(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    i.expect(5)?;
+    let run: Exec = match ty.bits() {
+        32 => insert::<u32>,
+        64 => insert::<u64>,
+        _ => return i.unsupported(),
+    };
+    let mut op = e.op(run);
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], ty)?;
+    op.c = e.src(&i.operands[3], Ty::U32)?;
+    op.e = e.src(&i.operands[4], Ty::U32)?;
+    op.d = e.dst(&i.operands[0], ty)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
+
+trait Bits: crate::exec::lanes::Word {
+    fn insert(self, into: Self, from: u32, count: u32) -> Self;
+}
+
+macro_rules! bits {
+    ($ty:ty) => {
+        impl Bits for $ty {
+            fn insert(self, into: $ty, from: u32, count: u32) -> $ty {
+                let (from, count) = (field_bound(from, <$ty>::BITS), field_bound(count, <$ty>::BITS));
+                if from >= <$ty>::BITS || count == 0 {
+                    return into;
+                }
+                let ones = if count >= <$ty>::BITS { <$ty>::MAX } else { (1 << count) - 1 };
+                let mask = ones << from;
+                into & !mask | self << from & mask
+            }
+        }
+    };
+}
+bits!(u32);
+bits!(u64);
+
+unsafe fn insert<W: Bits>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let (a, b) = (cx.lane::<W>(op.a, lane), cx.lane::<W>(op.b, lane));
+            let (from, count) = (cx.lane::<u32>(op.c, lane), cx.lane::<u32>(op.e, lane));
+            cx.set_lane(op.d, lane, a.insert(b, from, count));
+        }
+    }
+    Flow::Next
+}
+
+fn bmsk(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let wrap = i.take("wrap");
+    if !wrap && !i.take("clamp") {
+        return i.unsupported();
+    }
+    let ty = i.ty()?;
+    let run: Exec = if wrap {
+        bin(|a: u32, b: u32| ((1u64 << (b & 31)) - 1 << (a & 31)) as u32)
+    } else {
+        bin(|a: u32, b: u32| if a >= 32 { 0 } else { ((1u64 << b.min(32)) - 1 << a) as u32 })
+    };
+    e.simple2(i, run, ty, Ty::U32, Ty::U32)
+}
+
+fn szext(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let wrap = i.take("wrap");
+    if !wrap && !i.take("clamp") {
+        return i.unsupported();
+    }
+    let ty = i.ty()?;
+    let run: Exec = match (ty, wrap) {
+        (Ty::U32, true) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n & 31, false) as u32),
+        (Ty::U32, false) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n.min(32), false) as u32),
+        (Ty::S32, true) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n & 31, true) as u32),
+        (Ty::S32, false) => bin(|a: u32, n: u32| extract(u64::from(a), 32, 0, n.min(32), true) as u32),
+        _ => return i.unsupported(),
+    };
+    e.simple2(i, run, ty, ty, Ty::U32)
+}
+
+/// Position of the n-th set bit of `mask`, counted from `base` upward (n > 0) or downward (n < 0).
+fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    if base > 31 {
+        return u32::MAX;
+    }
+    if offset == 0 {
+        return if mask >> base & 1 != 0 { base } else { u32::MAX };
+    }
+    let (mut at, step) = (base as i32, offset.signum());
+    let mut left = offset.unsigned_abs();
+    while (0..32).contains(&at) {
+        if mask >> at & 1 != 0 {
+            left -= 1;
+            if left == 0 {
+                return at as u32;
+            }
+        }
+        at += step;
+    }
+    u32::MAX
+}
+
+fn fns(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    let run = crate::exec::lanes::each_tri(|mask: u32, base: u32, offset: i32| nth_set(mask, base, offset));
+    e.simple3(i, run, ty, Ty::B32, Ty::B32, Ty::S32)
+}
+
+#[inline(always)]
+fn permute(a: u32, b: u32, select: u32) -> u32 {
+    let bytes = u64::from(b) << 32 | u64::from(a);
+    let mut out = 0;
+    for index in 0..4 {
+        let choice = select >> (4 * index);
+        let byte = (bytes >> (8 * (choice & 7))) as u8;
+        let byte = if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+        out |= u32::from(byte) << (8 * index);
+    }
+    out
+}
+
+/// The named modes of `prmt` pick bytes by the two low bits of `c`.
+#[inline(always)]
+fn permute_mode(mode: i64, a: u32, b: u32, c: u32) -> u32 {
+    let c = c & 3;
+    let select = match mode {
+        0 => [0x3210, 0x4321, 0x5432, 0x6543][c as usize],
+        1 => [0x5670, 0x6701, 0x7012, 0x0123][c as usize],
+        2 => [0x0000, 0x1111, 0x2222, 0x3333][c as usize],
+        3 => [0x3210, 0x3211, 0x3222, 0x3333][c as usize],
+        4 => [0x0000, 0x1110, 0x2210, 0x3210][c as usize],
+        _ => [0x1010, 0x3232, 0x1010, 0x3232][c as usize],
+    };
+    permute(a, b, select)
+}
+
+fn prmt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let mode = i.take_any(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
+    let ty = i.ty_maybe().unwrap_or(Ty::B32);
+    let Some(mode) = mode else {
+        let run = tri(|a: u32, b: u32, c: u32| permute(a, b, c));
+        return e.simple3(i, run, ty, ty, ty, ty);
+    };
+    i.expect(4)?;
+    let mut op = e.op(imm_tri(|m, a: u32, b: u32, c: u32| permute_mode(m, a, b, c)));
+    op.imm = match mode {
+        "f4e" => 0,
+        "b4e" => 1,
+        "rc8" => 2,
+        "ecl" => 3,
+        "ecr" => 4,
+        _ => 5,
+    };
+    op.a = e.src(&i.operands[1], ty)?;
+    op.b = e.src(&i.operands[2], ty)?;
+    op.c = e.src(&i.operands[3], ty)?;
+    op.d = e.dst(&i.operands[0], ty)?;
+    e.push(op, Taint::Compute);
+    Ok(())
+}
