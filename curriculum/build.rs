@@ -36,7 +36,8 @@ fn walk(folder: &Path, skip: &[&str], files: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') || name == "__pycache__" || skip.contains(&name.as_str()) {
+        // `others` holds test kernels (app/tests/others.rs), which no learner needs.
+        if name.starts_with('.') || name == "__pycache__" || name == "others" || skip.contains(&name.as_str()) {
             continue;
         }
         if path.is_dir() {

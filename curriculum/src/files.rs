@@ -69,10 +69,11 @@ impl Files {
         paths.sort();
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // The crate's own files lie beside the words; a contributor's Python leaves caches behind.
+            // The crate's own files lie beside the words; a contributor's Python leaves caches behind; `others` holds
+            // test kernels, which are no part of a course.
             let ours = path.parent().is_some_and(|p| p == root.join("curriculum"))
                 && ["src", "tests", "Cargo.toml", "build.rs"].contains(&name.as_str());
-            if name.starts_with('.') || name == "__pycache__" || name == "README.md" || ours {
+            if name.starts_with('.') || ["__pycache__", "README.md", "others"].contains(&name.as_str()) || ours {
                 continue;
             }
             if path.is_dir() {
