@@ -3,7 +3,7 @@
 use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
 use crate::emulator_device::EmulatorDevice;
-use crate::spec::{Dtype, Geometry, Role};
+use crate::spec::{Dtype, Geometry, ResolvedMap, Role};
 use ptx_emulator::{Counters, Fault, LineCounters, Occupancy, Trace, TraceRequest};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
@@ -100,6 +100,8 @@ pub enum Argument {
     Buffer(Buffer),
     /// The value's bytes, little-endian.
     Scalar(Vec<u8>),
+    /// Made on the device, where the address of its buffer is known.
+    TensorMap(ResolvedMap),
 }
 
 /// Device memory that a kernel gets a pointer to.

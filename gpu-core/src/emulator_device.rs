@@ -6,7 +6,7 @@ use crate::device::{
     Argument, Buffer, Corruption, CorruptionKind, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report,
     RunError,
 };
-use crate::spec::Role;
+use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 use ptx_emulator::{FaultKind, Memory, Module, Options};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -115,32 +115,37 @@ impl Device for EmulatorDevice {
 
 /// Allocates the buffers and packs the argument block; addresses are 0 for scalars.
 fn place(memory: &mut Memory, arguments: &[Argument]) -> Result<(Vec<u8>, Vec<u64>), RunError> {
+    let mut addresses = vec![0; arguments.len()];
+    for (argument, place) in arguments.iter().zip(&mut addresses) {
+        let Argument::Buffer(buffer) = argument else { continue };
+        *place = memory
+            .alloc(&buffer.name, buffer.bytes.len() as u64)
+            .map_err(|error| RunError::Limit(format!("buffer `{}`: {error}", buffer.name)))?;
+        if buffer.role != Role::Out {
+            memory.write(*place, &buffer.bytes).map_err(internal)?;
+        }
+    }
     let mut params = Vec::new();
-    let mut addresses = Vec::with_capacity(arguments.len());
-    for argument in arguments {
+    for (argument, address) in arguments.iter().zip(&addresses) {
         match argument {
-            Argument::Scalar(bytes) => {
-                pack(&mut params, bytes);
-                addresses.push(0);
-            }
-            Argument::Buffer(buffer) => {
-                let address = memory
-                    .alloc(&buffer.name, buffer.bytes.len() as u64)
-                    .map_err(|error| RunError::Limit(format!("buffer `{}`: {error}", buffer.name)))?;
-                if buffer.role != Role::Out {
-                    memory.write(address, &buffer.bytes).map_err(internal)?;
-                }
-                pack(&mut params, &address.to_le_bytes());
-                addresses.push(address);
+            Argument::Scalar(bytes) => pack(&mut params, bytes),
+            Argument::Buffer(_) => pack(&mut params, &address.to_le_bytes()),
+            Argument::TensorMap(map) if !map.is_usable() => pack(&mut params, &[0; TENSOR_MAP_BYTES]),
+            Argument::TensorMap(map) => {
+                let encoded = map.for_emulator(addresses[map.buffer]).encode();
+                let encoded =
+                    encoded.map_err(|error| RunError::BadRequest(format!("tensor map `{}`: {error}", map.name)))?;
+                pack(&mut params, &encoded);
             }
         }
     }
     Ok((params, addresses))
 }
 
-/// Appends an argument at its natural alignment, as CUDA lays out kernel parameters.
+/// Appends an argument at its natural alignment, as CUDA lays out kernel parameters: its size, but 64 for a tensor
+/// map.
 pub(crate) fn pack(params: &mut Vec<u8>, bytes: &[u8]) {
-    params.resize(params.len().next_multiple_of(bytes.len().max(1)), 0);
+    params.resize(params.len().next_multiple_of(bytes.len().clamp(1, TENSOR_MAP_ALIGN)), 0);
     params.extend_from_slice(bytes);
 }
 

@@ -11,11 +11,13 @@ mod macros;
 mod read;
 mod read_extras;
 mod resolve;
+mod tensor_map;
 mod toml_reader;
 
 pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
 pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, ResolvedScalar, size_name};
+pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
 
 use serde::{Deserialize, Serialize};
@@ -86,12 +88,14 @@ pub enum Param {
     Buffer { name: String, dtype: Dtype, shape: Vec<Expr>, role: Role, fill: Option<Fill> },
     /// A value; an integer expression for integer types, evaluated in floating point for the others.
     Scalar { name: String, dtype: Dtype, value: String },
+    /// A `const __grid_constant__ CUtensorMap` over one of the buffers.
+    TensorMap { name: String, map: MapSpec },
 }
 
 impl Param {
     pub fn name(&self) -> &str {
         match self {
-            Param::Buffer { name, .. } | Param::Scalar { name, .. } => name,
+            Param::Buffer { name, .. } | Param::Scalar { name, .. } | Param::TensorMap { name, .. } => name,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::probes::ClockProbe;
 use super::stats::{Ended, StopRule, compare};
 use super::verify::{self, Verified};
 use super::{BenchPoint, Ceilings, Stats, Timing};
-use crate::cuda::{CudaDevice, DeviceMemory, Event, Function, Graph, GuardedBuffer, Stream};
+use crate::cuda::{CudaDevice, DeviceMemory, Event, Function, Graph, GuardedBuffer, Stream, tensor_map};
 use crate::device::{Corruption, Device, RunError};
 use crate::emulator_device::pack;
 use crate::judge::inputs;
@@ -239,18 +239,22 @@ pub struct Buffers {
 
 impl Buffers {
     fn new(gpu: &CudaDevice, case: &Resolved, seed: u64) -> Result<Self, RunError> {
-        let (mut params, mut memory) = (Vec::new(), Vec::new());
+        let mut memory = Vec::new();
         for param in &case.params {
-            match param {
-                ResolvedParam::Scalar(scalar) => {
-                    pack(&mut params, &scalar.bytes);
-                    memory.push(None);
-                }
+            memory.push(match param {
+                ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => None,
                 ResolvedParam::Buffer(buffer) => {
-                    let allocated = GuardedBuffer::new(&gpu.context, &buffer.name, buffer.bytes() as usize)?;
-                    pack(&mut params, &allocated.address().to_le_bytes());
-                    memory.push(Some(allocated));
+                    Some(GuardedBuffer::new(&gpu.context, &buffer.name, buffer.bytes() as usize)?)
                 }
+            });
+        }
+        let address = |index: usize| memory[index].as_ref().map_or(0, GuardedBuffer::address);
+        let mut params = Vec::new();
+        for (index, param) in case.params.iter().enumerate() {
+            match param {
+                ResolvedParam::Scalar(scalar) => pack(&mut params, &scalar.bytes),
+                ResolvedParam::Buffer(_) => pack(&mut params, &address(index).to_le_bytes()),
+                ResolvedParam::TensorMap(map) => pack(&mut params, &tensor_map::encode(map, address(map.buffer))?),
             }
         }
         let buffers = Self { params, memory };

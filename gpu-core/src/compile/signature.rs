@@ -2,7 +2,7 @@
 //! parameter; a mismatch found here would be a crash or nonsense on a device.
 
 use super::resources::demangle;
-use crate::spec::{Dtype, Param, Role, Spec};
+use crate::spec::{Dtype, Param, Role, Spec, TENSOR_MAP_BYTES};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -101,6 +101,7 @@ fn parameter(text: &str) -> Option<Taken> {
 fn passed(param: &Param) -> Taken {
     match param {
         Param::Buffer { .. } => Taken { bytes: 8, kind: Kind::Integer },
+        Param::TensorMap { .. } => Taken { bytes: TENSOR_MAP_BYTES as u64, kind: Kind::Bits },
         Param::Scalar { dtype, .. } => {
             let (bytes, kind) = match dtype {
                 Dtype::F64 => (8, Kind::Float),
@@ -138,6 +139,7 @@ fn c_param(param: &Param) -> String {
         Param::Buffer { name, dtype, role: Role::In, .. } => format!("const {}* {name}", c_type(*dtype)),
         Param::Buffer { name, dtype, .. } => format!("{}* {name}", c_type(*dtype)),
         Param::Scalar { name, dtype, .. } => format!("{} {name}", c_type(*dtype)),
+        Param::TensorMap { name, .. } => format!("const __grid_constant__ CUtensorMap {name}"),
     }
 }
 

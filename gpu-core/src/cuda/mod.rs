@@ -5,6 +5,7 @@ mod driver;
 mod memory;
 mod module;
 mod stream;
+pub(crate) mod tensor_map;
 
 pub use driver::sticky_cause;
 pub(crate) use memory::{DeviceMemory, GuardedBuffer};
@@ -144,22 +145,30 @@ fn place(
     context: &Arc<CudaContext>,
     arguments: &[Argument],
 ) -> Result<(Vec<u8>, Vec<Option<GuardedBuffer>>), RunError> {
-    let mut params = Vec::new();
     let mut buffers = Vec::with_capacity(arguments.len());
     for argument in arguments {
-        match argument {
-            Argument::Scalar(bytes) => {
-                pack(&mut params, bytes);
-                buffers.push(None);
-            }
+        buffers.push(match argument {
+            Argument::Scalar(_) | Argument::TensorMap(_) => None,
             Argument::Buffer(buffer) => {
                 let memory = GuardedBuffer::new(context, &buffer.name, buffer.bytes.len())?;
                 match buffer.role {
                     Role::Out => memory.write_repeated(buffer.dtype.poison())?,
                     Role::In | Role::InOut => memory.write(&buffer.bytes)?,
                 }
-                pack(&mut params, &memory.address().to_le_bytes());
-                buffers.push(Some(memory));
+                Some(memory)
+            }
+        });
+    }
+    let mut params = Vec::new();
+    for (argument, memory) in arguments.iter().zip(&buffers) {
+        match (argument, memory) {
+            (Argument::Scalar(bytes), _) => pack(&mut params, bytes),
+            (Argument::TensorMap(map), _) => {
+                let address = buffers[map.buffer].as_ref().map_or(0, GuardedBuffer::address);
+                pack(&mut params, &tensor_map::encode(map, address)?);
+            }
+            (Argument::Buffer(_), memory) => {
+                pack(&mut params, &memory.as_ref().map_or(0, GuardedBuffer::address).to_le_bytes());
             }
         }
     }

@@ -30,6 +30,7 @@ pub fn arguments(case: &Resolved, seed: u64) -> Vec<Argument> {
         .enumerate()
         .map(|(index, param)| match param {
             ResolvedParam::Scalar(scalar) => Argument::Scalar(scalar.bytes.clone()),
+            ResolvedParam::TensorMap(map) => Argument::TensorMap(map.clone()),
             ResolvedParam::Buffer(buffer) => Argument::Buffer(Buffer {
                 name: buffer.name.clone(),
                 dtype: buffer.dtype,

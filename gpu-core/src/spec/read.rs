@@ -1,6 +1,7 @@
 //! Exercise file to [`Spec`]: one function a section, every problem collected.
 
 use super::read_extras::{read_experiment, read_hint, read_milestone, read_sizes, read_wrong};
+use super::tensor_map::read_map;
 use super::toml_reader::{Item, Reader, Section, SpecError, SpecProblem, join, line_and_column};
 use super::{CeilingKind, Cost, Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
 use crate::oracle;
@@ -275,6 +276,11 @@ fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>>
 
 fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
     let name = read_identifier(r, &mut section, "name", "the parameter's name, a C identifier");
+    if let Some(item) = r.item(&mut section, "tensor_map", None) {
+        let map = read_map(r, item, &join(&section.at, "tensor_map"));
+        r.finish(section);
+        return Some(Param::TensorMap { name: name?, map: map? });
+    }
     let dtype = r
         .item(&mut section, "dtype", Some("an element type"))
         .and_then(|item| r.choice(item, &join(&section.at, "dtype"), "an element type", &Dtype::ALL));
@@ -305,7 +311,7 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
     Some(Param::Buffer { name: name?, dtype: dtype?, shape: shape?, role: role?, fill: fill? })
 }
 
-fn read_expressions(
+pub(super) fn read_expressions(
     r: &mut Reader<'_>,
     section: &mut Section<'_>,
     key: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::oracle::{Signature, TensorShape};
 
-use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec};
+use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, ResolvedMap, Role, Size, Spec};
 
 /// Most elements of one buffer: beyond this a size is a slip of the pen.
 const MAX_ELEMENTS: u64 = 1 << 40;
@@ -76,6 +76,7 @@ pub struct ResolvedScalar {
 pub enum ResolvedParam {
     Buffer(ResolvedBuffer),
     Scalar(ResolvedScalar),
+    TensorMap(ResolvedMap),
 }
 
 /// Everything of a spec at one size.
@@ -95,7 +96,7 @@ impl Resolved {
     pub fn buffers(&self) -> impl Iterator<Item = &ResolvedBuffer> {
         self.params.iter().filter_map(|param| match param {
             ResolvedParam::Buffer(buffer) => Some(buffer),
-            ResolvedParam::Scalar(_) => None,
+            ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => None,
         })
     }
 
@@ -112,7 +113,7 @@ impl Resolved {
         };
         let scalars = self.params.iter().filter_map(|param| match param {
             ResolvedParam::Scalar(scalar) => Some((scalar.name.clone(), scalar.value)),
-            ResolvedParam::Buffer(_) => None,
+            ResolvedParam::Buffer(_) | ResolvedParam::TensorMap(_) => None,
         });
         Signature {
             inputs: shapes(|role| role != Role::Out),
@@ -138,22 +139,7 @@ impl Spec {
     /// # Errors
     /// The key of the file at fault (`param[1].shape[0]`) and one sentence.
     pub fn resolve(&self, size: &Size, launch: Option<&LaunchShape>) -> Result<Resolved, (String, String)> {
-        let params = self
-            .params
-            .iter()
-            .enumerate()
-            .map(|(index, param)| {
-                let at = format!("param[{index}]");
-                match param {
-                    Param::Buffer { name, dtype, shape, role, fill } => {
-                        resolve_buffer(&at, size, name, *dtype, shape, *role, fill.as_ref()).map(ResolvedParam::Buffer)
-                    }
-                    Param::Scalar { name, dtype, value } => resolve_scalar(size, name, *dtype, value)
-                        .map(ResolvedParam::Scalar)
-                        .map_err(|message| (format!("{at}.value"), message)),
-                }
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let params = self.resolve_params(size)?;
         let geometry = launch.unwrap_or(&self.launch).resolve(size)?;
         let cost = |key: &str, expr: &Expr| {
             let value =
@@ -168,6 +154,37 @@ impl Spec {
             flops: cost("cost.flops", &self.cost.flops)?,
             bytes: cost("cost.bytes", &self.cost.bytes)?,
         })
+    }
+}
+
+impl Spec {
+    fn resolve_params(&self, size: &Size) -> Result<Vec<ResolvedParam>, (String, String)> {
+        let mut params = Vec::with_capacity(self.params.len());
+        let mut buffers = Vec::new();
+        for (index, param) in self.params.iter().enumerate() {
+            if let Param::Buffer { name, dtype, shape, role, fill } = param {
+                let at = format!("param[{index}]");
+                buffers.push((index, resolve_buffer(&at, size, name, *dtype, shape, *role, fill.as_ref())?));
+            }
+        }
+        let known: Vec<(usize, &ResolvedBuffer)> = buffers.iter().map(|(index, buffer)| (*index, buffer)).collect();
+        for (index, param) in self.params.iter().enumerate() {
+            let at = format!("param[{index}]");
+            params.push(match param {
+                Param::Buffer { .. } => {
+                    let found = known.iter().find(|(at, _)| *at == index);
+                    ResolvedParam::Buffer(
+                        found.map(|(_, buffer)| (*buffer).clone()).ok_or_else(|| (at, String::new()))?,
+                    )
+                }
+                Param::Scalar { name, dtype, value } => resolve_scalar(size, name, *dtype, value)
+                    .map(ResolvedParam::Scalar)
+                    .map_err(|message| (format!("{at}.value"), message))?,
+                // A map may stand before the buffer that it describes.
+                Param::TensorMap { name, map } => ResolvedParam::TensorMap(map.resolve(&at, name, size, &known)?),
+            });
+        }
+        Ok(params)
     }
 }
 

@@ -1,0 +1,180 @@
+//! Tensor maps (`CUtensorMap`) as kernel parameters: what the bulk tensor copies of sm_90 and later describe a tensor
+//! with. The rules are those of `cuTensorMapEncodeTiled` (CUDA Driver API, "Tensor Map Object Management").
+
+use super::read::{read_expression, read_expressions};
+use super::toml_reader::{Item, Reader, join};
+use super::{Dtype, Expr, ResolvedBuffer, Size};
+use ptx_emulator::{Swizzle, TensorMap, TensorType};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a `CUtensorMap`, and the alignment that its declaration in `lab.cuh` has.
+pub const TENSOR_MAP_BYTES: usize = 128;
+pub const TENSOR_MAP_ALIGN: usize = 64;
+/// What a row's distance must be a multiple of.
+const STRIDE_UNIT_BYTES: u64 = 16;
+
+/// A view of a buffer and the box that one copy moves, outermost dimension first as everywhere in a spec.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapSpec {
+    /// Name of the buffer parameter.
+    pub of: String,
+    /// Extents of the view; None: the buffer's own shape.
+    pub shape: Option<Vec<Expr>>,
+    /// Elements from one index to the next, for every dimension but the innermost; None: densely packed.
+    pub strides: Option<Vec<Expr>>,
+    pub tile: Vec<Expr>,
+    /// 0, 32, 64 or 128.
+    pub swizzle_bytes: u32,
+    /// Elements outside the tensor read as NaN, not zero.
+    pub nan_fill: bool,
+}
+
+/// A tensor map in numbers, innermost dimension first as CUDA wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedMap {
+    pub name: String,
+    /// Index of the parameter that the map describes.
+    pub buffer: usize,
+    pub dtype: Dtype,
+    pub sizes: Vec<u64>,
+    /// For dimensions 1 and up.
+    pub strides_bytes: Vec<u64>,
+    pub tile: Vec<u32>,
+    pub swizzle: Swizzle,
+    pub nan_fill: bool,
+}
+
+impl ResolvedMap {
+    /// Whether the copy engine can address this tensor at all: rows must lie a multiple of 16 bytes apart. If not, a
+    /// kernel is given 128 zero bytes, and must not use them.
+    pub fn is_usable(&self) -> bool {
+        self.strides_bytes.iter().all(|stride| stride % STRIDE_UNIT_BYTES == 0)
+    }
+
+    /// The element type by CUDA's numbering; types without arithmetic in a copy go by their width.
+    pub fn element(&self) -> TensorType {
+        match self.dtype {
+            Dtype::F64 => TensorType::F64,
+            Dtype::F32 => TensorType::F32,
+            Dtype::F16 => TensorType::F16,
+            Dtype::Bf16 => TensorType::BF16,
+            Dtype::I64 => TensorType::S64,
+            Dtype::I32 => TensorType::S32,
+            Dtype::U32 => TensorType::U32,
+            Dtype::I16 | Dtype::U16 => TensorType::U16,
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 => TensorType::U8,
+        }
+    }
+
+    /// The emulator's map of a tensor at `address`.
+    pub fn for_emulator(&self, address: u64) -> TensorMap {
+        TensorMap {
+            address,
+            element: self.element(),
+            sizes: self.sizes.clone(),
+            strides: self.strides_bytes.clone(),
+            tile: self.tile.clone(),
+            element_strides: vec![1; self.sizes.len()],
+            swizzle: self.swizzle,
+            nan_fill: self.nan_fill,
+        }
+    }
+}
+
+impl MapSpec {
+    /// # Errors
+    /// The key at fault and one sentence.
+    pub(super) fn resolve(
+        &self,
+        at: &str,
+        name: &str,
+        size: &Size,
+        buffers: &[(usize, &ResolvedBuffer)],
+    ) -> Result<ResolvedMap, (String, String)> {
+        let at = format!("{at}.tensor_map");
+        let Some((buffer, tensor)) = buffers.iter().find(|(_, buffer)| buffer.name == self.of) else {
+            return Err((format!("{at}.of"), format!("no buffer is called `{}`", self.of)));
+        };
+        let positive = |key: &str, axis: usize, expr: &Expr| {
+            let key = format!("{at}.{key}[{axis}]");
+            let value = expr.eval(size).map_err(|error| (key.clone(), error.0))?;
+            u64::try_from(value).ok().filter(|value| *value > 0).ok_or((key, format!("{value} is not positive")))
+        };
+        let all = |key: &str, list: &[Expr]| {
+            list.iter().enumerate().map(|(axis, expr)| positive(key, axis, expr)).collect::<Result<Vec<u64>, _>>()
+        };
+        let sizes = match &self.shape {
+            Some(shape) => all("shape", shape)?,
+            None => tensor.shape.clone(),
+        };
+        let tile = all("box", &self.tile)?;
+        if tile.len() != sizes.len() {
+            let message = format!("{} extents for a tensor of {} dimensions", tile.len(), sizes.len());
+            return Err((format!("{at}.box"), message));
+        }
+        let strides = match &self.strides {
+            Some(strides) => all("strides", strides)?,
+            None => (1..sizes.len()).map(|axis| sizes[axis..].iter().product()).collect(),
+        };
+        if strides.len() + 1 != sizes.len() {
+            let message = format!("{} strides for {} dimensions; one fewer is wanted", strides.len(), sizes.len());
+            return Err((format!("{at}.strides"), message));
+        }
+        let reach: u64 = sizes.iter().zip(strides.iter().chain([&1])).map(|(size, stride)| (size - 1) * stride).sum();
+        if reach >= tensor.elements {
+            let message = format!("the view reaches element {reach}; `{}` has {}", self.of, tensor.elements);
+            return Err((format!("{at}.shape"), message));
+        }
+        let width = tensor.dtype.bytes() as u64;
+        let map = ResolvedMap {
+            name: name.to_owned(),
+            buffer: *buffer,
+            dtype: tensor.dtype,
+            sizes: sizes.into_iter().rev().collect(),
+            strides_bytes: strides.into_iter().rev().map(|stride| stride * width).collect(),
+            tile: tile.into_iter().rev().map(|extent| extent.min(u64::from(u32::MAX)) as u32).collect(),
+            swizzle: match self.swizzle_bytes {
+                32 => Swizzle::B32,
+                64 => Swizzle::B64,
+                128 => Swizzle::B128,
+                _ => Swizzle::None,
+            },
+            nan_fill: self.nan_fill,
+        };
+        if map.is_usable() {
+            map.for_emulator(0).check().map_err(|error| (at, error.to_string()))?;
+        }
+        Ok(map)
+    }
+}
+
+/// Reads the table `tensor_map` of a parameter.
+pub(super) fn read_map(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<MapSpec> {
+    let mut section = r.as_section(item, at)?;
+    let of = r.string(&mut section, "of", true);
+    let shape = section
+        .has("shape")
+        .then(|| read_expressions(r, &mut section, "shape", "1 to 5 extents of the view", 5))
+        .map_or(Some(None), |shape| shape.map(Some));
+    let strides = section
+        .has("strides")
+        .then(|| read_expressions(r, &mut section, "strides", "element strides of all but the innermost dimension", 4))
+        .map_or(Some(None), |strides| strides.map(Some));
+    let tile = read_expressions(r, &mut section, "box", "1 to 5 extents of the box that one copy moves", 5);
+    let swizzle_bytes = match r.item(&mut section, "swizzle", None) {
+        None => Some(0),
+        Some(item) => {
+            let key = join(at, "swizzle");
+            let value = read_expression(r, item, &key).and_then(|expr| expr.eval(&Size::new()).ok());
+            let known =
+                value.and_then(|value| [0u32, 32, 64, 128].into_iter().find(|known| i64::from(*known) == value));
+            if known.is_none() {
+                r.problem(&key, item.span(), "0, 32, 64 or 128 bytes", item.describe());
+            }
+            known
+        }
+    };
+    let nan_fill = r.boolean(&mut section, "nan_fill").unwrap_or(false);
+    r.finish(section);
+    Some(MapSpec { of: of?, shape: shape?, strides: strides?, tile: tile?, swizzle_bytes: swizzle_bytes?, nan_fill })
+}
