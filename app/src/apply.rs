@@ -1,6 +1,7 @@
 //! Command and event to state: the only place that changes it. What must happen outside comes back as effects.
 
 mod engine;
+mod heat;
 mod open;
 mod run;
 mod settings;
@@ -19,7 +20,9 @@ use curriculum::Step;
 const TOAST_S: f64 = 6.0;
 
 /// Seconds after the last key before the text is compiled for its errors.
-pub(crate) const COMPILE_DELAY_S: f64 = 0.3;
+///
+/// Long enough to end a word, short enough that 0.3 s hold this, a small kernel's compilation (35 ms) and two frames.
+pub const COMPILE_DELAY_S: f64 = 0.12;
 
 impl State {
     /// Carries out one command.
@@ -70,8 +73,8 @@ impl State {
                 }
                 self.focus(Pane::Work);
             }
-            Command::SetFind { query, replacement, match_case, whole_word } => {
-                self.set_find(query, replacement, match_case, whole_word);
+            Command::SetFind { query, replacement, match_case, whole_word, regex } => {
+                self.set_find(query, replacement, match_case, whole_word, regex);
             }
             Command::PickDevice(key) => self.pick_device(key, effects),
             Command::CloseDialog => {
@@ -188,6 +191,8 @@ impl State {
             // The editor's, done above.
             Action::Undo
             | Action::Redo
+            | Action::Complete
+            | Action::Explain
             | Action::ToggleComment
             | Action::DuplicateLine
             | Action::DeleteLine
@@ -269,7 +274,7 @@ impl State {
         }
     }
 
-    fn set_find(&mut self, query: String, replacement: String, match_case: bool, whole_word: bool) {
+    fn set_find(&mut self, query: String, replacement: String, match_case: bool, whole_word: bool, regex: bool) {
         if let Some(desk) = self.desk_mut() {
             let text = desk.editor.text().to_owned();
             let find = &mut desk.editor.find;
@@ -277,6 +282,7 @@ impl State {
             find.replacement = replacement;
             find.match_case = match_case;
             find.whole_word = whole_word;
+            find.regex = regex;
             find.refresh(&text);
         }
     }
@@ -322,7 +328,7 @@ impl State {
         self.toasts.retain(|toast| toast.until_s > now_s);
         self.compile_if_due(&mut effects);
         let toasts = self.toasts.iter().map(|toast| toast.until_s);
-        let compile = self.desk().and_then(|desk| desk.compile_at_s);
+        let compile = self.next_compile_s();
         // A run's seconds are shown, so they tick.
         let clock = self.running.is_some().then_some(now_s + 0.1);
         let next = toasts.chain(compile).chain(clock).map(|at| (at - now_s).max(0.0)).reduce(f64::min);

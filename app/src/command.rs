@@ -24,6 +24,8 @@ pub enum Action {
     FindPrevious,
     GoToLine,
     NextProblem,
+    Complete,
+    Explain,
     ToggleComment,
     DuplicateLine,
     DeleteLine,
@@ -114,7 +116,7 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 44] = [
+    pub const ALL: [Action; 46] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -130,6 +132,8 @@ impl Action {
         Action::FindPrevious,
         Action::GoToLine,
         Action::NextProblem,
+        Action::Complete,
+        Action::Explain,
         Action::ToggleComment,
         Action::DuplicateLine,
         Action::DeleteLine,
@@ -217,6 +221,20 @@ impl Action {
             Action::NextProblem => {
                 row(Edit, Global, "Next Problem", "Jump to the next error or fault", keys![NONE, F8])
             }
+            Action::Complete => row(
+                Edit,
+                Editor,
+                "Complete Word",
+                "List words of this text and of CUDA that fit",
+                keys![Modifiers::CTRL, Space],
+            ),
+            Action::Explain => row(
+                Edit,
+                Editor,
+                "Explain Word",
+                "Show what is known about the word at the cursor and about its line",
+                keys![CTRL, I],
+            ),
             Action::ToggleComment => {
                 row(Edit, Editor, "Toggle Comment", "Comment the lines out or in", keys![CTRL, Slash])
             }
@@ -282,6 +300,8 @@ impl Action {
         Some(match self {
             Action::Undo => EditorAction::Undo,
             Action::Redo => EditorAction::Redo,
+            Action::Complete => EditorAction::Complete,
+            Action::Explain => EditorAction::Explain,
             Action::ToggleComment => EditorAction::ToggleComment,
             Action::DuplicateLine => EditorAction::DuplicateLine,
             Action::DeleteLine => EditorAction::DeleteLine,
@@ -355,6 +375,7 @@ pub enum Command {
         replacement: String,
         match_case: bool,
         whole_word: bool,
+        regex: bool,
     },
     /// A device by its key.
     PickDevice(crate::state::DeviceKey),

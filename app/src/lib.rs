@@ -4,6 +4,7 @@
 pub mod app;
 #[deny(clippy::disallowed_methods)]
 pub mod apply;
+pub mod builtins;
 pub mod cli;
 #[deny(clippy::disallowed_methods)]
 pub mod command;

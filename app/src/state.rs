@@ -281,6 +281,9 @@ pub struct Desk {
     /// When to compile what was typed.
     pub compile_at_s: Option<f64>,
     pub compiling: Option<JobKey>,
+    /// When that compilation began, and of which version of the text it is.
+    pub compiling_since_s: f64,
+    pub compiling_version: u64,
     pub compiled: Slot<CompileReport>,
     pub verdict: Slot<Verdict>,
     /// Cases as they arrive, before the verdict.

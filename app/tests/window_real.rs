@@ -143,6 +143,38 @@ fn compiler_errors_are_marked_while_typing() {
     assert!(real.has("Error on line 6") && real.has("oops"));
 }
 
+/// From the last key to the line's mark, real compiler and all: the debounce, the compilation and the frames.
+#[test]
+fn an_error_is_marked_within_300_ms_of_the_last_key() {
+    // The harness's clock runs ahead of the real one, so the pause before compiling costs no real time here.
+    let pause = Duration::from_secs_f64(lockstep::apply::COMPILE_DELAY_S);
+    let mut real = Real::open();
+    real.command(Command::OpenInEditor(window_support::GOOD.to_owned()));
+    real.until("the compilation", |app| app.state.desk().is_some_and(|desk| !desk.compiled.is_pending()));
+    let errors = |app: &App| app.state.desk().map_or(0, |desk| desk.editor.marks.iter().count());
+    // Other tests on the same cores may spoil a round; the promise is broken when they all miss it.
+    let mut medians = Vec::new();
+    for round in 0..4 {
+        let mut times: Vec<Duration> = Vec::new();
+        for key in 0..7 {
+            real.command(Command::GoToLine { line: 6, column: 1 });
+            real.harness.event(egui::Event::Text(format!("undefined_{round}_{key};")));
+            let typed = Instant::now();
+            real.until("the mark", |app| errors(app) > 0);
+            times.push(typed.elapsed() + pause);
+            real.command(Command::Do(Action::Undo));
+            real.until("no mark", |app| errors(app) == 0);
+        }
+        times.sort();
+        println!("round {round}: median {:?}, slowest {:?}", times[3], times[6]);
+        medians.push(times[3]);
+        if times[3] < Duration::from_millis(300) {
+            return;
+        }
+    }
+    panic!("the mark came too late in every round: {medians:?}");
+}
+
 /// A device of another machine, here behind `sh -c`, and what it measures.
 fn check_and_bench(real: &mut Real, key: DeviceKey) {
     real.command(Command::PickDevice(key.clone()));

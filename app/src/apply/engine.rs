@@ -1,5 +1,6 @@
 //! What labs report, turned into state.
 
+use super::heat;
 use super::run::KERNEL_NAME;
 use crate::effect::Effect;
 use crate::state::{Compiler, Desk, JobKey, Purpose, ResultTab, Slot, State, ToastKind};
@@ -65,6 +66,8 @@ impl State {
     fn diagnose_event(&mut self, slot: &TextSlot, event: Event) {
         let Some(desk) = self.desks.get_mut(slot) else { return };
         match event {
+            // What was typed meanwhile has moved or mended the places; its own compilation follows at once.
+            Event::Compiled(_) if desk.compiling_version != desk.editor.version() => {}
             Event::Compiled(report) => set_compiled(desk, *report),
             Event::Finished(outcome) => {
                 desk.compiling = None;
@@ -108,6 +111,7 @@ impl State {
                 let source = self.running.as_ref().map(|running| running.source.clone()).unwrap_or_default();
                 let record = RunRecord::bench(&report, &source);
                 desk.runs.push(record.clone());
+                desk.editor.marks.set_heat(heat::of_bench(&report));
                 desk.bench = Slot::Ready(*report);
                 let slot = desk.slot.clone();
                 effects.push(Effect::AddRun { slot, run: Box::new(record.clone()), source });
@@ -139,6 +143,7 @@ impl State {
             marks.extend(wrong_mark(&verdict));
         }
         desk.editor.marks.set_run(marks);
+        desk.editor.marks.set_heat(heat::of_verdict(&verdict));
         if verdict.trace.is_some() {
             desk.trace.clone_from(&verdict.trace);
         }

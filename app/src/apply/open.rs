@@ -167,6 +167,8 @@ fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String
         journalled: 0,
         compile_at_s: None,
         compiling: None,
+        compiling_since_s: 0.0,
+        compiling_version: 0,
         compiled: Slot::Empty,
         verdict: Slot::Empty,
         cases: Vec::new(),

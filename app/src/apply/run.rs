@@ -16,6 +16,9 @@ const TRACE_BYTES: usize = 8 << 20;
 /// Blocks traced from the first on.
 const TRACE_BLOCKS: u64 = 16;
 
+/// How long a compilation of an older text may hold up that of a newer one: longer than any small kernel's.
+const COMPILE_PATIENCE_S: f64 = 0.8;
+
 /// Name of the learner's text in diagnostics and faults.
 pub const KERNEL_NAME: &str = "kernel.cu";
 
@@ -93,6 +96,7 @@ impl State {
             desk.judged = desk.editor.version();
             desk.judged_text.clone_from(&text);
             desk.editor.marks.set_run(Vec::new());
+            desk.editor.marks.set_heat(Vec::new());
             self.view.results_shown = true;
             self.view.result = if bench { ResultTab::Timing } else { ResultTab::Verdict };
         }
@@ -137,25 +141,35 @@ impl State {
         }
     }
 
-    /// Compiles what was typed, for its errors.
-    pub(super) fn compile_if_due(&mut self, effects: &mut Vec<Effect>) {
+    /// When what was typed is compiled next, if nothing stands in the way.
+    pub(super) fn next_compile_s(&self) -> Option<f64> {
         // A run compiles anyway, and the compiler would only slow it down.
         if self.running.is_some() || !matches!(self.compiler, Compiler::Found { .. }) {
+            return None;
+        }
+        let desk = self.desk()?;
+        let due_s = desk.compile_at_s?;
+        // One at a time: a small kernel is done before stopping it would be, and stopping costs a warm worker.
+        Some(if desk.compiling.is_some() { due_s.max(desk.compiling_since_s + COMPILE_PATIENCE_S) } else { due_s })
+    }
+
+    /// Compiles what was typed, for its errors.
+    pub(super) fn compile_if_due(&mut self, effects: &mut Vec<Effect>) {
+        let now_s = self.now_s;
+        if self.next_compile_s().is_none_or(|at_s| at_s > now_s) {
             return;
         }
-        let now_s = self.now_s;
         let arch = self.arch();
         let sass = self.view.results_shown && self.view.result == ResultTab::Compiled;
         let slot = self.desk.clone();
         let Some(desk) = self.desk_mut() else { return };
-        if !desk.compile_at_s.is_some_and(|at| at <= now_s) {
-            return;
-        }
         desk.compile_at_s = None;
         desk.compiled.begin();
         if let Some(older) = desk.compiling.take() {
             effects.push(Effect::Stop(older));
         }
+        desk.compiling_since_s = now_s;
+        desk.compiling_version = desk.editor.version();
         let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit { sass } };
         effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose: Purpose::Diagnose, slot });
     }

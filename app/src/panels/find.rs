@@ -10,7 +10,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
     let t = theme::tokens(ui);
     let mut query = find.query.clone();
     let mut replacement = find.replacement.clone();
-    let (mut match_case, mut whole_word) = (find.match_case, find.whole_word);
+    let (mut match_case, mut whole_word, mut regex) = (find.match_case, find.whole_word, find.regex);
     let frame = Frame::new()
         .fill(t.raised)
         .stroke(Stroke::new(1.0, t.border))
@@ -37,10 +37,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
             if icon(ui, "⬇", Action::FindNext) {
                 screen.send(Command::Edit(EditorAction::FindNext));
             }
-            ui.toggle_value(&mut match_case, "Aa").on_hover_text("Match case");
-            ui.toggle_value(&mut whole_word, "ab|").on_hover_text("Whole words only");
+            toggle(ui, &mut match_case, "Aa", "Match case");
+            toggle(ui, &mut whole_word, "ab|", "Whole words only");
+            toggle(ui, &mut regex, ".*", "Regular expression; $1 in the replacement is its first group");
             let at = find.matches.iter().position(|found| found == selection);
             let (text, color) = match (find.query.is_empty(), find.matches.len(), at) {
+                _ if find.problem.is_some() => (find.problem.clone().unwrap_or_default(), t.fail),
                 (true, ..) => (String::new(), t.text_muted),
                 (_, 0, _) => ("no match".to_owned(), t.fail),
                 (_, count, Some(at)) => (format!("{} of {count}", at + 1), t.text_muted),
@@ -74,10 +76,17 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
     let changed = query != find.query
         || replacement != find.replacement
         || match_case != find.match_case
-        || whole_word != find.whole_word;
+        || whole_word != find.whole_word
+        || regex != find.regex;
     if changed {
-        screen.send(Command::SetFind { query, replacement, match_case, whole_word });
+        screen.send(Command::SetFind { query, replacement, match_case, whole_word, regex });
     }
+}
+
+/// A switch whose name for screen readers is what it does.
+fn toggle(ui: &mut Ui, on: &mut bool, text: &str, name: &str) {
+    let response = ui.toggle_value(on, text).on_hover_text(name);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, *on, name));
 }
 
 fn icon(ui: &mut Ui, text: &str, action: Action) -> bool {

@@ -111,8 +111,9 @@ pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
                 commands.push(Command::Do(action));
             }
         }
-        // Escape leaves the innermost thing.
-        if !modal && input.key_pressed(egui::Key::Escape) {
+        // Escape leaves the innermost thing; the editor's list of words is further in than what is here.
+        let list_open = editor_focused && state.desk().is_some_and(|desk| desk.editor.completion().is_some());
+        if !modal && !list_open && input.key_pressed(egui::Key::Escape) {
             let find_open = state.desk().is_some_and(|desk| desk.editor.find.open);
             if find_open && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
                 commands.push(Command::CloseFind);

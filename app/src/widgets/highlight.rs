@@ -3,6 +3,7 @@
 //! The grammar crate ships a query that only covers what CUDA adds to C++, so the syntax tree is walked here. A walk
 //! also lets the editor ask for the visible lines alone: an edit then costs an incremental parse plus a screenful.
 
+use crate::builtins::{self, Kind};
 use std::ops::Range;
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
 
@@ -160,7 +161,8 @@ fn whole(node: &Node<'_>, field: Option<&str>, ancestors: &[&str], text: &str) -
         "preproc_directive" => TokenKind::Preprocessor,
         "identifier" | "field_identifier" => {
             let word = text.get(node.byte_range()).unwrap_or_default();
-            if is_builtin(word) { TokenKind::Builtin } else { identifier(field, ancestors) }
+            let called = field == Some("function") && ancestors.last() == Some(&"call_expression");
+            if is_builtin(word, called) { TokenKind::Builtin } else { identifier(field, ancestors) }
         }
         _ if node.child_count() > 0 => return None,
         _ if node.is_named() => TokenKind::Plain,
@@ -196,44 +198,17 @@ fn anonymous(kind: &str) -> TokenKind {
     }
 }
 
-/// True for what CUDA C++ declares without an include (Programming Guide, "C++ Language Extensions").
-pub fn is_builtin(word: &str) -> bool {
-    const VARIABLES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
-    const PREFIXES: [&str; 9] =
-        ["__sync", "__shfl_", "__ld", "__st", "__thread", "__nv_", "__nano", "__pipeline", "__cvta"];
-    const FUNCTIONS: [&str; 27] = [
-        "__all_sync",
-        "__any_sync",
-        "__ballot_sync",
-        "__activemask",
-        "__match_any_sync",
-        "__match_all_sync",
-        "__reduce_add_sync",
-        "__reduce_max_sync",
-        "__reduce_min_sync",
-        "__popc",
-        "__clz",
-        "__ffs",
-        "__brev",
-        "__fmaf_rn",
-        "__expf",
-        "__logf",
-        "__fdividef",
-        "__float2half",
-        "__half2float",
-        "__trap",
-        "__assume",
-        "clock64",
-        "clock",
-        "fmaf",
-        "sqrtf",
-        "expf",
-        "printf",
-    ];
-    VARIABLES.contains(&word)
-        || word.strip_prefix("atomic").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-        || PREFIXES.iter().any(|prefix| word.starts_with(prefix))
-        || FUNCTIONS.contains(&word)
+/// True for what CUDA provides: the words of [`crate::builtins`], and names with two underscores in front, which the
+/// language keeps for itself. A plain word such as `min` must also be called.
+fn is_builtin(word: &str, called: bool) -> bool {
+    match builtins::find(word) {
+        Some(builtin) if builtin.kind == Kind::Function => called || word.starts_with("__"),
+        Some(_) => true,
+        None => {
+            word.starts_with("__")
+                || word.strip_prefix("atomic").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        }
+    }
 }
 
 /// The edit that turns `old` into `new`: what lies between their common beginning and common end.

@@ -63,6 +63,15 @@ pub enum EditorAction {
     },
     /// Text that an input method is composing; empty ends it.
     Compose(String),
+    /// Opens the list of completions.
+    Complete,
+    /// Moves the choice in the list.
+    StepCompletion(isize),
+    /// Takes a word of the list, the chosen one without a number.
+    AcceptCompletion(Option<usize>),
+    CloseCompletion,
+    /// Shows what is known about the cursor's word and line.
+    Explain,
     FindNext,
     FindPrevious,
     ReplaceOne,

@@ -1,5 +1,6 @@
 //! What each action does to the text, the cursor and the history.
 
+use super::complete::{complete, is_word};
 use super::{EditKind, Editor, EditorAction, Motion};
 use std::ops::Range;
 
@@ -9,6 +10,57 @@ const INDENT: &str = "    ";
 impl Editor {
     /// Does one action. `now_s` is any clock in seconds; it decides which edits are undone together.
     pub fn act(&mut self, action: &EditorAction, now_s: f64) {
+        let explaining = std::mem::take(&mut self.explaining);
+        match action {
+            EditorAction::Complete => {
+                self.completion = complete(self.buffer.text(), self.head, true);
+                return;
+            }
+            EditorAction::StepCompletion(by) => {
+                if let Some(list) = &mut self.completion {
+                    list.step(*by);
+                }
+                return;
+            }
+            EditorAction::AcceptCompletion(index) => return self.accept_completion(*index, now_s),
+            EditorAction::CloseCompletion => {
+                self.completion = None;
+                return;
+            }
+            EditorAction::Explain => {
+                self.completion = None;
+                self.explaining = !explaining;
+                return;
+            }
+            _ => {}
+        }
+        let was_open = self.completion.take();
+        self.carry_out(action, now_s);
+        // Typing and erasing keep the list in step; everything else has closed it.
+        let asked = was_open.as_ref().is_some_and(|list| list.asked);
+        let goes_on = match action {
+            EditorAction::Type(text) => text.chars().all(|c| is_word(c) || c == '.'),
+            EditorAction::Erase(Motion::Left) => {
+                was_open.is_some() && self.text()[..self.head].ends_with(|c: char| is_word(c) || c == '.')
+            }
+            _ => false,
+        };
+        if goes_on && self.selection().is_empty() {
+            self.completion = complete(self.buffer.text(), self.head, asked);
+        }
+    }
+
+    /// Puts a word of the list in place of what was typed of it.
+    fn accept_completion(&mut self, index: Option<usize>, now_s: f64) {
+        let Some(list) = self.completion.take() else { return };
+        let Some(item) = list.items.get(index.unwrap_or(list.chosen)) else { return };
+        if list.start <= self.head {
+            let end = list.start + item.text.len();
+            self.replace_all_of(EditKind::Other, &[(list.start..self.head, item.text.clone())], (end, end), now_s);
+        }
+    }
+
+    fn carry_out(&mut self, action: &EditorAction, now_s: f64) {
         match action {
             EditorAction::Type(text) => self.type_text(text, now_s),
             EditorAction::Paste(text) => {
@@ -88,10 +140,17 @@ impl Editor {
                 let found = self.find.previous_from(self.selection().start);
                 self.select_found(found);
             }
+            // Done before.
+            EditorAction::Complete
+            | EditorAction::StepCompletion(_)
+            | EditorAction::AcceptCompletion(_)
+            | EditorAction::CloseCompletion
+            | EditorAction::Explain => {}
             EditorAction::ReplaceOne => self.replace_one(now_s),
             EditorAction::ReplaceAll => {
-                let with = self.find.replacement.clone();
-                let edits: Vec<_> = self.find.matches.iter().map(|m| (m.clone(), with.clone())).collect();
+                let found = std::mem::take(&mut self.find.matches);
+                let text = self.buffer.text();
+                let edits: Vec<_> = found.into_iter().map(|m| (m.clone(), self.find.replaced(text, &m))).collect();
                 if !edits.is_empty() {
                     self.replace_all_of(EditKind::Other, &edits, (self.head, self.head), now_s);
                 }
@@ -377,7 +436,7 @@ impl Editor {
     fn replace_one(&mut self, now_s: f64) {
         let selection = self.selection();
         if self.find.matches.contains(&selection) {
-            let with = self.find.replacement.clone();
+            let with = self.find.replaced(self.buffer.text(), &selection);
             let end = selection.start + with.len();
             self.replace_all_of(EditKind::Other, &[(selection, with)], (end, end), now_s);
         }
@@ -411,6 +470,34 @@ mod tests {
         editor.act(&EditorAction::Redo, 1.0);
         editor.act(&EditorAction::Redo, 1.0);
         assert_eq!((editor.text(), editor.cursor()), ("int x", 5));
+    }
+
+    #[test]
+    fn a_list_of_words_follows_the_typing_and_one_is_taken() {
+        let typed = |text: &str| text.chars().map(|c| EditorAction::Type(c.to_string())).collect::<Vec<_>>();
+        let mut editor = with("", 0, &typed("__syncth"));
+        let list = editor.completion().expect("a list");
+        assert_eq!(list.choice().map(|item| item.text.as_str()), Some("__syncthreads"));
+        editor.act(&EditorAction::StepCompletion(-1), 1.0);
+        editor.act(&EditorAction::StepCompletion(1), 1.0);
+        editor.act(&EditorAction::AcceptCompletion(None), 1.0);
+        assert_eq!((editor.text(), editor.cursor(), editor.completion()), ("__syncthreads", 13, None));
+        editor.act(&EditorAction::Undo, 1.0);
+        assert_eq!(editor.text(), "__syncth", "one step");
+        for closing in [
+            EditorAction::Type("(".into()),
+            EditorAction::Move { motion: Motion::Left, extend: false },
+            EditorAction::NewLine,
+            EditorAction::CloseCompletion,
+        ] {
+            let mut editor = with("", 0, &typed("__syncth"));
+            editor.act(&closing, 1.0);
+            assert_eq!(editor.completion(), None, "{closing:?}");
+        }
+        let mut editor = with("i", 1, &[EditorAction::Complete]);
+        assert!(editor.completion().is_some(), "asked for with one letter");
+        editor.act(&EditorAction::Erase(Motion::Left), 1.0);
+        assert_eq!(editor.completion(), None, "nothing is left of the word");
     }
 
     #[test]

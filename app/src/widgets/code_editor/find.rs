@@ -1,5 +1,6 @@
-//! Find and replace in the editor's text. Regular expressions come with the workbench; plain words serve here.
+//! Find and replace in the editor's text, by words or by regular expressions.
 
+use regex::{Regex, RegexBuilder};
 use std::ops::Range;
 
 /// What is looked for and where it was found.
@@ -11,23 +12,84 @@ pub struct Find {
     pub replacement: String,
     pub match_case: bool,
     pub whole_word: bool,
+    pub regex: bool,
     /// All matches in order; not overlapping.
     pub matches: Vec<Range<usize>>,
+    /// What is wrong with the expression, in a few words.
+    pub problem: Option<String>,
     /// Grows when the box should take the keyboard.
     pub focus: u64,
+    /// The expression as it was compiled last.
+    compiled: Option<(String, bool, Regex)>,
 }
 
 /// Matches kept: more than anyone steps through, and a bound on the work of one keystroke.
 const MAX_MATCHES: usize = 10_000;
 
+/// Bytes that a compiled expression may take: `(\w{100}){100}` must not eat the memory.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
 impl Find {
     /// Looks again after the text or the question changed.
     pub fn refresh(&mut self, text: &str) {
         self.matches.clear();
+        self.problem = None;
         if !self.open || self.query.is_empty() {
             return;
         }
-        self.matches = matches(text, &self.query, self.match_case, self.whole_word);
+        if !self.regex {
+            self.matches = matches(text, &self.query, self.match_case, self.whole_word);
+            return;
+        }
+        match self.expression() {
+            Ok(regex) => {
+                // An empty match, as of `x*`, is nothing that could be shown or replaced.
+                let found = regex.find_iter(text).map(|found| found.range()).filter(|range| !range.is_empty());
+                self.matches =
+                    found.filter(|range| !self.whole_word || is_whole(text, range)).take(MAX_MATCHES).collect();
+            }
+            Err(problem) => self.problem = Some(problem),
+        }
+    }
+
+    /// The expression, compiled once per change.
+    fn expression(&mut self) -> Result<Regex, String> {
+        if let Some((query, match_case, regex)) = &self.compiled
+            && *query == self.query
+            && *match_case == self.match_case
+        {
+            // A clone shares the program.
+            return Ok(regex.clone());
+        }
+        let mut builder = RegexBuilder::new(&self.query);
+        // `^` and `$` are a line's, as in every editor.
+        builder.multi_line(true).case_insensitive(!self.match_case).size_limit(MAX_REGEX_BYTES);
+        let regex = builder.build().map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => "this expression is too large".to_owned(),
+            error => {
+                // The last line says what is wrong; those before draw a caret, for which there is no room.
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                last.strip_prefix("error: ").unwrap_or(last).to_owned()
+            }
+        })?;
+        self.compiled = Some((self.query.clone(), self.match_case, regex.clone()));
+        Ok(regex)
+    }
+
+    /// What a match becomes: the replacement, with `$1` and `${name}` of an expression filled in.
+    pub fn replaced(&mut self, text: &str, found: &Range<usize>) -> String {
+        if !self.regex {
+            return self.replacement.clone();
+        }
+        let Ok(regex) = self.expression() else { return self.replacement.clone() };
+        let mut with = String::new();
+        // With the text around it: `^`, `$` and `\b` look there.
+        match regex.captures_at(text, found.start).filter(|captures| captures.get_match().range() == *found) {
+            Some(captures) => captures.expand(&self.replacement, &mut with),
+            None => with.clone_from(&self.replacement),
+        }
+        with
     }
 
     /// The first match at or after `from`, else the first of all.
@@ -41,13 +103,14 @@ impl Find {
     }
 }
 
-fn matches(text: &str, query: &str, match_case: bool, whole_word: bool) -> Vec<Range<usize>> {
+fn is_whole(text: &str, range: &Range<usize>) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let whole = |range: &Range<usize>| {
-        !whole_word
-            || !(text[..range.start].chars().next_back().is_some_and(is_word)
-                || text[range.end..].chars().next().is_some_and(is_word))
-    };
+    !(text[..range.start].chars().next_back().is_some_and(is_word)
+        || text[range.end..].chars().next().is_some_and(is_word))
+}
+
+fn matches(text: &str, query: &str, match_case: bool, whole_word: bool) -> Vec<Range<usize>> {
+    let whole = |range: &Range<usize>| !whole_word || is_whole(text, range);
     let found: Box<dyn Iterator<Item = Range<usize>>> = if match_case {
         Box::new(text.match_indices(query).map(|(at, m)| at..at + m.len()))
     } else {
@@ -92,5 +155,36 @@ mod tests {
         find.query.clear();
         find.refresh("x");
         assert_eq!(find.next_from(0), None);
+    }
+
+    #[test]
+    fn expressions_find_lines_and_fill_the_replacement_in() {
+        let text = "float a0 = x[0];\nfloat a1 = x[1]; // é\n";
+        let mut find = Find { open: true, regex: true, ..Find::default() };
+        find.query = r"^FLOAT (\w+) = (?<of>\w+)\[".into();
+        find.replacement = "auto $1 = ${of}2[".into();
+        find.refresh(text);
+        assert_eq!(find.matches, [0..13, 17..30]);
+        assert_eq!(find.replaced(text, &(17..30)), "auto a1 = x2[");
+        find.match_case = true;
+        find.refresh(text);
+        assert!(find.matches.is_empty() && find.problem.is_none());
+        find.query = "é$".into();
+        find.refresh(text);
+        assert_eq!(find.matches.len(), 1);
+        find.query = "y*".into();
+        find.refresh(text);
+        assert!(find.matches.is_empty(), "an empty match is none");
+    }
+
+    #[test]
+    fn a_wrong_or_huge_expression_says_so() {
+        for query in ["(a", "a{99999}{9999}", r"\q", "[z-a]"] {
+            let mut find = Find { open: true, regex: true, query: query.into(), ..Find::default() };
+            find.refresh("aaa");
+            assert!(find.problem.as_ref().is_some_and(|problem| !problem.is_empty()), "{query}");
+            assert!(find.matches.is_empty());
+            assert_eq!(find.replaced("aaa", &(0..1)), "");
+        }
     }
 }

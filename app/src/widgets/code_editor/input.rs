@@ -32,7 +32,10 @@ pub(super) fn actions(ui: &Ui, id: Id, editor: &Editor, page: usize, read_only: 
                 }
                 _ => {}
             },
-            Event::Key { key, pressed: true, modifiers, .. } => actions.extend(key_action(key, modifiers, page)),
+            Event::Key { key, pressed: true, modifiers, .. } => {
+                let of_list = editor.completion().and_then(|_| list_action(key, modifiers));
+                actions.extend(of_list.or_else(|| key_action(key, modifiers, page)));
+            }
             _ => {}
         }
     }
@@ -66,6 +69,22 @@ pub(super) fn requests(ui: &Ui, id: Id) -> Vec<EditorAction> {
     })
 }
 
+/// Keys of the open list of words.
+fn list_action(key: Key, modifiers: Modifiers) -> Option<EditorAction> {
+    if modifiers.any() {
+        return None;
+    }
+    Some(match key {
+        Key::ArrowUp => EditorAction::StepCompletion(-1),
+        Key::ArrowDown => EditorAction::StepCompletion(1),
+        Key::PageUp => EditorAction::StepCompletion(-8),
+        Key::PageDown => EditorAction::StepCompletion(8),
+        Key::Tab | Key::Enter => EditorAction::AcceptCompletion(None),
+        Key::Escape => EditorAction::CloseCompletion,
+        _ => return None,
+    })
+}
+
 /// The editing keys that every editor has. Keys with a name in the menus are in the command table instead.
 fn key_action(key: Key, modifiers: Modifiers, page: usize) -> Option<EditorAction> {
     let word = modifiers.ctrl || modifiers.alt;
@@ -91,6 +110,7 @@ fn key_action(key: Key, modifiers: Modifiers, page: usize) -> Option<EditorActio
         Key::Tab if modifiers.shift => return Some(EditorAction::Outdent),
         Key::Tab => return Some(EditorAction::Indent),
         Key::Enter if !word && !command => return Some(EditorAction::NewLine),
+        Key::Escape => return Some(EditorAction::CloseCompletion),
         Key::A if command && !modifiers.shift => return Some(EditorAction::SelectAll),
         _ => return None,
     };

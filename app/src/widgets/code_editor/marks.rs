@@ -1,5 +1,7 @@
 //! Marks on lines: what the compiler and the last run say about them. They move with the text.
 
+use super::Heat;
+
 /// What a mark is about, most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MarkKind {
@@ -46,6 +48,8 @@ pub struct LineMark {
 pub struct Marks {
     compiler: Vec<LineMark>,
     run: Vec<LineMark>,
+    /// What the lines of the last run cost, by line.
+    heat: Vec<Heat>,
 }
 
 impl Marks {
@@ -55,6 +59,20 @@ impl Marks {
 
     pub fn set_run(&mut self, marks: Vec<LineMark>) {
         self.run = marks;
+    }
+
+    pub fn set_heat(&mut self, heat: Vec<Heat>) {
+        self.heat = heat;
+    }
+
+    /// Lines of the last run that cost something.
+    pub fn heat(&self) -> &[Heat] {
+        &self.heat
+    }
+
+    /// What a line (one-based) cost in the last run.
+    pub fn heat_of(&self, line: u32) -> Option<&Heat> {
+        self.heat.iter().find(|heat| heat.line == line)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &LineMark> {
@@ -79,13 +97,18 @@ impl Marks {
             return;
         }
         let gone = from as u32 + removed as u32;
+        let moved = |line: u32| match line.saturating_sub(1) {
+            line if line >= gone => line + 1 + added as u32 - removed as u32,
+            line if line >= from as u32 => from as u32 + 1,
+            line => line + 1,
+        };
         for mark in self.compiler.iter_mut().chain(&mut self.run) {
-            let line = mark.line.saturating_sub(1);
-            if line >= gone {
-                mark.line = line + 1 + added as u32 - removed as u32;
-            } else if line >= from as u32 {
-                mark.line = from as u32 + 1;
-            }
+            mark.line = moved(mark.line);
+        }
+        // A line that went takes its figures along: they would be said of another.
+        self.heat.retain(|heat| !(from as u32..gone).contains(&heat.line.saturating_sub(1)));
+        for heat in &mut self.heat {
+            heat.line = moved(heat.line);
         }
     }
 }

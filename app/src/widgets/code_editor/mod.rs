@@ -6,12 +6,15 @@
 
 mod action;
 mod buffer;
+mod complete;
 mod edit;
 mod find;
+mod heat;
 mod history;
 mod input;
 mod marks;
 mod paint;
+mod popup;
 mod syntax;
 mod view;
 
@@ -19,7 +22,9 @@ pub use paint::token_color;
 
 pub use action::{EditorAction, Motion};
 pub use buffer::Buffer;
+pub use complete::{Candidate, Completion, complete};
 pub use find::Find;
+pub use heat::{Heat, Trouble};
 pub use marks::{LineMark, MarkKind, Marks};
 pub use view::{EditorLook, EditorResponse, editor_id, show};
 
@@ -50,6 +55,10 @@ pub struct Editor {
     /// Grows with each change of the text.
     version: u64,
     composing: String,
+    /// The list of words that is open.
+    completion: Option<Completion>,
+    /// What is known about the cursor's word is shown.
+    explaining: bool,
     reveal: Reveal,
     pub find: Find,
     pub marks: Marks,
@@ -73,6 +82,8 @@ impl Editor {
             history: History::default(),
             version: 1,
             composing: String::new(),
+            completion: None,
+            explaining: false,
             reveal: Reveal::default(),
             find: Find::default(),
             marks: Marks::default(),
@@ -126,6 +137,14 @@ impl Editor {
 
     pub fn composing(&self) -> &str {
         &self.composing
+    }
+
+    pub fn completion(&self) -> Option<&Completion> {
+        self.completion.as_ref()
+    }
+
+    pub fn is_explaining(&self) -> bool {
+        self.explaining
     }
 
     pub fn reveal(&self) -> Reveal {

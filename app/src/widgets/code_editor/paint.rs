@@ -1,7 +1,7 @@
 //! How the editor looks: line colours, selection, marks, gutter, cursor.
 
 use super::view::{Metrics, Page};
-use super::{Editor, EditorAction, MarkKind};
+use super::{Editor, EditorAction, Heat, MarkKind};
 use crate::theme::{Tokens, font_size, radius, space};
 use crate::widgets::highlight::{Span, TokenKind};
 use egui::text::{LayoutJob, TextFormat};
@@ -215,6 +215,13 @@ pub(super) fn gutter(
         let color = if line == cursor_line { t.text } else { t.gutter_text };
         let place = pos2(rect.right() - space::M, center);
         painter.text(place, Align2::RIGHT_CENTER, line + 1, metrics.font.clone(), color);
+        if let Some(heat) = editor.marks.heat_of(line as u32 + 1).filter(|_| metrics.heat > 0.0) {
+            let cell = Rect::from_center_size(
+                pos2(rect.left() + 22.0 + metrics.heat / 2.0, center),
+                vec2(metrics.heat, metrics.row),
+            );
+            heat_ui(ui, t, line, heat, cell.intersect(rect));
+        }
         let marks = editor.marks.on_line(line as u32 + 1);
         let Some(first) = marks.first() else { continue };
         let cell = Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row));
@@ -235,4 +242,32 @@ pub(super) fn gutter(
             actions.push(EditorAction::GoTo { line: first.line, column: first.column });
         }
     }
+}
+
+/// Width of the gutter's column of shares.
+pub(super) const HEAT_WIDTH: f32 = 46.0;
+
+/// A line's share of the run's instructions as bar and number, with a sign when its memory accesses cost too much.
+fn heat_ui(ui: &Ui, t: &Tokens, line: usize, heat: &Heat, cell: Rect) {
+    if !cell.is_positive() {
+        return;
+    }
+    let painter = ui.painter();
+    let response = ui.interact(cell, super::editor_id().with(("heat", line)), Sense::hover());
+    let inner = cell.shrink2(vec2(2.0, 2.0));
+    let bar = Rect::from_min_size(inner.min, vec2(inner.width() * heat.share.clamp(0.0, 1.0), inner.height()));
+    let (fill, color) = if heat.trouble.is_some() { (t.warn_soft, t.warn) } else { (t.info_soft, t.text_muted) };
+    painter.rect_filled(inner, f32::from(radius::SMALL), if response.hovered() { t.hover } else { t.gutter });
+    painter.rect_filled(bar, f32::from(radius::SMALL), fill);
+    let font = FontId::new(font_size::SMALL - 1.0, FontFamily::Proportional);
+    if heat.share >= 0.005 {
+        let text = format!("{:.0} %", heat.share * 100.0);
+        painter.text(inner.right_center() - vec2(2.0, 0.0), Align2::RIGHT_CENTER, text, font.clone(), color);
+    }
+    if let Some(trouble) = heat.trouble {
+        painter.text(inner.left_center() + vec2(2.0, 0.0), Align2::LEFT_CENTER, trouble.symbol(), font, color);
+    }
+    let label = format!("Line {}: {}", line + 1, heat.text);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+    response.on_hover_text(&label);
 }

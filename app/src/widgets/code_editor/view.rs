@@ -1,7 +1,7 @@
 //! The editor on the screen: a gutter that stays and lines that scroll. Only visible lines are laid out.
 
-use super::{Editor, EditorAction, input, paint};
-use crate::theme::{self, Tokens, font_size, space};
+use super::{Editor, EditorAction, input, paint, popup};
+use crate::theme::{self, Tokens, space};
 use egui::{Align, FontId, Galley, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub(super) struct Metrics {
     pub row: f32,
     pub char_width: f32,
     pub gutter: f32,
+    /// Width of the column with shares of the last run; 0 without a run.
+    pub heat: f32,
 }
 
 /// The visible part, laid out.
@@ -100,6 +102,21 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
                 let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
                 paint::cursor(ui, editor, t, &metrics, rect);
                 tell_input_method(ui, id, clip, rect);
+                if editor.is_explaining() {
+                    popup::explanation(ui, id, editor, rect);
+                }
+            }
+            if let Some(list) = editor.completion() {
+                let line = editor.buffer().line_of(editor.cursor());
+                let x = page.x_of(editor, line, list.start).unwrap_or(cursor.left());
+                let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+                let before = actions.len();
+                let over = popup::completion(ui, id, list, place, &mut actions);
+                if actions.len() > before {
+                    response.request_focus();
+                } else if !focused && !over {
+                    actions.push(EditorAction::CloseCompletion);
+                }
             }
             describe(ui, look, &response, &page, &metrics);
             (response, page)
@@ -118,9 +135,10 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
     let font = theme::editor_font(ui);
     let (height, char_width) = ui.fonts_mut(|fonts| (fonts.row_height(&font), fonts.glyph_width(&font, '0')));
     let digits = editor.buffer().line_count().max(100).to_string().len() as f32;
-    // Room for a mark on the left of the number and a gap on its right.
-    let gutter = 22.0 + digits * char_width + space::M + space::XS;
-    Metrics { font, row: (height * 1.25).round(), char_width, gutter }
+    // Room for a mark on the left of the number and a gap on its right; after a run for the lines' shares too.
+    let heat = if editor.marks.heat().is_empty() { 0.0 } else { paint::HEAT_WIDTH };
+    let gutter = 22.0 + heat + digits * char_width + space::M + space::XS;
+    Metrics { font, row: (height * 1.25).round(), char_width, gutter, heat }
 }
 
 fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
@@ -284,24 +302,19 @@ fn describe(ui: &Ui, look: &EditorLook<'_>, response: &Response, page: &Page, me
     );
 }
 
-/// The full text of a line's marks when the pointer rests on the line.
+/// What is known about the place where the pointer rests.
 fn hover_message(editor: &Editor, metrics: &Metrics, page: &Page, response: &Response) {
     let Some(pos) = response.hover_pos() else { return };
     let row = (pos.y - page.origin.y) / metrics.row;
-    if row < 0.0 {
+    if row < 0.0 || editor.completion().is_some() || editor.is_explaining() {
         return;
     }
     let line = page.lines.start + row as usize;
-    let marks = editor.marks.on_line(line as u32 + 1);
-    if marks.is_empty() {
+    if line >= page.lines.end {
         return;
     }
-    response.clone().on_hover_ui_at_pointer(|ui| {
-        ui.set_max_width(420.0);
-        let t = theme::tokens(ui);
-        for mark in marks {
-            let text = format!("{} {}", mark.kind.symbol(), mark.message);
-            ui.label(egui::RichText::new(text).size(font_size::SMALL).color(paint::mark_color(t, mark.kind)));
-        }
-    });
+    let offset = offset_at(editor, metrics, page, pos);
+    // Beyond the end of the line no word is meant.
+    let end = page.x_of(editor, line, editor.buffer().line_range(line).end).unwrap_or(f32::INFINITY);
+    popup::hover(editor, line, (pos.x <= end).then_some(offset), response);
 }
