@@ -1,10 +1,12 @@
 //! Timing on a GPU; counters on the emulator. Measured and modelled time are different types.
 
+mod milestones;
 mod point;
 mod probes;
 mod stats;
 mod verify;
 
+pub use milestones::{COUNTED, Counted, Reached, reached};
 pub use stats::{Ended, StopRule, compare, noise};
 
 use crate::compile::CompileReport;
@@ -105,6 +107,8 @@ pub struct BenchReport {
     pub device: String,
     pub passed_check: bool,
     pub points: Vec<BenchPoint>,
+    /// Of the exercise, in its order: which ones this run reached.
+    pub milestones: Vec<Reached>,
     /// One sentence.
     pub summary: String,
     /// Seconds since the Unix epoch.
@@ -140,6 +144,7 @@ pub fn measure(
         device: device.info().name.clone(),
         passed_check: verdict.passed,
         points: Vec::new(),
+        milestones: Vec::new(),
         summary: verdict.summary.clone(),
         when_unix_s: unix_seconds(),
     };
@@ -152,6 +157,7 @@ pub fn measure(
         Some(gpu) => time(gpu, compiled, reference, spec, seed, request.rule, emit, stop)?,
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
+    report.milestones = reached(&spec.milestones, &report.points);
     report.summary = summary(&report.points);
     Ok(report)
 }

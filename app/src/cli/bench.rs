@@ -3,7 +3,7 @@
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, content, json, out, record, report};
 use curriculum::store::RunRecord;
-use gpu_core::bench::{BenchPoint, BenchReport, Compared, Stats, Timing};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
 use gpu_core::job::{Job, Outcome};
 use serde_json::json as object;
 
@@ -102,7 +102,23 @@ fn text(bench: &BenchReport, style: out::Style) -> String {
         }
         text.push('\n');
     }
+    if !bench.milestones.is_empty() {
+        text += &format!("milestones\n{}\n", milestones(bench, style));
+    }
     text + &format!("{}\n", bench.summary)
+}
+
+fn milestones(bench: &BenchReport, style: out::Style) -> String {
+    let row = |milestone: &Reached| {
+        let mark = match milestone.reached {
+            Some(true) => style.green("reached"),
+            Some(false) => style.yellow("not yet"),
+            None => style.dim("open"),
+        };
+        vec![format!("  {}", milestone.name), mark, milestone.because.clone()]
+    };
+    let rows: Vec<Vec<String>> = bench.milestones.iter().map(row).collect();
+    out::table(&[out::Align::Left, out::Align::Left, out::Align::Left], &rows)
 }
 
 fn point_text(point: &BenchPoint) -> String {

@@ -5,7 +5,7 @@ use super::report::class_name;
 use crate::ready::{Item, State};
 use curriculum::store::Remote;
 use curriculum::{Course, Status};
-use gpu_core::bench::{BenchPoint, BenchReport, Compared, Stats, Timing};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
 use gpu_core::emulator::{Class, Counters, Fault, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic};
@@ -297,11 +297,16 @@ fn point(p: &BenchPoint) -> Value {
     })
 }
 
+fn milestone(m: &Reached) -> Value {
+    json!({ "name": m.name, "reached": m.reached, "because": m.because })
+}
+
 pub fn bench(b: &BenchReport) -> Value {
     json!({
         "device": b.device,
         "passed_check": b.passed_check,
         "points": all(&b.points, point),
+        "milestones": b.milestones.iter().map(milestone).collect::<Value>(),
         "summary": b.summary,
         "when_unix_s": b.when_unix_s,
     })

@@ -212,6 +212,7 @@ mod tests {
             device: "d".into(),
             passed_check: true,
             points: vec![point("n = 1", 1e3), point("n = 2", 4e3)],
+            milestones: Vec::new(),
             summary: String::new(),
             when_unix_s: 0,
         }

@@ -97,9 +97,12 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
     let share_of_ceiling = r.float(&mut section, "share_of_ceiling", false);
     let gflops = r.float(&mut section, "gflops", false);
     let gbytes_per_s = r.float(&mut section, "gbytes_per_s", false);
+    let counted = crate::bench::COUNTED.iter().map(|counted| counted.name);
+    let at_most: Vec<(String, f64)> =
+        counted.filter_map(|name| Some((name.to_owned(), r.float(&mut section, name, false)?))).collect();
     let note = r.string(&mut section, "note", false).unwrap_or_default();
-    if share_of_ceiling.is_none() && gflops.is_none() && gbytes_per_s.is_none() {
-        let expected = "at least one of share_of_ceiling, gflops, gbytes_per_s";
+    if share_of_ceiling.is_none() && gflops.is_none() && gbytes_per_s.is_none() && at_most.is_empty() {
+        let expected = "at least one of share_of_ceiling, gflops, gbytes_per_s or a bound of a counter";
         r.problem(&section.at.clone(), section.span.clone(), expected, "none");
     }
     if share_of_ceiling.is_some_and(|share| !(0.0..=1.5).contains(&share)) {
@@ -107,7 +110,7 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
         r.problem(&at, section.span.clone(), "a share between 0 and 1", format!("{share_of_ceiling:?}"));
     }
     r.finish(section);
-    Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, note })
+    Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, at_most, note })
 }
 
 pub(super) fn read_hint(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Hint> {

@@ -8,7 +8,7 @@ use crate::theme::{self, space};
 use crate::widgets::timing_plot::{self, OtherTime, TimedRun, TimingAction};
 use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
-use gpu_core::bench::{BenchPoint, BenchReport, Compared, Timing};
+use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Timing};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
@@ -111,6 +111,27 @@ fn report_ui(ui: &mut Ui, report: &BenchReport) {
             point_ui(ui, point);
             ui.end_row();
         }
+    });
+    if !report.milestones.is_empty() {
+        ui.add_space(space::S);
+        parts::caption(ui, "Milestones");
+        for milestone in &report.milestones {
+            milestone_ui(ui, milestone);
+        }
+    }
+}
+
+fn milestone_ui(ui: &mut Ui, milestone: &Reached) {
+    let t = theme::tokens(ui);
+    let (mark, color) = match milestone.reached {
+        Some(true) => ("✔ reached", t.pass),
+        Some(false) => ("not yet", t.warn),
+        None => ("open", t.text_muted),
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(&milestone.name).strong());
+        ui.label(RichText::new(mark).color(color));
+        ui.label(RichText::new(&milestone.because).small().color(t.text_muted));
     });
 }
 
