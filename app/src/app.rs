@@ -258,6 +258,7 @@ impl App {
                 Effect::PickImport => self.services.pick_import(),
                 Effect::PickExport { name, text } => self.services.pick_export(name, text),
                 Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
+                Effect::RunProgram(key) => self.services.run_program(key),
                 Effect::StopRung => self.services.stop_rung(),
                 Effect::LookForCompiler => self.services.look_for_compiler(self.state.settings.nvrtc.clone()),
                 Effect::InstallCompiler => self.services.install_compiler(),

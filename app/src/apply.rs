@@ -91,6 +91,7 @@ impl State {
             Command::LookForCompiler => effects.push(Effect::LookForCompiler),
             Command::HideCompilerBanner => self.compiler_banner_hidden = true,
             Command::RunRung(file) => self.run_rung(&file, effects),
+            Command::RunProgram(name) => self.run_program(&name, effects),
             Command::StopRung => effects.push(Effect::StopRung),
             Command::Answered { question, correct } => self.answered(&question, correct, effects),
             Command::Predict { question, run } => self.predict(question, *run, effects),

@@ -393,6 +393,8 @@ pub enum Command {
     HideCompilerBanner,
     /// Runs a Python rung of the open day, by file name.
     RunRung(String),
+    /// Measures this machine with a program of `crate::measure`, by name.
+    RunProgram(String),
     StopRung,
     Answered {
         question: String,

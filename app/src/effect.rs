@@ -60,6 +60,8 @@ pub enum Effect {
         source: String,
         python: Option<PathBuf>,
     },
+    /// Measure this machine with one of Lockstep's own programs, in a process of its own.
+    RunProgram(RungKey),
     StopRung,
     LookForCompiler,
     InstallCompiler,

@@ -12,6 +12,7 @@ pub mod command;
 pub mod effect;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;
+pub mod measure;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;

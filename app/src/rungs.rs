@@ -1,10 +1,12 @@
-//! Python rungs: the day's work in NumPy, CuPy, Numba or Triton, run by the learner's own Python.
+//! Python rungs: the day's work in NumPy, CuPy, Numba or Triton, run by the learner's own Python; and Lockstep's own
+//! programs of `crate::measure`, which speak the same.
 //!
-//! A rung prints one line of JSON for each size (`name`, `rung`, `device`, `median_ms`, `ok`), or one with `error`; what
-//! else it prints is passed on. It runs in a process of its own and is killed when it is stopped or takes too long.
+//! A rung prints one line of JSON for each size (`name`, `rung`, `device`, `median_ms`, `ok`, where it makes sense
+//! `gflops` or `gbps`), or one with `error`; what else it prints is passed on. It runs in a process of its own and is
+//! killed when it is stopped or takes too long.
 
 use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -18,7 +20,7 @@ const TIME: Duration = Duration::from_secs(600);
 const COMPLAINT_BYTES: u64 = 64 << 10;
 
 /// What a rung found at one size.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// As the exercise names its sizes: `n = 1048576`.
     pub name: String,
@@ -27,8 +29,35 @@ pub struct Figure {
     pub device: String,
     /// None where it was not measured, as in an interpreter.
     pub median_ms: Option<f64>,
+    /// 10^9 operations, or bytes, a second; for work that has a number of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gflops: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gbps: Option<f64>,
+    /// What was done when, in the sample that is nearest to the median.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Span>,
     /// The result was right.
     pub ok: bool,
+}
+
+/// A piece of time on one of the engines that work side by side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    pub engine: Engine,
+    /// Counts from 0.
+    pub iteration: u32,
+    pub start_us: f64,
+    pub end_us: f64,
+}
+
+/// What works on a GPU at the same time: both copy directions, and the multiprocessors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    CopyIn,
+    Compute,
+    CopyOut,
 }
 
 /// One line of a rung's output.
@@ -60,12 +89,34 @@ pub fn run(
     let path = folder.path().join(file);
     let written = std::fs::File::create(&path).and_then(|mut script| script.write_all(source.as_bytes()));
     written.map_err(|error| format!("the script cannot be written ({error}): {}", path.display()))?;
-    let mut child = start(python, &path, sizes)?;
+    let child = start(python, &path, sizes)?;
+    finish(child, file, stop, each)
+}
+
+/// Runs one of Lockstep's own programs as `lockstep measure NAME --lines`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_program(name: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(), String> {
+    let program =
+        std::env::current_exe().map_err(|error| format!("Lockstep does not find its own program: {error}"))?;
+    let child = Command::new(&program)
+        .args(["measure", name, "--lines"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("Lockstep cannot start itself ({error}): {}", program.display()))?;
+    finish(child, name, stop, each)
+}
+
+/// Follows a process to its end.
+fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(), String> {
     let ended = follow(&mut child, stop, each);
     if ended.is_err() {
         let _ = child.kill();
     }
-    let status = child.wait().map_err(|error| format!("Python was lost: {error}"))?;
+    let status = child.wait().map_err(|error| format!("the process was lost: {error}"))?;
     let (complaint, wrong) = ended?;
     match (status.success(), complaint) {
         (true, _) => Ok(()),

@@ -132,6 +132,16 @@ impl Services {
         });
     }
 
+    pub fn run_program(&self, key: RungKey) {
+        let stop = self.stop_rung.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("measure", move |send| {
+            let mut each = |line| send(Update::RungLine(key.clone(), line));
+            let ended = rungs::run_program(&key.file, &stop, &mut each);
+            send(Update::RungEnded(key.clone(), ended));
+        });
+    }
+
     pub fn stop_rung(&self) {
         self.stop_rung.store(true, Ordering::Relaxed);
     }

@@ -232,11 +232,18 @@ pub enum Purpose {
     },
 }
 
-/// A day's id and the file name of one of its Python rungs.
+/// A day's id and the file name of one of its Python rungs; or no day and the name of a program of `crate::measure`,
+/// which measures the machine and belongs to no day.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RungKey {
     pub day: String,
     pub file: String,
+}
+
+impl RungKey {
+    pub fn of_program(name: &str) -> Self {
+        Self { day: String::new(), file: name.to_owned() }
+    }
 }
 
 /// What a rung said when it ran last.

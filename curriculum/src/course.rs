@@ -133,6 +133,10 @@ pub enum Block {
     Exercise {
         key: String,
     },
+    /// A button that measures this machine with one of Lockstep's own programs, by name.
+    Measure {
+        name: String,
+    },
 }
 
 /// A "what would happen if" question with something to compare one's own answer with.

@@ -4,7 +4,8 @@
 //! - `{{code reference.cu#index}}`: the lines between `//@ index` and `//@ end` of that file (in Python `#@`), or the
 //!   whole file without `#…`; the path is relative to the day's folder under `kernels/`, or starts with `kernels/`;
 //! - `{{viz launch: what to look for}}`: a visualization by id;
-//! - `{{experiment block-size}}` and `{{exercise matrix-add}}`: buttons that open them.
+//! - `{{experiment block-size}}` and `{{exercise matrix-add}}`: buttons that open them;
+//! - `{{measure cpu-matmul}}`: a button that measures this machine (`app/src/measure/`).
 
 use crate::course::{Block, Lesson, Section, Step};
 use crate::error::ContentError;
@@ -127,6 +128,7 @@ fn push_block(section: &mut Section, block: Block) {
         Block::Visualization { id, caption } => format!("*[Interactive: {id}]* {caption}"),
         Block::Experiment { name } => format!("*[Experiment: {name}]*"),
         Block::Exercise { key } => format!("*[Exercise: {key}]*"),
+        Block::Measure { name } => format!("*[Measure: {name}]*"),
     };
     section.markdown.push_str(&stand_in);
     section.markdown.push('\n');
@@ -141,7 +143,7 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
     let (name, argument) = inner.split_once(' ').unwrap_or((inner, ""));
     let argument = argument.trim();
     if argument.is_empty() {
-        return Err(format!("`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise"));
+        return Err(format!("`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise, measure"));
     }
     match name {
         "code" => code(source, argument).map(Block::Markdown),
@@ -154,7 +156,8 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
         }
         "experiment" => Ok(Block::Experiment { name: argument.to_owned() }),
         "exercise" => Ok(Block::Exercise { key: argument.to_owned() }),
-        _ => Err(format!("code, viz, experiment or exercise (found `{{{{{name} …}}}}`)")),
+        "measure" => Ok(Block::Measure { name: argument.to_owned() }),
+        _ => Err(format!("code, viz, experiment, exercise or measure (found `{{{{{name} …}}}}`)")),
     }
 }
 

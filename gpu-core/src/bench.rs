@@ -360,6 +360,11 @@ fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// Today's date in UTC, as in `2026-11-21`.
+pub fn today() -> String {
+    iso_date(unix_seconds())
+}
+
 /// `2026-11-21` in UTC, by the days-to-civil algorithm (Howard Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms").
 fn iso_date(unix_seconds: u64) -> String {

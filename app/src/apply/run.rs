@@ -128,6 +128,20 @@ impl State {
         effects.push(Effect::RunRung { key, source: rung.source.clone(), python: self.settings.python.clone() });
     }
 
+    pub(super) fn run_program(&mut self, name: &str, effects: &mut Vec<Effect>) {
+        if crate::measure::find(name).is_none() {
+            return;
+        }
+        // Two at a time would take each other's cores.
+        if self.running.is_some() || self.rungs.values().any(|rung| rung.running) {
+            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            return;
+        }
+        let key = RungKey::of_program(name);
+        self.rungs.insert(key.clone(), RungRun { running: true, ..RungRun::default() });
+        effects.push(Effect::RunProgram(key));
+    }
+
     pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
         if self.rungs.values().any(|rung| rung.running) {
             effects.push(Effect::StopRung);

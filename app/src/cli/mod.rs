@@ -14,6 +14,7 @@ mod engine;
 mod exec;
 mod json;
 mod list;
+mod measure;
 mod out;
 mod record;
 mod report;
@@ -131,6 +132,8 @@ enum Command {
     Devices(devices::Args),
     /// Check whether this machine is ready, and say how to fix what is not
     Doctor(doctor::Args),
+    /// Measure this machine: matrix products on the CPU and in CUDA's library, copies
+    Measure(measure::Args),
     /// Install the CUDA compiler (NVRTC) into Lockstep's data folder
     Setup(setup::Args),
     /// Run a program with the emulator as its CUDA driver
@@ -158,6 +161,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args, &places),
         Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
+        Command::Measure(args) => measure::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
         Command::Exec(args) => exec::run(&args, &places),
         Command::Dev(args) => dev::run(&args, &places),
@@ -183,7 +187,7 @@ impl Command {
             Command::Run(args) => args.json,
             Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
-            Command::Setup(_) | Command::Exec(_) | Command::Dev(_) | Command::Worker(_) => false,
+            Command::Measure(_) | Command::Setup(_) | Command::Exec(_) | Command::Dev(_) | Command::Worker(_) => false,
         }
     }
 
@@ -196,6 +200,7 @@ impl Command {
             Command::Run(_) => "run",
             Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
+            Command::Measure(_) => "measure",
             Command::Setup(_) => "setup",
             Command::Exec(_) => "exec",
             Command::Dev(_) => "dev",

@@ -65,6 +65,7 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
             Block::Visualization { id, caption } => visualization_ui(ui, screen, id, caption),
             Block::Experiment { name } => experiment_ui(ui, screen, day, name),
             Block::Exercise { key } => exercise_ui(ui, screen, day, key),
+            Block::Measure { name } => measure_ui(ui, screen, name),
         }
     }
 }
@@ -179,25 +180,63 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 
 /// Runs a rung and shows what it found.
 fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, file: &str) {
-    let t = theme::tokens(ui);
     let key = RungKey { day: day.id.clone(), file: file.to_owned() };
-    let run = screen.state.rungs.get(&key).cloned().unwrap_or_default();
+    let start = Start {
+        button: "▶ Run the script",
+        tooltip: format!("Runs {file} with your own Python"),
+        stop: "Stop the script",
+        command: Command::RunRung(file.to_owned()),
+    };
+    run_ui(ui, screen, &key, start);
+}
+
+/// Measures this machine with one of Lockstep's own programs.
+fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
+    let t = theme::tokens(ui);
+    let Some(program) = crate::measure::find(name) else { return };
+    parts::notice(ui, t.raised, t.measured, |ui| {
+        ui.label(RichText::new(program.title).strong());
+        ui.add(egui::Label::new(RichText::new(program.what).color(t.text_muted)).wrap());
+        let start = Start {
+            button: "▶ Measure",
+            tooltip: format!("Runs on this machine, in a process of its own; in a terminal: lockstep measure {name}"),
+            stop: "Stop measuring",
+            command: Command::RunProgram(name.to_owned()),
+        };
+        run_ui(ui, screen, &RungKey::of_program(name), start);
+    });
+}
+
+/// What starts and stops a run.
+struct Start {
+    button: &'static str,
+    tooltip: String,
+    stop: &'static str,
+    command: Command,
+}
+
+/// A run's button, and what it found when it ran last.
+fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
+    let t = theme::tokens(ui);
+    let run = screen.state.rungs.get(key).cloned().unwrap_or_default();
+    let file = &key.file;
     ui.horizontal(|ui| {
         if !run.running {
-            if ui.button("▶ Run the script").on_hover_text(format!("Runs {file} with your own Python")).clicked() {
-                screen.send(Command::RunRung(file.to_owned()));
+            if ui.button(start.button).on_hover_text(start.tooltip).clicked() {
+                screen.send(start.command);
             }
             return;
         }
         parts::busy(ui);
         ui.label(format!("Running {file}"));
-        if ui.button("Stop the script").clicked() {
+        if ui.button(start.stop).clicked() {
             screen.send(Command::StopRung);
         }
     });
     if let Some(problem) = &run.problem {
         parts::notice(ui, t.fail_soft, t.fail, |ui| {
-            ui.add(egui::Label::new(format!("The script failed: {problem}")).wrap());
+            let text = if problem == "stopped" { "Stopped.".to_owned() } else { format!("It failed: {problem}") };
+            ui.add(egui::Label::new(text).wrap());
         });
     }
     for line in &run.said {
@@ -206,25 +245,33 @@ fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, file: &str) {
     if run.figures.is_empty() {
         return;
     }
-    egui::Grid::new(("rung", file)).num_columns(3).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
-        for name in ["Size", "Result", "Time"] {
+    let grid = egui::Grid::new(("rung", &key.day, file)).num_columns(4).spacing([space::L, space::XS]).striped(true);
+    grid.show(ui, |ui| {
+        for name in ["Size", "What", "Time", "Rate"] {
             parts::caption(ui, name);
         }
         ui.end_row();
         for figure in &run.figures {
             ui.monospace(&figure.name);
-            let (text, color) = if figure.ok { ("✔ right", t.pass) } else { ("✖ wrong", t.fail) };
-            ui.label(RichText::new(text).color(color));
+            let (text, color) = if figure.ok { ("✔", t.pass) } else { ("✖ wrong:", t.fail) };
+            ui.label(RichText::new(format!("{text} {}", figure.rung)).color(color)).on_hover_text(&figure.device);
             match figure.median_ms {
-                Some(ms) => ui.monospace(format!("{} on {}", parts::time(1e6 * ms), figure.device)),
+                Some(ms) => ui.monospace(parts::time(1e6 * ms)),
                 None => ui.label(RichText::new(format!("not timed: {}", figure.device)).color(t.text_muted)),
             };
+            ui.monospace(rate_words(figure));
             ui.end_row();
         }
     });
     if run.figures.iter().any(|figure| figure.median_ms.is_some()) {
-        ui.label(RichText::new("The times are in the plot beside your kernel's.").small().color(t.text_muted));
+        ui.label(RichText::new("The times are in the Timing tab too.").small().color(t.text_muted));
     }
+}
+
+fn rate_words(figure: &crate::rungs::Figure) -> String {
+    use crate::widgets::plot_kit::si;
+    let rate = figure.gflops.map(|rate| si(rate * 1e9, "FLOP/s"));
+    rate.or_else(|| figure.gbps.map(|rate| si(rate * 1e9, "B/s"))).unwrap_or_default()
 }
 
 /// The day's formulas and words, at the end of what explains them.

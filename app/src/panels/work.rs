@@ -140,6 +140,7 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         counters: verdict.and_then(|verdict| verdict.cases.iter().find_map(|case| case.counters.as_ref())),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
         device: state.devices.info(&state.devices.picked),
+        measured: Some(&state.rungs),
     };
     let action = ScrollArea::vertical()
         .id_salt(("visualization", id))
@@ -149,10 +150,13 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     if focus {
         ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
     }
-    if let Some(VizAction::GoToLine(place)) = action
-        && place.file == crate::apply::KERNEL_NAME
-    {
-        screen.send(Command::GoToLine { line: place.line, column: place.column });
+    match action {
+        Some(VizAction::GoToLine(place)) if place.file == crate::apply::KERNEL_NAME => {
+            screen.send(Command::GoToLine { line: place.line, column: place.column });
+        }
+        Some(VizAction::Measure(program)) => screen.send(Command::RunProgram(program.to_owned())),
+        Some(VizAction::StopMeasuring) => screen.send(Command::StopRung),
+        Some(VizAction::GoToLine(_)) | None => {}
     }
 }
 

@@ -1,6 +1,7 @@
 //! Loop order: one thread walks through three matrices; a small cache shows why the order of the loops matters.
 
 mod example;
+mod measured;
 
 use super::example::Memo;
 use super::kit::{self, Stepper};
@@ -249,7 +250,8 @@ impl Visualization for Loops {
             State::Near.legend_ui(ui, "in the cache");
         });
         kit::caption_ui(ui, &words);
-        None
+        ui.add_space(space::M);
+        measured::ui(ui, input, self.what_if.order)
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {

@@ -22,9 +22,11 @@ mod tiles;
 mod transfer;
 mod warp;
 
+use crate::state::{RungKey, RungRun};
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{Counters, SourceLine, Trace};
+use std::collections::BTreeMap;
 
 /// What there is to draw. Everything is optional: a visualization says what it lacks and shows its example.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +39,15 @@ pub struct VizInput<'a> {
     pub counters: Option<&'a Counters>,
     pub resources: Option<&'a KernelResources>,
     pub device: Option<&'a DeviceInfo>,
+    /// What the programs of `crate::measure` found on this machine, and the rungs.
+    pub measured: Option<&'a BTreeMap<RungKey, RungRun>>,
+}
+
+impl<'a> VizInput<'a> {
+    /// The last run of a program of `crate::measure`.
+    pub fn program(&self, name: &str) -> Option<&'a RungRun> {
+        self.measured?.get(&RungKey::of_program(name))
+    }
 }
 
 /// What the viewer wants done.
@@ -44,6 +55,10 @@ pub struct VizInput<'a> {
 pub enum VizAction {
     /// Show this line in the editor.
     GoToLine(SourceLine),
+    /// Start this program of `crate::measure`.
+    Measure(&'static str),
+    /// Stop what is being measured.
+    StopMeasuring,
 }
 
 /// A picture of what a kernel does.

@@ -3,6 +3,7 @@
 pub mod code_editor;
 pub mod formula;
 pub mod highlight;
+pub mod ladder;
 pub mod lesson_text;
 pub mod plot_kit;
 pub mod quiz;

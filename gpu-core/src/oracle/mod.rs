@@ -6,6 +6,7 @@
 mod copy;
 mod dot;
 mod embedding;
+mod execution_probe;
 mod gather;
 mod matmul;
 mod matrix_add;
@@ -18,10 +19,11 @@ mod transpose;
 mod vector_add;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 13] = [
+pub static ORACLES: [&Oracle; 14] = [
     &copy::ORACLE,
     &dot::ORACLE,
     &embedding::ORACLE,
+    &execution_probe::ORACLE,
     &gather::ORACLE,
     &matmul::ORACLE,
     &matrix_add::ORACLE,
@@ -214,6 +216,15 @@ mod tests {
                 vec![3, 3],
                 vec![4.0, 5.0, 6.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
             ),
+            // Three outputs: multiprocessors (any), then warps and lanes.
+            (
+                "execution_probe",
+                vec![],
+                vec![],
+                vec![1, 33],
+                [vec![0.0; 33], [vec![0.0; 32], vec![1.0]].concat(), (0..32).chain([0]).map(f64::from).collect()]
+                    .concat(),
+            ),
             (
                 "gather",
                 vec![(vec![3], vec![7.0, 8.0, 9.0]), (vec![2], vec![2.0, 0.0])],
@@ -267,17 +278,21 @@ mod tests {
                 .unwrap_or_else(|| panic!("no example for {}", oracle.name));
             let signature = Signature {
                 inputs: inputs.iter().map(|(shape, _)| TensorShape::new("x", shape)).collect(),
-                outputs: vec![TensorShape::new("y", shape)],
+                outputs: vec![TensorShape::new("y", shape); expected.len() / shape.iter().product::<usize>()],
                 scalars: scalars.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             };
             let data: Vec<Vec<f64>> = inputs.iter().map(|(_, data)| data.clone()).collect();
             let outputs = oracle.compute(&signature, &data).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(outputs.len(), 1, "{}", oracle.name);
-            for (index, (got, want)) in outputs[0].values.iter().zip(expected).enumerate() {
-                assert!((got - want).abs() < 1e-9, "{}[{index}]: {got} is not {want}", oracle.name);
-                assert!(outputs[0].magnitude(index) >= got.abs() * (1.0 - 1e-12), "{}", oracle.name);
+            assert_eq!(outputs.len(), signature.outputs.len(), "{}", oracle.name);
+            let mut all = 0;
+            for output in &outputs {
+                for (index, (got, want)) in output.values.iter().zip(&expected[all..]).enumerate() {
+                    assert!((got - want).abs() < 1e-9, "{}[{index}]: {got} is not {want}", oracle.name);
+                    assert!(output.magnitude(index) >= got.abs() * (1.0 - 1e-12), "{}", oracle.name);
+                }
+                all += output.values.len();
             }
-            assert_eq!(outputs[0].values.len(), expected.len(), "{}", oracle.name);
+            assert_eq!(all, expected.len(), "{}", oracle.name);
             let nothing = Signature::default();
             let error = oracle.compute(&nothing, &[]).expect_err("no parameters fit no oracle");
             assert!(error.contains(oracle.name) && error.contains(oracle.signature), "{error}");

@@ -1,0 +1,39 @@
+//! Matrix products on this machine's CPU.
+
+use super::{Program, Request, size_name};
+use crate::rungs::Figure;
+use cpu_matmul::{Rule, Variant, ladder, measure, orders, physical_description};
+
+pub(super) static MATMUL: Program = Program {
+    name: "cpu-matmul",
+    title: "Matrix product on this CPU",
+    what: "Loops i-j-k, loops i-k-j, blocks, and a SIMD library on all cores, at n = 512 and 1024: half a minute.",
+    sizes: &[512, 1024],
+    run: |request, each| run(request, &ladder(), each),
+};
+
+pub(super) static LOOP_ORDERS: Program = Program {
+    name: "loop-orders",
+    title: "Six loop orders on this CPU",
+    what: "The same three loops in all six orders, on one core, at n = 512: some ten seconds.",
+    sizes: &[512],
+    run: |request, each| run(request, &orders(), each),
+};
+
+fn run(request: &Request<'_>, variants: &[Variant], each: &mut dyn FnMut(Figure)) -> Result<(), String> {
+    for n in request.sizes {
+        for variant in variants {
+            let measured = measure(variant, *n, Rule::default(), request.stop).ok_or("stopped")?;
+            each(Figure {
+                name: size_name(*n),
+                rung: variant.name.to_owned(),
+                device: physical_description(variant.all_cores),
+                median_ms: Some(measured.median_ms),
+                gflops: Some(measured.gflops()),
+                ok: measured.ok,
+                ..Figure::default()
+            });
+        }
+    }
+    Ok(())
+}

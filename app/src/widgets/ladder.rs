@@ -1,0 +1,133 @@
+//! What several programs reached at the same work, as bars on a logarithmic scale: from three loops on a CPU to a
+//! library on a GPU is a factor of ten thousand.
+//!
+//! Measured here is a full bar; recorded on another machine is hatched and says where and when.
+
+use crate::theme::{self, space};
+use crate::widgets::plot_kit::{self, Swatch};
+use egui::{Align2, FontId, Rect, RichText, Sense, Ui, pos2, vec2};
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// `CPU, loops i-j-k`
+    pub name: String,
+    pub device: String,
+    pub gflops: f64,
+    /// Where it was recorded; None: measured on this machine.
+    pub recorded: Option<String>,
+}
+
+const ROW: f32 = 22.0;
+const BAR: f32 = 12.0;
+
+/// Draws the bars in the order given.
+pub fn show(ui: &mut Ui, title: &str, steps: &[Step]) {
+    let tokens = theme::tokens(ui);
+    let words = describe(title, steps);
+    ui.label(RichText::new(title).strong());
+    let width = ui.available_width();
+    let size = vec2(width, ROW * steps.len() as f32 + space::S);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Figure, true, &words));
+    let painter = ui.painter_at(rect);
+    let font = FontId::proportional(theme::font_size::SMALL);
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        texts.map(|text| painter.layout_no_wrap(text, font.clone(), tokens.text).size().x).fold(0.0, f32::max)
+    };
+    let names = widest(&mut steps.iter().map(|step| step.name.clone())).min(width * 0.45);
+    let values = widest(&mut steps.iter().map(value));
+    let left = rect.left() + names + space::M;
+    let room = (rect.right() - values - space::M - left).max(30.0);
+    let scale = Scale::of(steps);
+    let mut hovered = None;
+    for (index, step) in steps.iter().enumerate() {
+        let middle = rect.top() + ROW * (index as f32 + 0.5);
+        painter.text(pos2(left - space::M, middle), Align2::RIGHT_CENTER, &step.name, font.clone(), tokens.text_muted);
+        let length = (room * scale.share(step.gflops)).max(2.0);
+        let bar = Rect::from_min_size(pos2(left, middle - BAR / 2.0), vec2(length, BAR));
+        match &step.recorded {
+            None => {
+                painter.rect_filled(bar, 2.0, tokens.measured);
+            }
+            Some(_) => plot_kit::hatch(&painter, bar, tokens.text_muted),
+        }
+        painter.text(pos2(bar.right() + space::S, middle), Align2::LEFT_CENTER, value(step), font.clone(), tokens.text);
+        let row = Rect::from_x_y_ranges(rect.x_range(), middle - ROW / 2.0..=middle + ROW / 2.0);
+        if response.hover_pos().is_some_and(|at| row.contains(at)) {
+            hovered = Some(step);
+        }
+    }
+    if let Some(step) = hovered {
+        response.on_hover_text_at_pointer(step_words(step));
+    }
+    let recorded = steps.iter().find_map(|step| step.recorded.as_ref());
+    plot_kit::legend(ui, |ui| {
+        if steps.iter().any(|step| step.recorded.is_none()) {
+            plot_kit::legend_entry(ui, Swatch::Solid, tokens.measured, "measured on this machine");
+        }
+        if let Some(recorded) = recorded {
+            plot_kit::legend_entry(ui, Swatch::Hatched, tokens.text_muted, recorded);
+        }
+        plot_kit::legend_entry(ui, Swatch::Hollow, tokens.text_faint, "logarithmic: each equal step multiplies");
+    });
+}
+
+fn value(step: &Step) -> String {
+    plot_kit::si(step.gflops * 1e9, "FLOP/s")
+}
+
+fn step_words(step: &Step) -> String {
+    let how = step.recorded.clone().unwrap_or_else(|| "measured here".to_owned());
+    format!("{}: {} on {}, {how}", step.name, value(step), step.device)
+}
+
+/// The same in words.
+pub fn describe(title: &str, steps: &[Step]) -> String {
+    let list: Vec<String> = steps.iter().map(step_words).collect();
+    format!("{title}. {}", list.join("; "))
+}
+
+/// Logarithmic, from half the slowest to the fastest.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn of(steps: &[Step]) -> Self {
+        let rates = || steps.iter().map(|step| step.gflops.max(1e-9).log10()).filter(|rate| rate.is_finite());
+        let low = rates().fold(f64::INFINITY, f64::min) - 0.3;
+        let high = rates().fold(f64::NEG_INFINITY, f64::max);
+        Self { low, high: high.max(low + 0.3) }
+    }
+
+    fn share(&self, gflops: f64) -> f32 {
+        (((gflops.max(1e-9).log10() - self.low) / (self.high - self.low)) as f32).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(name: &str, gflops: f64, recorded: Option<&str>) -> Step {
+        Step { name: name.into(), device: "d".into(), gflops, recorded: recorded.map(str::to_owned) }
+    }
+
+    #[test]
+    fn equal_factors_are_equal_lengths() {
+        let steps = [step("a", 1.0, None), step("b", 10.0, None), step("c", 100.0, None)];
+        let scale = Scale::of(&steps);
+        let shares: Vec<f32> = steps.iter().map(|step| scale.share(step.gflops)).collect();
+        assert!((shares[1] - shares[0] - (shares[2] - shares[1])).abs() < 1e-6);
+        assert!(shares[0] > 0.0 && (shares[2] - 1.0).abs() < 1e-6);
+        assert!(Scale::of(&steps[..1]).share(1.0) > 0.5, "a bar alone is a whole one");
+    }
+
+    #[test]
+    fn words_say_what_was_measured_and_what_recorded() {
+        let words = describe("T", &[step("a", 2.0, None), step("b", 3e4, Some("recorded on one X"))]);
+        assert_eq!(words, "T. a: 2 GFLOP/s on d, measured here; b: 30 TFLOP/s on d, recorded on one X");
+    }
+}

@@ -1,0 +1,17 @@
+// Reads b by columns, as if it were stored transposed.
+// rejected for: wrong_output
+// leads to: b[k * columns + j]
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < inner; k++) {
+                sum += a[i * inner + k] * b[j * inner + k];
+            }
+            c[i * columns + j] = sum;
+        }
+    }
+}

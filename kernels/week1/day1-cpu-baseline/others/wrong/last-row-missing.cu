@@ -1,0 +1,17 @@
+// Stops before the last row.
+// rejected for: never_written
+// leads to: never written
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows - 1; i++) {
+        for (int j = 0; j < columns; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < inner; k++) {
+                sum += a[i * inner + k] * b[k * columns + j];
+            }
+            c[i * columns + j] = sum;
+        }
+    }
+}

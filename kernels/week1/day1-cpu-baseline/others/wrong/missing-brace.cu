@@ -1,0 +1,17 @@
+// Uses the sum outside the braces that it lives in.
+// rejected for: compile_error
+// leads to: first error
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            for (int k = 0; k < inner; k++) {
+                float sum = 0.0f;
+                sum += a[i * inner + k] * b[k * columns + j];
+            }
+            c[i * columns + j] = sum;
+        }
+    }
+}

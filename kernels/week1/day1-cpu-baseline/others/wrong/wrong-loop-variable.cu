@@ -1,0 +1,17 @@
+// Counts j up in the loop over k: it never ends.
+// rejected for: time_budget
+// leads to: same letter
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < inner; k += 0 * j) {
+                sum += a[i * inner + k] * b[k * columns + j];
+            }
+            c[i * columns + j] = sum;
+        }
+    }
+}

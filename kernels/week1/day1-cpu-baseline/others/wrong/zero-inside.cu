@@ -1,0 +1,16 @@
+// Sets only the first element of a row to zero.
+// rejected for: uninitialised
+// leads to: set row i of c
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        c[i * columns] = 0.0f;
+        for (int k = 0; k < inner; k++) {
+            for (int j = 0; j < columns; j++) {
+                c[i * columns + j] += a[i * inner + k] * b[k * columns + j];
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+#include "lab.cuh"
+
+// Adds to c without setting it to zero first.
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < inner; k++) {
+            for (int j = 0; j < columns; j++) {
+                c[i * columns + j] += a[i * inner + k] * b[k * columns + j];
+            }
+        }
+    }
+}

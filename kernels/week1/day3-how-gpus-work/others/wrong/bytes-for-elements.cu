@@ -1,0 +1,19 @@
+// Multiplies by the four bytes of an int, as in assembler.
+// rejected for: out_of_bounds
+// leads to: exactly as many elements
+#include "lab.cuh"
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    sm[place] = multiprocessor();
+    warp[place] = threadIdx.x / 32;
+    lane[place] = threadIdx.x % 32;
+}

@@ -1,0 +1,18 @@
+// Forgets the lane.
+// rejected for: never_written
+// leads to: never written
+#include "lab.cuh"
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x;
+    sm[place] = multiprocessor();
+    warp[place] = threadIdx.x / 32;
+}

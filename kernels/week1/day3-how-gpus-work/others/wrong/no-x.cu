@@ -1,0 +1,19 @@
+// Writes threadIdx without its part.
+// rejected for: compile_error
+// leads to: only `.x` is used
+#include "lab.cuh"
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx * blockDim + threadIdx;
+    sm[place] = multiprocessor();
+    warp[place] = threadIdx.x / 32;
+    lane[place] = threadIdx.x % 32;
+}

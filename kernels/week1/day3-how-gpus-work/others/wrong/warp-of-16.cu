@@ -1,0 +1,19 @@
+// Believes that a warp has 16 threads.
+// rejected for: wrong_output
+// leads to: threadIdx.x / 32
+#include "lab.cuh"
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x;
+    sm[place] = multiprocessor();
+    warp[place] = threadIdx.x / 16;
+    lane[place] = threadIdx.x % 16;
+}

@@ -1,0 +1,19 @@
+// Counts warps from one.
+// rejected for: wrong_output
+// leads to: begin at 0
+#include "lab.cuh"
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x;
+    sm[place] = multiprocessor();
+    warp[place] = threadIdx.x / 32 + 1;
+    lane[place] = threadIdx.x % 32;
+}
