@@ -15,11 +15,13 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum = 0.0f;
     for (int start = 0; start < k; start += TILE) {
+        //@ round
         tile_a[y][x] = row < m && start + x < k ? a[row * k + start + x] : 0.0f;
         tile_b[y][x] = start + y < k && column < n ? b[(start + y) * n + column] : 0.0f;
         for (int i = 0; i < TILE; i++) {
             sum += tile_a[y][i] * tile_b[i][x];
         }
+        //@ end
         __syncthreads();
     }
     if (row < m && column < n) {

@@ -21,8 +21,7 @@ __device__ int place(int at, int i)
 extern "C" __global__ void matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
                                   int m, int n, int k)
 {
-    // One float more in each row, so that two rows do not begin in the same bank.
-    __shared__ float tile_a[TILE][DEPTH + 1];
+    __shared__ float tile_a[TILE][DEPTH];
     __shared__ float tile_b[DEPTH][TILE];
     const int x = threadIdx.x;
     const int y = threadIdx.y;
