@@ -4,7 +4,7 @@ use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
 use crate::emulator_device::EmulatorDevice;
 use crate::spec::{Dtype, Geometry, ResolvedMap, Role};
-use ptx_emulator::{Counters, Fault, LineCounters, Occupancy, Trace, TraceRequest};
+use ptx_emulator::{Counters, Fault, LineCounters, Occupancy, TensorMap, Trace, TraceRequest};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -102,6 +102,8 @@ pub enum Argument {
     Scalar(Vec<u8>),
     /// Made on the device, where the address of its buffer is known.
     TensorMap(ResolvedMap),
+    /// Any tiled tensor map, made likewise; its address counts from the start of an argument.
+    TiledMap { buffer: usize, map: TensorMap },
 }
 
 /// Device memory that a kernel gets a pointer to.

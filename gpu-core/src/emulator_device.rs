@@ -137,6 +137,10 @@ fn place(memory: &mut Memory, arguments: &[Argument]) -> Result<(Vec<u8>, Vec<u6
                     encoded.map_err(|error| RunError::BadRequest(format!("tensor map `{}`: {error}", map.name)))?;
                 pack(&mut params, &encoded);
             }
+            Argument::TiledMap { buffer, map } => {
+                let map = map.moved_by(addresses[*buffer]);
+                pack(&mut params, &map.encode().map_err(|error| RunError::BadRequest(error.to_string()))?);
+            }
         }
     }
     Ok((params, addresses))

@@ -157,6 +157,11 @@ impl TensorMap {
         Ok(())
     }
 
+    /// The same map with `bytes` added to its address.
+    pub fn moved_by(&self, bytes: u64) -> TensorMap {
+        TensorMap { address: self.address + bytes, ..self.clone() }
+    }
+
     /// The 128 bytes that a kernel is given.
     ///
     /// # Errors

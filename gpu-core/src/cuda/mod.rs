@@ -148,7 +148,7 @@ fn place(
     let mut buffers = Vec::with_capacity(arguments.len());
     for argument in arguments {
         buffers.push(match argument {
-            Argument::Scalar(_) | Argument::TensorMap(_) => None,
+            Argument::Scalar(_) | Argument::TensorMap(_) | Argument::TiledMap { .. } => None,
             Argument::Buffer(buffer) => {
                 let memory = GuardedBuffer::new(context, &buffer.name, buffer.bytes.len())?;
                 match buffer.role {
@@ -166,6 +166,10 @@ fn place(
             (Argument::TensorMap(map), _) => {
                 let address = buffers[map.buffer].as_ref().map_or(0, GuardedBuffer::address);
                 pack(&mut params, &tensor_map::encode(map, address)?);
+            }
+            (Argument::TiledMap { buffer, map }, _) => {
+                let address = buffers[*buffer].as_ref().map_or(0, GuardedBuffer::address);
+                pack(&mut params, &tensor_map::encode_tiled(&map.moved_by(address), "of an instruction")?);
             }
             (Argument::Buffer(_), memory) => {
                 pack(&mut params, &memory.as_ref().map_or(0, GuardedBuffer::address).to_le_bytes());

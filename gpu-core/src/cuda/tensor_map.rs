@@ -5,6 +5,7 @@ use crate::device::RunError;
 use crate::spec::{ResolvedMap, TENSOR_MAP_BYTES};
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::{self, CUdeviceptr};
+use ptx_emulator::TensorMap;
 
 /// The 128 bytes of a map over the tensor at `address`; zeros when no map can describe it.
 ///
@@ -14,9 +15,17 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
     if !map.is_usable() {
         return Ok([0; TENSOR_MAP_BYTES]);
     }
+    encode_tiled(&map.for_emulator(address), &map.name)
+}
+
+/// The 128 bytes of any tiled map.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_tiled(map: &TensorMap, name: &str) -> Result<[u8; TENSOR_MAP_BYTES], RunError> {
     // SAFETY: an enumeration of the C header, in the same order and with the same representation as the emulator's,
     // which a test compares by name.
-    let dtype = unsafe { std::mem::transmute::<u32, sys::CUtensorMapDataType>(map.element() as u32) };
+    let dtype = unsafe { std::mem::transmute::<u32, sys::CUtensorMapDataType>(map.element as u32) };
     // SAFETY: as above.
     let swizzle = unsafe { std::mem::transmute::<u32, sys::CUtensorMapSwizzle>(map.swizzle as u32) };
     let fill = if map.nan_fill {
@@ -24,7 +33,8 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
     } else {
         sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
     };
-    let steps = vec![1u32; map.sizes.len()];
+    // The driver counts a box before the steps between elements are taken.
+    let extents: Vec<u32> = map.tile.iter().zip(&map.element_strides).map(|(count, step)| count * step).collect();
     // SAFETY: all-zero bytes are a valid value of this plain structure.
     let mut encoded: sys::CUtensorMap = unsafe { std::mem::zeroed() };
     // SAFETY: every array has one entry a dimension (strides one fewer) and lives through the call; the driver
@@ -34,11 +44,11 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
             &raw mut encoded,
             dtype,
             map.sizes.len() as u32,
-            address as *mut std::ffi::c_void,
+            map.address as *mut std::ffi::c_void,
             map.sizes.as_ptr(),
-            map.strides_bytes.as_ptr(),
-            map.tile.as_ptr(),
-            steps.as_ptr(),
+            map.strides.as_ptr(),
+            extents.as_ptr(),
+            map.element_strides.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle,
             // The usual choice for tiles: a miss fetches whole 256-byte pieces, which the neighbouring box uses.
@@ -49,7 +59,7 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
     match status {
         sys::CUresult::CUDA_SUCCESS => {}
         sys::CUresult::CUDA_ERROR_INVALID_VALUE => {
-            return Err(RunError::BadRequest(format!("the driver refuses the tensor map `{}`: {map:?}", map.name)));
+            return Err(RunError::BadRequest(format!("the driver refuses the tensor map `{name}`: {map:?}")));
         }
         error => return Err(failed("making a tensor map", DriverError(error))),
     }
@@ -69,6 +79,10 @@ mod tests {
             (TensorType::U8, CU_TENSOR_MAP_DATA_TYPE_UINT8),
             (TensorType::U16, CU_TENSOR_MAP_DATA_TYPE_UINT16),
             (TensorType::U32, CU_TENSOR_MAP_DATA_TYPE_UINT32),
+            (TensorType::U64, CU_TENSOR_MAP_DATA_TYPE_UINT64),
+            (TensorType::F32Ftz, CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ),
+            (TensorType::TF32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32),
+            (TensorType::TF32Ftz, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ),
             (TensorType::S32, CU_TENSOR_MAP_DATA_TYPE_INT32),
             (TensorType::S64, CU_TENSOR_MAP_DATA_TYPE_INT64),
             (TensorType::F16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16),

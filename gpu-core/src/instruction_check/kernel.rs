@@ -1,7 +1,7 @@
 //! PTX modules around probes.
 //!
 //! A body may use `%a0`, … (operands), `%d0`, … (results, 0 unless written), `%lane`, `%thread` (in the block), `%sh` (shared
-//! address of the array), `%scratch` (global address, one piece for each thread), `%x0` to `%x9` (32 bits), `%y0` to `%y9` (64
+//! address of the array), `%scratch` (global address, one piece for each thread), `%map` (the tensor map), `%x0` to `%x9` (32 bits), `%y0` to `%y9` (64
 //! bits), `%h0` to `%h9` (16 bits), `%p0` to `%p19` (predicates).
 
 use super::{Arch, Probe, Value, fill};
@@ -79,14 +79,18 @@ fn text(probe: &Probe, index: usize) -> String {
     let (inputs, staged_at) = fill::layout(probe);
     let (outputs, scratch_at, _) = output_layout(probe);
     let name = kernel_name(index);
+    let [grid, block] = probe.extents();
     let _ = writeln!(out, "// {}", probe.name);
     let _ = writeln!(
         out,
-        ".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n.maxntid {}, 1, 1{}",
-        probe.threads,
-        if probe.pairs { "\n.reqnctapercluster 2, 1, 1" } else { "" }
+        ".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out{})\n.maxntid {}, {}, {}{}",
+        if probe.map.is_some() { format!(", .param .align 64 .b8 {name}_map[128]") } else { String::new() },
+        block[0],
+        block[1],
+        block[2],
+        if probe.cluster > 1 { format!("\n.reqnctapercluster {}, 1, 1", probe.cluster) } else { String::new() }
     );
-    out.push_str("{\n.reg .b32 %case, %lane, %thread, %block, %sh, %x<10>;\n.reg .b64 %in, %out, %in4, %in8, %out4, %out8, %wide, %scratch, %staged, %y<10>;\n.reg .b16 %h<10>;\n.reg .pred %p<20>;\n");
+    out.push_str("{\n.reg .b32 %case, %lane, %thread, %block, %sh, %x<10>;\n.reg .b64 %in, %out, %in4, %in8, %out4, %out8, %wide, %scratch, %staged, %map, %y<10>;\n.reg .b16 %h<10>;\n.reg .pred %p<20>;\n");
     for (i, fill) in probe.inputs.iter().enumerate() {
         let _ = writeln!(out, ".reg .b{} %a{i};", fill.bits());
     }
@@ -100,12 +104,16 @@ fn text(probe: &Probe, index: usize) -> String {
         out,
         "ld.param.u64 %in, [{name}_in];\ncvta.to.global.u64 %in, %in;\n\
          ld.param.u64 %out, [{name}_out];\ncvta.to.global.u64 %out, %out;\n\
-         mov.u32 %thread, %tid.x;\nmov.u32 %block, %ctaid.x;\nmov.u32 %lane, %laneid;\n\
+         {}mov.u32 %lane, %laneid;\n\
          mad.lo.u32 %case, %block, {}, %thread;\n\
          mul.wide.u32 %wide, %case, 4;\nadd.u64 %in4, %in, %wide;\nadd.u64 %out4, %out, %wide;\n\
          mul.wide.u32 %wide, %case, 8;\nadd.u64 %in8, %in, %wide;\nadd.u64 %out8, %out, %wide;\n",
+        linear("%thread", "%tid", block) + &linear("%block", "%ctaid", grid),
         probe.threads
     );
+    if probe.map.is_some() {
+        let _ = writeln!(out, "mov.b64 %map, {name}_map;\ncvta.param.u64 %map, %map;");
+    }
     if probe.scratch_bytes > 0 {
         let _ = writeln!(
             out,
@@ -136,6 +144,21 @@ fn text(probe: &Probe, index: usize) -> String {
         };
     }
     out.push_str("ret;\n}\n");
+    out
+}
+
+/// The number of a thread or block among `extents`.
+fn linear(to: &str, register: &str, extents: [u32; 3]) -> String {
+    let mut out = format!("mov.u32 {to}, {register}.x;\n");
+    if extents[1] * extents[2] > 1 {
+        let _ = write!(
+            out,
+            "mov.u32 %x0, {register}.y;\nmad.lo.u32 {to}, %x0, {}, {to};\nmov.u32 %x0, {register}.z;\n\
+             mad.lo.u32 {to}, %x0, {}, {to};\n",
+            extents[0],
+            extents[0] * extents[1]
+        );
+    }
     out
 }
 

@@ -20,6 +20,8 @@ pub use record::Recording;
 pub use run::{load, run};
 pub use session::{Event, Outcome, Row, check};
 
+use ptx_emulator::TensorMap;
+
 /// One instruction to compare.
 #[derive(Clone, Debug)]
 pub struct Probe {
@@ -44,8 +46,19 @@ pub struct Probe {
     scratch_bytes: usize,
     /// One mood of operands for a whole warp: the sums of a matrix product mix what its lanes hold.
     uniform_mood: bool,
-    /// Blocks run in clusters of two.
-    pairs: bool,
+    /// Blocks that form a cluster; 1 for none.
+    cluster: usize,
+    /// The shape of the grid and of the blocks, when they are no rows.
+    cube: Option<[[u32; 3]; 2]>,
+    /// A tensor map that `%map` points to.
+    map: Option<Mapped>,
+}
+
+/// A tensor map over the operands, or over the scratch memory; its address counts from their start.
+#[derive(Clone, Debug)]
+struct Mapped {
+    map: TensorMap,
+    over_scratch: bool,
 }
 
 /// Generated data in shared memory: a matrix that an instruction reads from there.
@@ -88,7 +101,9 @@ impl Probe {
             shared_bytes: 0,
             scratch_bytes: 0,
             uniform_mood: false,
-            pairs: false,
+            cluster: 1,
+            cube: None,
+            map: None,
         }
     }
 
@@ -125,9 +140,26 @@ impl Probe {
         self
     }
 
-    fn pairs(mut self) -> Probe {
-        self.pairs = true;
+    fn cluster(mut self, blocks: usize) -> Probe {
+        self.cluster = blocks;
         self
+    }
+
+    fn cube(mut self, grid: [u32; 3], block: [u32; 3]) -> Probe {
+        let count = |shape: [u32; 3]| shape.iter().product::<u32>() as usize;
+        (self.blocks, self.threads) = (count(grid), count(block));
+        self.cube = Some([grid, block]);
+        self
+    }
+
+    fn map(mut self, map: TensorMap, over_scratch: bool) -> Probe {
+        self.map = Some(Mapped { map, over_scratch });
+        self
+    }
+
+    /// Extents of the grid and of a block.
+    fn extents(&self) -> [[u32; 3]; 2] {
+        self.cube.unwrap_or([[self.blocks as u32, 1, 1], [self.threads as u32, 1, 1]])
     }
 
     fn stage(mut self, parts: &[Fill], part_bytes: usize) -> Probe {

@@ -94,13 +94,19 @@ fn complaints(message: &str, batch: &Batch) -> Refusals {
 pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<Vec<u64>>, RunError> {
     let buffer =
         |name: &str, role, bytes| Argument::Buffer(Buffer { name: name.into(), dtype: Dtype::U32, role, bytes });
-    let (starts, _, out_bytes) = output_layout(probe);
-    let mut arguments = [buffer("in", Role::In, fill::buffer(probe)), buffer("out", Role::Out, vec![0; out_bytes])];
+    let (starts, scratch_at, out_bytes) = output_layout(probe);
+    let mut arguments = vec![buffer("in", Role::In, fill::buffer(probe)), buffer("out", Role::Out, vec![0; out_bytes])];
+    if let Some(mapped) = &probe.map {
+        let mut map = mapped.map.clone();
+        map.address += if mapped.over_scratch { scratch_at as u64 } else { 0 };
+        arguments.push(Argument::TensorMap { buffer: usize::from(mapped.over_scratch), map });
+    }
+    let [grid, block] = probe.extents();
     let launch = Launch {
         kernel: &kernel_name(index),
         geometry: Geometry {
-            grid: [probe.blocks as u32, 1, 1],
-            block: [probe.threads as u32, 1, 1],
+            grid,
+            block,
             cluster: [1, 1, 1],
             dynamic_shared_bytes: 0,
         },

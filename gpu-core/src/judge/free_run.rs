@@ -45,7 +45,7 @@ pub fn run_free(
             let head = &buffer.bytes[..buffer.bytes.len().min(HEAD * size)];
             Some((buffer.name.clone(), (buffer.bytes.len() / size) as u64, buffer.dtype.decode_all(head)))
         }
-        Argument::Scalar(_) | Argument::TensorMap(_) => None,
+        Argument::Scalar(_) | Argument::TensorMap(_) | Argument::TiledMap { .. } => None,
     });
     Ok(RunReport {
         device: device.info().name.clone(),

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod cluster;
 pub mod copies;
 mod copy_reports;
+mod history;
 pub mod proxy;
 pub mod race;
 pub mod race_global;

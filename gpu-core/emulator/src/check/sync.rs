@@ -13,26 +13,38 @@ use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
+use super::history::History;
+
 /// One block's contribution to a location.
 #[derive(Clone, Debug)]
 struct Release {
     block: u64,
-    /// Position in the location's history: an acquire sees those before its own.
-    version: u32,
     clocks: [u32; 32],
-    /// What the releasing block had acquired by then.
-    acquired: u32,
+    /// How much the releasing block had acquired by then.
+    acquired: u64,
+}
+
+/// What one block acquired at a time: a location, and how many releases were there.
+#[derive(Clone, Copy, Debug)]
+struct Acquire {
+    address: u64,
+    releases: u64,
 }
 
 #[derive(Debug, Default)]
 struct Location {
-    releases: Vec<Release>,
+    releases: History<Release>,
     /// Releases that somebody acquired: they must not grow any more.
-    acquired: u32,
+    acquired: u64,
 }
 
-/// Releases kept apart at one location; beyond it a block's later ones are added to its last.
-const MAX_RELEASES: usize = 4096;
+/// What a block has acquired, in order.
+#[derive(Debug, Default)]
+struct Acquired {
+    log: History<Acquire>,
+    /// The latest acquire at each location: a second one of the same releases teaches nothing.
+    latest: HashMap<u64, u64>,
+}
 
 // Places that are no global addresses, by the bits above those.
 /// Cluster barriers, by the first block of the cluster.
@@ -41,12 +53,6 @@ const CLUSTER_BARRIER: u64 = 1 << 62;
 const MBARRIER: u64 = 1 << 61;
 /// Words of shared memory that other blocks of the cluster update, by block and offset.
 const SHARED_WORD: u64 = 1 << 60;
-
-/// What a block has acquired: locations and versions, in order.
-#[derive(Debug, Default)]
-struct Acquired {
-    seen: Vec<(u64, u32)>,
-}
 
 /// All locations that blocks synchronise through.
 #[derive(Debug, Default)]
@@ -60,86 +66,153 @@ pub struct Syncs {
 struct Inner {
     locations: HashMap<u64, Location>,
     acquired: HashMap<u64, Acquired>,
+    /// What blocks were found to know, by block and alias: true for ever, and complete until the block acquires more.
+    views: HashMap<(u64, u64), View>,
+}
+
+#[derive(Debug, Default)]
+struct View {
+    /// The block's acquires when it was made.
+    acquires: u64,
+    clocks: HashMap<u64, Box<[u32; 32]>>,
+}
+
+/// Views kept at a time: those of the blocks that run.
+const MAX_VIEWS: usize = 256;
+/// Releases looked at for an answer that is near, before all that a block knows is gathered.
+const NEAR: usize = 64;
+
+impl Inner {
+    /// Visits the releases that block `to` knows of, the latest first, until `visit` says that it has its answer.
+    fn reach(&self, to: u64, mut visit: impl FnMut(&Release) -> bool) -> bool {
+        let Some(own) = self.acquired.get(&to) else { return false };
+        // Of a block's log, and of a location's releases, what comes before this was visited or will be.
+        let mut logs: HashMap<u64, u64> = HashMap::from([(to, own.log.len())]);
+        let mut places: HashMap<u64, u64> = HashMap::new();
+        let mut todo: Vec<(u64, std::ops::Range<u64>)> = vec![(to, 0..own.log.len())];
+        while let Some((block, mut range)) = todo.pop() {
+            let Some(log) = self.acquired.get(&block) else { continue };
+            let Some((position, acquire)) = log.log.last_in(range.clone()) else { continue };
+            range.end = position;
+            todo.push((block, range));
+            let known = places.entry(acquire.address).or_insert(0);
+            let new = *known..acquire.releases;
+            if new.is_empty() {
+                continue;
+            }
+            *known = acquire.releases;
+            let Some(location) = self.locations.get(&acquire.address) else { continue };
+            for release in location.releases.within(new.clone()).rev() {
+                if visit(release) {
+                    return true;
+                }
+            }
+            for release in location.releases.within(new) {
+                let done = logs.entry(release.block).or_insert(0);
+                if release.acquired > *done {
+                    todo.push((release.block, *done..release.acquired));
+                    *done = release.acquired;
+                }
+            }
+        }
+        false
+    }
 }
 
 impl Syncs {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// Clocks count from the start of the block.
     fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
         self.any.store(true, std::sync::atomic::Ordering::Relaxed);
-        let mut inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.seen.len() as u32);
+        let mut inner = self.lock();
+        let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.log.len());
         let location = inner.locations.entry(address).or_default();
-        let version = location.releases.len() as u32;
         // What nobody acquired in between is one release.
-        let unseen =
-            location.releases.last().is_some_and(|last| last.block == block && last.version >= location.acquired);
-        let known = match location.releases.len() {
-            0 => None,
-            count if unseen => Some(count - 1),
-            count if count >= MAX_RELEASES => location.releases.iter().rposition(|release| release.block == block),
-            _ => None,
-        };
-        if let Some(index) = known {
-            let last = &mut location.releases[index];
-            for (have, new) in last.clocks.iter_mut().zip(&clocks) {
-                *have = (*have).max(*new);
-            }
-            last.acquired = acquired;
+        let unseen = location.releases.len() > location.acquired;
+        if let Some(last) = location.releases.last_mut().filter(|last| unseen && last.block == block) {
+            last.merge(&Release { block, clocks, acquired });
             return;
         }
-        location.releases.push(Release { block, version, clocks, acquired });
+        location.releases.push(Release { block, clocks, acquired }, |release| release.block, Release::merge);
     }
 
     fn acquire(&self, address: u64, block: u64) {
         if !self.any.load(std::sync::atomic::Ordering::Relaxed) {
             return;
         }
-        let mut inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut inner = self.lock();
         let Some(location) = inner.locations.get_mut(&address) else { return };
-        let version = location.releases.len() as u32;
-        location.acquired = version;
+        let releases = location.releases.len();
+        location.acquired = releases;
         let acquired = inner.acquired.entry(block).or_default();
-        match acquired.seen.iter_mut().rev().find(|seen| seen.0 == address) {
-            Some(seen) if seen.1 == version => {}
-            Some(seen) => seen.1 = version,
-            None => acquired.seen.push((address, version)),
+        if acquired.latest.insert(address, releases) != Some(releases) {
+            let same = |kept: &mut Acquire, other: &Acquire| kept.releases = kept.releases.max(other.releases);
+            acquired.log.push(Acquire { address, releases }, |acquire| acquire.address, same);
         }
     }
 
     /// Whether an access by warp `warp` of block `from` at `clock` (counted from the block's start) is ordered before what
     /// block `to` does now.
     /// `from` is compared modulo `alias`, as shadows keep only part of a block's number.
+    ///
+    /// Costs little in a loop however long: histories are folded, and what a block knows is gathered at most once after
+    /// each of its acquires.
     pub fn ordered(&self, from: u64, alias: u64, warp: usize, clock: u32, to: u64) -> bool {
-        let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut guard = self.lock();
+        let inner = &mut *guard;
         let Some(acquired) = inner.acquired.get(&to) else { return false };
-        let mut todo: Vec<(u64, u32)> = acquired.seen.clone();
-        let mut known: HashMap<u64, u32> = HashMap::new();
-        while let Some((address, version)) = todo.pop() {
-            let seen = known.entry(address).or_insert(0);
-            let start = *seen;
-            if version <= start {
-                continue;
+        let acquires = acquired.log.len();
+        let from = from % alias;
+        if let Some(view) = inner.views.get(&(to, alias)) {
+            if view.clocks.get(&from).is_some_and(|clocks| clocks[warp] >= clock) {
+                return true;
             }
-            *seen = version;
-            let Some(location) = inner.locations.get(&address) else { continue };
-            for release in location.releases.iter().filter(|r| r.version >= start && r.version < version) {
-                if release.block % alias == from % alias && release.clocks[warp] >= clock {
-                    return true;
-                }
-                if release.acquired > 0
-                    && let Some(more) = inner.acquired.get(&release.block)
-                {
-                    todo.extend(more.seen.iter().take(release.acquired as usize));
-                }
+            if view.acquires == acquires {
+                return false;
             }
         }
-        false
+        let (mut looked, mut found) = (0, false);
+        inner.reach(to, |release| {
+            looked += 1;
+            found = release.block % alias == from && release.clocks[warp] >= clock;
+            found || looked > NEAR
+        });
+        if found {
+            return true;
+        }
+        let mut clocks: HashMap<u64, Box<[u32; 32]>> = HashMap::new();
+        inner.reach(to, |release| {
+            let known = clocks.entry(release.block % alias).or_insert_with(|| Box::new([0; 32]));
+            join(known, &release.clocks);
+            false
+        });
+        let answer = clocks.get(&from).is_some_and(|clocks| clocks[warp] >= clock);
+        if inner.views.len() >= MAX_VIEWS {
+            inner.views.clear();
+        }
+        inner.views.insert((to, alias), View { acquires, clocks });
+        answer
     }
 
     /// True when blocks synchronise at all.
     pub fn used_by(&self, block: u64) -> bool {
-        let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        inner.acquired.contains_key(&block)
+        self.lock().acquired.contains_key(&block)
+    }
+}
+
+impl Release {
+    fn merge(&mut self, other: &Release) {
+        join(&mut self.clocks, &other.clocks);
+        self.acquired = self.acquired.max(other.acquired);
+    }
+}
+
+fn join(have: &mut [u32; 32], new: &[u32; 32]) {
+    for (have, new) in have.iter_mut().zip(new) {
+        *have = (*have).max(*new);
     }
 }
 
@@ -313,8 +386,9 @@ impl Cx<'_> {
         self.grid.syncs.acquire(self.cluster_key(generation), self.block.index);
     }
 
+    /// Generations take turns at four places: a block learns one before it can arrive at the next but one.
     fn cluster_key(&self, generation: u64) -> u64 {
-        CLUSTER_BARRIER | (generation & 0xf_ffff) << 40 | self.cluster.first
+        CLUSTER_BARRIER | (generation & 3) << 40 | self.cluster.first
     }
 
     /// An arrival at another block's mbarrier: the two blocks count time differently.
@@ -338,8 +412,9 @@ impl Cx<'_> {
 /// Relaxed loads that are remembered until a fence.
 const MAX_UNFENCED: usize = 64;
 
+/// A wait learns the last two phases while the next two may be arrived at: four places suffice.
 fn mbarrier_key(home: u64, offset: u32, phase: u64) -> u64 {
-    MBARRIER | (phase & 0xff) << 52 | home << 24 | u64::from(offset)
+    MBARRIER | (phase & 3) << 52 | home << 24 | u64::from(offset)
 }
 
 fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {

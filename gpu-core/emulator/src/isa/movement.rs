@@ -46,6 +46,12 @@ fn mov(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let vector = i.take_any(&["v2", "v4"]);
     let ty = i.ty()?;
     i.expect(2)?;
+    if ty == Ty::Pred && matches!(i.operands[1], Operand::Name("%is_explicit_cluster")) {
+        let mut op = e.op(super::special::explicit_cluster);
+        op.d = e.pred_dst(&i.operands[0])?;
+        e.push(op, Taint::Copy);
+        return Ok(());
+    }
     if ty == Ty::Pred {
         let mut op = e.op(copy_pred);
         let (a, negated) = e.pred(&i.operands[1])?;

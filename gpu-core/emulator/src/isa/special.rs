@@ -54,6 +54,58 @@ const REGISTERS: &[(&str, u32)] = &[
     ("WARP_SZ", 32),
     ("%envreg1", 32),
     ("%envreg2", 32),
+    ("%envreg0", 32),
+    ("%envreg3", 32),
+    ("%envreg4", 32),
+    ("%envreg5", 32),
+    ("%envreg6", 32),
+    ("%envreg7", 32),
+    ("%envreg8", 32),
+    ("%envreg9", 32),
+    ("%envreg10", 32),
+    ("%envreg11", 32),
+    ("%envreg12", 32),
+    ("%envreg13", 32),
+    ("%envreg14", 32),
+    ("%envreg15", 32),
+    ("%envreg16", 32),
+    ("%envreg17", 32),
+    ("%envreg18", 32),
+    ("%envreg19", 32),
+    ("%envreg20", 32),
+    ("%envreg21", 32),
+    ("%envreg22", 32),
+    ("%envreg23", 32),
+    ("%envreg24", 32),
+    ("%envreg25", 32),
+    ("%envreg26", 32),
+    ("%envreg27", 32),
+    ("%envreg28", 32),
+    ("%envreg29", 32),
+    ("%envreg30", 32),
+    ("%envreg31", 32),
+    ("%pm0", 32),
+    ("%pm1", 32),
+    ("%pm2", 32),
+    ("%pm3", 32),
+    ("%pm4", 32),
+    ("%pm5", 32),
+    ("%pm6", 32),
+    ("%pm7", 32),
+    ("%pm0_64", 64),
+    ("%pm1_64", 64),
+    ("%pm2_64", 64),
+    ("%pm3_64", 64),
+    ("%pm4_64", 64),
+    ("%pm5_64", 64),
+    ("%pm6_64", 64),
+    ("%pm7_64", 64),
+    ("%current_graph_exec", 64),
+    ("%reserved_smem_offset_begin", 32),
+    ("%reserved_smem_offset_end", 32),
+    ("%reserved_smem_offset_cap", 32),
+    ("%reserved_smem_offset_0", 32),
+    ("%reserved_smem_offset_1", 32),
 ];
 
 /// The code that reads a special register, its number and its width.
@@ -117,7 +169,11 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // Where cooperative groups keep the grid's barrier: high and low half of an address.
         "%envreg1" => Some(cx.grid.workspace >> 32),
         "%envreg2" => Some(cx.grid.workspace & 0xffff_ffff),
-        _ => None,
+        "%laneid" => None,
+        name if name.starts_with("%lanemask") => None,
+        // Nothing is reserved here, no performance monitor counts, no other driver sets an environment register, and
+        // no graph launches itself.
+        _ => Some(0),
     };
     for lane in lanes(cx.mask) {
         let value = uniform.unwrap_or_else(|| {
@@ -138,6 +194,18 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
             } else {
                 cx.set_lane::<u32>(op.d, lane, value as u32)
             }
+        }
+    }
+    Flow::Next
+}
+
+/// `%is_explicit_cluster`, the one special register that is a predicate.
+pub unsafe fn explicit_cluster(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let value = if cx.grid.clusters == [1; 3] { 0 } else { u32::MAX };
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        if !op.d.is_none() {
+            cx.set_pred(op.d, value);
         }
     }
     Flow::Next

@@ -11,6 +11,8 @@ mod logic;
 mod matrix;
 mod matrix_memory;
 mod memory;
+mod special;
+mod tensor;
 mod warp;
 mod warpgroup;
 mod wmma;
@@ -28,6 +30,8 @@ pub const FAMILIES: &[fn(Arch) -> Vec<Probe>] = &[
     memory::probes,
     atomic::probes,
     async_copy::probes,
+    tensor::probes,
+    special::probes,
     matrix_memory::probes,
     matrix::probes,
     wmma::probes,

@@ -4,6 +4,7 @@ use super::super::{Arch, Fill, Probe, Value};
 use super::matrix::{input_fill, output_fill};
 use super::vector;
 use ptx_emulator::num::mma::form::{Input, Kind, Output};
+use ptx_emulator::num::mma::sparse::Pattern;
 use ptx_emulator::num::mma::warpgroup::WarpGroupForm;
 use std::fmt::Write;
 
@@ -42,10 +43,12 @@ struct Variant {
     scale_d: bool,
     negate: (i32, i32),
     transpose: (bool, bool),
+    /// Which lanes hold the metadata, for a sparse A.
+    selector: Option<u32>,
 }
 
 const PLAIN: Variant =
-    Variant { swizzle: 0, a_registers: false, scale_d: true, negate: (1, 1), transpose: (false, false) };
+    Variant { swizzle: 0, a_registers: false, scale_d: true, negate: (1, 1), transpose: (false, false), selector: None };
 
 pub fn probes(arch: Arch) -> Vec<Probe> {
     let mut list = Vec::new();
@@ -90,7 +93,27 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
             }
         }
     }
+    sparse(&mut list);
     list
+}
+
+/// A with half of its elements stored. The manual gives 8-bit types the metadata of all lanes, wider ones that of the
+/// first or second pair of four.
+fn sparse(list: &mut Vec<Probe>) {
+    for (d, a, b, k) in types().into_iter().filter(|types| types.1 != "b1") {
+        let name = |n: usize| format!("wgmma.mma_async.sp.sync.aligned.m64n{n}k{}.{d}.{a}.{b}", 2 * k);
+        let selectors: &[u32] = if k == 32 { &[0] } else { &[0, 1] };
+        for &selector in selectors {
+            for (n, swizzle) in [(8, 0), (64, 0), (64, 1), (64, 2), (256, 0)] {
+                for a_registers in [false, true] {
+                    let variant = Variant { swizzle, a_registers, selector: Some(selector), ..PLAIN };
+                    if let Ok(form) = WarpGroupForm::parse(&name(n)) {
+                        list.push(probe(&name(n), &form, variant));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Start of B in shared memory; A has at most 64 rows of 128 bytes, or 16 rows of as many.
@@ -141,6 +164,12 @@ fn probe(name: &str, form: &WarpGroupForm, variant: Variant) -> Probe {
             descriptor(variant.swizzle, transposed, extent)
         );
     }
+    let mut sparsity = String::new();
+    if let Some(selector) = variant.selector {
+        let pattern = if name.contains("tf32") { Pattern::OneOfTwo } else { Pattern::TwoOfFour };
+        let _ = write!(sparsity, ", %a{}, {selector}", inputs.len());
+        inputs.push(Fill::Metadata(pattern));
+    }
     let a = if variant.a_registers { vector('a', 0, na) } else { "%y0".to_owned() };
     let mut flags = String::new();
     if form.can_negate() {
@@ -154,7 +183,7 @@ fn probe(name: &str, form: &WarpGroupForm, variant: Variant) -> Probe {
     }
     let _ = write!(
         body,
-        "setp.eq.u32 %p0, 0, {};\nwgmma.fence.sync.aligned;\n{name} {}, {a}, %y1, %p0{flags};\n\
+        "setp.eq.u32 %p0, 0, {};\nwgmma.fence.sync.aligned;\n{name} {}, {a}, %y1{sparsity}, %p0{flags};\n\
          wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;",
         u8::from(!variant.scale_d),
         vector('d', 0, nd)
@@ -171,6 +200,9 @@ fn probe(name: &str, form: &WarpGroupForm, variant: Variant) -> Probe {
         if said {
             title.push_str(what);
         }
+    }
+    if let Some(selector) = variant.selector {
+        let _ = write!(title, ", selector {selector}");
     }
     title.push(')');
     let outputs = vec![if form.d == Output::S32 { Value::Bits32 } else { value }; nd];
