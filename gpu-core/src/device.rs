@@ -103,7 +103,10 @@ pub enum Argument {
     /// Made on the device, where the address of its buffer is known.
     TensorMap(ResolvedMap),
     /// Any tiled tensor map, made likewise; its address counts from the start of an argument.
-    TiledMap { buffer: usize, map: TensorMap },
+    TiledMap {
+        buffer: usize,
+        map: TensorMap,
+    },
 }
 
 /// Device memory that a kernel gets a pointer to.

@@ -99,17 +99,12 @@ pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<V
     if let Some(mapped) = &probe.map {
         let mut map = mapped.map.clone();
         map.address += if mapped.over_scratch { scratch_at as u64 } else { 0 };
-        arguments.push(Argument::TensorMap { buffer: usize::from(mapped.over_scratch), map });
+        arguments.push(Argument::TiledMap { buffer: usize::from(mapped.over_scratch), map });
     }
     let [grid, block] = probe.extents();
     let launch = Launch {
         kernel: &kernel_name(index),
-        geometry: Geometry {
-            grid,
-            block,
-            cluster: [1, 1, 1],
-            dynamic_shared_bytes: 0,
-        },
+        geometry: Geometry { grid, block, cluster: [1, 1, 1], dynamic_shared_bytes: 0 },
         registers_per_thread: None,
         trace: None,
         time_limit: Duration::from_secs(60),

@@ -138,11 +138,10 @@ const TYPES: [TensorType; 13] = [
 fn types(list: &mut Vec<Probe>) {
     for element in TYPES {
         let size = (element.bits() / 8) as i32;
-        let starts: Vec<Vec<i32>> =
-            [(-32, -3), (-16, 0), (0, 5), (48, 13), (128, 18), (160, -8), (176, 20), (256, 2)]
-                .iter()
-                .map(|(byte, row)| vec![byte / size, *row])
-                .collect();
+        let starts: Vec<Vec<i32>> = [(-32, -3), (-16, 0), (0, 5), (48, 13), (128, 18), (160, -8), (176, 20), (256, 2)]
+            .iter()
+            .map(|(byte, row)| vec![byte / size, *row])
+            .collect();
         let float = !matches!(name_of(element).as_bytes()[0], b'u' | b's');
         for nan_fill in [false, true] {
             if nan_fill && !float {
@@ -163,7 +162,8 @@ fn ranks(list: &mut Vec<Probe>) {
     let places = starts(&[&[0, 0, 0], &[12, 5, 7], &[-4, -1, -2], &[4, 2, 3], &[16, 6, 8], &[20, 0, 0], &[0, 7, 0]]);
     list.push(load("f32", Fill::F32, cube, &places, 0));
     let four = map(TensorType::F16, &[12, 5, 4, 6], &[32, 192, 800], &[8, 2, 3, 2]);
-    let places = starts(&[&[0, 0, 0, 0], &[8, 4, 2, 5], &[-8, -1, -1, -1], &[0, 3, 1, 4], &[0, 0, -3, 0], &[0, 0, 0, 6]]);
+    let places =
+        starts(&[&[0, 0, 0, 0], &[8, 4, 2, 5], &[-8, -1, -1, -1], &[0, 3, 1, 4], &[0, 0, -3, 0], &[0, 0, 0, 6]]);
     list.push(load("f16", Fill::F16x2, four, &places, 0));
     let five = map(TensorType::U8, &[48, 3, 4, 3, 5], &[48, 160, 704, 2208], &[16, 2, 2, 3, 2]);
     let places = starts(&[
@@ -189,18 +189,14 @@ fn swizzles(list: &mut Vec<Probe>) {
     for (swizzle, name, rows) in modes {
         for &row in rows {
             for offset in [0, 128, 512] {
-                let map =
-                    TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
+                let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
                 let starts = [vec![0, 0], vec![8, 3], vec![-8, 30]];
                 let title = format!("u16, swizzle {name}, rows of {row} bytes, {offset} bytes off");
                 list.push(load(&title, Fill::Bits32, map, &starts, offset));
             }
         }
     }
-    let map = TensorMap {
-        swizzle: Swizzle::B128,
-        ..map(TensorType::F32, &[40, 6, 7], &[160, 960], &[32, 4, 3])
-    };
+    let map = TensorMap { swizzle: Swizzle::B128, ..map(TensorType::F32, &[40, 6, 7], &[160, 960], &[32, 4, 3]) };
     list.push(load("f32, swizzle 128B", Fill::F32, map, &[vec![0, 0, 0], vec![16, 4, 5], vec![-4, -2, 3]], 0));
 }
 
@@ -212,10 +208,8 @@ fn steps(list: &mut Vec<Probe>) {
         let starts = [vec![0, 0], vec![4, 3], vec![-4, -5], vec![12, 20], vec![0, 29]];
         list.push(load(&title, Fill::F32, map, &starts, 0));
     }
-    let map = TensorMap {
-        element_strides: vec![1, 2, 3],
-        ..map(TensorType::U16, &[24, 12, 14], &[64, 768], &[16, 3, 4])
-    };
+    let map =
+        TensorMap { element_strides: vec![1, 2, 3], ..map(TensorType::U16, &[24, 12, 14], &[64, 768], &[16, 3, 4]) };
     list.push(load("u16, steps 2 and 3", Fill::Bits32, map, &[vec![0, 0, 0], vec![8, 7, 5], vec![-8, -1, -2]], 0));
 }
 
@@ -274,7 +268,9 @@ fn send(title: &str, fill: Fill, map: TensorMap, start: &[i32], reduction: Optio
 fn stores(list: &mut Vec<Probe>) {
     for element in TYPES {
         let size = (element.bits() / 8) as i32;
-        for (title, byte, row) in [("inside", 32, 4), ("past the end of its rows", 128, 4), ("past the last row", 0, 16)] {
+        for (title, byte, row) in
+            [("inside", 32, 4), ("past the end of its rows", 128, 4), ("past the last row", 0, 16)]
+        {
             let title = format!("{}, {title}", name_of(element));
             list.push(send(&title, fill_of(element), table(element), &[byte / size, row], None));
         }
@@ -292,8 +288,7 @@ fn stores(list: &mut Vec<Probe>) {
         let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
         list.push(send(&format!("u16, swizzle {swizzle:?}"), Fill::Bits32, map, &[8, 3], None));
     }
-    let steps =
-        TensorMap { element_strides: vec![1, 3], ..map(TensorType::F32, &[24, 30], &[112], &[16, 5]) };
+    let steps = TensorMap { element_strides: vec![1, 3], ..map(TensorType::F32, &[24, 30], &[112], &[16, 5]) };
     list.push(send("f32, every 3th row", Fill::F32, steps, &[4, 3], None));
 }
 

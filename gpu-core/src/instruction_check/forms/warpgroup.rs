@@ -47,8 +47,14 @@ struct Variant {
     selector: Option<u32>,
 }
 
-const PLAIN: Variant =
-    Variant { swizzle: 0, a_registers: false, scale_d: true, negate: (1, 1), transpose: (false, false), selector: None };
+const PLAIN: Variant = Variant {
+    swizzle: 0,
+    a_registers: false,
+    scale_d: true,
+    negate: (1, 1),
+    transpose: (false, false),
+    selector: None,
+};
 
 pub fn probes(arch: Arch) -> Vec<Probe> {
     let mut list = Vec::new();
