@@ -1,0 +1,102 @@
+#include "lab.cuh"
+
+// Sum, rung 5: one launch, the same bits every time.
+//
+// Atomic additions arrive in any order, and floating-point addition depends on it: rung 4 may give another last digit in
+// each run, and it needs a y that was set to 0. Here a block writes its total to a place of its own and takes a number;
+// who takes the last number knows that all totals are there, and adds them in the order of the blocks. That costs
+// nothing: the atomic addition was there before. The counter is 0 again at the end, ready for the next launch (launches
+// that use it must not overlap).
+// lockstep: block = BLOCK
+// lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
+#define BLOCK 512
+#define LOADS 4
+#define MAX_BLOCKS 528
+
+__device__ float totals[MAX_BLOCKS];
+__device__ unsigned blocks_done;
+
+// Counts this block, and says how many came before. Release: what this thread wrote is visible to whoever sees the
+// number. Acquire: this thread sees what those before it wrote.
+__device__ unsigned take_number()
+{
+    unsigned number;
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(number) : "l"(&blocks_done) : "memory");
+    return number;
+}
+
+__device__ float warp_sum(float value)
+{
+    for (int distance = WARP_SIZE / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(FULL_MASK, value, distance);
+    }
+    return value;
+}
+
+// What this thread adds: every gridDim.x-th piece of LOADS * BLOCK float4, neighbours for neighbouring threads.
+__device__ float thread_sum(const float* __restrict__ x, int n)
+{
+    const float4* quads = reinterpret_cast<const float4*>(x);
+    const long long count = n / 4;
+    const long long step = (long long)gridDim.x * BLOCK * LOADS;
+    float4 sum[LOADS] = {};
+    for (long long first = (long long)blockIdx.x * BLOCK * LOADS + threadIdx.x; first < count; first += step) {
+        float4 v[LOADS];
+#pragma unroll
+        for (int u = 0; u < LOADS; u++) {
+            const long long i = first + u * BLOCK;
+            v[u] = i < count ? quads[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        }
+#pragma unroll
+        for (int u = 0; u < LOADS; u++) {
+            sum[u].x += v[u].x;
+            sum[u].y += v[u].y;
+            sum[u].z += v[u].z;
+            sum[u].w += v[u].w;
+        }
+    }
+    float total = 0.0f;
+#pragma unroll
+    for (int u = 0; u < LOADS; u++) {
+        total += (sum[u].x + sum[u].y) + (sum[u].z + sum[u].w);
+    }
+    // The last one to three elements, if n is no multiple of 4.
+    const long long tail = 4 * count + threadIdx.x;
+    return blockIdx.x == 0 && tail < n ? total + x[tail] : total;
+}
+
+// The sum over the block, in its first warp.
+__device__ float block_sum(float value)
+{
+    __shared__ float part[BLOCK / WARP_SIZE];
+    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    value = warp_sum(value);
+    if (lane == 0) {
+        part[warp] = value;
+    }
+    __syncthreads();
+    return warp == 0 ? warp_sum(lane < BLOCK / WARP_SIZE ? part[lane] : 0.0f) : 0.0f;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) sum(const float* __restrict__ x, float* __restrict__ y, int n)
+{
+    __shared__ bool is_last;
+    float total = block_sum(thread_sum(x, n));
+    if (threadIdx.x == 0) {
+        totals[blockIdx.x] = total;
+        is_last = take_number() == gridDim.x - 1;
+    }
+    // Also: nobody reads the shared memory of the first block_sum any more.
+    __syncthreads();
+    if (is_last) {
+        total = 0.0f;
+        for (int block = threadIdx.x; block < gridDim.x; block += BLOCK) {
+            total += __ldcg(totals + block);  // from L2: other blocks wrote it
+        }
+        total = block_sum(total);
+        if (threadIdx.x == 0) {
+            *y = total;
+            blocks_done = 0;
+        }
+    }
+}
