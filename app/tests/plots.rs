@@ -33,6 +33,7 @@ fn run(number: u32, median_us: Option<f64>) -> TimedRun {
             copy: None,
             reference: measured.map(|_| stats(3.2)),
             against_reference: None,
+            library: None,
             counters: median_us.is_none().then(|| Counters {
                 warp_instructions: 327_680,
                 global_load: Traffic {
@@ -145,7 +146,7 @@ fn ceilings() -> Ceilings {
         date: "2026-11-20".into(),
         copy_bytes_per_s: 4.1e12,
         fp32_flops: 5.9e13,
-        notes: Vec::new(),
+        ..Ceilings::default()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::address::{self, UnknownDay};
 use crate::error::ContentErrors;
 use crate::files::Files;
+use crate::ladder::Ladder;
 use crate::quiz::Quiz;
 use gpu_core::spec::{Knob, Spec};
 use std::path::Path;
@@ -14,6 +15,8 @@ pub struct Course {
     /// Language of the words as an IETF tag, for example `en`.
     pub language: String,
     pub weeks: Vec<Week>,
+    /// One problem each, from the plainest kernel to the fastest.
+    pub ladders: Vec<Ladder>,
 }
 
 #[derive(Clone, Debug)]

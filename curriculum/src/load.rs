@@ -5,6 +5,7 @@ use crate::course::{Block, Course, Day, Lesson, Link, MathEntry, Reflection, Sta
 use crate::error::{ContentError, ContentErrors, line_of};
 use crate::exercise;
 use crate::files::Files;
+use crate::ladder;
 use crate::lesson;
 use crate::quiz::{self, Quiz};
 use serde::Deserialize;
@@ -107,10 +108,11 @@ pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     }
     // By number and not by name: week10 follows week9.
     weeks.sort_by_key(|week| week.number);
+    let ladders = ladder::all(files, &mut errors);
     orphans(files, &mut errors);
     repeated(&weeks, &mut errors);
     match head {
-        Some(CourseFile { title, language }) if errors.is_empty() => Ok(Course { title, language, weeks }),
+        Some(CourseFile { title, language }) if errors.is_empty() => Ok(Course { title, language, weeks, ladders }),
         _ => Err(ContentErrors(errors)),
     }
 }

@@ -3,6 +3,7 @@
 mod milestones;
 mod point;
 mod probes;
+mod sampled;
 mod stats;
 mod verify;
 
@@ -14,10 +15,12 @@ use crate::cuda::CudaDevice;
 use crate::device::{Device, RunError};
 use crate::job::Event;
 use crate::judge::{self, CheckRequest};
+use crate::library::Library;
 use crate::profile::{bound_by, duration, si};
 use crate::spec::{Resolved, Size, Spec};
 use ptx_emulator::{Counters, LineCounters};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,7 +63,69 @@ pub struct Ceilings {
     pub copy_bytes_per_s: f64,
     /// Fused multiply-add rate in FP32, operations per second.
     pub fp32_flops: f64,
+    /// What else was measured: further bandwidths and rates, latencies.
+    pub more: Vec<Figure>,
+    /// Clock of the multiprocessors while measuring.
+    pub clock_mhz: Option<f64>,
+    /// After measuring, where `nvidia-smi` tells it.
+    pub temperature_c: Option<f64>,
     pub notes: Vec<String>,
+}
+
+/// One measured limit of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Stable name for programs, for example `read_bandwidth`.
+    pub key: String,
+    /// For people.
+    pub name: String,
+    pub value: f64,
+    pub unit: Unit,
+    /// How it was measured, in a few words.
+    pub how: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    BytesPerSecond,
+    OperationsPerSecond,
+    Nanoseconds,
+}
+
+impl Figure {
+    /// The value with its unit, for example `4.25 TB/s`.
+    pub fn text(&self) -> String {
+        match self.unit {
+            Unit::BytesPerSecond => si(self.value, "B/s"),
+            Unit::OperationsPerSecond => si(self.value, "FLOP/s"),
+            Unit::Nanoseconds => duration(self.value),
+        }
+    }
+}
+
+impl Ceilings {
+    /// Every figure, the two that bound all kernels first.
+    pub fn figures(&self) -> Vec<Figure> {
+        let figure = |key: &str, name: &str, value, unit, how: &str| Figure {
+            key: key.to_owned(),
+            name: name.to_owned(),
+            value,
+            unit,
+            how: how.to_owned(),
+        };
+        let copy = "the driver's own copy inside the GPU, bytes read plus bytes written";
+        let fma = "independent chains of multiply-adds in registers";
+        let mut all = vec![
+            figure("copy_bandwidth", "copy", self.copy_bytes_per_s, Unit::BytesPerSecond, copy),
+            figure("fp32", "FP32", self.fp32_flops, Unit::OperationsPerSecond, fma),
+        ];
+        all.extend(self.more.iter().cloned());
+        all
+    }
+
+    pub fn figure(&self, key: &str) -> Option<f64> {
+        self.figures().into_iter().find(|figure| figure.key == key).map(|figure| figure.value)
+    }
 }
 
 /// One size's benchmark.
@@ -81,6 +146,8 @@ pub struct BenchPoint {
     pub copy: Option<Stats>,
     pub reference: Option<Stats>,
     pub against_reference: Option<Compared>,
+    /// The vendor's library at the same work, same buffers, interleaved.
+    pub library: Option<LibraryTime>,
     /// Emulator only.
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
@@ -90,7 +157,20 @@ pub struct BenchPoint {
     pub rejected: Option<String>,
 }
 
+/// What the vendor's library took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LibraryTime {
+    /// For example `cuBLASLt 13.1.0, best of 24 algorithms`.
+    pub name: String,
+    pub stats: Stats,
+}
+
 impl BenchPoint {
+    /// This kernel's speed as a multiple of the library's.
+    pub fn of_library(&self) -> Option<f64> {
+        Some(self.library.as_ref()?.stats.median_ns / self.stats?.median_ns)
+    }
+
     /// This kernel's rate as a share of a device-to-device copy of as many bytes in the same run.
     pub fn of_copy(&self) -> Option<f64> {
         Some(self.copy?.median_ns / self.stats?.median_ns)
@@ -116,11 +196,13 @@ pub struct BenchReport {
 }
 
 /// What is asked of a benchmark beside the spec.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BenchRequest {
     /// None: a fresh one from the operating system.
     pub seed: Option<u64>,
     pub rule: StopRule,
+    /// cuBLASLt's file, when this machine has one.
+    pub library: Option<PathBuf>,
 }
 
 /// Judges a kernel and, when it is right, times it at the spec's benchmark sizes (on a GPU) or counts what it does
@@ -154,7 +236,7 @@ pub fn measure(
         return Ok(report);
     }
     report.points = match device.as_cuda() {
-        Some(gpu) => time(gpu, compiled, reference, spec, seed, request.rule, emit, stop)?,
+        Some(gpu) => time(gpu, compiled, reference, spec, seed, request, emit, stop)?,
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
     report.milestones = reached(&spec.milestones, &report.points);
@@ -195,6 +277,9 @@ fn measure_ceilings(
         date: iso_date(unix_seconds()),
         copy_bytes_per_s,
         fp32_flops,
+        more: Vec::new(),
+        clock_mhz: None,
+        temperature_c: None,
         notes: vec!["copy: the driver's device-to-device copy, bytes read plus bytes written".to_owned()],
     };
     gpu.ceilings = Some(measured.clone());
@@ -208,7 +293,7 @@ fn time(
     reference: Option<&CompileReport>,
     spec: &Spec,
     seed: u64,
-    rule: StopRule,
+    request: &BenchRequest,
     emit: &mut dyn FnMut(Event),
     stop: &AtomicBool,
 ) -> Result<Vec<BenchPoint>, RunError> {
@@ -226,7 +311,18 @@ fn time(
     };
     let clock = probes::ClockProbe::new(gpu)?;
     let uses_matrix_unit = compiled.ptx.contains("mma");
-    let bench = point::Bench { gpu, spec, ceilings: &ceilings, clock: &clock, rule, seed, uses_matrix_unit, stop };
+    let (library, no_library) = open_library(gpu, spec, request.library.as_deref());
+    let bench = point::Bench {
+        gpu,
+        spec,
+        ceilings: &ceilings,
+        clock: &clock,
+        rule: request.rule,
+        seed,
+        uses_matrix_unit,
+        library: library.as_ref(),
+        stop,
+    };
     let mut points = Vec::new();
     for (index, size) in spec.bench.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
@@ -242,7 +338,25 @@ fn time(
             None => bench.point(&own, reference.as_ref())?,
         });
     }
+    if let (Some(reason), Some(last)) = (no_library, points.last_mut()) {
+        last.caveats.push(reason);
+    }
     Ok(points)
+}
+
+/// The library, where there is one for this exercise; or why it is left out.
+fn open_library(gpu: &CudaDevice, spec: &Spec, file: Option<&Path>) -> (Option<Library>, Option<String>) {
+    if !spec.oracle.as_deref().is_some_and(|oracle| oracle.starts_with("matmul")) {
+        return (None, None);
+    }
+    let Some(file) = file else {
+        let reason = "no library to compare with: cuBLASLt was not found (`pip install nvidia-cublas` is enough)";
+        return (None, Some(reason.to_owned()));
+    };
+    match Library::open(gpu, file) {
+        Ok(library) => (Some(library), None),
+        Err(error) => (None, Some(format!("no library to compare with: {error}"))),
+    }
 }
 
 /// A kernel made ready at a size, with its own launch directives.
@@ -280,6 +394,7 @@ fn untimed(case: &Resolved) -> BenchPoint {
         copy: None,
         reference: None,
         against_reference: None,
+        library: None,
         counters: None,
         lines: Vec::new(),
         caveats: Vec::new(),

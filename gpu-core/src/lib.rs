@@ -9,6 +9,7 @@ pub mod emulator_device;
 pub mod instruction_check;
 pub mod job;
 pub mod judge;
+pub mod library;
 pub mod ncu;
 pub mod oracle;
 pub mod profile;

@@ -70,7 +70,11 @@ fn check(gpu: &mut Gpu, compiled: &CompileReport, spec: &Spec) -> Verdict {
 }
 
 fn quick() -> BenchRequest {
-    BenchRequest { seed: None, rule: StopRule { least_seconds: 0.1, most_seconds: 2.0, ..StopRule::default() } }
+    BenchRequest {
+        seed: None,
+        rule: StopRule { least_seconds: 0.1, most_seconds: 2.0, ..StopRule::default() },
+        library: None,
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `lockstep bench`: judge a day's kernel, then time it on a GPU, or count its work on the emulator.
 
 use super::engine::{self, DeviceArgs};
-use super::{Done, Failure, Places, content, json, out, record, report};
+use super::{Done, Failure, Places, ceilings, content, json, ladder, out, record, report};
 use curriculum::store::RunRecord;
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
 use gpu_core::job::{Job, Outcome};
@@ -10,7 +10,17 @@ use serde_json::json as object;
 #[derive(clap::Args)]
 pub struct Args {
     /// Day as `lockstep list` shows it, or short: week1/day4, 1.4
-    day: String,
+    #[arg(required_unless_present = "what")]
+    day: Option<String>,
+    /// Time every rung of a ladder, for example matmul-bf16, beside the vendor's library
+    #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
+    ladder: Option<String>,
+    /// One rung of the ladder: its number or file
+    #[arg(long, value_name = "RUNG", requires = "ladder")]
+    rung: Option<String>,
+    /// Measure what this machine can do at most: bandwidths, arithmetic rates, latencies
+    #[arg(long, group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
+    ceilings: bool,
     /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
     #[arg(long, value_name = "FILE")]
     kernel: Option<String>,
@@ -25,8 +35,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
+    if args.ceilings {
+        return ceilings::run(&args.device, args.json, places);
+    }
+    if let Some(name) = &args.ladder {
+        let request = ladder::Request { name, rung: args.rung.as_deref(), device: &args.device, json: args.json };
+        return ladder::run(&request, places);
+    }
     let course = content::course(places)?;
-    let (day, exercise) = content::exercise(&course, &args.day, args.exercise.as_deref())?;
+    let day = args.day.as_deref().unwrap_or_default();
+    let (day, exercise) = content::exercise(&course, day, args.exercise.as_deref())?;
     let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
     let rival = content::text(&exercise.reference);
     let target = args.device.target(places)?;
@@ -145,6 +163,9 @@ fn point_text(point: &BenchPoint) -> String {
             Some(Compared::Inconclusive) | None => "inconclusive",
         };
         row("the reference", format!("{}: {compared}", spread(reference)));
+    }
+    if let (Some(library), Some(ratio)) = (&point.library, point.of_library()) {
+        row("the library", format!("{}: {}; yours has {ratio:.3} of its speed", library.name, spread(&library.stats)));
     }
     if let Some(Timing::Modelled { low_ns, high_ns, bound_by }) = &point.timing {
         row(

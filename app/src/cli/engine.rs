@@ -3,7 +3,7 @@
 use super::{Failure, Places, out, report, usage};
 use crate::ready::Item;
 use curriculum::store::Remote;
-use gpu_core::bench::BenchReport;
+use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
 use gpu_core::compile::options::Arch;
 use gpu_core::device::{DeviceChoice, DeviceInfo};
@@ -113,6 +113,7 @@ pub struct Answer {
     pub bench: Option<BenchReport>,
     pub ran: Option<RunReport>,
     pub devices: Option<Vec<DeviceInfo>>,
+    pub ceilings: Option<Ceilings>,
     pub console: String,
     /// The compiler does not know the architecture that was asked for: wrong usage, not a wrong kernel.
     arch_unknown: bool,
@@ -180,6 +181,7 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
         bench: None,
         ran: None,
         devices: None,
+        ceilings: None,
         console: String::new(),
         arch_unknown: false,
     };
@@ -200,7 +202,8 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
         }
         match event {
             Event::Progress { what, done, total } if show => out::transient(&progress_line(&what, done, total)),
-            Event::Progress { .. } | Event::Case(_) | Event::Ceilings(_) => {}
+            Event::Progress { .. } | Event::Case(_) => {}
+            Event::Ceilings(measured) => answer.ceilings = Some(*measured),
             Event::Devices(list) => answer.devices = Some(list),
             Event::Compiled(report) => answer.compiled = Some(*report),
             Event::Console(text) => {

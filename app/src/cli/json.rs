@@ -5,7 +5,7 @@ use super::report::class_name;
 use crate::ready::{Item, State};
 use curriculum::store::Remote;
 use curriculum::{Course, Status};
-use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
+use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, Stats, Timing, Unit};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
 use gpu_core::emulator::{Class, Counters, Fault, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic};
@@ -290,6 +290,8 @@ fn point(p: &BenchPoint) -> Value {
             Compared::Slower => "slower",
             Compared::Inconclusive => "inconclusive",
         }),
+        "library": p.library.as_ref().map(|library| json!({ "name": library.name, "stats": stats(&library.stats) })),
+        "of_library": p.of_library(),
         "counters": p.counters.as_ref().map(counters),
         "lines": lines(&p.lines),
         "caveats": p.caveats,
@@ -309,6 +311,25 @@ pub fn bench(b: &BenchReport) -> Value {
         "milestones": b.milestones.iter().map(milestone).collect::<Value>(),
         "summary": b.summary,
         "when_unix_s": b.when_unix_s,
+    })
+}
+
+pub fn ceilings(c: &Ceilings) -> Value {
+    json!({
+        "device": c.device,
+        "driver": c.driver,
+        "date": c.date,
+        "clock_mhz": c.clock_mhz,
+        "temperature_c": c.temperature_c,
+        "figures": c.figures().iter().map(|figure| {
+            let unit = match figure.unit {
+                Unit::BytesPerSecond => "B/s",
+                Unit::OperationsPerSecond => "FLOP/s",
+                Unit::Nanoseconds => "ns",
+            };
+            json!({ "key": figure.key, "name": figure.name, "value": figure.value, "unit": unit, "how": figure.how })
+        }).collect::<Value>(),
+        "notes": c.notes,
     })
 }
 

@@ -4,6 +4,7 @@
 //! 130 stopped by Ctrl-C. `--json` writes one object per command, described in `app/JSON.md`.
 
 mod bench;
+mod ceilings;
 mod check;
 mod compile;
 mod content;
@@ -13,6 +14,7 @@ mod doctor;
 mod engine;
 mod exec;
 mod json;
+mod ladder;
 mod list;
 mod measure;
 mod out;

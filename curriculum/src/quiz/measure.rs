@@ -203,6 +203,7 @@ mod tests {
             copy: None,
             reference: None,
             against_reference: None,
+            library: None,
             counters: Some(counters),
             lines: Vec::new(),
             caveats: Vec::new(),

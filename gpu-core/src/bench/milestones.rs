@@ -124,6 +124,7 @@ mod tests {
             copy: None,
             reference: None,
             against_reference: None,
+            library: None,
             counters: None,
             lines: Vec::new(),
             caveats: Vec::new(),

@@ -3,11 +3,12 @@
 use super::probes::ClockProbe;
 use super::stats::{Ended, StopRule, compare};
 use super::verify::{self, Verified};
-use super::{BenchPoint, Ceilings, Stats, Timing};
+use super::{BenchPoint, Ceilings, LibraryTime, Stats, Timing};
 use crate::cuda::{CudaDevice, DeviceMemory, Event, Function, Graph, GuardedBuffer, Stream, tensor_map};
 use crate::device::{Corruption, Device, RunError};
 use crate::emulator_device::pack;
 use crate::judge::inputs;
+use crate::library::{Library, Prepared, Product};
 use crate::profile::{Floor, Peaks, bound_by, time_at_ceiling_ns};
 use crate::spec::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role, Spec};
 use std::sync::atomic::AtomicBool;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Untimed launches before the first sample, until clocks and caches have settled.
 const WARM_UP: Duration = Duration::from_millis(25);
 /// One round of launches may take this long.
-const ROUND_LIMIT: Duration = Duration::from_secs(10);
+pub const ROUND_LIMIT: Duration = Duration::from_secs(10);
 /// Below this a single launch is mostly the launch itself, and a graph of many is timed instead.
 const SHORT_NS: f64 = 20_000.0;
 /// A graph's length in time, and its bounds in launches.
@@ -46,6 +47,7 @@ pub struct Bench<'a> {
     pub seed: u64,
     /// The kernel uses tensor cores, which the FP32 ceiling does not bound.
     pub uses_matrix_unit: bool,
+    pub library: Option<&'a Library>,
     pub stop: &'a AtomicBool,
 }
 
@@ -69,13 +71,34 @@ impl Bench<'_> {
             None => Ok(()),
         };
         let copy_queue = || copy.queue(&self.gpu.stream);
+        let product = self.spec.oracle.as_deref().and_then(|oracle| Product::of(oracle, case));
+        let library = match (self.library, &product) {
+            (Some(library), Some(product)) => {
+                let addresses = product.operands.map(|index| buffers.address(index));
+                Prepared::new(library, self.gpu, product, addresses, self.stop)?
+            }
+            _ => None,
+        };
+        let library_queue = || library.as_ref().map_or(Ok(()), |library| library.queue(self.gpu));
         let mut subjects: Vec<&dyn Fn() -> Result<(), RunError>> = vec![&own_queue, &copy_queue];
         if reference.is_some() {
             subjects.push(&reference_queue);
         }
-        let sampled = self.sample(&subjects)?;
-        let verified = verify::after_timing(self, own, reference, &buffers)?;
-        Ok(self.report(case, sampled, verified, reference.is_some()))
+        if library.is_some() {
+            subjects.push(&library_queue);
+        }
+        let mut sampled = self.sample(&subjects)?;
+        let library_samples = library.as_ref().and_then(|_| sampled.samples.pop());
+        let (verified, library_is_wrong) =
+            verify::after_timing(self, own, reference, &buffers, product.as_ref(), library.as_ref())?;
+        let mut point = self.report(case, sampled, verified, reference.is_some());
+        if let (Some(library), Some(stats)) = (&library, library_samples.and_then(|samples| Stats::of(&samples))) {
+            match library_is_wrong {
+                None => point.library = Some(LibraryTime { name: library.name(), stats }),
+                Some(reason) => point.caveats.push(format!("the library's result is not used: {reason}")),
+            }
+        }
+        Ok(point)
     }
 
     /// Interleaved samples of all subjects: what disturbs one disturbs its neighbours too.
@@ -182,6 +205,7 @@ impl Bench<'_> {
             copy,
             reference,
             against_reference: against_reference.filter(|_| rejected.is_none()),
+            library: None,
             counters: None,
             lines: Vec::new(),
             caveats,
@@ -273,6 +297,21 @@ impl Buffers {
             }
         }
         Ok(())
+    }
+
+    /// Where a buffer lies on the GPU; 0 for what is no buffer.
+    pub fn address(&self, index: usize) -> u64 {
+        self.memory[index].as_ref().map_or(0, GuardedBuffer::address)
+    }
+
+    /// The values that [`refill`](Self::refill) repeats over an input.
+    pub fn one_period(&self, case: &Resolved, index: usize, seed: u64) -> Vec<f64> {
+        match &case.params[index] {
+            ResolvedParam::Buffer(buffer) => {
+                buffer.dtype.decode_all(&inputs::fill(&one_period(buffer), seed.wrapping_add(index as u64)))
+            }
+            ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => Vec::new(),
+        }
     }
 
     /// Writes whole inputs, made elsewhere.

@@ -1,11 +1,14 @@
 //! After timing the output is checked once more, with inputs that the kernel has never seen: a kernel that
 //! remembers its last answer is fast and wrong.
 
-use super::point::{Bench, Buffers, Kernel, launch_once};
+use super::point::{Bench, Buffers, Kernel, ROUND_LIMIT, launch_once};
+use super::sampled;
 use crate::device::{Argument, RunError};
 use crate::judge::{self, compare, explain};
+use crate::library::{Prepared, Product};
 use crate::oracle;
 use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
+use std::time::Instant;
 
 /// Sizes up to this many elements, and this many operations, are checked against the oracle; it takes about a
 /// second.
@@ -26,12 +29,31 @@ pub fn after_timing(
     own: &Kernel<'_>,
     reference: Option<&Kernel<'_>>,
     buffers: &Buffers,
-) -> Result<Verified, RunError> {
+    product: Option<&Product>,
+    library: Option<&Prepared<'_>>,
+) -> Result<(Verified, Option<String>), RunError> {
     let seed = bench.seed.wrapping_add(1);
+    let library_is_wrong = match (product, library) {
+        (Some(product), Some(library)) => {
+            buffers.refill(&own.case, seed)?;
+            library.queue(bench.gpu)?;
+            bench.gpu.stream.wait(Instant::now() + ROUND_LIMIT, bench.stop)?;
+            sampled::first_wrong(bench, &own.case, buffers, product, seed)?
+        }
+        _ => None,
+    };
     let elements: u64 = own.case.buffers().map(|buffer| buffer.elements).sum();
     let by_oracle = elements <= ORACLE_ELEMENTS && own.case.flops <= ORACLE_FLOPS;
     let mut verified = match (bench.spec.oracle.as_deref().and_then(oracle::find), reference) {
         (Some(oracle), _) if by_oracle => against_oracle(bench, oracle, own, buffers, seed)?,
+        _ if product.is_some() => {
+            buffers.refill(&own.case, seed)?;
+            launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+            let product = product.into_iter();
+            let wrong = product.map(|product| sampled::first_wrong(bench, &own.case, buffers, product, seed));
+            let rejected = wrong.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next();
+            Verified { rejected: rejected.map(|wrong| format!("wrong after timing: {wrong}")), caveat: None }
+        }
         (_, Some(reference)) => against_reference(bench, own, reference, buffers, seed)?,
         _ => Verified {
             caveat: Some(
@@ -44,7 +66,7 @@ pub fn after_timing(
         let shapes: Vec<&ResolvedBuffer> = own.case.buffers().collect();
         verified.rejected = Some(explain::corruption_sentence(&hit, &shapes));
     }
-    Ok(verified)
+    Ok((verified, library_is_wrong))
 }
 
 fn against_oracle(

@@ -396,5 +396,8 @@ fn python_site_packages() -> Vec<PathBuf> {
     Vec::new()
 }
 
+mod cublas;
+pub use cublas::{CUBLAS_VARIABLE, cublas_lt};
+
 #[cfg(test)]
 mod tests;

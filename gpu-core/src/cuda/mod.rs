@@ -7,6 +7,7 @@ mod module;
 mod stream;
 pub(crate) mod tensor_map;
 
+pub(crate) use driver::is_abandoned;
 pub use driver::sticky_cause;
 pub(crate) use memory::{DeviceMemory, GuardedBuffer};
 pub(crate) use module::{Function, Module};

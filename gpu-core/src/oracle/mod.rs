@@ -9,6 +9,7 @@ mod embedding;
 mod execution_probe;
 mod gather;
 mod matmul;
+mod matmul_bt;
 mod matrix_add;
 mod normalise;
 mod one_hot;
@@ -19,13 +20,14 @@ mod transpose;
 mod vector_add;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 14] = [
+pub static ORACLES: [&Oracle; 15] = [
     &copy::ORACLE,
     &dot::ORACLE,
     &embedding::ORACLE,
     &execution_probe::ORACLE,
     &gather::ORACLE,
     &matmul::ORACLE,
+    &matmul_bt::ORACLE,
     &matrix_add::ORACLE,
     &normalise::ORACLE,
     &one_hot::ORACLE,
@@ -235,6 +237,13 @@ mod tests {
             (
                 "matmul",
                 vec![m23(), (vec![3, 2], vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0])],
+                vec![],
+                vec![2, 2],
+                vec![4.0, 5.0, 10.0, 11.0],
+            ),
+            (
+                "matmul_bt",
+                vec![m23(), (vec![2, 3], vec![1.0, 0.0, 1.0, 0.0, 1.0, 1.0])],
                 vec![],
                 vec![2, 2],
                 vec![4.0, 5.0, 10.0, 11.0],

@@ -33,8 +33,8 @@ impl Opened {
                 let request = CheckRequest { seed, trace };
                 Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
             }
-            Task::Bench { compiled, reference, spec, seed } => {
-                let request = BenchRequest { seed, ..BenchRequest::default() };
+            Task::Bench { compiled, reference, spec, seed, library } => {
+                let request = BenchRequest { seed, library, ..BenchRequest::default() };
                 let report = bench::measure(device, &compiled, reference.as_ref(), &spec, &request, emit, stop)?;
                 Event::Bench(Box::new(report))
             }

@@ -7,10 +7,11 @@ use super::pool::Pool;
 use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::compile::options::Arch;
-use crate::compile::{CompileReport, signature};
+use crate::compile::{CompileReport, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
 use crate::spec::{Spec, launch_directives};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
@@ -129,7 +130,8 @@ impl Lane {
                     }
                     None => None,
                 };
-                (Task::Bench { compiled, reference, spec: *spec, seed }, limits.bench_time, ms)
+                let library = self.library();
+                (Task::Bench { compiled, reference, spec: *spec, seed, library }, limits.bench_time, ms)
             }
             Job::Ceilings { .. } => {
                 self.open(stop)?;
@@ -140,6 +142,15 @@ impl Lane {
             }
         };
         self.run(id, task, time, stop, compile_ms, submitted)
+    }
+
+    /// cuBLASLt on this machine, for a GPU to compare with.
+    fn library(&self) -> Option<PathBuf> {
+        if self.choice == DeviceChoice::Emulator {
+            return None;
+        }
+        let compiler = self.shared.toolchain().ok().map(|toolchain| toolchain.nvrtc);
+        locate::cublas_lt(compiler.as_deref(), &self.shared.config.data_dir)
     }
 
     /// Compiles for this device. `own` for the learner's kernel, whose report goes out.

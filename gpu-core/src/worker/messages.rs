@@ -136,9 +136,26 @@ pub enum ToDevice {
 /// Work for an open device.
 #[derive(Serialize, Deserialize)]
 pub enum Task {
-    Check { compiled: CompileReport, spec: Spec, seed: Option<u64>, trace: Option<TraceRequest> },
-    Bench { compiled: CompileReport, reference: Option<CompileReport>, spec: Spec, seed: Option<u64> },
-    Run { compiled: CompileReport, spec: Spec, seed: Option<u64>, trace: Option<TraceRequest> },
+    Check {
+        compiled: CompileReport,
+        spec: Spec,
+        seed: Option<u64>,
+        trace: Option<TraceRequest>,
+    },
+    Bench {
+        compiled: CompileReport,
+        reference: Option<CompileReport>,
+        spec: Spec,
+        seed: Option<u64>,
+        /// cuBLASLt's file on this machine.
+        library: Option<PathBuf>,
+    },
+    Run {
+        compiled: CompileReport,
+        spec: Spec,
+        seed: Option<u64>,
+        trace: Option<TraceRequest>,
+    },
     Ceilings,
 }
 

@@ -138,6 +138,7 @@ fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
                 copy: None,
                 reference: None,
                 against_reference: None,
+                library: None,
                 counters: point.counters,
                 lines: Vec::new(),
                 caveats: Vec::new(),

@@ -1,0 +1,205 @@
+//! `lockstep bench --ladder NAME`: every rung of a ladder judged and timed, beside the vendor's library where there is
+//! one for the problem.
+
+use super::engine::{self, DeviceArgs};
+use super::{Done, Failure, Places, content, json, out, usage};
+use curriculum::{Ladder, LadderRung};
+use gpu_core::bench::BenchReport;
+use gpu_core::job::{Job, Outcome, Source};
+use serde_json::{Value, json as object};
+
+pub struct Request<'a> {
+    pub name: &'a str,
+    /// One rung only.
+    pub rung: Option<&'a str>,
+    pub device: &'a DeviceArgs,
+    pub json: bool,
+}
+
+/// What became of one rung.
+struct Climbed<'l> {
+    rung: &'l LadderRung,
+    outcome: Outcome,
+    message: Option<String>,
+    compile_ms: Option<f64>,
+    from_cache: bool,
+    registers: Option<u32>,
+    spilled_bytes: Option<u32>,
+    failed: Option<String>,
+    bench: Option<BenchReport>,
+}
+
+impl Climbed<'_> {
+    fn is_sound(&self) -> bool {
+        self.bench
+            .as_ref()
+            .is_some_and(|bench| bench.passed_check && bench.points.iter().all(|point| point.rejected.is_none()))
+    }
+
+    /// Of a size by name, in nanoseconds.
+    fn median_ns(&self, point: &str) -> Option<f64> {
+        let points = &self.bench.as_ref()?.points;
+        Some(points.iter().find(|known| known.name == point)?.stats?.median_ns)
+    }
+
+    /// Speed as multiples of the library's, one a size.
+    fn of_library(&self) -> Vec<f64> {
+        self.bench.iter().flat_map(|bench| &bench.points).filter_map(gpu_core::bench::BenchPoint::of_library).collect()
+    }
+}
+
+pub fn run(request: &Request<'_>, places: &Places) -> Done {
+    let course = content::course(places)?;
+    let ladder = course.ladders.iter().find(|ladder| ladder.name == request.name).ok_or_else(|| {
+        let names: Vec<&str> = course.ladders.iter().map(|ladder| ladder.name.as_str()).collect();
+        usage(format!("there is no ladder `{}`; there are {}", request.name, names.join(", ")))
+    })?;
+    let rungs: Vec<&LadderRung> = match request.rung {
+        None => ladder.rungs.iter().collect(),
+        Some(text) => vec![ladder.rung(text).ok_or_else(|| {
+            let files: Vec<&str> = ladder.rungs.iter().map(|rung| rung.file.as_str()).collect();
+            usage(format!("`{text}` is no rung of {}; they are {}", ladder.name, files.join(", ")))
+        })?],
+    };
+    let target = request.device.target(places)?;
+    let style = out::Style::stdout();
+    if !request.json {
+        out::print(&format!("{}  {}\ndevice  {}\n\n", style.bold(&ladder.name), ladder.title, target.shown));
+    }
+    let lab = engine::start(places, &target);
+    let mut climbed: Vec<Climbed<'_>> = Vec::new();
+    for rung in rungs {
+        let source =
+            Source { name: rung.file.clone(), text: rung.source.clone(), headers: Vec::new(), options: Vec::new() };
+        let job = Job::Bench {
+            source,
+            spec: Box::new(rung.spec.clone()),
+            device: target.choice.clone(),
+            arch: request.device.arch()?,
+            seed: request.device.seed,
+            reference: None,
+        };
+        let answer = engine::run_in(&lab, job, !request.json)?;
+        let verdict = answer.verdict.as_ref().filter(|verdict| !verdict.passed);
+        let errors = answer.compiled.as_ref().filter(|compiled| !compiled.succeeded);
+        let failed = verdict
+            .map(|verdict| verdict.summary.clone())
+            .or_else(|| errors.and_then(|compiled| compiled.diagnostics.first()).map(|first| first.message.clone()));
+        let resources = answer
+            .compiled
+            .as_ref()
+            .and_then(|compiled| compiled.kernels.iter().find(|kernel| kernel.name == rung.spec.entry));
+        let now = Climbed {
+            rung,
+            message: answer.message().map(str::to_owned),
+            compile_ms: answer.compiled.as_ref().map(|compiled| compiled.compile_ms),
+            from_cache: answer.compiled.as_ref().is_some_and(|compiled| compiled.from_cache),
+            registers: resources.map(|kernel| kernel.registers),
+            spilled_bytes: resources.map(|kernel| kernel.spill_store_bytes + kernel.spill_load_bytes),
+            failed,
+            bench: answer.bench.clone(),
+            outcome: answer.outcome,
+        };
+        if !request.json {
+            out::print(&rung_text(&now, climbed.last(), style));
+        }
+        let stopped = now.outcome == Outcome::Stopped;
+        climbed.push(now);
+        if stopped {
+            return Err(Failure::Interrupted);
+        }
+    }
+    if request.json {
+        out::json(&json::envelope("ladder", ladder_json(ladder, &request.device.device, &climbed)));
+    }
+    match climbed.iter().all(Climbed::is_sound) {
+        true => Ok(()),
+        false => Err(Failure::Kernel),
+    }
+}
+
+fn rung_text(now: &Climbed<'_>, before: Option<&Climbed<'_>>, style: out::Style) -> String {
+    let mut text = format!("{}  {}\n  {}\n", style.bold(&now.rung.file), now.rung.title, now.rung.change);
+    if let Some(why) = now.message.as_ref().or(now.failed.as_ref()) {
+        return text + &format!("  {} {why}\n\n", style.red("failed:"));
+    }
+    let mut rows = Vec::new();
+    for point in now.bench.iter().flat_map(|bench| &bench.points) {
+        let Some(stats) = &point.stats else {
+            rows.push(vec![point.name.clone(), point.rejected.clone().unwrap_or_else(|| "no time here".to_owned())]);
+            continue;
+        };
+        let mut cells = vec![
+            point.name.clone(),
+            out::nanoseconds(stats.median_ns),
+            format!("±{:.1}%", 100.0 * stats.spread()),
+            format!("{:.1} GFLOP/s", point.flops / stats.median_ns),
+            format!("{:.0} GB/s", point.bytes / stats.median_ns),
+        ];
+        if let (Some(library), Some(ratio)) = (&point.library, point.of_library()) {
+            cells.push(format!("{ratio:.3} of {}", library.name));
+        } else if let Some(ratio) = point.of_copy() {
+            cells.push(format!("{ratio:.3} of a copy of as many bytes"));
+        }
+        if let Some(gain) = before.and_then(|before| Some(before.median_ns(&point.name)? / stats.median_ns)) {
+            cells.push(format!("{gain:.2}x the rung before"));
+        }
+        if let Some(why) = &point.rejected {
+            cells.push(format!("{} {why}", style.red("rejected:")));
+        }
+        rows.push(cells);
+    }
+    text += &out::table(&[out::Align::Left, out::Align::Right, out::Align::Left, out::Align::Right], &rows);
+    text.push('\n');
+    text
+}
+
+fn ladder_json(ladder: &Ladder, device: &str, climbed: &[Climbed<'_>]) -> Value {
+    let mut rungs = Vec::new();
+    for (index, now) in climbed.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &climbed[before]);
+        let gains: serde_json::Map<String, Value> = now
+            .bench
+            .iter()
+            .flat_map(|bench| &bench.points)
+            .filter_map(|point| {
+                let gain = before?.median_ns(&point.name)? / point.stats?.median_ns;
+                Some((point.name.clone(), gain.into()))
+            })
+            .collect();
+        rungs.push(object!({
+            "file": now.rung.file,
+            "title": now.rung.title,
+            "change": now.rung.change,
+            "slower_because": now.rung.slower_because,
+            "outcome": json::outcome(&now.outcome),
+            "message": now.message.as_ref().or(now.failed.as_ref()),
+            "compile_ms": now.compile_ms,
+            "compile_from_cache": now.from_cache,
+            "registers": now.registers,
+            "spilled_bytes": now.spilled_bytes,
+            "times_the_rung_before": gains,
+            "of_library_geomean": geomean(&now.of_library()),
+            "of_library_least": now.of_library().into_iter().reduce(f64::min),
+            "bench": now.bench.as_ref().map(json::bench),
+        }));
+    }
+    object!({ "ladder": ladder.name, "title": ladder.title, "device": device, "rungs": rungs })
+}
+
+/// None of no values.
+fn geomean(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().map(|value| value.ln()).sum();
+    (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::geomean;
+
+    #[test]
+    fn a_geomean_is_the_root_of_the_product() {
+        assert_eq!(geomean(&[]), None);
+        assert!(geomean(&[2.0, 8.0]).is_some_and(|mean| (mean - 4.0).abs() < 1e-12));
+    }
+}

@@ -1,0 +1,211 @@
+//! A ladder: one problem solved by a row of kernels, from the plainest to the fastest, each with one change against
+//! the one before. `kernels/ladders/<name>/ladder.toml` says what all share (`[base]`, written like an
+//! `exercise.toml`) and what each rung changes of it.
+
+use crate::error::ContentError;
+use crate::files::Files;
+use crate::lesson::without_anchors;
+use gpu_core::spec::Spec;
+use serde::Deserialize;
+
+const FOLDER: &str = "kernels/ladders";
+
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    /// Name of its folder, for example `matmul-bf16`.
+    pub name: String,
+    pub title: String,
+    /// One or two sentences.
+    pub summary: String,
+    /// In climbing order.
+    pub rungs: Vec<LadderRung>,
+}
+
+#[derive(Clone, Debug)]
+pub struct LadderRung {
+    /// File name, for example `03-tiled.cu`.
+    pub file: String,
+    pub title: String,
+    /// What is different from the rung before, one sentence.
+    pub change: String,
+    /// Why it may be slower than the rung before, where it is.
+    pub slower_because: Option<String>,
+    pub source: String,
+    pub spec: Spec,
+}
+
+impl Ladder {
+    /// The rung that `text` names: its number from 1, its file, or the file's name without number or ending.
+    pub fn rung(&self, text: &str) -> Option<&LadderRung> {
+        let bare = text.strip_suffix(".cu").unwrap_or(text);
+        let by_number = bare.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        by_number.and_then(|index| self.rungs.get(index)).or_else(|| {
+            self.rungs.iter().find(|rung| {
+                let stem = rung.file.strip_suffix(".cu").unwrap_or(&rung.file);
+                stem == bare || stem.split_once('-').is_some_and(|(_, name)| name == bare)
+            })
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LadderFile {
+    title: String,
+    summary: String,
+    base: toml::Table,
+    rung: Vec<RungFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RungFile {
+    file: String,
+    title: String,
+    change: String,
+    slower_because: Option<String>,
+    /// Keys of `[base]` that this rung replaces, each as a whole.
+    #[serde(default)]
+    spec: toml::Table,
+}
+
+/// Every ladder, by name.
+pub(crate) fn all(files: &Files, errors: &mut Vec<ContentError>) -> Vec<Ladder> {
+    files.folders(FOLDER).into_iter().filter_map(|name| ladder(files, name, errors)).collect()
+}
+
+fn ladder(files: &Files, name: &str, errors: &mut Vec<ContentError>) -> Option<Ladder> {
+    let folder = format!("{FOLDER}/{name}");
+    let path = format!("{folder}/ladder.toml");
+    let Some(text) = files.text(&path) else {
+        errors.push(ContentError::new(path, 0, "this file to exist"));
+        return None;
+    };
+    let file: LadderFile = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => {
+            errors.push(ContentError::from_toml(&path, text, &error));
+            return None;
+        }
+    };
+    let listed: Vec<&str> = file.rung.iter().map(|rung| rung.file.as_str()).collect();
+    for (stray, _) in files.below(&folder) {
+        if stray.ends_with(".cu") && !listed.contains(&stray) {
+            errors.push(ContentError::new(format!("{folder}/{stray}"), 0, "a `[[rung]]` of ladder.toml that names it"));
+        }
+    }
+    let mut rungs = Vec::new();
+    for rung in file.rung {
+        rungs.extend(read_rung(files, &folder, &path, text, &file.base, rung, errors));
+    }
+    Some(Ladder { name: name.to_owned(), title: file.title, summary: file.summary, rungs })
+}
+
+fn read_rung(
+    files: &Files,
+    folder: &str,
+    path: &str,
+    text: &str,
+    base: &toml::Table,
+    rung: RungFile,
+    errors: &mut Vec<ContentError>,
+) -> Option<LadderRung> {
+    let line = crate::load::line_with(text, &rung.file);
+    let Some(source) = files.text(&format!("{folder}/{}", rung.file)) else {
+        errors.push(ContentError::new(path, line, format!("an existing file `{}`", rung.file)));
+        return None;
+    };
+    let mut merged = base.clone();
+    merged.insert("title".to_owned(), rung.title.clone().into());
+    merged.extend(rung.spec);
+    let spec = toml::to_string(&merged).map_err(|error| error.to_string()).and_then(|text| {
+        // The merged text has lines of its own, so a problem is told by its key.
+        Spec::parse(&text, path).map_err(|error| {
+            let problems = error.problems.iter();
+            let told = problems.map(|p| format!("{} for `{}` (found {})", p.expected, p.key, p.found));
+            told.collect::<Vec<_>>().join("; ")
+        })
+    });
+    match spec {
+        Ok(spec) => Some(LadderRung {
+            file: rung.file,
+            title: rung.title,
+            change: rung.change,
+            slower_because: rung.slower_because,
+            source: without_anchors(source),
+            spec,
+        }),
+        Err(problem) => {
+            errors.push(ContentError::new(path, line, format!("in the rung {}: {problem}", rung.file)));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = r#"
+title = "Copy"
+summary = "One copy."
+[base]
+entry = "copy"
+oracle = "copy"
+param = [
+  { name = "x", dtype = "f32", shape = ["n"] },
+  { name = "y", dtype = "f32", shape = ["n"], role = "out" },
+]
+[base.launch]
+grid = ["n"]
+block = [1]
+[base.tolerance]
+absolute = 0.0
+relative = 0.0
+reason = "A copy is exact."
+[base.sizes]
+check = [{ n = 5 }]
+"#;
+
+    fn read(rungs: &str) -> (Vec<Ladder>, Vec<String>) {
+        let files = Files::from_texts([
+            ("kernels/ladders/copy/ladder.toml", format!("{HEAD}{rungs}")),
+            ("kernels/ladders/copy/01-plain.cu", "// plain".to_owned()),
+            ("kernels/ladders/copy/02-wide.cu", "// wide".to_owned()),
+        ]);
+        let mut errors = Vec::new();
+        let ladders = all(&files, &mut errors);
+        (ladders, errors.iter().map(ToString::to_string).collect())
+    }
+
+    const PLAIN: &str = "[[rung]]\nfile = \"01-plain.cu\"\ntitle = \"Plain\"\nchange = \"The first.\"\n";
+    const WIDE: &str = "[[rung]]\nfile = \"02-wide.cu\"\ntitle = \"Wide\"\nchange = \"Wider.\"\n\
+                        [rung.spec]\nentry = \"wide\"\nlaunch = { grid = [\"ceil_div(n, 4)\"], block = [32] }\n";
+
+    #[test]
+    fn a_rung_replaces_keys_of_the_base() {
+        let (ladders, errors) = read(&format!("{PLAIN}{WIDE}"));
+        assert_eq!(errors, Vec::<String>::new());
+        let [ladder] = ladders.as_slice() else { panic!("{ladders:?}") };
+        assert_eq!(ladder.rungs[0].spec.entry, "copy");
+        assert_eq!(ladder.rungs[1].spec.entry, "wide");
+        assert_eq!(ladder.rungs[1].spec.launch.block[0].0, "32");
+        assert_eq!(ladder.rungs[1].spec.oracle.as_deref(), Some("copy"));
+        for name in ["2", "02-wide", "02-wide.cu", "wide"] {
+            assert_eq!(ladder.rung(name).map(|rung| rung.title.as_str()), Some("Wide"), "{name}");
+        }
+        assert!(ladder.rung("0").is_none() && ladder.rung("3").is_none() && ladder.rung("w").is_none());
+    }
+
+    #[test]
+    fn problems_are_all_told() {
+        let (_, errors) = read(PLAIN);
+        assert!(errors[0].contains("02-wide.cu") && errors[0].contains("names it"), "{errors:?}");
+        let (_, errors) = read(&format!("{PLAIN}{}", WIDE.replace("02-wide", "03-gone")));
+        assert!(errors.iter().any(|error| error.contains("an existing file `03-gone.cu`")), "{errors:?}");
+        let (_, errors) = read(&format!("{PLAIN}{}", WIDE.replace("\"wide\"", "\"no name\"")));
+        assert!(errors[0].contains("02-wide.cu") && errors[0].contains("entry"), "{errors:?}");
+        let (_, errors) = read(&format!("{PLAIN}{}", WIDE.replace("change", "chance")));
+        assert!(errors[0].contains("valid TOML"), "{errors:?}");
+    }
+}
