@@ -97,12 +97,16 @@ fn one(milestone: &Milestone, points: &[&BenchPoint]) -> Reached {
     Reached { name: milestone.name.clone(), reached: (!parts.is_empty()).then_some(all), because }
 }
 
-/// Four digits are enough to compare.
+/// Enough digits to compare with shares such as 1/16 and 1/64.
 fn short(value: f64) -> String {
     if value == value.trunc() {
         return format!("{value}");
     }
-    let digits = if value < 0.1 { 4 } else { 2 };
+    let digits = match value {
+        small if small < 0.1 => 5,
+        share if share < 1.0 => 4,
+        _ => 2,
+    };
     format!("{value:.digits$}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
