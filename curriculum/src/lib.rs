@@ -12,6 +12,7 @@ mod lesson;
 mod load;
 pub mod quiz;
 pub mod review;
+pub mod search;
 pub mod store;
 
 pub use address::{UnknownDay, is_slug};
