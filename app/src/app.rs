@@ -1,13 +1,12 @@
 //! The window: eframe glue that drains events, then draws.
 
 use crate::command::Command;
+use crate::dock::Dock;
 use crate::effect::{Effect, Update};
 use crate::lab::{Engine, Labs};
 use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
-use crate::state::{
-    Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, ResultTab, State, ToastKind, View, WorkTab,
-};
+use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, State, ToastKind, View};
 use crate::{paths, ready, theme};
 use curriculum::review::Date;
 use curriculum::store::{Store, StoreError, ThemeChoice};
@@ -140,14 +139,12 @@ impl App {
             view: View {
                 day: None,
                 step: Step::Challenge,
-                work: WorkTab::Editor,
-                result: ResultTab::Verdict,
                 visualization: None,
-                course_shown: true,
-                lesson_shown: true,
-                // The first run opens it; until then the kernel has the room.
-                results_shown: false,
-                focus: (Pane::Work, 0),
+                dock: store
+                    .window()
+                    .and_then(|text| serde_json::from_str(&text).ok())
+                    .map_or_else(Dock::default, Dock::new),
+                focus: (Pane::Editor, 0),
             },
             desks: BTreeMap::new(),
             desk: None,
@@ -252,6 +249,11 @@ impl App {
                 Effect::Load { slot, scaffold } => self.services.load(slot, scaffold),
                 Effect::Journal { slot, text } => self.services.store.edit(&slot, text),
                 Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),
+                Effect::SaveWindow => {
+                    if let Ok(text) = serde_json::to_string(&self.state.view.dock.saved()) {
+                        self.services.store.save_window(text);
+                    }
+                }
                 Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
                 Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
                 Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),
@@ -308,6 +310,7 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         let mut commands = panels::shortcuts(ui.ctx(), &self.state);
+        commands.extend(panels::screen_change(ui.ctx(), &self.state));
         let mut screen = Screen { state: &self.state, memory: &mut self.memory, commands: &mut commands };
         panels::show(ui, &mut screen);
         if commands.is_empty() {

@@ -1,5 +1,6 @@
 //! Command and event to state: the only place that changes it. What must happen outside comes back as effects.
 
+mod dock;
 mod engine;
 mod heat;
 mod open;
@@ -11,8 +12,9 @@ pub use run::KERNEL_NAME;
 pub(crate) use update::first_day;
 
 use crate::command::{Action, Command};
+use crate::dock::Layout;
 use crate::effect::Effect;
-use crate::state::{Dialog, Pane, ResultTab, State, Toast, ToastKind, WorkTab};
+use crate::state::{Dialog, Pane, State, Toast, ToastKind};
 use crate::widgets::code_editor::EditorAction;
 use curriculum::Step;
 
@@ -38,22 +40,20 @@ impl State {
             Command::OpenDay(id) => self.open_day(&id, effects),
             Command::OpenLink(target) => self.open_link(&target, effects),
             Command::ShowStep(step) => self.show_step(step, effects),
-            Command::ShowWork(tab) => self.view.work = tab,
-            Command::ShowResult(tab) => {
-                self.view.result = tab;
-                self.view.results_shown = true;
-                // Disassembling takes its time, so it is done for those who look.
-                let now_s = self.now_s;
-                if tab == ResultTab::Compiled
-                    && let Some(desk) = self.desk_mut()
-                    && desk.compiled.value().is_some_and(|report| report.succeeded && report.sass.is_none())
-                {
-                    desk.compile_at_s = Some(now_s);
-                }
+            Command::ShowPane(pane) => self.show_pane(pane, effects),
+            Command::ClosePane(pane) => self.close_pane(pane, effects),
+            Command::Arrange(root) => {
+                self.view.dock.arrange(*root);
+                effects.push(Effect::SaveWindow);
+                self.disassemble_if_seen();
+            }
+            Command::SetScreen { screen, narrow } => {
+                self.view.dock.set_screen(&screen);
+                self.view.dock.set_narrow(narrow);
             }
             Command::ShowVisualization(id) => {
                 self.view.visualization = Some(id);
-                self.view.work = WorkTab::Visualization;
+                self.show_pane(Pane::Visualization, effects);
             }
             Command::OpenExercise(key) => self.open_exercise(&key, effects),
             Command::OpenExperiment(name) => self.open_experiment(&name, effects),
@@ -61,17 +61,18 @@ impl State {
             Command::OpenInEditor(text) => self.replace_text(text, "Text replaced; Undo brings yours back", effects),
             Command::Edit(action) => self.edit(&action, effects),
             Command::GoToLine { line, column } => {
-                self.view.work = WorkTab::Editor;
+                self.view.dock.show(Pane::Editor);
                 self.edit(&EditorAction::GoTo { line, column }, effects);
-                self.focus(Pane::Work);
+                self.focus(Pane::Editor);
             }
             Command::FocusPane(pane) => self.focus(pane),
+            Command::PressPane(pane) => self.view.focus.0 = pane,
             Command::CloseFind => {
                 if let Some(desk) = self.desk_mut() {
                     desk.editor.find.open = false;
                     desk.editor.find.matches.clear();
                 }
-                self.focus(Pane::Work);
+                self.focus_work();
             }
             Command::SetFind { query, replacement, match_case, whole_word, regex } => {
                 self.set_find(query, replacement, match_case, whole_word, regex);
@@ -79,7 +80,7 @@ impl State {
             Command::PickDevice(key) => self.pick_device(key, effects),
             Command::CloseDialog => {
                 self.dialog = None;
-                self.focus(Pane::Work);
+                self.focus_work();
             }
             Command::SetPaletteQuery(query) => self.dialog = Some(Dialog::Palette { query }),
             Command::SetGoToLine(text) => self.dialog = Some(Dialog::GoToLine { text }),
@@ -162,7 +163,7 @@ impl State {
             Action::NextHint => self.next_hint(effects),
             Action::ShowSolution => {
                 if self.solution_unlocked() {
-                    self.view.work = WorkTab::Solution;
+                    self.show_pane(Pane::Solution, effects);
                 } else if self.exercise().is_some() {
                     self.ask(Dialog::ConfirmSolution);
                 }
@@ -176,9 +177,19 @@ impl State {
             Action::StepVerify => self.show_step(Step::Verify, effects),
             Action::NextPane => self.cycle_pane(true),
             Action::PreviousPane => self.cycle_pane(false),
-            Action::ToggleCourse => self.view.course_shown = !self.view.course_shown,
-            Action::ToggleLesson => self.view.lesson_shown = !self.view.lesson_shown,
-            Action::ToggleResults => self.view.results_shown = !self.view.results_shown,
+            Action::ToggleCourse => self.toggle_panes(&[Pane::Course], effects),
+            Action::ToggleLesson => self.toggle_panes(&[Pane::Lesson], effects),
+            Action::ToggleResults => self.toggle_panes(&Pane::RESULTS, effects),
+            Action::LayoutRead => self.set_layout(Layout::Read, effects),
+            Action::LayoutCode => self.set_layout(Layout::Code, effects),
+            Action::LayoutProfile => self.set_layout(Layout::Profile, effects),
+            Action::ResetLayout
+            | Action::ClosePane
+            | Action::MovePane
+            | Action::WidenPane
+            | Action::NarrowPane
+            | Action::HeightenPane
+            | Action::LowerPane => self.rearrange(action, effects),
             Action::ThemeDark => self.set_theme(curriculum::store::ThemeChoice::Dark, effects),
             Action::ThemeLight => self.set_theme(curriculum::store::ThemeChoice::Light, effects),
             Action::ThemeSystem => self.set_theme(curriculum::store::ThemeChoice::System, effects),
@@ -253,14 +264,14 @@ impl State {
         if self.desk().is_none() {
             return;
         }
-        self.view.work = WorkTab::Editor;
+        self.view.dock.show(Pane::Editor);
         self.edit(&EditorAction::SetText(text), effects);
         self.toast(ToastKind::Info, toast);
-        self.focus(Pane::Work);
+        self.focus_work();
     }
 
     fn open_find(&mut self, replace: bool) {
-        self.view.work = WorkTab::Editor;
+        self.view.dock.show(Pane::Editor);
         if let Some(desk) = self.desk_mut() {
             let selected = desk.editor.selected_text().to_owned();
             let text = desk.editor.text().to_owned();
@@ -286,25 +297,6 @@ impl State {
             find.regex = regex;
             find.refresh(&text);
         }
-    }
-
-    fn focus(&mut self, pane: Pane) {
-        self.view.focus = (pane, self.view.focus.1 + 1);
-    }
-
-    fn cycle_pane(&mut self, forward: bool) {
-        let shown: Vec<Pane> = Pane::ALL
-            .into_iter()
-            .filter(|pane| match pane {
-                Pane::Course => self.view.course_shown,
-                Pane::Lesson => self.view.lesson_shown,
-                Pane::Results => self.view.results_shown,
-                Pane::Work | Pane::Toolbar => true,
-            })
-            .collect();
-        let at = shown.iter().position(|pane| *pane == self.view.focus.0).unwrap_or(0);
-        let next = if forward { at + 1 } else { at + shown.len() - 1 } % shown.len();
-        self.focus(shown[next]);
     }
 
     pub(crate) fn toast(&mut self, kind: ToastKind, text: impl Into<String>) {

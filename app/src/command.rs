@@ -1,7 +1,8 @@
 //! Every action once: text, tooltip, shortcut and menu. Menus, palette, buttons and the cheat sheet derive from
 //! [`Action::info`], and a test walks the list.
 
-use crate::state::{Pane, ResultTab, WorkTab};
+use crate::dock::Node;
+use crate::state::Pane;
 use crate::widgets::code_editor::EditorAction;
 use curriculum::Step;
 use egui::{Key, KeyboardShortcut, Modifiers};
@@ -45,6 +46,16 @@ pub enum Action {
     ToggleCourse,
     ToggleLesson,
     ToggleResults,
+    LayoutRead,
+    LayoutCode,
+    LayoutProfile,
+    ResetLayout,
+    ClosePane,
+    MovePane,
+    WidenPane,
+    NarrowPane,
+    HeightenPane,
+    LowerPane,
     ThemeDark,
     ThemeLight,
     ThemeSystem,
@@ -104,6 +115,7 @@ pub struct Info {
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
 
 const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(modifiers, key)
@@ -116,7 +128,7 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 46] = [
+    pub const ALL: [Action; 56] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -153,6 +165,16 @@ impl Action {
         Action::ToggleCourse,
         Action::ToggleLesson,
         Action::ToggleResults,
+        Action::LayoutRead,
+        Action::LayoutCode,
+        Action::LayoutProfile,
+        Action::ResetLayout,
+        Action::ClosePane,
+        Action::MovePane,
+        Action::WidenPane,
+        Action::NarrowPane,
+        Action::HeightenPane,
+        Action::LowerPane,
         Action::ThemeDark,
         Action::ThemeLight,
         Action::ThemeSystem,
@@ -276,6 +298,38 @@ impl Action {
             }
             Action::ToggleLesson => row(View, Global, "Lesson", "Show or hide the lesson", keys![CTRL_SHIFT, L]),
             Action::ToggleResults => row(View, Global, "Results", "Show or hide the results", keys![CTRL, J]),
+            Action::LayoutRead => row(View, Global, "Read Layout", "Course, lesson and picture", keys![NONE, F9]),
+            Action::LayoutCode => row(View, Global, "Code Layout", "Lesson, editor and results", keys![NONE, F10]),
+            Action::LayoutProfile => {
+                row(View, Global, "Profile Layout", "Editor beside PTX and SASS, plots and counters", keys![NONE, F11])
+            }
+            Action::ResetLayout => row(
+                View,
+                Global,
+                "Reset Layout",
+                "Put the panes of this layout back where they were",
+                keys![CTRL_ALT, R],
+            ),
+            Action::ClosePane => row(View, Global, "Close Pane", "Hide the pane that has the keyboard", keys![CTRL, W]),
+            Action::MovePane => row(
+                View,
+                Global,
+                "Move Pane",
+                "Put the pane that has the keyboard into the next group of tabs",
+                keys![CTRL_ALT, M],
+            ),
+            Action::WidenPane => {
+                row(View, Global, "Widen Pane", "Give the pane more width", keys![CTRL_ALT, ArrowRight])
+            }
+            Action::NarrowPane => {
+                row(View, Global, "Narrow Pane", "Give the pane less width", keys![CTRL_ALT, ArrowLeft])
+            }
+            Action::HeightenPane => {
+                row(View, Global, "Heighten Pane", "Give the pane more height", keys![CTRL_ALT, ArrowUp])
+            }
+            Action::LowerPane => {
+                row(View, Global, "Lower Pane", "Give the pane less height", keys![CTRL_ALT, ArrowDown])
+            }
             Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", keys![]),
             Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", keys![]),
             Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", keys![]),
@@ -348,8 +402,16 @@ pub enum Command {
     /// A link as written in a lesson.
     OpenLink(String),
     ShowStep(Step),
-    ShowWork(WorkTab),
-    ShowResult(ResultTab),
+    /// Opens a pane and brings it to the front.
+    ShowPane(Pane),
+    ClosePane(Pane),
+    /// What dragging, resizing and tab clicks made of the tiles.
+    Arrange(Box<Node>),
+    /// The window is on a screen of this size, or has become narrow.
+    SetScreen {
+        screen: String,
+        narrow: bool,
+    },
     /// A visualization by id, in the work area.
     ShowVisualization(String),
     /// An exercise of the open day by key.
@@ -369,6 +431,8 @@ pub enum Command {
         column: u32,
     },
     FocusPane(Pane),
+    /// The mouse was pressed in a pane: it is the current one, and what was pressed has the keyboard.
+    PressPane(Pane),
     CloseFind,
     SetFind {
         query: String,

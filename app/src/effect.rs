@@ -38,6 +38,8 @@ pub enum Effect {
     },
     SaveProgress,
     SaveSettings,
+    /// Note where the panes are.
+    SaveWindow,
     AddRun {
         slot: Slot,
         run: Box<RunRecord>,

@@ -9,6 +9,8 @@ pub mod cli;
 #[deny(clippy::disallowed_methods)]
 pub mod command;
 #[deny(clippy::disallowed_methods)]
+pub mod dock;
+#[deny(clippy::disallowed_methods)]
 pub mod effect;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;

@@ -1,5 +1,6 @@
 //! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
 
+use crate::dock::Dock;
 use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
@@ -133,68 +134,75 @@ impl Devices {
     }
 }
 
-/// What the big right-hand area shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WorkTab {
-    #[default]
+/// Regions of the window. All but the toolbar are tiles that can be moved, closed and opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pane {
+    Course,
+    Search,
+    Lesson,
+    Progress,
+    /// The ready check.
+    Ready,
     Editor,
     Visualization,
     Solution,
-}
-
-/// What the results pane shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ResultTab {
-    #[default]
     Verdict,
     Problems,
     Console,
     Counters,
+    /// PTX, SASS and registers.
     Compiled,
+    /// Plots of times and counts.
     Timing,
-}
-
-impl ResultTab {
-    pub const ALL: [ResultTab; 6] = [
-        ResultTab::Verdict,
-        ResultTab::Problems,
-        ResultTab::Console,
-        ResultTab::Counters,
-        ResultTab::Compiled,
-        ResultTab::Timing,
-    ];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            ResultTab::Verdict => "Verdict",
-            ResultTab::Problems => "Problems",
-            ResultTab::Console => "Console",
-            ResultTab::Counters => "Counters",
-            ResultTab::Compiled => "Compiled",
-            ResultTab::Timing => "Timing",
-        }
-    }
-}
-
-/// Regions that F6 visits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pane {
-    Course,
-    Lesson,
-    Work,
-    Results,
+    Log,
     Toolbar,
 }
 
 impl Pane {
-    pub const ALL: [Pane; 5] = [Pane::Work, Pane::Results, Pane::Toolbar, Pane::Course, Pane::Lesson];
+    /// Every tile.
+    pub const DOCKED: [Pane; 15] = [
+        Pane::Course,
+        Pane::Search,
+        Pane::Lesson,
+        Pane::Progress,
+        Pane::Ready,
+        Pane::Editor,
+        Pane::Visualization,
+        Pane::Solution,
+        Pane::Verdict,
+        Pane::Problems,
+        Pane::Console,
+        Pane::Counters,
+        Pane::Compiled,
+        Pane::Timing,
+        Pane::Log,
+    ];
+
+    /// What the last run found; shown and hidden as one.
+    pub const RESULTS: [Pane; 6] =
+        [Pane::Verdict, Pane::Problems, Pane::Console, Pane::Counters, Pane::Compiled, Pane::Timing];
+
+    /// Where a learner works; one of them takes the keyboard when a dialog closes.
+    pub const WORK: [Pane; 3] = [Pane::Editor, Pane::Visualization, Pane::Solution];
 
     pub fn title(self) -> &'static str {
         match self {
             Pane::Course => "Course",
+            Pane::Search => "Search",
             Pane::Lesson => "Lesson",
-            Pane::Work => "Editor",
-            Pane::Results => "Results",
+            Pane::Progress => "Progress",
+            Pane::Ready => "Ready Check",
+            Pane::Editor => "Editor",
+            Pane::Visualization => "Visualization",
+            Pane::Solution => "Solution",
+            Pane::Verdict => "Verdict",
+            Pane::Problems => "Problems",
+            Pane::Console => "Console",
+            Pane::Counters => "Counters",
+            Pane::Compiled => "PTX & SASS",
+            Pane::Timing => "Plots",
+            Pane::Log => "Log",
             Pane::Toolbar => "Toolbar",
         }
     }
@@ -206,12 +214,8 @@ pub struct View {
     /// The open day, by its stable id.
     pub day: Option<String>,
     pub step: Step,
-    pub work: WorkTab,
-    pub result: ResultTab,
     pub visualization: Option<String>,
-    pub course_shown: bool,
-    pub lesson_shown: bool,
-    pub results_shown: bool,
+    pub dock: Dock,
     /// The pane that should take the keyboard; a new generation is a new request.
     pub focus: (Pane, u64),
 }
@@ -453,6 +457,33 @@ impl State {
         self.progress
             .exercise(day, &desk.exercise)
             .is_some_and(|exercise| exercise.passed.is_some() || exercise.solution_seen)
+    }
+
+    /// Whether a pane has anything to show now; its tab is left out where not.
+    pub fn has_content(&self, pane: Pane) -> bool {
+        match pane {
+            Pane::Course | Pane::Search | Pane::Lesson | Pane::Progress | Pane::Ready | Pane::Log | Pane::Toolbar => {
+                true
+            }
+            Pane::Visualization => self.view.visualization.is_some() && self.day().is_some_and(Day::is_written),
+            Pane::Solution => self.solution_unlocked(),
+            Pane::Editor
+            | Pane::Verdict
+            | Pane::Problems
+            | Pane::Console
+            | Pane::Counters
+            | Pane::Compiled
+            | Pane::Timing => self.desk().is_some(),
+        }
+    }
+
+    /// The panes in sight, in reading order.
+    pub fn panes_in_sight(&self) -> Vec<Pane> {
+        self.view.dock.in_sight(|pane| self.has_content(pane))
+    }
+
+    pub fn is_in_sight(&self, pane: Pane) -> bool {
+        self.panes_in_sight().contains(&pane)
     }
 
     pub fn hints_shown(&self) -> usize {

@@ -253,7 +253,12 @@ pub static LIGHT: Tokens = Tokens {
 
 /// The tokens of the theme that `ui` is drawn in.
 pub fn tokens(ui: &Ui) -> &'static Tokens {
-    for_dark(ui.visuals().dark_mode)
+    of_visuals(ui.visuals())
+}
+
+/// The tokens that visuals were made from.
+pub fn of_visuals(visuals: &egui::Visuals) -> &'static Tokens {
+    for_dark(visuals.dark_mode)
 }
 
 /// The tokens of the dark or the light theme.

@@ -5,7 +5,7 @@ mod window_support;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use lockstep::command::{Action, Command};
-use lockstep::state::{ResultTab, WorkTab};
+use lockstep::state::Pane;
 use lockstep::widgets::code_editor::MarkKind;
 use std::time::{Duration, Instant};
 use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
@@ -23,7 +23,7 @@ fn a_kernel_passes_and_the_plot_gets_a_point() {
     assert!(desk.runs[0].passed && desk.runs[0].points.len() == 1, "the run is a point: {:?}", desk.runs);
     let day = window.app().state.day().expect("a day").clone();
     assert!(window.app().state.progress.is_step_done(&day, curriculum::Step::CodeIt));
-    window.click("Timing");
+    window.click("Plots");
     assert!(!window.has("No runs yet"));
 }
 
@@ -63,7 +63,7 @@ fn errors_appear_while_typing_and_the_next_problem_is_a_key_away() {
     assert_eq!(desk.editor.cursor_position().0, 6);
     assert_eq!(desk.editor.marks.on_line(6)[0].kind, MarkKind::Error);
     window.key(Modifiers::COMMAND, Key::Enter);
-    assert_eq!(window.app().state.view.result, ResultTab::Problems);
+    assert!(window.app().state.is_in_sight(Pane::Problems));
     window.key(Modifiers::COMMAND, Key::Z);
     window.settle();
     assert!(!window.has("Error on line 6"), "undo takes the error away");
@@ -224,7 +224,7 @@ fn hints_come_one_by_one_and_the_solution_asks_first() {
     window.do_command(Command::Do(Action::ShowSolution));
     assert!(window.has("Show the solution?"));
     window.click("Show it");
-    assert_eq!(window.app().state.view.work, WorkTab::Solution);
+    assert!(window.app().state.is_in_sight(Pane::Solution));
     window.click("Put into the editor");
     assert_eq!(window.text(), window_support::solution(), "the plain one first");
     window.do_command(Command::Do(Action::ShowSolution));

@@ -8,7 +8,7 @@ use egui_kittest::SnapshotResults;
 use gpu_core::job::{Event, Job};
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
-use lockstep::state::{Compiler, Dialog, ResultTab};
+use lockstep::state::{Compiler, Dialog, Pane};
 use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 
 /// The smallest window that is allowed; what fits here fits everywhere.
@@ -101,16 +101,16 @@ fn verdict_with_mismatches() {
 #[test]
 fn every_result_tab() {
     let mut results = SnapshotResults::new();
-    for tab in [ResultTab::Problems, ResultTab::Console, ResultTab::Counters, ResultTab::Compiled, ResultTab::Timing] {
-        let name = format!("tab_{}", tab.title().to_lowercase());
+    for tab in [Pane::Problems, Pane::Console, Pane::Counters, Pane::Compiled, Pane::Timing] {
+        let name = format!("tab_{}", format!("{tab:?}").to_lowercase());
         add_pane(&mut results, &name, |window| {
             window.paste_kernel(&unguarded());
             window.key(Modifiers::COMMAND, Key::Enter);
-            if tab == ResultTab::Timing {
+            if tab == Pane::Timing {
                 window.paste_kernel(GOOD);
                 window.key(Modifiers::COMMAND, Key::Enter);
             }
-            window.harness.state_mut().command(Command::ShowResult(tab));
+            window.harness.state_mut().command(Command::ShowPane(tab));
             window.settle();
         });
     }

@@ -3,7 +3,7 @@
 use super::heat;
 use super::run::KERNEL_NAME;
 use crate::effect::Effect;
-use crate::state::{Compiler, Desk, JobKey, Purpose, ResultTab, Slot, State, ToastKind};
+use crate::state::{Compiler, Desk, JobKey, Pane, Purpose, Slot, State, ToastKind};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
@@ -200,7 +200,7 @@ impl State {
             Outcome::Done => None,
             Outcome::CompileErrors(diagnostics) => {
                 desk.editor.marks.set_compiler(compiler_marks(&diagnostics));
-                self.view.result = ResultTab::Problems;
+                self.view.dock.show(Pane::Problems);
                 Some("The kernel does not compile".to_owned())
             }
             Outcome::Stopped => Some("Stopped".to_owned()),

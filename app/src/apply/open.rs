@@ -1,7 +1,8 @@
 //! Opening days, steps, exercises and links.
 
+use crate::dock::Layout;
 use crate::effect::Effect;
-use crate::state::{Desk, Pane, Slot, State, ToastKind, WorkTab};
+use crate::state::{Desk, Pane, Slot, State, ToastKind};
 use crate::widgets::code_editor::{Editor, EditorAction};
 use curriculum::store::Slot as TextSlot;
 use curriculum::{Step, store};
@@ -12,13 +13,15 @@ impl State {
         let Some(day) = course.day_by_id(id) else { return };
         if self.view.day.as_deref() != Some(id) {
             self.view.step = Step::Challenge;
-            self.view.work = WorkTab::Editor;
+            self.view.dock.show(Pane::Editor);
             self.view.visualization = day.visualizations.first().cloned();
         }
         self.view.day = Some(id.to_owned());
         self.desk = None;
-        if let Some(exercise) = day.exercise() {
-            self.open_text(day, exercise, effects);
+        match day.exercise() {
+            Some(exercise) => self.open_text(day, exercise, effects),
+            // All there is to see of it.
+            None => self.view.dock.show(Pane::Lesson),
         }
         if self.progress.last_day.as_deref() != Some(id) {
             self.progress.last_day = Some(id.to_owned());
@@ -52,8 +55,8 @@ impl State {
         let day = self.view.day.as_deref().and_then(|id| course.day_by_id(id));
         let Some((day, exercise)) = day.and_then(|day| Some((day, day.exercise_by_key(key)?))) else { return };
         self.open_text(day, exercise, effects);
-        self.view.work = WorkTab::Editor;
-        self.focus(Pane::Work);
+        self.view.dock.show(Pane::Editor);
+        self.focus(Pane::Editor);
     }
 
     /// An experiment is a text of its own: the learner's kernel stays as it is.
@@ -65,8 +68,8 @@ impl State {
         };
         let Some(slot) = TextSlot::new(&day.id, &format!("experiment-{name}")) else { return };
         self.open_slot(slot, day, exercise, Some(name.to_owned()), &experiment.source, effects);
-        self.view.work = WorkTab::Editor;
-        self.focus(Pane::Work);
+        self.view.dock.show(Pane::Editor);
+        self.focus(Pane::Editor);
     }
 
     /// Rewrites a knob's `#define` line in the text as it stands.
@@ -117,16 +120,19 @@ impl State {
             self.mark_step(left, effects);
         }
         self.view.step = step;
-        self.view.lesson_shown = true;
         match step {
             Step::Explore if self.view.visualization.is_some() => {
-                self.view.work = WorkTab::Visualization;
+                self.view.dock.show(Pane::Visualization);
                 // A picture needs the room; the next run opens the results again.
-                self.view.results_shown = false;
+                if self.view.dock.layout() == Layout::Read {
+                    self.view.dock.set_open(&Pane::RESULTS, false);
+                }
             }
-            Step::CodeIt | Step::Verify => self.view.work = WorkTab::Editor,
+            Step::CodeIt | Step::Verify => self.view.dock.show(Pane::Editor),
             _ => {}
         }
+        // Last: where panes share their tabs, the step's text was asked for.
+        self.view.dock.show(Pane::Lesson);
     }
 
     pub(super) fn mark_step(&mut self, step: Step, effects: &mut Vec<Effect>) {

@@ -2,9 +2,7 @@
 
 use crate::command::Command;
 use crate::effect::Effect;
-use crate::state::{
-    Compiler, Dialog, LabKey, Purpose, ResultTab, RungKey, RungRun, Running, State, ToastKind, WorkTab,
-};
+use crate::state::{Compiler, Dialog, LabKey, Pane, Purpose, RungKey, RungRun, Running, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::TraceRequest;
@@ -97,8 +95,7 @@ impl State {
             desk.judged_text.clone_from(&text);
             desk.editor.marks.set_run(Vec::new());
             desk.editor.marks.set_heat(Vec::new());
-            self.view.results_shown = true;
-            self.view.result = if bench { ResultTab::Timing } else { ResultTab::Verdict };
+            self.view.dock.show(if bench { Pane::Timing } else { Pane::Verdict });
         }
         self.running = Some(Running {
             job: None,
@@ -174,7 +171,7 @@ impl State {
             return;
         }
         let arch = self.arch();
-        let sass = self.view.results_shown && self.view.result == ResultTab::Compiled;
+        let sass = self.is_in_sight(Pane::Compiled);
         let slot = self.desk.clone();
         let Some(desk) = self.desk_mut() else { return };
         desk.compile_at_s = None;
@@ -256,7 +253,7 @@ impl State {
         let key = desk.exercise.clone();
         self.progress.exercise_mut(day, &key).hints_shown = shown as u32 + 1;
         self.view.step = curriculum::Step::CodeIt;
-        self.view.lesson_shown = true;
+        self.view.dock.show(Pane::Lesson);
         effects.push(Effect::SaveProgress);
     }
 
@@ -268,7 +265,7 @@ impl State {
         };
         let key = desk.exercise.clone();
         self.progress.exercise_mut(day, &key).solution_seen = true;
-        self.view.work = WorkTab::Solution;
+        self.show_pane(Pane::Solution, effects);
         effects.push(Effect::SaveProgress);
     }
 

@@ -1,78 +1,68 @@
-//! The open day: its title, the five steps, and below them lesson, work and results.
+//! The open day's title and its five steps.
 
-use super::{Screen, lesson, parts, results, work};
+use super::Screen;
 use crate::command::{Action, Command};
 use crate::theme::{self, font_size, radius, space};
-use curriculum::{Day, Status, Step};
-use egui::{Button, CentralPanel, Frame, Layout, Margin, Panel, RichText, Stroke, Ui};
+use curriculum::{Day, Step};
+use egui::{Button, Frame, Layout, Margin, Panel, RichText, Stroke, Ui};
+
+/// Width from which title and steps stand in one row.
+const ONE_ROW: f32 = 1040.0;
+
+/// Width below which a step is its number alone.
+const NUMBERS: f32 = 620.0;
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    let state = screen.state;
-    let Some(day) = state.day() else {
-        return parts::empty(ui, "No day is open", "Choose one in the course on the left (Ctrl+Shift+E shows it).");
-    };
-    let header = Frame::new().fill(t.panel).inner_margin(Margin::symmetric(space::XL as i8, space::M as i8));
+    let Some(day) = screen.state.day() else { return };
+    let header = Frame::new().fill(t.panel).inner_margin(Margin::symmetric(space::XL as i8, space::S as i8));
     Panel::top("day header").frame(header).resizable(false).show(ui, |ui| header_ui(ui, screen, day));
-    if let Status::Planned { summary } = &day.status {
-        CentralPanel::default().frame(Frame::new().fill(t.inset)).show(ui, |ui| planned_ui(ui, screen, day, summary));
-        return;
-    }
-    let has_work = screen.state.desk().is_some();
-    if screen.state.view.lesson_shown {
-        let frame = Frame::new().fill(t.panel);
-        if has_work {
-            let width = (ui.available_width() * 0.42).clamp(300.0, theme::PROSE_WIDTH + 64.0);
-            Panel::left("lesson")
-                .frame(frame)
-                .default_size(width)
-                .size_range(260.0..=900.0)
-                .show(ui, |ui| lesson::show(ui, screen, day));
-        } else {
-            CentralPanel::default().frame(frame).show(ui, |ui| lesson::show(ui, screen, day));
-            return;
-        }
-    }
-    if screen.state.view.results_shown {
-        Panel::bottom("results")
-            .frame(Frame::new().fill(t.panel))
-            .resizable(true)
-            .default_size((ui.available_height() * 0.42).min(280.0))
-            .size_range(96.0..=ui.available_height() - 120.0)
-            .show(ui, |ui| results::show(ui, screen));
-    }
-    CentralPanel::default().frame(Frame::new().fill(t.inset)).show(ui, |ui| work::show(ui, screen));
 }
 
 fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
-    let t = theme::tokens(ui);
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(format!("Week {} · Day {}", day.week, day.number)).color(t.text_muted));
-        let title = RichText::new(&day.title).size(font_size::HEADING).strong();
-        ui.add(egui::Label::new(title).truncate());
-        ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-            if day.is_written() {
-                ui.label(RichText::new(format!("about {} min", day.minutes)).small().color(t.text_muted));
-            }
-        });
-    });
-    if day.is_written() {
-        ui.add_space(space::XS);
+    if ui.available_width() >= ONE_ROW {
         ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = space::XS;
-            for (index, step) in Step::ALL.into_iter().enumerate() {
-                step_ui(ui, screen, day, index + 1, step);
-            }
+            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+                // The steps' width first; the title is cut where it must be.
+                let steps = ui.scope(|ui| ui.horizontal(|ui| steps_ui(ui, screen, day)));
+                let _ = steps;
+                ui.with_layout(Layout::left_to_right(egui::Align::Center), |ui| title_ui(ui, day));
+            });
         });
+        return;
+    }
+    ui.horizontal(|ui| title_ui(ui, day));
+    ui.horizontal(|ui| steps_ui(ui, screen, day));
+}
+
+fn title_ui(ui: &mut Ui, day: &Day) {
+    let t = theme::tokens(ui);
+    ui.label(RichText::new(format!("Week {} · Day {}", day.week, day.number)).color(t.text_muted));
+    let title = RichText::new(&day.title).size(font_size::HEADING).strong();
+    ui.add(egui::Label::new(title).truncate());
+    if day.is_written() && ui.available_width() > 90.0 {
+        ui.label(RichText::new(format!("about {} min", day.minutes)).small().color(t.text_muted));
     }
 }
 
-fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step: Step) {
+fn steps_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    if !day.is_written() {
+        return;
+    }
+    let short = ui.ctx().content_rect().width() < NUMBERS;
+    ui.spacing_mut().item_spacing.x = space::XS;
+    for (index, step) in Step::ALL.into_iter().enumerate() {
+        step_ui(ui, screen, day, index + 1, step, short);
+    }
+}
+
+fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step: Step, short: bool) {
     let t = theme::tokens(ui);
     let open = screen.state.view.step == step;
     let done = screen.state.progress.is_step_done(day, step);
     let title = &day.lesson.section(step).title;
-    let text = format!("{}  {title}", if done { "✔".to_owned() } else { number.to_string() });
+    let mark = if done { "✔".to_owned() } else { number.to_string() };
+    let text = if short && !open { mark } else { format!("{mark}  {title}") };
     let color = match (open, done) {
         (true, _) => t.text,
         (false, true) => t.pass,
@@ -100,12 +90,13 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step:
     if response.clicked() {
         screen.send(Command::ShowStep(step));
     }
-    if number < Step::ALL.len() {
+    if number < Step::ALL.len() && !short {
         ui.label(RichText::new("›").color(t.text_faint));
     }
 }
 
-fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str) {
+/// What a planned day will hold, and the nearest that can be done.
+pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str) {
     let t = theme::tokens(ui);
     ui.vertical_centered(|ui| {
         ui.add_space(ui.available_height() * 0.16);

@@ -1,14 +1,25 @@
 //! The lesson pane: the step's text with its interactive parts, hints while coding, quiz and reflection at the end.
 
-use super::{Screen, parts};
+use super::{Screen, day, parts};
 use crate::command::{Action, Command};
-use crate::state::{Pane, RungKey, WorkTab};
+use crate::state::{Pane, RungKey};
 use crate::theme::{self, space};
 use crate::widgets::quiz::{self, QuizAction};
-use curriculum::{Block, Day, Step};
+use curriculum::{Block, Day, Status, Step};
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 
-pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+/// The open day's text; a planned day says what it will hold.
+pub fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let Some(day) = screen.state.day() else {
+        return parts::empty(ui, "No day is open", "Choose one in the course (Ctrl+Shift+E shows it).");
+    };
+    match &day.status {
+        Status::Planned { summary } => day::planned_ui(ui, screen, day, summary),
+        Status::Written => show(ui, screen, day),
+    }
+}
+
+fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     let step = screen.state.view.step;
     if screen.takes_focus(Pane::Lesson) {
         // Text has no focus of its own; the keyboard goes to where its controls begin.
@@ -75,10 +86,10 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &st
     parts::notice(ui, t.raised, t.accent, |ui| {
         ui.add(egui::Label::new(caption).wrap());
         let title = super::work::visualization_title(id);
-        let view = &screen.state.view;
-        if view.work == WorkTab::Visualization && view.visualization.as_deref() == Some(id) {
-            ui.label(RichText::new(format!("{title}: shown on the right")).color(t.text_muted));
-        } else if ui.button(format!("▶ Open {title}")).on_hover_text("Shows it on the right").clicked() {
+        let open = screen.state.view.visualization.as_deref() == Some(id);
+        if open && screen.state.is_in_sight(Pane::Visualization) {
+            ui.label(RichText::new(format!("{title}: shown beside this text")).color(t.text_muted));
+        } else if ui.button(format!("▶ Open {title}")).on_hover_text("Shows it beside this text").clicked() {
             screen.send(Command::ShowVisualization(id.to_owned()));
         }
     });

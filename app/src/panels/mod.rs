@@ -5,6 +5,7 @@ mod banner;
 mod course;
 mod day;
 mod dialogs;
+mod dock;
 mod find;
 mod lesson;
 mod parts;
@@ -43,6 +44,8 @@ pub struct Memory {
     /// The last request for the keyboard that was granted.
     focus_granted: u64,
     find_focus_granted: u64,
+    /// The pane that was clicked into since the last frame.
+    pressed_pane: Option<Pane>,
 }
 
 impl Memory {
@@ -125,6 +128,20 @@ pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
     commands
 }
 
+/// Width in points below which one pane at a time is shown.
+const NARROW: f32 = 700.0;
+
+/// A command when the window came to a screen of another size, or became narrow or wide.
+pub fn screen_change(ctx: &egui::Context, state: &State) -> Option<Command> {
+    let pixels = ctx.input(|input| Some(input.viewport().monitor_size? * input.viewport().native_pixels_per_point?));
+    // Not told everywhere: what was arranged on an unknown screen stays.
+    let screen =
+        pixels.map_or_else(|| state.view.dock.screen().to_owned(), |size| format!("{:.0}x{:.0}", size.x, size.y));
+    let narrow = ctx.content_rect().width() < NARROW;
+    let dock = &state.view.dock;
+    (screen != dock.screen() || narrow != dock.is_narrow()).then_some(Command::SetScreen { screen, narrow })
+}
+
 /// The whole window.
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
@@ -132,14 +149,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     Panel::top("toolbar").frame(bare(t.window)).resizable(false).show(ui, |ui| toolbar::show(ui, screen));
     Panel::bottom("status").frame(bare(t.window)).resizable(false).show(ui, |ui| status::show(ui, screen));
     banner::show(ui, screen);
-    if screen.state.view.course_shown {
-        Panel::left("course")
-            .frame(bare(t.panel))
-            .default_size(236.0)
-            .size_range(180.0..=420.0)
-            .show(ui, |ui| course::show(ui, screen));
+    day::show(ui, screen);
+    egui::CentralPanel::default().frame(bare(t.panel)).show(ui, |ui| dock::show(ui, screen));
+    if let Some(pane) = screen.memory.pressed_pane.take()
+        && screen.state.view.focus.0 != pane
+    {
+        screen.send(Command::PressPane(pane));
     }
-    egui::CentralPanel::default().frame(bare(t.panel)).show(ui, |ui| day::show(ui, screen));
     toasts::show(ui, screen);
     match &screen.state.dialog {
         Some(dialog) => dialogs::show(ui, screen, dialog),

@@ -28,46 +28,6 @@ pub fn action_response(ui: &mut Ui, action: Action, text: &str, primary: bool, e
     response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip)
 }
 
-/// A tab: text with a line under the chosen one.
-pub fn tab(ui: &mut Ui, selected: bool, text: &str) -> Response {
-    let t = theme::tokens(ui);
-    let color = if selected { t.text } else { t.text_muted };
-    let button = Button::selectable(selected, RichText::new(text).color(color))
-        .fill(Color32::TRANSPARENT)
-        .stroke(Stroke::NONE)
-        .corner_radius(CornerRadius::same(radius::SMALL))
-        .min_size(vec2(0.0, 30.0));
-    let response = ui.add(button);
-    let rect = response.rect;
-    if selected {
-        let line = egui::Rect::from_min_max(
-            egui::pos2(rect.left() + space::XS, rect.bottom() - 2.0),
-            egui::pos2(rect.right() - space::XS, rect.bottom()),
-        );
-        ui.painter().rect_filled(line, 1.0, t.accent);
-    }
-    response
-}
-
-/// A row of tabs on a strip.
-pub fn tab_strip(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
-    let t = theme::tokens(ui);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let frame = Frame::new().fill(t.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
-    let rect = frame
-        .show(ui, |ui| {
-            ui.take_available_width();
-            ui.horizontal_wrapped(|ui| {
-                ui.spacing_mut().item_spacing.x = space::XS;
-                contents(ui);
-            });
-        })
-        .response
-        .rect;
-    ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, t.border));
-    ui.spacing_mut().item_spacing.y = space::S;
-}
-
 /// A quiet label in a rounded box.
 pub fn chip(ui: &mut Ui, text: &str, color: Color32, fill: Color32) -> Response {
     let frame = Frame::new()

@@ -27,7 +27,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 ui.label(small(screen.state.arch())).on_hover_text("Architecture that kernels are compiled for");
                 ui.separator();
                 compiler_ui(ui, screen);
-                if screen.state.view.focus.0 == Pane::Work && screen.state.desk().is_some() {
+                if screen.state.view.focus.0 == Pane::Editor && screen.state.desk().is_some() {
                     ui.separator();
                     ui.label(small("F6 next pane".to_owned())).on_hover_text(Action::NextPane.tooltip(ui.ctx()));
                 }

@@ -2,7 +2,8 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command, Menu};
-use crate::state::{DeviceKey, LabKey, Pane, Slot, WorkTab};
+use crate::dock;
+use crate::state::{DeviceKey, LabKey, Pane, Slot};
 use crate::theme::{self, space};
 use egui::{Button, ComboBox, Frame, Layout, Margin, MenuBar, RichText, Stroke, Ui};
 use gpu_core::device::{DeviceChoice, DeviceInfo};
@@ -79,13 +80,16 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
     use curriculum::store::ThemeChoice;
     let state = screen.state;
     match action {
-        Action::ToggleCourse => state.view.course_shown,
-        Action::ToggleLesson => state.view.lesson_shown,
-        Action::ToggleResults => state.view.results_shown,
+        Action::ToggleCourse => state.is_in_sight(Pane::Course),
+        Action::ToggleLesson => state.is_in_sight(Pane::Lesson),
+        Action::ToggleResults => Pane::RESULTS.iter().any(|pane| state.is_in_sight(*pane)),
+        Action::LayoutRead => state.view.dock.layout() == dock::Layout::Read,
+        Action::LayoutCode => state.view.dock.layout() == dock::Layout::Code,
+        Action::LayoutProfile => state.view.dock.layout() == dock::Layout::Profile,
         Action::ThemeDark => state.settings.theme == ThemeChoice::Dark,
         Action::ThemeLight => state.settings.theme == ThemeChoice::Light,
         Action::ThemeSystem => state.settings.theme == ThemeChoice::System,
-        Action::ShowSolution => state.view.work == WorkTab::Solution,
+        Action::ShowSolution => state.is_in_sight(Pane::Solution),
         _ => false,
     }
 }

@@ -1,48 +1,28 @@
-//! The work area: editor, visualization or solution.
+//! The panes to work in: editor, visualization and solution.
 
 use super::{Screen, find, parts};
 use crate::command::{Action, Command};
-use crate::state::{Pane, WorkTab};
+use crate::state::Pane;
 use crate::theme::{self, space};
 use crate::viz::{self, VizAction, VizInput};
 use crate::widgets::code_editor::{self, EditorLook, MarkKind};
 use crate::widgets::lesson_text::code_job;
 use egui::{Frame, Layout, RichText, ScrollArea, Ui};
 
-pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+/// The editor's title: what is being edited.
+pub fn editor_title(screen: &Screen<'_>) -> String {
     let state = screen.state;
-    parts::tab_strip(ui, |ui| {
-        let editor = match (state.experiment(), state.exercise(), state.desk()) {
-            (Some(experiment), ..) => format!("Experiment: {}", experiment.title),
-            (_, Some(exercise), Some(desk)) if desk.exercise != curriculum::MAIN => {
-                format!("Editor: {}", exercise.spec.title)
-            }
-            _ => "Editor".to_owned(),
-        };
-        work_tab(ui, screen, WorkTab::Editor, &editor);
-        if let Some(id) = &state.view.visualization {
-            work_tab(ui, screen, WorkTab::Visualization, &visualization_title(id));
+    match (state.experiment(), state.exercise(), state.desk()) {
+        (Some(experiment), ..) => format!("Experiment: {}", experiment.title),
+        (_, Some(exercise), Some(desk)) if desk.exercise != curriculum::MAIN => {
+            format!("Editor: {}", exercise.spec.title)
         }
-        if state.solution_unlocked() {
-            work_tab(ui, screen, WorkTab::Solution, "Solution");
-        }
-        ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| marks_ui(ui, screen));
-    });
-    match state.view.work {
-        WorkTab::Editor => editor_ui(ui, screen),
-        WorkTab::Visualization => visualization_ui(ui, screen),
-        WorkTab::Solution => solution_ui(ui, screen),
-    }
-}
-
-fn work_tab(ui: &mut Ui, screen: &mut Screen<'_>, tab: WorkTab, text: &str) {
-    if parts::tab(ui, screen.state.view.work == tab, text).clicked() {
-        screen.send(Command::ShowWork(tab));
+        _ => "Editor".to_owned(),
     }
 }
 
 /// How many problems there are, as a way to the next one.
-fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let Some(desk) = screen.state.desk() else { return };
     let count = desk.editor.marks.iter().count();
@@ -59,7 +39,7 @@ fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
 }
 
-fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let Some(desk) = screen.state.desk() else {
         return parts::empty(ui, "No kernel here", "This day has no exercise; the lesson is all of it.");
     };
@@ -73,7 +53,7 @@ fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let key = format!("{}/{}", desk.day, desk.exercise);
     let look = EditorLook { editor: &desk.editor, key: &key, read_only: false, label: "Code editor" };
     let response = code_editor::show(ui, &look);
-    if screen.takes_focus(Pane::Work) {
+    if screen.takes_focus(Pane::Editor) {
         response.response.request_focus();
     }
     screen.commands.extend(response.actions.into_iter().map(Command::Edit));
@@ -117,7 +97,7 @@ pub fn visualization_title(id: &str) -> String {
     viz::by_id(id).map_or_else(|| id.to_owned(), |found| found.title().to_owned())
 }
 
-fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.state;
     let Some(id) = &state.view.visualization else {
         return parts::empty(ui, "No visualization here", "This day has none.");
@@ -128,7 +108,7 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             None => return parts::empty(ui, id, "This visualization comes with a later version of Lockstep."),
         };
     }
-    let focus = screen.takes_focus(Pane::Work);
+    let focus = screen.takes_focus(Pane::Visualization);
     let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
     let desk = state.desk();
     let verdict = desk.and_then(|desk| desk.verdict.value());
@@ -160,7 +140,7 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
 }
 
-fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+pub fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let Some(exercise) = screen.state.exercise() else { return };
     let text = |fast: bool| if fast { &exercise.reference } else { exercise.solution() };

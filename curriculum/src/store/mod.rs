@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DATA/settings.toml                          what the learner chose
+//! DATA/window.json                            where the panes are, on each screen
 //! DATA/progress.toml                          steps, passed checks, answers, spaced review; by stable ids
 //! DATA/days/DAY-ID/EXERCISE/kernel.cu         the working text
 //! DATA/days/DAY-ID/EXERCISE/journal.jsonl     every edit, for recovery and undo
@@ -202,6 +203,16 @@ impl Store {
     pub fn save_settings(&self, settings: &Settings) {
         let bytes = settings.to_text().into_bytes();
         self.order(Order::Replace { path: self.root.join("settings.toml"), bytes });
+    }
+
+    /// What the window keeps about itself on this machine (JSON); not part of an export.
+    pub fn window(&self) -> Option<String> {
+        std::fs::read_to_string(self.root.join("window.json")).ok()
+    }
+
+    /// Keeps it; returns at once.
+    pub fn save_window(&self, text: String) {
+        self.order(Order::Replace { path: self.root.join("window.json"), bytes: text.into_bytes() });
     }
 
     /// Adds a run to an exercise's history and keeps the text that ran; returns at once.

@@ -1,0 +1,101 @@
+//! Panes: showing, closing, moving, and who has the keyboard.
+
+use crate::command::Action;
+use crate::dock::Layout;
+use crate::effect::Effect;
+use crate::state::{Pane, State};
+
+/// How much one key press changes a pane's size.
+const STEP: f32 = 1.15;
+
+impl State {
+    /// Opens a pane and brings it to the front.
+    pub(super) fn show_pane(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
+        self.view.dock.show(pane);
+        effects.push(Effect::SaveWindow);
+        self.disassemble_if_seen();
+    }
+
+    pub(super) fn close_pane(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
+        self.view.dock.set_open(&[pane], false);
+        if self.view.focus.0 == pane {
+            self.focus_work();
+        }
+        effects.push(Effect::SaveWindow);
+    }
+
+    /// Closes panes that are open and in sight; else opens them.
+    pub(super) fn toggle_panes(&mut self, panes: &[Pane], effects: &mut Vec<Effect>) {
+        let sight = self.panes_in_sight();
+        let seen = panes.iter().any(|pane| sight.contains(pane));
+        self.view.dock.set_open(panes, !seen);
+        if let (false, Some(first)) = (seen, panes.first()) {
+            // Behind another tab it would look as if nothing had happened.
+            if !panes.iter().any(|pane| self.is_in_sight(*pane)) {
+                self.view.dock.show(*first);
+            }
+        }
+        effects.push(Effect::SaveWindow);
+    }
+
+    pub(super) fn set_layout(&mut self, layout: Layout, effects: &mut Vec<Effect>) {
+        self.view.dock.set_layout(layout);
+        effects.push(Effect::SaveWindow);
+        if !self.is_in_sight(self.view.focus.0) {
+            self.focus_work();
+        }
+        self.disassemble_if_seen();
+    }
+
+    /// What the keyboard does to the pane that has it.
+    pub(super) fn rearrange(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        let pane = self.view.focus.0;
+        let dock = &mut self.view.dock;
+        match action {
+            Action::ResetLayout => dock.reset(),
+            Action::ClosePane => return self.close_pane(pane, effects),
+            Action::MovePane => dock.move_on(pane),
+            Action::WidenPane => dock.grow(pane, true, STEP),
+            Action::NarrowPane => dock.grow(pane, true, STEP.recip()),
+            Action::HeightenPane => dock.grow(pane, false, STEP),
+            Action::LowerPane => dock.grow(pane, false, STEP.recip()),
+            _ => return,
+        }
+        effects.push(Effect::SaveWindow);
+    }
+
+    /// Disassembling takes its time, so it is done for those who look.
+    pub(super) fn disassemble_if_seen(&mut self) {
+        let now_s = self.now_s;
+        if self.is_in_sight(Pane::Compiled)
+            && let Some(desk) = self.desk_mut()
+            && desk.compiled.value().is_some_and(|report| report.succeeded && report.sass.is_none())
+        {
+            desk.compile_at_s = Some(now_s);
+        }
+    }
+
+    pub(super) fn focus(&mut self, pane: Pane) {
+        self.view.focus = (pane, self.view.focus.1 + 1);
+    }
+
+    /// Gives the keyboard to where the learner works.
+    pub(super) fn focus_work(&mut self) {
+        let sight = self.panes_in_sight();
+        let work = Pane::WORK.into_iter().find(|pane| sight.contains(pane));
+        self.focus(work.or(sight.first().copied()).unwrap_or(Pane::Toolbar));
+    }
+
+    /// The next pane in reading order; the toolbar is the last.
+    pub(super) fn cycle_pane(&mut self, forward: bool) {
+        let mut shown = self.panes_in_sight();
+        shown.push(Pane::Toolbar);
+        let at = shown.iter().position(|pane| *pane == self.view.focus.0);
+        let next = match (at, forward) {
+            (Some(at), true) => (at + 1) % shown.len(),
+            (Some(at), false) => (at + shown.len() - 1) % shown.len(),
+            (None, _) => 0,
+        };
+        self.focus(shown[next]);
+    }
+}

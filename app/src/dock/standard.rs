@@ -1,0 +1,61 @@
+//! The arrangements that a new window has.
+
+use super::{Arrangement, Layout, Node, Place};
+use crate::state::Pane;
+use std::collections::BTreeSet;
+
+/// Opened on request; each then joins its group.
+const ASIDE: [Pane; 4] = [Pane::Search, Pane::Progress, Pane::Ready, Pane::Log];
+
+const COURSE: [Pane; 2] = [Pane::Course, Pane::Search];
+const LESSON: [Pane; 3] = [Pane::Lesson, Pane::Progress, Pane::Ready];
+
+pub(super) fn arrangement(place: Place) -> Arrangement {
+    let (root, hidden) = match place {
+        Place::Wide(Layout::Read) => read(),
+        Place::Wide(Layout::Code) => code(),
+        Place::Wide(Layout::Profile) => profile(),
+        Place::Narrow => narrow(),
+    };
+    let hidden: BTreeSet<Pane> = ASIDE.into_iter().chain(hidden).collect();
+    Arrangement { root, hidden }
+}
+
+fn results() -> Node {
+    use Pane::{Compiled, Console, Counters, Log, Problems, Timing, Verdict};
+    Node::tabs(&[Verdict, Problems, Console, Counters, Compiled, Timing, Log])
+}
+
+fn work() -> Node {
+    Node::tabs(&[Pane::Editor, Pane::Visualization, Pane::Solution])
+}
+
+/// The first run opens the results; until then the kernel has the room.
+fn read() -> (Node, Vec<Pane>) {
+    let work = Node::Column(vec![(0.58, work()), (0.42, results())]);
+    let root = Node::Row(vec![(0.19, Node::tabs(&COURSE)), (0.37, Node::tabs(&LESSON)), (0.44, work)]);
+    (root, Pane::RESULTS.into())
+}
+
+fn code() -> (Node, Vec<Pane>) {
+    let work = Node::Column(vec![(0.64, work()), (0.36, results())]);
+    let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.66, work)]);
+    (root, vec![Pane::Course])
+}
+
+fn profile() -> (Node, Vec<Pane>) {
+    use Pane::{Compiled, Console, Counters, Log, Problems, Timing, Verdict, Visualization};
+    let left = Node::Column(vec![
+        (0.62, Node::tabs(&[Pane::Editor, Pane::Solution])),
+        (0.38, Node::tabs(&[Counters, Verdict, Problems, Console, Log])),
+    ]);
+    let right = Node::Column(vec![(0.5, Node::tabs(&[Compiled, Visualization])), (0.5, Node::tabs(&[Timing]))]);
+    let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.5, left), (0.5, right)]);
+    (root, vec![Pane::Course, Pane::Lesson])
+}
+
+fn narrow() -> (Node, Vec<Pane>) {
+    let mut panes = vec![Pane::Lesson, Pane::Editor];
+    panes.extend(Pane::DOCKED.into_iter().filter(|pane| !matches!(pane, Pane::Lesson | Pane::Editor)));
+    (Node::tabs(&panes), Vec::new())
+}

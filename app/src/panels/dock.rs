@@ -1,0 +1,275 @@
+//! Draws the tiles: `egui_tiles` lays them out, lets them be dragged and resized, and what came of it goes back as a
+//! command.
+
+use super::{Screen, course, lesson, parts, results, work};
+use crate::command::{Action, Command};
+use crate::dock::Node;
+use crate::state::Pane;
+use crate::theme::{self, space};
+use egui::{Color32, Id, Response, Sense, Stroke, Ui, UiBuilder, Visuals, WidgetText, vec2};
+use egui_tiles::{
+    Behavior, Container, Linear, LinearDir, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, Tree,
+    UiResponse,
+};
+
+/// Height of the strip of tabs above each group of panes.
+const TABS_HEIGHT: f32 = 32.0;
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let state = screen.state;
+    if state.panes_in_sight().is_empty() {
+        return parts::empty(ui, "Every pane is closed", "F9, F10 and F11 bring the layouts back; so does View.");
+    }
+    let before = state.view.dock.root();
+    let mut tiles = Tiles::default();
+    let mut groups = 0;
+    let root = insert(&mut tiles, before, &mut groups);
+    let mut tree = Tree::new(Id::unique("dock"), root, tiles);
+    for pane in Pane::DOCKED {
+        let seen = state.view.dock.is_open(pane) && state.has_content(pane);
+        tree.set_visible(pane_tile(pane), seen);
+    }
+    let mut drawing = Drawing { screen, closed: None };
+    tree.ui(&mut drawing, ui);
+    let closed = drawing.closed;
+    if let Some(after) = tree.root.and_then(|root| node(&tree.tiles, root))
+        && after != *before
+    {
+        screen.send(Command::Arrange(Box::new(after)));
+    }
+    if let Some(pane) = closed {
+        screen.send(Command::ClosePane(pane));
+    }
+}
+
+/// A pane's tile has the same id in every arrangement, so that dragging survives one.
+fn pane_tile(pane: Pane) -> TileId {
+    TileId::from_u64(1 + pane as u64)
+}
+
+fn insert(tiles: &mut Tiles<Pane>, node: &Node, groups: &mut u64) -> TileId {
+    if let Node::Pane(pane) = node {
+        let id = pane_tile(*pane);
+        tiles.insert(id, Tile::Pane(*pane));
+        return id;
+    }
+    *groups += 1;
+    let id = TileId::from_u64(1000 + *groups);
+    let sides = |tiles: &mut Tiles<Pane>, groups: &mut u64, dir, children: &[(f32, Node)]| {
+        let ids: Vec<TileId> = children.iter().map(|(_, child)| insert(tiles, child, groups)).collect();
+        let mut linear = Linear::new(dir, ids.clone());
+        for (id, (share, _)) in ids.into_iter().zip(children) {
+            linear.shares.set_share(id, *share);
+        }
+        Container::Linear(linear)
+    };
+    let container = match node {
+        Node::Pane(_) => return id,
+        Node::Tabs { children, active } => {
+            let ids: Vec<TileId> = children.iter().map(|child| insert(tiles, child, groups)).collect();
+            let mut tabs = Tabs::new(ids.clone());
+            tabs.active = ids.get(*active).copied();
+            Container::Tabs(tabs)
+        }
+        Node::Row(children) => sides(tiles, groups, LinearDir::Horizontal, children),
+        Node::Column(children) => sides(tiles, groups, LinearDir::Vertical, children),
+    };
+    tiles.insert(id, Tile::Container(container));
+    id
+}
+
+/// What the tiles are now.
+fn node(tiles: &Tiles<Pane>, id: TileId) -> Option<Node> {
+    let container = match tiles.get(id)? {
+        Tile::Pane(pane) => return Some(Node::Pane(*pane)),
+        Tile::Container(container) => container,
+    };
+    Some(match container {
+        Container::Tabs(tabs) => {
+            let active = tabs.active.and_then(|active| tabs.children.iter().position(|child| *child == active));
+            let children = tabs.children.iter().filter_map(|child| node(tiles, *child)).collect();
+            Node::Tabs { children, active: active.unwrap_or(0) }
+        }
+        Container::Linear(linear) => {
+            let child = |child: &TileId| Some((linear.shares[*child], node(tiles, *child)?));
+            let children = linear.children.iter().filter_map(child).collect();
+            match linear.dir {
+                LinearDir::Horizontal => Node::Row(children),
+                LinearDir::Vertical => Node::Column(children),
+            }
+        }
+        // Dropping makes none of these; a row loses nothing.
+        Container::Grid(grid) => {
+            Node::Row(grid.children().filter_map(|child| Some((1.0, node(tiles, *child)?))).collect())
+        }
+    })
+}
+
+/// What the tiles ask while they are drawn.
+struct Drawing<'a, 'b> {
+    screen: &'a mut Screen<'b>,
+    closed: Option<Pane>,
+}
+
+impl Behavior<Pane> for Drawing<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut Pane) -> UiResponse {
+        let t = theme::tokens(ui);
+        let fill = if Pane::WORK.contains(pane) { t.inset } else { t.panel };
+        ui.painter().rect_filled(ui.max_rect(), 0.0, fill);
+        if ui.rect_contains_pointer(ui.max_rect()) && ui.input(|input| input.pointer.any_pressed()) {
+            self.screen.memory.pressed_pane = Some(*pane);
+        }
+        // An id of its own: a pane keeps its scroll position wherever it is moved.
+        let own = UiBuilder::new()
+            .scope_id(Id::unique(("pane", *pane)))
+            .accessibility_label(pane.title())
+            .accessibility_role(egui::accesskit::Role::Pane);
+        ui.scope_builder(own, |ui| pane_ui(ui, self.screen, *pane));
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        title(self.screen, *pane).into()
+    }
+
+    fn tab_ui(&mut self, tiles: &mut Tiles<Pane>, ui: &mut Ui, id: Id, tile: TileId, state: &TabState) -> Response {
+        let t = theme::tokens(ui);
+        let pane = tiles.get_pane(&tile).copied();
+        let text = pane.map_or_else(|| "Group".to_owned(), |pane| title(self.screen, pane));
+        let keyboard = pane.is_some_and(|pane| self.screen.state.view.focus.0 == pane) && state.active;
+        let color = if state.active { t.text } else { t.text_muted };
+        let font = egui::TextStyle::Button.resolve(ui.style());
+        let galley = ui.painter().layout_no_wrap(text.clone(), font, color);
+        let close_width = if state.active && pane.is_some() { 18.0 } else { 0.0 };
+        let size = vec2(galley.size().x + 2.0 * space::M + close_width, ui.available_height());
+        let (_, rect) = ui.allocate_space(size);
+        let response = ui.interact(rect, id, Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, state.active, &text));
+        if state.is_being_dragged {
+            return response;
+        }
+        if response.hovered() && !state.active {
+            ui.painter().rect_filled(rect.shrink2(vec2(1.0, 4.0)), f32::from(theme::radius::SMALL), t.hover);
+        }
+        if response.has_focus() {
+            let ring = rect.shrink2(vec2(2.0, 3.0));
+            ui.painter().rect_stroke(ring, 3.0, Stroke::new(1.5, t.accent), egui::StrokeKind::Inside);
+        }
+        let at = egui::pos2(rect.left() + space::M, rect.center().y - galley.size().y / 2.0);
+        ui.painter().galley(at, galley, color);
+        if state.active {
+            let line =
+                egui::Rect::from_x_y_ranges(rect.x_range().shrink(space::XS), rect.bottom() - 2.0..=rect.bottom());
+            ui.painter().rect_filled(line, 1.0, if keyboard { t.accent } else { t.border_strong });
+        }
+        if let Some(pane) = pane
+            && (self.close_button(ui, rect, state.active, pane) || response.middle_clicked())
+        {
+            self.closed = Some(pane);
+        }
+        response
+    }
+
+    fn top_bar_right_ui(&mut self, tiles: &Tiles<Pane>, ui: &mut Ui, _tile: TileId, tabs: &Tabs, _offset: &mut f32) {
+        let active = tabs.active.and_then(|tile| tiles.get_pane(&tile));
+        if active == Some(&Pane::Editor) {
+            ui.add_space(space::S);
+            work::marks_ui(ui, self.screen);
+        }
+    }
+
+    fn drag_ui(&mut self, tiles: &Tiles<Pane>, ui: &mut Ui, tile: TileId) {
+        let text = tiles.get_pane(&tile).map_or_else(|| "Panes".to_owned(), |pane| title(self.screen, *pane));
+        egui::Frame::popup(ui.style()).show(ui, |ui| ui.label(text));
+    }
+
+    fn tab_bar_height(&self, _style: &egui::Style) -> f32 {
+        TABS_HEIGHT
+    }
+
+    fn min_size(&self) -> f32 {
+        90.0
+    }
+
+    fn tab_bar_color(&self, visuals: &Visuals) -> Color32 {
+        theme::of_visuals(visuals).window
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions { all_panes_must_have_tabs: true, ..SimplificationOptions::default() }
+    }
+
+    fn resize_stroke(&self, style: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
+        let t = theme::of_visuals(&style.visuals);
+        match state {
+            egui_tiles::ResizeState::Idle => Stroke::new(1.0, t.border),
+            egui_tiles::ResizeState::Hovering | egui_tiles::ResizeState::Dragging => Stroke::new(2.0, t.accent),
+        }
+    }
+
+    fn drag_preview_color(&self, visuals: &Visuals) -> Color32 {
+        theme::of_visuals(visuals).accent.gamma_multiply(0.3)
+    }
+
+    fn drag_preview_stroke(&self, visuals: &Visuals) -> Stroke {
+        Stroke::new(1.5, theme::of_visuals(visuals).accent)
+    }
+}
+
+impl Drawing<'_, '_> {
+    /// A cross at the end of the tab in front.
+    fn close_button(&self, ui: &mut Ui, tab: egui::Rect, active: bool, pane: Pane) -> bool {
+        if !active {
+            return false;
+        }
+        let t = theme::tokens(ui);
+        let center = egui::pos2(tab.right() - space::M - 5.0, tab.center().y);
+        let rect = egui::Rect::from_center_size(center, vec2(16.0, 16.0));
+        let response = ui.interact(rect, Id::unique(("close pane", pane)), Sense::click());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Close {}", pane.title())));
+        let color = if response.hovered() || response.has_focus() { t.text } else { t.text_faint };
+        if response.hovered() || response.has_focus() {
+            ui.painter().rect_filled(rect, f32::from(theme::radius::SMALL), t.hover);
+        }
+        let (arm, stroke) = (3.5, Stroke::new(1.3, color));
+        ui.painter().line_segment([center - vec2(arm, arm), center + vec2(arm, arm)], stroke);
+        ui.painter().line_segment([center - vec2(arm, -arm), center + vec2(arm, -arm)], stroke);
+        let tooltip = match pane {
+            Pane::Course => Action::ToggleCourse.tooltip(ui.ctx()),
+            Pane::Lesson => Action::ToggleLesson.tooltip(ui.ctx()),
+            _ => format!("Close; View opens {} again", pane.title()),
+        };
+        response.on_hover_text(tooltip).clicked()
+    }
+}
+
+/// The pane's title with what is new in it.
+fn title(screen: &Screen<'_>, pane: Pane) -> String {
+    match pane {
+        Pane::Editor => work::editor_title(screen),
+        Pane::Visualization => screen
+            .state
+            .view
+            .visualization
+            .as_deref()
+            .map_or_else(|| pane.title().to_owned(), work::visualization_title),
+        _ => match screen.state.desk() {
+            Some(desk) => results::title(desk, pane),
+            None => pane.title().to_owned(),
+        },
+    }
+}
+
+fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
+    match pane {
+        Pane::Course => course::show(ui, screen),
+        Pane::Lesson => lesson::pane_ui(ui, screen),
+        Pane::Editor => work::editor_ui(ui, screen),
+        Pane::Visualization => work::visualization_ui(ui, screen),
+        Pane::Solution => work::solution_ui(ui, screen),
+        Pane::Verdict | Pane::Problems | Pane::Console | Pane::Counters | Pane::Compiled | Pane::Timing => {
+            results::show(ui, screen, pane);
+        }
+        Pane::Search | Pane::Progress | Pane::Ready | Pane::Log | Pane::Toolbar => {}
+    }
+}
