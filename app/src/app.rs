@@ -75,14 +75,22 @@ pub fn run_window(options: WindowOptions) -> Result<(), WindowError> {
 }
 
 fn open(options: &WindowOptions, renderer: eframe::Renderer) -> eframe::Result {
+    let options = options.clone();
+    open_with(renderer, Box::new(move |cc| Ok(Box::new(App::open(&cc.egui_ctx, options)))))
+}
+
+/// Opens a window of Lockstep's size around any app; for tools that measure or picture the window.
+///
+/// # Errors
+/// There is no display, or the renderer gives no window on it.
+pub fn open_with(renderer: eframe::Renderer, app: eframe::AppCreator<'_>) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Lockstep")
         .with_app_id("lockstep")
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size(LEAST_SIZE);
     let native = eframe::NativeOptions { viewport, renderer, centered: true, ..Default::default() };
-    let options = options.clone();
-    eframe::run_native("Lockstep", native, Box::new(move |cc| Ok(Box::new(App::open(&cc.egui_ctx, options)))))
+    eframe::run_native("Lockstep", native, app)
 }
 
 /// State, what panels remember, and the ways out.
@@ -97,15 +105,18 @@ impl App {
     /// The app as a learner gets it: their files, this machine's engine.
     pub fn open(ctx: &egui::Context, options: WindowOptions) -> Self {
         let data_dir = options.data_dir.clone().unwrap_or_else(paths::data_dir);
-        let (store, read_only) = match Store::open(&data_dir) {
+        let profile = paths::last_profile(&data_dir);
+        let own_dir = paths::profile_dir(&data_dir, profile.as_deref());
+        let (store, read_only) = match Store::open(&own_dir) {
             Ok(store) => (store, None),
             Err(error @ (StoreError::InUse { .. } | StoreError::Unusable { .. })) => {
-                (Store::open_read_only(&data_dir), Some(error.to_string()))
+                (Store::open_read_only(&own_dir), Some(error.to_string()))
             }
         };
         let engine = Box::new(Labs::new(data_dir.clone(), ctx.clone()));
         let mut app = Self::with_parts(ctx, Course::embedded(), store, data_dir, engine);
         app.state.read_only = read_only;
+        app.state.profile = profile;
         if let Some(content) = options.content {
             app.state.settings.content = Some(content);
         }
@@ -156,6 +167,14 @@ impl App {
             toasts: Vec::new(),
             next_id: 0,
             rungs: BTreeMap::default(),
+            log: Vec::new(),
+            search: crate::state::Search::default(),
+            ready: crate::state::Slot::Empty,
+            review: Vec::new(),
+            reviews: 0,
+            resets: BTreeMap::new(),
+            tour: None,
+            profile: None,
             measured: None,
         };
         theme::install(ctx);
@@ -173,7 +192,11 @@ impl App {
             Effect::Connect { lab: LabKey::Here, remote: None },
             Effect::ListDevices(LabKey::Here),
             Effect::LookForCompiler,
+            Effect::LookAround,
         ];
+        if !self.state.settings.tour_seen && day.is_none() {
+            self.state.tour = Some(0);
+        }
         if self.state.settings.content.is_some() {
             effects.push(Effect::LoadCourse(self.state.settings.content.clone()));
         }
@@ -193,7 +216,12 @@ impl App {
         let last = self.state.progress.last_day.clone().filter(|id| self.state.course.day_by_id(id).is_some());
         let open = open.or(last).or_else(|| crate::apply::first_day(&self.state.course));
         if let Some(id) = open {
-            let effects = self.state.apply(Command::OpenDay(id));
+            let resumes = self.state.progress.last_day.as_deref() == Some(id.as_str());
+            let step = self.state.progress.last_step.clone().filter(|_| resumes);
+            let mut effects = self.state.apply(Command::OpenDay(id));
+            if let Some(step) = Step::ALL.into_iter().find(|other| step.as_deref() == Some(other.id())) {
+                effects.extend(self.state.apply(Command::ShowStep(step)));
+            }
             self.perform(&ctx, effects);
         }
     }
@@ -203,7 +231,11 @@ impl App {
         self.state.now_unix_s = unix_s();
         self.state.today = Date::from_unix(self.state.now_unix_s);
         let mut effects = Vec::new();
-        for update in self.services.poll() {
+        for mut update in self.services.poll() {
+            if let Update::ProfileOpened(_, opened) = &mut update {
+                // The thread that opened it waited for the old one's last byte.
+                self.services.store = opened.store.clone();
+            }
             effects.extend(self.state.update(update));
         }
         for (key, event) in self.engine.poll() {
@@ -223,7 +255,8 @@ impl App {
         let Some((question, value)) = self.state.measured.take() else { return };
         let course = self.state.course.clone();
         let Some(day) = self.state.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
-        let action = self.memory.quiz_mut(&day.id).measured(&day.quiz, &question, value);
+        let key = self.state.quiz_key(&day.id);
+        let action = self.memory.quiz_mut(&key).measured(&day.quiz, &question, value);
         if let Some(crate::widgets::quiz::QuizAction::Answered { question, correct, .. }) = action {
             let effects = self.state.apply(Command::Answered { question, correct });
             let ctx = self.services.context().clone();
@@ -262,6 +295,13 @@ impl App {
                 Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
                 Effect::RunProgram(key) => self.services.run_program(key),
                 Effect::StopRung => self.services.stop_rung(),
+                Effect::LookAround => self.services.look_around(self.state.settings.nvrtc.clone()),
+                Effect::BuildIndex(course) => self.services.build_index(course),
+                Effect::ExportState => self.services.export_state(),
+                Effect::ImportState => self.services.import_state(),
+                Effect::SavePage { name, text } => self.services.save_page(name, text),
+                Effect::ListProfiles => self.services.list_profiles(),
+                Effect::OpenProfile(name) => self.services.open_profile(name),
                 Effect::LookForCompiler => self.services.look_for_compiler(self.state.settings.nvrtc.clone()),
                 Effect::InstallCompiler => self.services.install_compiler(),
                 Effect::StopInstall => self.services.stop_install(),
@@ -283,7 +323,11 @@ impl App {
             ThemeChoice::Light => egui::ThemePreference::Light,
             ThemeChoice::Dark => egui::ThemePreference::Dark,
         });
-        ctx.set_zoom_factor(settings.scale);
+        // For the last row of a lecture hall.
+        let larger = if settings.projector { theme::PROJECTOR_SCALE } else { 1.0 };
+        ctx.set_zoom_factor(settings.scale * larger);
+        theme::set_contrast(ctx, settings.projector);
+        theme::set_motion(ctx, !settings.reduced_motion);
         theme::set_code_points(ctx, settings.editor_points);
     }
 
@@ -309,6 +353,28 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.draw(ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the window is gone; what was typed last is not yet on disk")]
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.services.store.flush(FLUSH_TIME);
+    }
+}
+
+impl App {
+    /// One frame without a window around it; for measuring.
+    pub fn frame(&mut self, ui: &mut egui::Ui) {
+        let ctx = ui.ctx().clone();
+        self.drain(&ctx);
+        self.draw(ui);
+    }
+
+    fn draw(&mut self, ui: &mut egui::Ui) {
         let mut commands = panels::shortcuts(ui.ctx(), &self.state);
         commands.extend(panels::screen_change(ui.ctx(), &self.state));
         let mut screen = Screen { state: &self.state, memory: &mut self.memory, commands: &mut commands };
@@ -323,15 +389,6 @@ impl eframe::App for App {
         }
         // What was drawn is of the state before; the next frame shows the change.
         ctx.request_repaint();
-    }
-
-    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
-        visuals.panel_fill.to_normalized_gamma_f32()
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "the window is gone; what was typed last is not yet on disk")]
-    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
-        self.services.store.flush(FLUSH_TIME);
     }
 }
 

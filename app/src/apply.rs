@@ -3,6 +3,7 @@
 mod dock;
 mod engine;
 mod heat;
+mod learner;
 mod open;
 mod run;
 mod settings;
@@ -99,6 +100,16 @@ impl State {
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
             Command::MarkStepDone(step) => self.mark_step(step, effects),
             Command::DismissToast(id) => self.toasts.retain(|toast| toast.id != id),
+            Command::SetSearch(query) => self.set_search(query, effects),
+            Command::OpenHit(hit) => self.open_hit(&hit, effects),
+            Command::Reviewed { day, question, correct } => self.reviewed(&day, &question, correct, effects),
+            Command::EndReview => self.review.clear(),
+            Command::LookAround => self.look_around(effects),
+            Command::ShowTour(step) => self.show_tour(step, effects),
+            Command::EndTour => self.end_tour(effects),
+            Command::SetProfileName(name) => self.set_profile_name(name),
+            Command::SwitchProfile(name) => self.switch_profile(name, effects),
+            Command::SavePage { name, text } => effects.push(Effect::SavePage { name, text }),
             Command::Say(text) => self.toast(ToastKind::Info, text),
             Command::OpenRun(number) => {
                 let run =
@@ -190,6 +201,35 @@ impl State {
             | Action::NarrowPane
             | Action::HeightenPane
             | Action::LowerPane => self.rearrange(action, effects),
+            Action::ShowVisualization => self.show_and_focus(Pane::Visualization, effects),
+            Action::ShowCompiled => self.show_and_focus(Pane::Compiled, effects),
+            Action::ShowPlots => self.show_and_focus(Pane::Timing, effects),
+            Action::ShowLog => self.show_and_focus(Pane::Log, effects),
+            Action::ClearLog => self.log.clear(),
+            Action::ShowProgress => self.show_and_focus(Pane::Progress, effects),
+            Action::SearchCourse => self.open_search(effects),
+            Action::Review => self.begin_review(effects),
+            Action::ResetDay => self.ask(Dialog::ConfirmResetDay),
+            Action::ExportState => effects.push(Effect::ExportState),
+            Action::ImportState => self.ask(Dialog::ConfirmImport),
+            Action::Profiles => effects.push(Effect::ListProfiles),
+            Action::Projector => {
+                self.settings.projector = !self.settings.projector;
+                effects.extend([Effect::ApplyLook, Effect::SaveSettings]);
+            }
+            Action::ReducedMotion => {
+                self.settings.reduced_motion = !self.settings.reduced_motion;
+                effects.extend([Effect::ApplyLook, Effect::SaveSettings]);
+            }
+            Action::SaveCheatSheet => {
+                let text = crate::cheat_sheet::page();
+                effects.push(Effect::SavePage { name: "lockstep-keys.html".to_owned(), text });
+            }
+            Action::Tour => self.show_tour(0, effects),
+            Action::ReadyCheck => {
+                self.show_and_focus(Pane::Ready, effects);
+                self.look_around(effects);
+            }
             Action::ThemeDark => self.set_theme(curriculum::store::ThemeChoice::Dark, effects),
             Action::ThemeLight => self.set_theme(curriculum::store::ThemeChoice::Light, effects),
             Action::ThemeSystem => self.set_theme(curriculum::store::ThemeChoice::System, effects),
@@ -225,6 +265,9 @@ impl State {
                     self.replace_text(scaffold, "Back at the scaffold; Undo brings your text back", effects);
                 }
             }
+            Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
+            Some(Dialog::ConfirmImport) => effects.push(Effect::ImportState),
+            Some(Dialog::Profiles { new, .. }) => self.switch_profile(Some(new), effects),
             Some(Dialog::GoToLine { text }) => {
                 // `12` or `12:5`.
                 let mut parts = text.trim().splitn(2, ':');
@@ -301,6 +344,7 @@ impl State {
 
     pub(crate) fn toast(&mut self, kind: ToastKind, text: impl Into<String>) {
         let text = text.into();
+        self.note(kind, text.clone());
         self.toasts.retain(|toast| toast.text != text);
         self.next_id += 1;
         self.toasts.push(Toast { id: self.next_id, kind, text, until_s: self.now_s + TOAST_S });

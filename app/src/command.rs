@@ -16,6 +16,9 @@ pub enum Action {
     ImportKernel,
     ExportKernel,
     ResetToScaffold,
+    ExportState,
+    ImportState,
+    Profiles,
     Quit,
     Undo,
     Redo,
@@ -36,6 +39,8 @@ pub enum Action {
     ShowSolution,
     PreviousDay,
     NextDay,
+    Review,
+    ResetDay,
     StepChallenge,
     StepExplore,
     StepConcept,
@@ -46,6 +51,13 @@ pub enum Action {
     ToggleCourse,
     ToggleLesson,
     ToggleResults,
+    ShowVisualization,
+    ShowCompiled,
+    ShowPlots,
+    ShowLog,
+    ClearLog,
+    ShowProgress,
+    SearchCourse,
     LayoutRead,
     LayoutCode,
     LayoutProfile,
@@ -59,12 +71,17 @@ pub enum Action {
     ThemeDark,
     ThemeLight,
     ThemeSystem,
+    Projector,
+    ReducedMotion,
     ZoomIn,
     ZoomOut,
     ZoomReset,
     Settings,
     Palette,
     Shortcuts,
+    SaveCheatSheet,
+    Tour,
+    ReadyCheck,
     About,
 }
 
@@ -128,13 +145,16 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 56] = [
+    pub const ALL: [Action; 73] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
         Action::ImportKernel,
         Action::ExportKernel,
         Action::ResetToScaffold,
+        Action::ExportState,
+        Action::ImportState,
+        Action::Profiles,
         Action::Quit,
         Action::Undo,
         Action::Redo,
@@ -155,6 +175,8 @@ impl Action {
         Action::ShowSolution,
         Action::PreviousDay,
         Action::NextDay,
+        Action::Review,
+        Action::ResetDay,
         Action::StepChallenge,
         Action::StepExplore,
         Action::StepConcept,
@@ -165,6 +187,13 @@ impl Action {
         Action::ToggleCourse,
         Action::ToggleLesson,
         Action::ToggleResults,
+        Action::ShowVisualization,
+        Action::ShowCompiled,
+        Action::ShowPlots,
+        Action::ShowLog,
+        Action::ClearLog,
+        Action::ShowProgress,
+        Action::SearchCourse,
         Action::LayoutRead,
         Action::LayoutCode,
         Action::LayoutProfile,
@@ -178,12 +207,17 @@ impl Action {
         Action::ThemeDark,
         Action::ThemeLight,
         Action::ThemeSystem,
+        Action::Projector,
+        Action::ReducedMotion,
         Action::ZoomIn,
         Action::ZoomOut,
         Action::ZoomReset,
         Action::Settings,
         Action::Palette,
         Action::Shortcuts,
+        Action::SaveCheatSheet,
+        Action::Tour,
+        Action::ReadyCheck,
         Action::About,
     ];
 
@@ -230,7 +264,80 @@ impl Action {
                 Global,
                 "Reset to Scaffold",
                 "Go back to the text that the day starts from; can be undone",
-                keys![],
+                keys![CTRL_SHIFT, Backspace],
+            ),
+            Action::ExportState => row(
+                File,
+                Global,
+                "Export Everything…",
+                "Save texts, runs, answers and settings as one file",
+                keys![CTRL_ALT, E],
+            ),
+            Action::ImportState => row(
+                File,
+                Global,
+                "Import Everything…",
+                "Take over a file of another computer; what it replaces is kept aside",
+                keys![CTRL_ALT, I],
+            ),
+            Action::Profiles => row(
+                File,
+                Global,
+                "Profiles…",
+                "Texts and progress of several people on this machine",
+                keys![CTRL_ALT, P],
+            ),
+            Action::Review => {
+                row(Day, Global, "Review", "Answer again what was missed and is due today", keys![CTRL_SHIFT, R])
+            }
+            Action::ResetDay => row(
+                Day,
+                Global,
+                "Reset This Day…",
+                "Forget steps, answers and passed checks of the day, and go back to its scaffold",
+                keys![CTRL_ALT, Backspace],
+            ),
+            Action::ShowVisualization => {
+                row(View, Global, "Visualization", "Show the day's picture", keys![CTRL_SHIFT, I])
+            }
+            Action::ShowCompiled => {
+                row(View, Global, "PTX and SASS", "Show what the compiler made of the kernel", keys![CTRL_SHIFT, A])
+            }
+            Action::ShowPlots => {
+                row(View, Global, "Plots", "Show times and counts of all versions", keys![CTRL_SHIFT, T])
+            }
+            Action::ShowLog => row(View, Global, "Log", "Show all messages", keys![CTRL_SHIFT, U]),
+            Action::ClearLog => row(View, Global, "Clear Log", "Forget the messages", keys![CTRL_ALT, U]),
+            Action::ShowProgress => {
+                row(View, Global, "Progress", "Show what is done, passed and due", keys![CTRL_SHIFT, D])
+            }
+            Action::SearchCourse => row(
+                View,
+                Global,
+                "Search the Course",
+                "Find words in lessons, glossary, quizzes and kernels",
+                keys![CTRL_SHIFT, F],
+            ),
+            Action::Projector => {
+                row(View, Global, "Projector Mode", "Large type and high contrast, for a lecture", keys![NONE, F12])
+            }
+            Action::ReducedMotion => row(
+                View,
+                Global,
+                "Reduced Motion",
+                "Nothing moves by itself; visualizations go step by step",
+                keys![CTRL_ALT, Period],
+            ),
+            Action::SaveCheatSheet => {
+                row(Help, Global, "Save the Cheat Sheet…", "All keys as a page to print", keys![CTRL_ALT, K])
+            }
+            Action::Tour => row(Help, Global, "Tour", "The window in two minutes", keys![SHIFT, F1]),
+            Action::ReadyCheck => row(
+                Help,
+                Global,
+                "Ready Check",
+                "What this machine has, and how to get what is missing",
+                keys![CTRL_SHIFT, Y],
             ),
             Action::Quit => row(File, Global, "Quit", "Close Lockstep; everything is saved", keys![CTRL, Q]),
             Action::Undo => row(Edit, Editor, "Undo", "Take the last edit back", keys![CTRL, Z]),
@@ -272,7 +379,7 @@ impl Action {
                 Global,
                 "Show the Solution",
                 "Open our solution beside yours; asks first until yours passes",
-                keys![],
+                keys![CTRL_SHIFT, S],
             ),
             Action::PreviousDay => row(Day, Global, "Previous Day", "Open the day before", keys![ALT, PageUp]),
             Action::NextDay => row(Day, Global, "Next Day", "Open the day after", keys![ALT, PageDown]),
@@ -330,9 +437,9 @@ impl Action {
             Action::LowerPane => {
                 row(View, Global, "Lower Pane", "Give the pane less height", keys![CTRL_ALT, ArrowDown])
             }
-            Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", keys![]),
-            Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", keys![]),
-            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", keys![]),
+            Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", keys![CTRL_ALT, D]),
+            Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", keys![CTRL_ALT, L]),
+            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", keys![CTRL_ALT, S]),
             Action::ZoomIn => row(View, Global, "Zoom In", "Make everything larger", keys![CTRL, Plus; CTRL, Equals]),
             Action::ZoomOut => row(View, Global, "Zoom Out", "Make everything smaller", keys![CTRL, Minus]),
             Action::ZoomReset => row(View, Global, "Actual Size", "Back to 100 %", keys![CTRL, Num0]),
@@ -345,7 +452,7 @@ impl Action {
             Action::Shortcuts => {
                 row(Help, Global, "Keyboard Shortcuts", "All keys on one page", keys![CTRL_SHIFT, Slash])
             }
-            Action::About => row(Help, Global, "About Lockstep", "Version and licences", keys![]),
+            Action::About => row(Help, Global, "About Lockstep", "Version and licences", keys![CTRL, F1]),
         }
     }
 
@@ -378,9 +485,17 @@ impl Action {
     }
 }
 
-/// A shortcut as people write it: `Ctrl+,` and not `Ctrl+Comma`.
+/// A shortcut as this system's people write it: `Ctrl+,` and not `Ctrl+Comma`.
 pub fn keys_text(ctx: &egui::Context, shortcut: &KeyboardShortcut) -> String {
-    let text = ctx.format_shortcut(shortcut);
+    signs(ctx.format_shortcut(shortcut), shortcut)
+}
+
+/// The same without a window, for what is printed.
+pub fn key_names(shortcut: &KeyboardShortcut) -> String {
+    signs(shortcut.format(&egui::ModifierNames::NAMES, cfg!(target_os = "macos")), shortcut)
+}
+
+fn signs(text: String, shortcut: &KeyboardShortcut) -> String {
     let sign = match shortcut.logical_key {
         Key::Comma => ",",
         Key::Period => ".",
@@ -474,7 +589,30 @@ pub enum Command {
     },
     MarkStepDone(Step),
     DismissToast(u64),
+    /// Words to look for in the whole course.
+    SetSearch(String),
+    OpenHit(curriculum::search::Hit),
+    /// An answer given in a review.
+    Reviewed {
+        day: String,
+        question: String,
+        correct: bool,
+    },
+    EndReview,
+    /// Runs the ready check.
+    LookAround,
+    /// A step of the tour by number, from 0; past the last one it ends.
+    ShowTour(usize),
+    EndTour,
+    SetProfileName(String),
+    /// Opens the texts and progress of a profile; None is the one that every machine has.
+    SwitchProfile(Option<String>),
     CopyText(String),
+    /// Writes a text, such as a picture of a plot, into a file that the learner picks.
+    SavePage {
+        name: String,
+        text: String,
+    },
     /// A short message for the learner.
     Say(String),
     /// Puts the text of a run (counted from 1) into the editor.
@@ -497,6 +635,7 @@ mod tests {
             assert!(!info.text.is_empty() && !info.tooltip.is_empty(), "{action:?} lacks words");
             assert!(!info.tooltip.ends_with('.'), "{action:?}: a tooltip is a phrase");
             assert!(texts.insert(info.text), "{:?} is used twice", info.text);
+            assert!(!info.shortcuts.is_empty(), "{action:?} has no key");
             for shortcut in info.shortcuts {
                 let key = (shortcut.modifiers, shortcut.logical_key);
                 assert!(shortcuts.insert(format!("{key:?}")), "{action:?}: {key:?} is taken");

@@ -5,7 +5,7 @@ use crate::rungs::Line;
 use crate::state::{JobKey, LabKey, Purpose, RungKey};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
-use curriculum::store::{RunRecord, Slot};
+use curriculum::store::{Progress, RunRecord, Settings, Slot, Store};
 use gpu_core::job::Job;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,6 +65,23 @@ pub enum Effect {
     /// Measure this machine with one of Lockstep's own programs, in a process of its own.
     RunProgram(RungKey),
     StopRung,
+    /// Run the ready check.
+    LookAround,
+    /// Prepare the full-text search.
+    BuildIndex(Arc<Course>),
+    /// Write everything into a file that the learner picks.
+    ExportState,
+    /// Take over a file that the learner picks.
+    ImportState,
+    /// Write a page of text under a name that the learner picks.
+    SavePage {
+        name: String,
+        text: String,
+    },
+    /// Find the profiles of this machine.
+    ListProfiles,
+    /// Open another profile's files.
+    OpenProfile(Option<String>),
     LookForCompiler,
     InstallCompiler,
     StopInstall,
@@ -76,6 +93,18 @@ pub enum Effect {
     /// Theme and zoom from the settings.
     ApplyLook,
     Quit,
+}
+
+/// What is read anew when the learner's files were replaced.
+pub struct Learner {
+    pub progress: Progress,
+    pub settings: Settings,
+}
+
+/// A profile's files, ready to be written to.
+pub struct OpenedProfile {
+    pub store: Arc<Store>,
+    pub learner: Learner,
 }
 
 /// What background work found.
@@ -93,6 +122,15 @@ pub enum Update {
     RungLine(RungKey, Line),
     RungEnded(RungKey, Result<(), String>),
     Course(Result<Arc<Course>, String>),
+    Ready(Vec<crate::ready::Item>),
+    Index(Arc<curriculum::search::Index>),
+    /// How many files were written, and where; None when nothing was picked.
+    StateExported(Result<Option<(usize, PathBuf)>, String>),
+    /// Progress and settings as they are after an import.
+    StateImported(Result<Option<Box<Learner>>, String>),
+    Profiles(Vec<String>),
+    /// Another profile's files are open.
+    ProfileOpened(Option<String>, Box<OpenedProfile>),
     /// Something went wrong with the learner's files.
     Problem(String),
 }

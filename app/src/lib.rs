@@ -5,6 +5,8 @@ pub mod app;
 #[deny(clippy::disallowed_methods)]
 pub mod apply;
 pub mod builtins;
+#[deny(clippy::disallowed_methods)]
+pub mod cheat_sheet;
 pub mod cli;
 #[deny(clippy::disallowed_methods)]
 pub mod command;
@@ -24,6 +26,8 @@ pub mod services;
 #[deny(clippy::disallowed_methods)]
 pub mod state;
 pub mod theme;
+#[deny(clippy::disallowed_methods)]
+pub mod tour;
 #[deny(clippy::disallowed_methods)]
 pub mod viz;
 #[deny(clippy::disallowed_methods)]

@@ -1,7 +1,7 @@
 //! Work that may block, on threads of its own: the learner's files, dialogs, the compiler's installation. Each piece
 //! sends its finding as an [`Update`] and wakes the window.
 
-use crate::effect::Update;
+use crate::effect::{Learner, OpenedProfile, Update};
 use crate::rungs;
 use crate::state::{Compiler, RungKey};
 use crate::widgets::code_editor::Change;
@@ -177,6 +177,74 @@ impl Services {
         });
     }
 
+    pub fn look_around(&self, nvrtc: Option<PathBuf>) {
+        let data_dir = self.data_dir.clone();
+        self.spawn("ready check", move |send| send(Update::Ready(crate::ready::machine(&data_dir, nvrtc.as_deref()))));
+    }
+
+    pub fn build_index(&self, course: Arc<Course>) {
+        self.spawn("search index", move |send| {
+            send(Update::Index(Arc::new(curriculum::search::Index::new(&course))));
+        });
+    }
+
+    pub fn export_state(&self) {
+        let store = self.store.clone();
+        self.spawn("export everything", move |send| {
+            let dialog = rfd::FileDialog::new().set_title("Export everything").set_file_name("lockstep-state.json");
+            let picked = dialog.add_filter("Lockstep state", &["json"]).save_file();
+            send(Update::StateExported(match picked {
+                Some(path) => export_to(&store, path).map(Some),
+                None => Ok(None),
+            }));
+        });
+    }
+
+    pub fn import_state(&self) {
+        let store = self.store.clone();
+        self.spawn("import everything", move |send| {
+            let dialog = rfd::FileDialog::new().set_title("Import everything");
+            let picked = dialog.add_filter("Lockstep state", &["json"]).pick_file();
+            send(Update::StateImported(match picked {
+                Some(path) => import_from(&store, &path).map(|learner| Some(Box::new(learner))),
+                None => Ok(None),
+            }));
+        });
+    }
+
+    pub fn save_page(&self, name: String, text: String) {
+        self.spawn("save a page", move |send| {
+            let picked = rfd::FileDialog::new().set_title("Save the page").set_file_name(name).save_file();
+            let Some(path) = picked else { return };
+            send(Update::Exported(match std::fs::write(&path, text) {
+                Ok(()) => Ok(Some(path)),
+                Err(error) => Err(format!("The page cannot be written ({error}): {}", path.display())),
+            }));
+        });
+    }
+
+    pub fn list_profiles(&self) {
+        let data_dir = self.data_dir.clone();
+        self.spawn("profiles", move |send| send(Update::Profiles(crate::paths::profiles(&data_dir))));
+    }
+
+    pub fn open_profile(&self, name: Option<String>) {
+        let (data_dir, old) = (self.data_dir.clone(), self.store.clone());
+        self.spawn("open a profile", move |send| {
+            old.flush(std::time::Duration::from_secs(5));
+            drop(old);
+            let folder = crate::paths::profile_dir(&data_dir, name.as_deref());
+            send(match Store::open(&folder) {
+                Ok(store) => {
+                    crate::paths::remember_profile(&data_dir, name.as_deref());
+                    let learner = Learner { progress: store.progress(), settings: store.settings() };
+                    Update::ProfileOpened(name, Box::new(OpenedProfile { store: Arc::new(store), learner }))
+                }
+                Err(error) => Update::Problem(format!("The profile cannot be opened: {error}")),
+            });
+        });
+    }
+
     pub fn stop_install(&self) {
         self.stop_install.store(true, Ordering::Relaxed);
     }
@@ -190,6 +258,17 @@ impl Services {
             send(Update::Course(course.map(Arc::new)));
         });
     }
+}
+
+/// Writes everything; says how many files and where.
+pub fn export_to(store: &Store, path: PathBuf) -> Result<(usize, PathBuf), String> {
+    store.export(&path).map(|count| (count, path)).map_err(|error| error.to_string())
+}
+
+/// Takes everything over and reads it anew.
+pub fn import_from(store: &Store, path: &Path) -> Result<Learner, String> {
+    store.import(path).map_err(|error| error.to_string())?;
+    Ok(Learner { progress: store.progress(), settings: store.settings() })
 }
 
 fn find_compiler(setting: Option<&Path>, data_dir: &Path) -> Compiler {

@@ -369,6 +369,13 @@ pub enum Dialog {
     /// Asks before showing the solution.
     ConfirmSolution,
     ConfirmReset,
+    ConfirmResetDay,
+    ConfirmImport,
+    /// Names of the profiles on this machine, and a new one being typed.
+    Profiles {
+        names: Vec<String>,
+        new: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,6 +391,28 @@ pub struct Toast {
     pub kind: ToastKind,
     pub text: String,
     pub until_s: f64,
+}
+
+/// A message that was shown, or a thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogLine {
+    pub at_unix_s: u64,
+    pub kind: ToastKind,
+    pub text: String,
+}
+
+/// Full-text search over the course.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    pub query: String,
+    pub hits: Vec<curriculum::search::Hit>,
+    /// None until it is built, and again when the course changes.
+    pub index: Option<Arc<curriculum::search::Index>>,
+}
+
+impl Search {
+    /// Hits shown.
+    pub const MOST: usize = 60;
 }
 
 /// Everything.
@@ -412,6 +441,20 @@ pub struct State {
     pub toasts: Vec<Toast>,
     pub next_id: u64,
     pub rungs: BTreeMap<RungKey, RungRun>,
+    pub log: Vec<LogLine>,
+    pub search: Search,
+    /// What the ready check found.
+    pub ready: Slot<Vec<crate::ready::Item>>,
+    /// Questions under review by day id; empty outside of a review.
+    pub review: Vec<(String, Vec<String>)>,
+    /// Reviews begun, so that each starts with empty answers.
+    pub reviews: u32,
+    /// Times that a day was reset, so that its quiz starts anew.
+    pub resets: BTreeMap<String, u32>,
+    /// Step of the tour, from 0.
+    pub tour: Option<usize>,
+    /// Name of the open profile; None is the machine's own.
+    pub profile: Option<String>,
     /// A measured prediction on its way to the quiz: question and value in the quantity's unit.
     pub measured: Option<(String, Result<f64, String>)>,
 }
@@ -457,6 +500,11 @@ impl State {
         self.progress
             .exercise(day, &desk.exercise)
             .is_some_and(|exercise| exercise.passed.is_some() || exercise.solution_seen)
+    }
+
+    /// Under which a day's quiz keeps its answers: another one after each reset.
+    pub fn quiz_key(&self, day: &str) -> String {
+        format!("{day}/{}", self.resets.get(day).copied().unwrap_or_default())
     }
 
     /// Whether a pane has anything to show now; its tab is left out where not.

@@ -251,14 +251,100 @@ pub static LIGHT: Tokens = Tokens {
     on_lane: rgb(0x0b1320),
 };
 
+/// The dark theme for a projector, which lifts black and washes colours out: black below, white above, no greys between.
+pub static DARK_CONTRAST: Tokens = Tokens {
+    window: rgb(0x000000),
+    panel: rgb(0x050505),
+    raised: rgb(0x161616),
+    inset: rgb(0x000000),
+    border: rgb(0x7a7a7a),
+    border_strong: rgb(0xc4c4c4),
+    text: rgb(0xffffff),
+    text_muted: rgb(0xe6e6e6),
+    text_faint: rgb(0xd2d2d2),
+    gutter: rgb(0x000000),
+    gutter_text: rgb(0xc8c8c8),
+    current_line: rgb(0x161616),
+    syntax: SyntaxColors { text: rgb(0xffffff), comment: rgb(0xc2cad4), ..DARK.syntax },
+    ceiling: rgb(0xd2d2d2),
+    grid: rgb(0x4a4a4a),
+    ..DARK
+};
+
+/// The light theme for a projector.
+pub static LIGHT_CONTRAST: Tokens = Tokens {
+    window: rgb(0xf0f0f0),
+    panel: rgb(0xfefefe),
+    raised: rgb(0xffffff),
+    inset: rgb(0xffffff),
+    border: rgb(0x767676),
+    border_strong: rgb(0x3c3c3c),
+    text: rgb(0x000000),
+    text_muted: rgb(0x1e1e1e),
+    text_faint: rgb(0x303030),
+    link: rgb(0x003c9e),
+    accent: rgb(0x003c9e),
+    pass: rgb(0x00522c),
+    fail: rgb(0x8e0f09),
+    warn: rgb(0x5a3900),
+    info: rgb(0x003f80),
+    gutter: rgb(0xf4f4f4),
+    gutter_text: rgb(0x3a3a3a),
+    current_line: rgb(0xf0f0f0),
+    syntax: SyntaxColors {
+        text: rgb(0x000000),
+        keyword: rgb(0x5a1b8a),
+        type_name: rgb(0x034a45),
+        function: rgb(0x0e3a8c),
+        builtin: rgb(0x6b3200),
+        qualifier: rgb(0x86102c),
+        number: rgb(0x752608),
+        string: rgb(0x204c08),
+        comment: rgb(0x3a4450),
+        preprocessor: rgb(0x7a1748),
+    },
+    measured: rgb(0x003c9e),
+    modelled: rgb(0x5a1b8a),
+    reference: rgb(0x6b4500),
+    ceiling: rgb(0x303030),
+    grid: rgb(0xc4c4c4),
+    ..LIGHT
+};
+
+/// How much larger everything is in projector mode.
+pub const PROJECTOR_SCALE: f32 = 1.25;
+
+/// Puts the themes for a projector in place of the usual ones, or back.
+pub fn set_contrast(ctx: &egui::Context, high: bool) {
+    let themes = if high { [&DARK_CONTRAST, &LIGHT_CONTRAST] } else { [&DARK, &LIGHT] };
+    for (theme, tokens) in [Theme::Dark, Theme::Light].into_iter().zip(themes) {
+        ctx.style_mut_of(theme, |style| apply_to_visuals(style, tokens));
+    }
+}
+
+/// Lets things move by themselves, or not.
+pub fn set_motion(ctx: &egui::Context, moves: bool) {
+    ctx.all_styles_mut(|style| {
+        style.animation_time = if moves { egui::Style::default().animation_time } else { 0.0 };
+        style.scroll_animation =
+            if moves { egui::style::ScrollAnimation::default() } else { egui::style::ScrollAnimation::none() };
+    });
+}
+
+/// False where the learner asked that nothing move by itself.
+pub fn moves(ui: &Ui) -> bool {
+    ui.style().animation_time > 0.0
+}
+
 /// The tokens of the theme that `ui` is drawn in.
 pub fn tokens(ui: &Ui) -> &'static Tokens {
     of_visuals(ui.visuals())
 }
 
-/// The tokens that visuals were made from.
+/// The tokens that visuals were made from: a theme's panel colour is its own.
 pub fn of_visuals(visuals: &egui::Visuals) -> &'static Tokens {
-    for_dark(visuals.dark_mode)
+    let [plain, strong] = if visuals.dark_mode { [&DARK, &DARK_CONTRAST] } else { [&LIGHT, &LIGHT_CONTRAST] };
+    if visuals.panel_fill == strong.panel { strong } else { plain }
 }
 
 /// The tokens of the dark or the light theme.
@@ -318,7 +404,10 @@ fn apply_to_style(style: &mut egui::Style, t: &Tokens) {
     s.menu_margin = Margin::same(space::S as i8);
     s.interact_size.y = 26.0;
     s.scroll = egui::style::ScrollStyle::thin();
+    apply_to_visuals(style, t);
+}
 
+fn apply_to_visuals(style: &mut egui::Style, t: &Tokens) {
     let v = &mut style.visuals;
     v.dark_mode = t.dark;
     v.override_text_color = None;
@@ -380,8 +469,12 @@ mod tests {
     #[test]
     fn text_is_readable_on_every_surface() {
         let mut failures = Vec::new();
-        for t in [&DARK, &LIGHT] {
-            let name = if t.dark { "dark" } else { "light" };
+        for (name, t) in [
+            ("dark", &DARK),
+            ("light", &LIGHT),
+            ("dark projector", &DARK_CONTRAST),
+            ("light projector", &LIGHT_CONTRAST),
+        ] {
             let mut need = |what: &str, text: Color32, surface_name: &str, surface: Color32, least: f32| {
                 let ratio = contrast(text, surface);
                 if ratio < least {
@@ -463,6 +556,129 @@ mod tests {
         }
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
+
+    /// What a projector theme is for: text at 7 to 1 (WCAG 1.4.6), borders that can be seen.
+    #[test]
+    fn projector_themes_have_the_higher_contrast() {
+        for t in [&DARK_CONTRAST, &LIGHT_CONTRAST] {
+            for surface in [t.window, t.panel, t.raised, t.inset] {
+                for text in [t.text, t.text_muted, t.text_faint, t.link, t.accent, t.pass, t.fail, t.warn] {
+                    assert!(contrast(text, surface) >= 7.0, "{text:?} on {surface:?}: {}", contrast(text, surface));
+                }
+                assert!(contrast(t.border, surface) >= 3.0, "border on {surface:?}");
+            }
+            assert_eq!(of_visuals(&visuals(t)).panel, t.panel, "the tokens are found by their visuals");
+        }
+        for t in [&DARK, &LIGHT] {
+            assert_eq!(of_visuals(&visuals(t)).panel, t.panel);
+        }
+    }
+
+    fn visuals(t: &Tokens) -> egui::Visuals {
+        let mut style = egui::Style::default();
+        apply_to_style(&mut style, t);
+        style.visuals
+    }
+
+    /// Red, green and blue of light, 0 to 1.
+    fn linear(color: Color32) -> [f64; 3] {
+        [color.r(), color.g(), color.b()].map(|v| {
+            let v = f64::from(v) / 255.0;
+            if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    /// What a dichromat sees, in linear light: Machado, Oliveira and Fernandes 2009, severity 1.0.
+    fn simulated(color: Color32, kind: &[[f64; 3]; 3]) -> [f64; 3] {
+        let light = linear(color);
+        std::array::from_fn(|row| (0..3).map(|i| kind[row][i] * light[i]).sum::<f64>().clamp(0.0, 1.0))
+    }
+
+    const KINDS: [(&str, [[f64; 3]; 3]); 3] = [
+        (
+            "protanopia",
+            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        ),
+        (
+            "deuteranopia",
+            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        ),
+        (
+            "tritanopia",
+            [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+        ),
+    ];
+
+    /// CIE L*a*b* under D65, in which a distance of 2.3 is just noticeable side by side.
+    fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
+        let x = (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047;
+        let y = 0.2126729 * r + 0.7151522 * g + 0.0721750 * b;
+        let z = (0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883;
+        let [x, y, z] = [x, y, z].map(|t| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let (a, b) = (lab(a), lab(b));
+        a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn the_simulation_agrees_with_its_definition() {
+        for (name, kind) in &KINDS {
+            for row in kind {
+                assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{name}: white stays white");
+            }
+            let grey = Color32::from_gray(128);
+            assert!(distance(simulated(grey, kind), linear(grey)) < 0.1, "{name}: grey stays grey");
+        }
+        // The classic pair: red and green of one lightness, told apart only by tritanopes and trichromats.
+        let (red, green) = (rgb(0xd03030), rgb(0x707000));
+        let seen: Vec<f64> =
+            KINDS.iter().map(|(_, kind)| distance(simulated(red, kind), simulated(green, kind))).collect();
+        assert!(seen[0] < 30.0 && seen[1] < 30.0 && seen[2] > 50.0, "{seen:?}");
+    }
+
+    /// Colours that mean different things in one picture are told apart by all three common kinds of colour blindness.
+    #[test]
+    fn colours_with_a_meaning_differ_for_the_colour_blind() {
+        let mut failures = Vec::new();
+        for (theme, t) in [
+            ("dark", &DARK),
+            ("light", &LIGHT),
+            ("dark projector", &DARK_CONTRAST),
+            ("light projector", &LIGHT_CONTRAST),
+        ] {
+            let series: Vec<(String, Color32)> =
+                t.series.iter().enumerate().map(|(i, color)| (format!("series {i}"), *color)).collect();
+            let groups: [Vec<(String, Color32)>; 4] = [
+                series,
+                vec![("pass".into(), t.pass), ("fail".into(), t.fail), ("warn".into(), t.warn)],
+                vec![("measured".into(), t.measured), ("reference".into(), t.reference), ("ceiling".into(), t.ceiling)],
+                vec![
+                    ("lane_on".into(), t.lane_on),
+                    ("lane_off".into(), t.lane_off),
+                    ("lane_focus".into(), t.lane_focus),
+                ],
+            ];
+            for (kind, matrix) in &KINDS {
+                for group in &groups {
+                    for (i, (a_name, a)) in group.iter().enumerate() {
+                        for (b_name, b) in &group[i + 1..] {
+                            let seen = distance(simulated(*a, matrix), simulated(*b, matrix));
+                            if seen < LEAST_DISTANCE {
+                                failures.push(format!("{theme}, {kind}: {a_name} and {b_name} differ by {seen:.1}"));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+
+    /// Four times what is just noticeable: enough for a line or a dot beside another.
+    const LEAST_DISTANCE: f64 = 9.0;
 
     #[test]
     fn contrast_matches_the_published_extremes() {

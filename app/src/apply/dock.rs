@@ -4,6 +4,7 @@ use crate::command::Action;
 use crate::dock::Layout;
 use crate::effect::Effect;
 use crate::state::{Pane, State};
+use crate::tour::TOUR;
 
 /// How much one key press changes a pane's size.
 const STEP: f32 = 1.15;
@@ -14,6 +15,32 @@ impl State {
         self.view.dock.show(pane);
         effects.push(Effect::SaveWindow);
         self.disassemble_if_seen();
+    }
+
+    pub(super) fn show_and_focus(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
+        self.show_pane(pane, effects);
+        self.focus(pane);
+    }
+
+    /// The tour's next card, with the pane that it is about.
+    pub(super) fn show_tour(&mut self, step: usize, effects: &mut Vec<Effect>) {
+        let Some(card) = TOUR.get(step) else { return self.end_tour(effects) };
+        self.tour = Some(step);
+        if let Some(layout) = card.layout {
+            self.view.dock.set_layout(layout);
+        }
+        if let Some(pane) = card.pane {
+            self.view.dock.show(pane);
+        }
+    }
+
+    pub(super) fn end_tour(&mut self, effects: &mut Vec<Effect>) {
+        self.tour = None;
+        if !self.settings.tour_seen {
+            self.settings.tour_seen = true;
+            effects.push(Effect::SaveSettings);
+        }
+        self.set_layout(Layout::Read, effects);
     }
 
     pub(super) fn close_pane(&mut self, pane: Pane, effects: &mut Vec<Effect>) {

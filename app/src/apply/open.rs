@@ -25,6 +25,7 @@ impl State {
         }
         if self.progress.last_day.as_deref() != Some(id) {
             self.progress.last_day = Some(id.to_owned());
+            self.progress.last_step = None;
             effects.push(Effect::SaveProgress);
         }
     }
@@ -120,6 +121,8 @@ impl State {
             self.mark_step(left, effects);
         }
         self.view.step = step;
+        self.progress.last_step = Some(step.id().to_owned());
+        effects.push(Effect::SaveProgress);
         match step {
             Step::Explore if self.view.visualization.is_some() => {
                 self.view.dock.show(Pane::Visualization);
@@ -147,6 +150,13 @@ impl State {
     pub(super) fn open_link(&mut self, target: &str, effects: &mut Vec<Effect>) {
         if target.starts_with("https://") || target.starts_with("http://") {
             effects.push(Effect::OpenUrl(target.to_owned()));
+        } else if let Some((day, step)) = target.split_once('#')
+            && let Some(step) = Step::ALL.into_iter().find(|other| other.id() == step)
+            && let Some(id) = self.course.day(day).ok().map(|day| day.id.clone())
+        {
+            // `week1/day5#concept`
+            self.open_day(&id, effects);
+            self.show_step(step, effects);
         } else if let Some(id) = self.course.day(target).ok().map(|day| day.id.clone()) {
             self.open_day(&id, effects);
         } else if let Some(term) = target.strip_prefix("glossary:") {

@@ -63,6 +63,8 @@ impl State {
             Update::Course(Ok(course)) => {
                 self.course = course;
                 self.course_problem = None;
+                self.search.index = None;
+                self.look_up_again(&mut effects);
                 self.desks.clear();
                 self.desk = None;
                 let open = self.view.day.clone().filter(|id| self.course.day_by_id(id).is_some());
@@ -71,6 +73,39 @@ impl State {
                 }
             }
             Update::Course(Err(problem)) => self.course_problem = Some(problem),
+            Update::Ready(items) => {
+                self.ready = crate::state::Slot::Ready(items);
+            }
+            Update::Index(index) => {
+                self.search.index = Some(index);
+                self.look_up_again(&mut effects);
+            }
+            Update::StateExported(Ok(Some((count, path)))) => {
+                self.toast(ToastKind::Good, format!("{count} files are in {}", path.display()));
+            }
+            Update::StateImported(Ok(Some(learner))) => {
+                self.take_over(*learner, &mut effects);
+                self.toast(ToastKind::Good, "Everything was taken over; what it replaced is kept in the folder aside");
+            }
+            Update::StateExported(Ok(None)) | Update::StateImported(Ok(None)) => {}
+            Update::StateExported(Err(problem)) => {
+                self.toast(ToastKind::Bad, format!("Not exported: the file {problem}"));
+            }
+            Update::StateImported(Err(problem)) => {
+                self.toast(ToastKind::Bad, format!("Not imported: the file {problem}"));
+            }
+            Update::Profiles(names) => {
+                self.dialog = Some(crate::state::Dialog::Profiles { names, new: String::new() });
+            }
+            Update::ProfileOpened(name, opened) => {
+                self.profile = name;
+                self.take_over(opened.learner, &mut effects);
+                let text = self
+                    .profile
+                    .as_deref()
+                    .map_or("Your own profile is open".to_owned(), |name| format!("The profile {name} is open"));
+                self.toast(ToastKind::Good, text);
+            }
         }
         effects
     }

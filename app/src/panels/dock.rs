@@ -1,7 +1,7 @@
 //! Draws the tiles: `egui_tiles` lays them out, lets them be dragged and resized, and what came of it goes back as a
 //! command.
 
-use super::{Screen, course, lesson, parts, results, work};
+use super::{Screen, course, lesson, log, parts, progress, ready, results, search, work};
 use crate::command::{Action, Command};
 use crate::dock::Node;
 use crate::state::Pane;
@@ -145,6 +145,13 @@ impl Behavior<Pane> for Drawing<'_, '_> {
         let (_, rect) = ui.allocate_space(size);
         let response = ui.interact(rect, id, Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, state.active, &text));
+        // Panes with a text box or a list give the keyboard to that; the others to their tab, from which Tab leads in.
+        let own = matches!(pane, Some(Pane::Editor | Pane::Course | Pane::Search) | None);
+        if let Some(pane) = pane.filter(|_| !own && state.active)
+            && self.screen.takes_focus(pane)
+        {
+            response.request_focus();
+        }
         if state.is_being_dragged {
             return response;
         }
@@ -204,6 +211,14 @@ impl Behavior<Pane> for Drawing<'_, '_> {
         match state {
             egui_tiles::ResizeState::Idle => Stroke::new(1.0, t.border),
             egui_tiles::ResizeState::Hovering | egui_tiles::ResizeState::Dragging => Stroke::new(2.0, t.accent),
+        }
+    }
+
+    fn paint_on_top_of_tile(&self, painter: &egui::Painter, _style: &egui::Style, tile: TileId, rect: egui::Rect) {
+        let card = self.screen.state.tour.and_then(|step| crate::tour::TOUR.get(step));
+        if card.and_then(|card| card.pane).is_some_and(|pane| pane_tile(pane) == tile) {
+            let stroke = Stroke::new(2.0, theme::of_visuals(&painter.ctx().global_style().visuals).accent);
+            painter.rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Inside);
         }
     }
 
@@ -270,6 +285,10 @@ fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
         Pane::Verdict | Pane::Problems | Pane::Console | Pane::Counters | Pane::Compiled | Pane::Timing => {
             results::show(ui, screen, pane);
         }
-        Pane::Search | Pane::Progress | Pane::Ready | Pane::Log | Pane::Toolbar => {}
+        Pane::Search => search::show(ui, screen),
+        Pane::Progress => progress::show(ui, screen),
+        Pane::Ready => ready::show(ui, screen),
+        Pane::Log => log::show(ui, screen),
+        Pane::Toolbar => {}
     }
 }

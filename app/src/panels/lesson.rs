@@ -21,10 +21,6 @@ pub fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     let step = screen.state.view.step;
-    if screen.takes_focus(Pane::Lesson) {
-        // Text has no focus of its own; the keyboard goes to where its controls begin.
-        ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
-    }
     let scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step.id())).auto_shrink(false);
     scroll.show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(space::XL as i8, space::L as i8)).show(ui, |ui| {
@@ -310,7 +306,8 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     if !day.quiz.questions.is_empty() {
         ui.separator();
         ui.label(RichText::new("Quiz").size(theme::font_size::HEADING).strong());
-        let quiz_state = screen.memory.quizzes.entry(day.id.clone()).or_default();
+        let key = screen.state.quiz_key(&day.id);
+        let quiz_state = screen.memory.quizzes.entry(key).or_default();
         for action in quiz::show(ui, &day.quiz, quiz_state) {
             screen.commands.push(match action {
                 QuizAction::Answered { question, correct, .. } => Command::Answered { question, correct },
@@ -329,15 +326,16 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 
 /// Puts the answers of earlier days into the quiz, once.
 fn restore(screen: &mut Screen<'_>, day: &Day) {
-    if !screen.memory.restored.insert(day.id.clone()) {
+    let key = screen.state.quiz_key(&day.id);
+    if !screen.memory.restored.insert(key.clone()) {
         return;
     }
     if let Some(progress) = screen.state.progress.days.get(&day.id) {
-        let quiz_state = screen.memory.quizzes.entry(day.id.clone()).or_default();
+        let quiz_state = screen.memory.quizzes.entry(key.clone()).or_default();
         for (question, answer) in &progress.answers {
             quiz_state.restore(question, answer.correct);
         }
-        let written = screen.memory.reflections.entry(day.id.clone()).or_default();
+        let written = screen.memory.reflections.entry(key).or_default();
         for (id, text) in &progress.reflections {
             written.restore(id, text.clone());
         }
@@ -345,7 +343,8 @@ fn restore(screen: &mut Screen<'_>, day: &Day) {
 }
 
 fn reflections(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
-    let written = screen.memory.reflections.entry(day.id.clone()).or_default();
+    let key = screen.state.quiz_key(&day.id);
+    let written = screen.memory.reflections.entry(key).or_default();
     for id in quiz::reflections_ui(ui, &day.reflection, written) {
         let text = written.written(&id).to_owned();
         screen.commands.push(Command::Reflect { id, text });

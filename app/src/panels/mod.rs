@@ -8,11 +8,15 @@ mod dialogs;
 mod dock;
 mod find;
 mod lesson;
+mod log;
 mod parts;
+mod progress;
+mod ready;
 mod results;
+mod search;
 mod status;
-mod toasts;
 mod toolbar;
+mod tour;
 mod work;
 
 use crate::command::{Action, Command, Scope};
@@ -20,11 +24,13 @@ use crate::state::{Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
 use crate::widgets::code_editor::editor_id;
-use crate::widgets::lesson_text::LessonCache;
+use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
 use crate::widgets::timing_plot::TimingPlotState;
+use curriculum::Course;
 use egui::{Frame, Panel, Ui};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What panels keep between frames and nobody else needs.
 #[derive(Default)]
@@ -46,9 +52,23 @@ pub struct Memory {
     find_focus_granted: u64,
     /// The pane that was clicked into since the last frame.
     pressed_pane: Option<Pane>,
+    /// The card of the tour that has got the keyboard.
+    tour_focus: Option<usize>,
+    /// The course's words, and which course that is.
+    glossary: (Option<Arc<Course>>, Glossary),
 }
 
 impl Memory {
+    /// Collects the course's words, once for each course; texts laid out with others go.
+    fn know_words(&mut self, course: &Arc<Course>) {
+        if !self.glossary.0.as_ref().is_some_and(|known| Arc::ptr_eq(known, course)) {
+            let terms = course.glossary();
+            let terms = terms.iter().map(|(entry, _)| (entry.term.as_str(), entry.meaning.as_str()));
+            self.glossary = (Some(course.clone()), Glossary::new(terms));
+            self.texts.clear();
+        }
+    }
+
     pub fn quiz_mut(&mut self, day: &str) -> &mut QuizState {
         self.quizzes.entry(day.to_owned()).or_default()
     }
@@ -78,9 +98,10 @@ impl Screen<'_> {
 
     /// A Markdown text, laid out once.
     fn markdown_ui(&mut self, ui: &mut Ui, place: &str, markdown: &str) {
-        use crate::widgets::lesson_text::{LessonAction, show};
+        use crate::widgets::lesson_text::{LessonAction, show_explained};
+        self.memory.know_words(&self.state.course);
         let cache = self.memory.texts.entry(place.to_owned()).or_default();
-        for action in show(ui, cache, markdown) {
+        for action in show_explained(ui, cache, markdown, &self.memory.glossary.1) {
             self.commands.push(match action {
                 LessonAction::OpenLink(target) => Command::OpenLink(target),
                 // Already on the clipboard; only the toast is missing.
@@ -118,7 +139,9 @@ pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
         let list_open = editor_focused && state.desk().is_some_and(|desk| desk.editor.completion().is_some());
         if !modal && !list_open && input.key_pressed(egui::Key::Escape) {
             let find_open = state.desk().is_some_and(|desk| desk.editor.find.open);
-            if find_open && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
+            if state.tour.is_some() && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
+                commands.push(Command::EndTour);
+            } else if find_open && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
                 commands.push(Command::CloseFind);
             } else if state.running.is_some() && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
                 commands.push(Command::Do(Action::Stop));
@@ -156,7 +179,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     {
         screen.send(Command::PressPane(pane));
     }
-    toasts::show(ui, screen);
+    tour::show(ui, screen);
     match &screen.state.dialog {
         Some(dialog) => dialogs::show(ui, screen, dialog),
         None => screen.memory.palette_row = 0,

@@ -2,7 +2,7 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
-use crate::state::{Compiler, Pane, Slot};
+use crate::state::{Compiler, Pane, Slot, ToastKind};
 use crate::theme::{self, space};
 use egui::{Align, Frame, Layout, Margin, ProgressBar, RichText, Sense, Ui};
 
@@ -12,7 +12,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.set_min_height(22.0);
-            left_ui(ui, screen);
+            let busy = screen.state.is_running();
+            if busy || screen.state.toasts.is_empty() {
+                left_ui(ui, screen);
+            }
+            toast_ui(ui, screen);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let small = |text: String| RichText::new(text).small().color(t.text_muted);
                 if let Some(desk) = screen.state.desk().filter(|desk| desk.loaded) {
@@ -32,6 +36,50 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                     ui.label(small("F6 next pane".to_owned())).on_hover_text(Action::NextPane.tooltip(ui.ctx()));
                 }
             });
+        });
+    });
+}
+
+/// The newest message, in the strip so that it hides no work; the others are one click away in the log.
+fn toast_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    let Some(toast) = state.toasts.last() else { return };
+    let (symbol, color) = super::log::sign(t, toast.kind);
+    let fill = match toast.kind {
+        ToastKind::Info => t.info_soft,
+        ToastKind::Good => t.pass_soft,
+        ToastKind::Bad => t.fail_soft,
+    };
+    let room = (ui.available_width() * 0.62).max(160.0);
+    let frame = Frame::new().fill(fill).corner_radius(theme::radius::SMALL).inner_margin(Margin::symmetric(6, 1));
+    frame.show(ui, |ui| {
+        ui.set_max_width(room);
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(symbol).small().color(color));
+            let close = egui::Button::new(RichText::new("✖").small()).frame(false);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.set_max_width((ui.available_width() - 64.0).max(80.0));
+                let text = egui::Label::new(RichText::new(&toast.text).small().color(t.text)).truncate();
+                let text = ui.add(text.sense(Sense::click())).on_hover_text(&toast.text);
+                // Read out when it appears.
+                ui.ctx().accesskit_node_builder(text.id, |node| node.set_live(egui::accesskit::Live::Polite));
+                if text.clicked() {
+                    screen.commands.push(Command::Do(Action::ShowLog));
+                }
+            });
+            if state.toasts.len() > 1 {
+                let more = format!("+{}", state.toasts.len() - 1);
+                let more = egui::Button::new(RichText::new(more).small()).frame(false);
+                if ui.add(more).on_hover_text(Action::ShowLog.tooltip(ui.ctx())).clicked() {
+                    screen.commands.push(Command::Do(Action::ShowLog));
+                }
+            }
+            let response = ui.add(close).on_hover_text("Dismiss");
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Dismiss message"));
+            if response.clicked() {
+                screen.commands.push(Command::DismissToast(toast.id));
+            }
         });
     });
 }

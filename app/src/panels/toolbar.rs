@@ -68,6 +68,8 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::MoveLineDown
         | Action::NextHint
         | Action::ShowSolution => desk.is_some(),
+        Action::ShowVisualization => state.has_content(Pane::Visualization),
+        Action::ResetDay => state.day().is_some_and(curriculum::Day::is_written),
         Action::StepChallenge | Action::StepExplore | Action::StepConcept | Action::StepCodeIt | Action::StepVerify => {
             state.day().is_some_and(curriculum::Day::is_written)
         }
@@ -83,6 +85,14 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
         Action::ToggleCourse => state.is_in_sight(Pane::Course),
         Action::ToggleLesson => state.is_in_sight(Pane::Lesson),
         Action::ToggleResults => Pane::RESULTS.iter().any(|pane| state.is_in_sight(*pane)),
+        Action::Projector => state.settings.projector,
+        Action::ReducedMotion => state.settings.reduced_motion,
+        Action::ShowVisualization => state.is_in_sight(Pane::Visualization),
+        Action::ShowCompiled => state.is_in_sight(Pane::Compiled),
+        Action::ShowPlots => state.is_in_sight(Pane::Timing),
+        Action::ShowLog => state.is_in_sight(Pane::Log),
+        Action::ShowProgress => state.is_in_sight(Pane::Progress),
+        Action::SearchCourse => state.is_in_sight(Pane::Search),
         Action::LayoutRead => state.view.dock.layout() == dock::Layout::Read,
         Action::LayoutCode => state.view.dock.layout() == dock::Layout::Code,
         Action::LayoutProfile => state.view.dock.layout() == dock::Layout::Profile,

@@ -108,7 +108,6 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             None => return parts::empty(ui, id, "This visualization comes with a later version of Lockstep."),
         };
     }
-    let focus = screen.takes_focus(Pane::Visualization);
     let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
     let desk = state.desk();
     let verdict = desk.and_then(|desk| desk.verdict.value());
@@ -127,9 +126,6 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         .auto_shrink(false)
         .show(ui, |ui| Frame::new().inner_margin(space::L).show(ui, |ui| shown.ui(ui, &input)).inner)
         .inner;
-    if focus {
-        ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
-    }
     match action {
         Some(VizAction::GoToLine(place)) if place.file == crate::apply::KERNEL_NAME => {
             screen.send(Command::GoToLine { line: place.line, column: place.column });

@@ -8,4 +8,6 @@ pub mod lesson_text;
 pub mod plot_kit;
 pub mod quiz;
 pub mod roofline;
+pub mod scaling_plot;
+pub mod svg;
 pub mod timing_plot;

@@ -90,7 +90,7 @@ impl Measure {
     }
 }
 
-fn rate_unit(point: &BenchPoint) -> &'static str {
+pub(super) fn rate_unit(point: &BenchPoint) -> &'static str {
     if point.bound.contains("copy") { "B/s" } else { "FLOP/s" }
 }
 
@@ -122,8 +122,18 @@ pub struct TimingPlotState {
     pub log: bool,
     /// Name of the size; None is the last one.
     pub case: Option<String>,
+    /// Over versions, or over sizes.
+    pub over: Over,
     /// Times of other programs that do the same, drawn as levels.
     pub others: Vec<OtherTime>,
+}
+
+/// What the horizontal axis holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Over {
+    #[default]
+    Versions,
+    Sizes,
 }
 
 /// What another program needed for one size.
@@ -188,7 +198,7 @@ fn ceiling_ns(point: &BenchPoint) -> Option<f64> {
     Some(point.stats?.median_ns * point.share_of_ceiling?)
 }
 
-fn amount(point: &BenchPoint) -> f64 {
+pub(super) fn amount(point: &BenchPoint) -> f64 {
     if point.bound.contains("copy") { point.bytes } else { point.flops }
 }
 

@@ -11,6 +11,9 @@ pub struct Progress {
     /// Address shown last, by day id, so that the window opens there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_day: Option<String>,
+    /// Id of the step that was open in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_step: Option<String>,
     /// By day id.
     #[serde(default)]
     pub days: BTreeMap<String, DayProgress>,
@@ -107,6 +110,13 @@ impl Progress {
         self.days.entry(day.id.clone()).or_default().exercises.entry(exercise.to_owned()).or_default()
     }
 
+    /// Forgets everything about a day: steps, passed checks, answers, reflections and reviews.
+    pub fn forget(&mut self, day: &Day) {
+        self.days.remove(&day.id);
+        let own = format!("{}/", day.id);
+        self.review.retain(|key, _| !key.starts_with(&own));
+    }
+
     /// Notes an answer and when the question is to come back. Also for answers given in a review.
     pub fn answered(&mut self, day: &Day, question: &str, correct: bool, today: Date) {
         let answers = &mut self.days.entry(day.id.clone()).or_default().answers;
@@ -180,6 +190,22 @@ mod tests {
                 assert_eq!(due.iter().map(|(_, q)| q.id.as_str()).collect::<Vec<_>>(), ["linear-index"]);
             }
         }
+    }
+
+    #[test]
+    fn a_forgotten_day_starts_anew_and_leaves_the_others() {
+        let course = Course::embedded();
+        let mut progress = Progress::default();
+        let [first, second] = ["first-kernel", "naive-matmul"].map(|id| course.day(id).unwrap());
+        for day in [first, second] {
+            progress.step_done(day, Step::Challenge);
+            progress.passed(day, "main", Date(1));
+            progress.answered(day, "any-question", false, Date(1));
+        }
+        progress.forget(first);
+        assert_eq!(progress.done(first).finished, 0);
+        assert!(progress.is_step_done(second, Step::Challenge) && progress.exercise(second, "main").is_some());
+        assert_eq!(progress.review.keys().collect::<Vec<_>>(), ["naive-matmul/any-question"]);
     }
 
     #[test]

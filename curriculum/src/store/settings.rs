@@ -40,6 +40,12 @@ pub struct Settings {
     pub device: Option<String>,
     /// Python interpreter for the rungs; None takes `python3`.
     pub python: Option<PathBuf>,
+    /// Large type and high contrast, for a lecture.
+    pub projector: bool,
+    /// Nothing moves by itself.
+    pub reduced_motion: bool,
+    /// The tour was taken or declined.
+    pub tour_seen: bool,
     /// Entries of a newer version of the app, and values that made no sense; kept as they are.
     pub other: toml::Table,
 }
@@ -55,6 +61,9 @@ impl Default for Settings {
             remotes: Vec::new(),
             device: None,
             python: None,
+            projector: false,
+            reduced_motion: false,
+            tour_seen: false,
             other: toml::Table::new(),
         }
     }
@@ -80,15 +89,18 @@ impl Settings {
             reader.read("remotes", "a list of { name, command }", |_| true, &mut settings.remotes);
             reader.read("device", "a device's name", |_| true, &mut settings.device);
             reader.read("python", "a program", |_| true, &mut settings.python);
+            reader.read("projector", "true or false", |_| true, &mut settings.projector);
+            reader.read("reduced_motion", "true or false", |_| true, &mut settings.reduced_motion);
+            reader.read("tour_seen", "true or false", |_| true, &mut settings.tour_seen);
         }
         settings.other = table;
         Some(settings)
     }
 
     pub(crate) fn to_text(&self) -> String {
-        let Self { theme, scale, editor_points, nvrtc, content, remotes, device, python, other } = self;
+        let Self { theme, scale, editor_points, nvrtc, content, remotes, device, python, .. } = self;
         // What could not be read is kept, unless the learner has set that entry since.
-        let mut table = other.clone();
+        let mut table = self.other.clone();
         let mut put = |name: &str, value: Option<toml::Value>| {
             if let Some(value) = value {
                 table.insert(name.to_owned(), value);
@@ -102,6 +114,11 @@ impl Settings {
             put(name, path.as_ref().map(|path| path.display().to_string().into()));
         }
         put("remotes", toml::Value::try_from(remotes).ok().filter(|_| !remotes.is_empty()));
+        let switches =
+            [("projector", self.projector), ("reduced_motion", self.reduced_motion), ("tour_seen", self.tour_seen)];
+        for (name, on) in switches {
+            put(name, Some(on.into()).filter(|_| on));
+        }
         put("device", device.clone().map(Into::into));
         toml::to_string(&table).unwrap_or_default()
     }
@@ -151,6 +168,7 @@ mod tests {
         let settings = Settings {
             theme: ThemeChoice::Dark,
             scale: 1.1,
+            projector: true,
             nvrtc: Some("/opt/cuda/lib".into()),
             remotes: vec![Remote { name: "spark".into(), command: "ssh spark lockstep worker".into() }],
             ..Settings::default()

@@ -29,6 +29,23 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
             "It opens by itself once your kernel passes. Seeing it now is noted in your progress, nothing else.",
             "Show it",
         ),
+        Dialog::ConfirmResetDay => confirm(
+            ui,
+            screen,
+            "Start this day anew?",
+            "Steps, answers, passed checks and reviews of this day are forgotten, and the scaffold replaces your text \
+             (Undo brings the text back). Runs stay in the plots.",
+            "Reset the day",
+        ),
+        Dialog::ConfirmImport => confirm(
+            ui,
+            screen,
+            "Take over another computer's state?",
+            "Texts, progress and settings are replaced by those of the file that you choose next; what is there now is \
+             kept in the folder `aside` of the data folder. Run histories are joined.",
+            "Choose the file…",
+        ),
+        Dialog::Profiles { names, new } => profiles(ui, screen, names, new),
         Dialog::ConfirmReset => confirm(
             ui,
             screen,
@@ -68,6 +85,39 @@ fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, acc
     title(ui, question);
     ui.add(egui::Label::new(text).wrap());
     buttons(ui, screen, accept, Command::ConfirmDialog);
+}
+
+/// Everybody who learns on this machine has texts and progress of their own.
+fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
+    let t = theme::tokens(ui);
+    ui.set_width(420.0);
+    title(ui, "Profiles");
+    let text = "Each has its own texts, progress and settings. The compiler is shared.";
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    ui.add_space(space::S);
+    let all = std::iter::once(None).chain(names.iter().map(|name| Some(name.as_str())));
+    ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+        for name in all {
+            let open = screen.state.profile.as_deref() == name;
+            let text = name.unwrap_or("Own profile");
+            if ui.selectable_label(open, text).clicked() {
+                screen.send(Command::SwitchProfile(name.map(str::to_owned)));
+            }
+        }
+    });
+    ui.add_space(space::S);
+    let mut typed = new.to_owned();
+    let response =
+        ui.add(TextEdit::singleline(&mut typed).hint_text("Name of a new profile").desired_width(f32::INFINITY));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, new, new, "");
+        info.label = Some("New profile".to_owned());
+        info
+    });
+    if typed != new {
+        screen.send(Command::SetProfileName(typed));
+    }
+    buttons(ui, screen, "Open", Command::ConfirmDialog);
 }
 
 fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
@@ -123,15 +173,15 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
         });
         parts::caption(ui, "Editor");
-        for text in [
-            "Tab and Shift+Tab indent; F6 leaves the editor for the next pane",
-            "Ctrl+Left and Ctrl+Right go by words; Home goes to the first letter, then to the margin",
-            "Escape closes the search, then stops a running kernel",
-        ] {
+        for text in crate::cheat_sheet::EDITOR {
             ui.label(text);
         }
     });
     ui.add_space(space::M);
+    let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
+    if save.clicked() {
+        screen.send(Command::Do(Action::SaveCheatSheet));
+    }
     if ui.button("Close").clicked() {
         screen.send(Command::CloseDialog);
     }

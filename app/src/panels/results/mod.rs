@@ -17,10 +17,6 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
     let Some(desk) = state.desk() else {
         return parts::empty(ui, "No results", "This day has no exercise.");
     };
-    if screen.takes_focus(pane) {
-        // Text has no focus of its own; the keyboard goes to where its controls begin.
-        ui.memory_mut(|memory| memory.move_focus(egui::FocusDirection::Next));
-    }
     match pane {
         // These scroll by themselves.
         Pane::Compiled => compiled::show(ui, screen, desk),

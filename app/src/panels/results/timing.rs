@@ -6,7 +6,9 @@ use crate::rungs::Figure;
 use crate::state::{Desk, RungKey, Slot};
 use crate::theme::{self, space};
 use crate::widgets::ladder::{self, Step};
-use crate::widgets::timing_plot::{self, OtherTime, TimedRun, TimingAction};
+use crate::widgets::scaling_plot;
+use crate::widgets::svg::Recording;
+use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun, TimingAction};
 use curriculum::Block;
 use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
@@ -35,8 +37,38 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let key = format!("{}/{}", desk.day, desk.exercise);
             let plot = screen.memory.plots.entry(key).or_default();
             plot.others = others;
-            let height = (ui.available_height() - space::M).clamp(250.0, 460.0);
-            for action in timing_plot::show(ui, plot, &runs, height) {
+            let mut saves = false;
+            ui.horizontal(|ui| {
+                let over = [
+                    (Over::Versions, "Versions", "Each run of this kernel"),
+                    (Over::Sizes, "Sizes", "The newest run over its sizes"),
+                ];
+                for (value, text, tooltip) in over {
+                    ui.selectable_value(&mut plot.over, value, text).on_hover_text(tooltip);
+                }
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let button = ui.add_enabled(!runs.is_empty(), egui::Button::new("Save SVG…"));
+                    saves = button.on_hover_text("This plot as a picture that stays sharp").clicked();
+                });
+            });
+            let height = (ui.available_height() - space::M).clamp(230.0, 460.0);
+            let recording = Recording::begin(ui);
+            let top = ui.cursor().min;
+            let actions = match plot.over {
+                Over::Versions => timing_plot::show(ui, plot, &runs, height),
+                Over::Sizes => {
+                    let measure = plot.measure.unwrap_or(timing_plot::Measure::Time);
+                    scaling_plot::show(ui, &runs, measure, height);
+                    Vec::new()
+                }
+            };
+            let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
+            if saves {
+                let text = recording.end(ui, area, t.panel);
+                let name = format!("{}-{}.svg", desk.day, if plot.over == Over::Sizes { "sizes" } else { "versions" });
+                screen.commands.push(Command::SavePage { name, text });
+            }
+            for action in actions {
                 match action {
                     // Already on the clipboard; only the toast is missing.
                     TimingAction::CopiedCsv => screen.commands.push(Command::Say("Copied as CSV".to_owned())),

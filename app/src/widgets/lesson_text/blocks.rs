@@ -15,6 +15,8 @@ const DISPLAY_FORMULA_SIZE: f32 = font_size::BODY * 1.2;
 
 pub struct Page<'a> {
     pub links: &'a [String],
+    /// What links to words explain, by number.
+    pub meanings: &'a [Option<String>],
     pub formulas: &'a mut Formulas,
     pub flows: &'a mut [Option<Flow>],
     pub columns: &'a mut HashMap<usize, Vec<f32>>,
@@ -82,7 +84,7 @@ impl Page<'_> {
     fn text_ui(&mut self, ui: &mut Ui, text: &Text, look: &Look, width: f32) -> Option<Rect> {
         self.flow(ui, text, look, width)?;
         let flow = self.flows.get(text.id)?.as_ref()?;
-        let (rect, followed) = show_flow(ui, flow, width, self.formulas, self.readable);
+        let (rect, followed) = show_flow(ui, flow, width, self.formulas, self.meanings, self.readable);
         self.follow(followed);
         Some(rect)
     }
@@ -164,7 +166,7 @@ impl Page<'_> {
                 let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag() - Sense::FOCUSABLE);
                 response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Code, true, text));
                 if ui.is_rect_visible(rect) {
-                    galley.show(ui, &response, rect.left_top(), self.formulas);
+                    galley.show(ui, &response, rect.left_top(), self.formulas, &[]);
                 }
             });
         });
@@ -304,7 +306,7 @@ impl Page<'_> {
                     let response = ui.interact(area, id, Sense::click_and_drag() - Sense::FOCUSABLE);
                     let Some(Some(flow)) = page.flows.get(cell.id) else { continue };
                     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Cell, true, flow.plain()));
-                    let followed = flow.show(ui, &response, area.left_top(), page.formulas);
+                    let followed = flow.show(ui, &response, area.left_top(), page.formulas, page.meanings);
                     page.follow(followed);
                 }
             }

@@ -35,6 +35,8 @@ pub struct TextStyle {
     pub code: bool,
     pub strike: bool,
     pub link: Option<usize>,
+    /// The link is a word of the glossary: explained on hover.
+    pub word: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

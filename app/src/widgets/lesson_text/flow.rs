@@ -64,6 +64,7 @@ struct PlacedFormula {
 
 struct PlacedLink {
     link: usize,
+    word: bool,
     label: String,
     rects: Vec<Rect>,
 }
@@ -72,8 +73,11 @@ struct PlacedLink {
 enum Meaning {
     Words,
     Code,
-    Formula { tex: Arc<str> },
-    Link(usize),
+    Formula {
+        tex: Arc<str>,
+    },
+    /// The link's number, and whether it is a word of the glossary.
+    Link(usize, bool),
     Wrong(FormulaError),
 }
 
@@ -96,7 +100,7 @@ impl Flow {
                     }
                     section(&mut job, text, 0.0, format(tokens, look, *style, line_height));
                     meanings.push(match style.link {
-                        Some(link) => Meaning::Link(link),
+                        Some(link) => Meaning::Link(link, style.word),
                         None if style.code => Meaning::Code,
                         None => Meaning::Words,
                     });
@@ -185,11 +189,11 @@ impl Flow {
                         origin: vec2(left + FORMULA_GAP, row_rect.center().y + baseline),
                         font_size: look.size * FORMULA_SCALE,
                     }),
-                    Some(Meaning::Link(link)) => {
+                    Some(Meaning::Link(link, word)) => {
                         if first {
                             let range = self.job.sections[index].byte_range.clone();
                             let label = self.job.text[range.start.0..range.end.0].to_owned();
-                            self.links.push(PlacedLink { link: *link, label, rects: Vec::new() });
+                            self.links.push(PlacedLink { link: *link, word: *word, label, rects: Vec::new() });
                         }
                         if let Some(placed) = self.links.last_mut() {
                             grow(&mut placed.rects, rect);
@@ -210,7 +214,14 @@ impl Flow {
     }
 
     /// Paints at `top_left` and returns the link that was followed, if one was. `response` is that of the area.
-    pub fn show(&self, ui: &mut Ui, response: &Response, top_left: Pos2, formulas: &mut Formulas) -> Option<usize> {
+    pub fn show(
+        &self,
+        ui: &mut Ui,
+        response: &Response,
+        top_left: Pos2,
+        formulas: &mut Formulas,
+        meanings: &[Option<String>],
+    ) -> Option<usize> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         let anchor = match self.job.halign {
             Align::LEFT => top_left,
@@ -241,12 +252,23 @@ impl Flow {
             for (part, rect) in placed.rects.iter().enumerate() {
                 let rect = rect.translate(anchor.to_vec2());
                 // Only the first part of a link that is broken over rows is a stop of the Tab key.
-                let sense = if part == 0 { Sense::click() } else { Sense::click() - Sense::FOCUSABLE };
+                // Nor is a word: there are many, and all are listed at the end of the concept.
+                let stop = part == 0 && !placed.word;
+                let sense = if stop { Sense::click() } else { Sense::click() - Sense::FOCUSABLE };
                 let link = ui.interact(rect, response.id.with(("link", i, part)), sense);
-                let link = link.on_hover_cursor(egui::CursorIcon::PointingHand);
+                let link = match meanings.get(placed.link).and_then(Option::as_ref) {
+                    Some(meaning) => link.on_hover_text(meaning).on_hover_cursor(egui::CursorIcon::Help),
+                    None => link.on_hover_cursor(egui::CursorIcon::PointingHand),
+                };
                 // Closer to the letters than a row's own underline, which lies below the line spacing.
                 let y = ui.painter().round_to_pixel_center(rect.bottom() - rect.height() * 0.2);
-                ui.painter().hline(rect.x_range(), y, Stroke::new(1.0, tokens.link));
+                if placed.word {
+                    let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];
+                    let stroke = Stroke::new(1.0, tokens.text_faint);
+                    ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, 1.5, 2.5));
+                } else {
+                    ui.painter().hline(rect.x_range(), y, Stroke::new(1.0, tokens.link));
+                }
                 link.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &placed.label));
                 if link.has_focus() {
                     let ring = Stroke::new(2.0, tokens.accent);
@@ -275,6 +297,7 @@ pub fn show_flow(
     flow: &Flow,
     width: f32,
     formulas: &mut Formulas,
+    meanings: &[Option<String>],
     readable: bool,
 ) -> (Rect, Option<usize>) {
     // Not a stop of the Tab key, but text can be selected by dragging.
@@ -286,7 +309,7 @@ pub fn show_flow(
     if !ui.is_rect_visible(rect) {
         return (rect, None);
     }
-    let followed = flow.show(ui, &response, rect.left_top(), formulas);
+    let followed = flow.show(ui, &response, rect.left_top(), formulas, meanings);
     (rect, followed)
 }
 
@@ -327,7 +350,7 @@ fn format(tokens: &Tokens, look: &Look, style: TextStyle, line_height: f32) -> T
     if style.strike {
         format.strikethrough = Stroke::new(1.0, look.color);
     }
-    if style.link.is_some() {
+    if style.link.is_some() && !style.word {
         format.color = tokens.link;
     }
     format

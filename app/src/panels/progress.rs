@@ -1,0 +1,256 @@
+//! The progress pane: where to go on, what is due for review, and what was really done, day by day.
+
+use super::{Screen, parts};
+use crate::command::{Action, Command};
+use crate::state::State;
+use crate::theme::{self, font_size, space};
+use crate::widgets::quiz::{self, QuizAction};
+use curriculum::quiz::Quiz;
+use curriculum::{Day, Step, Week};
+use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui, vec2};
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::same(space::XL as i8)).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::M;
+            if screen.state.review.is_empty() {
+                overview_ui(ui, screen);
+                let course = screen.state.course.clone();
+                for week in &course.weeks {
+                    week_ui(ui, screen, week);
+                }
+                files_ui(ui, screen);
+            } else {
+                review_ui(ui, screen);
+            }
+        });
+    });
+}
+
+fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    let name = state.profile.as_deref().map_or_else(String::new, |name| format!(" of {name}"));
+    ui.label(RichText::new(format!("Progress{name}")).size(font_size::HEADING).strong());
+    let totals = Totals::of(state);
+    let text = format!(
+        "{} of {} kernels passed, {} of {} questions answered right, {} of {} days complete.",
+        totals.passed, totals.kernels, totals.right, totals.questions, totals.complete, totals.written
+    );
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    ui.horizontal_wrapped(|ui| {
+        if let Some((day, step)) = next_step(state) {
+            let text = format!("Go on: Week {} Day {}, {}", day.week, day.number, day.lesson.section(step).title);
+            let button = egui::Button::new(RichText::new(text).color(t.on_accent).strong()).fill(t.accent);
+            if ui.add(button).on_hover_text(&day.title).clicked() {
+                screen.commands.push(Command::OpenDay(day.id.clone()));
+                screen.commands.push(Command::ShowStep(step));
+            }
+        }
+        let due = state.progress.due(&state.course, state.today, usize::MAX).len();
+        let text = match due {
+            0 => "Nothing to review today".to_owned(),
+            1 => "Review 1 question".to_owned(),
+            more => format!("Review {more} questions"),
+        };
+        let review = ui.add_enabled(due > 0, egui::Button::new(text));
+        let tooltip = Action::Review.tooltip(ui.ctx());
+        if review.on_hover_text(&tooltip).on_disabled_hover_text(tooltip).clicked() {
+            screen.send(Command::Do(Action::Review));
+        }
+    });
+}
+
+/// Sums over the course.
+#[derive(Default)]
+struct Totals {
+    kernels: usize,
+    passed: usize,
+    questions: usize,
+    right: usize,
+    written: usize,
+    complete: usize,
+}
+
+impl Totals {
+    fn of(state: &State) -> Self {
+        let mut totals = Self::default();
+        for day in state.course.days().filter(|day| day.is_written()) {
+            let line = Line::of(state, day);
+            totals.written += 1;
+            totals.complete += usize::from(state.progress.done(day).is_complete());
+            totals.kernels += day.exercises.len();
+            totals.passed += line.passed;
+            totals.questions += day.quiz.questions.len();
+            totals.right += line.right;
+        }
+        totals
+    }
+}
+
+/// What was done of a day.
+struct Line {
+    passed: usize,
+    right: usize,
+    /// Best share of the ceiling and its device.
+    best: Option<(f64, String)>,
+    due: usize,
+    /// The solution was looked at before the kernel passed.
+    solution_seen: bool,
+}
+
+impl Line {
+    fn of(state: &State, day: &Day) -> Self {
+        let progress = &state.progress;
+        let exercises = || day.exercises.iter().filter_map(|exercise| progress.exercise(day, &exercise.key));
+        let main = day.exercise().and_then(|exercise| progress.exercise(day, &exercise.key));
+        let answers = progress.days.get(&day.id).map(|progress| &progress.answers);
+        let right = |id: &String| answers.is_some_and(|answers| answers.get(id).is_some_and(|answer| answer.correct));
+        let best = main.into_iter().flat_map(|main| &main.best_share).max_by(|a, b| a.1.total_cmp(b.1));
+        Self {
+            passed: exercises().filter(|exercise| exercise.passed.is_some()).count(),
+            right: day.quiz.questions.iter().filter(|question| right(&question.id)).count(),
+            best: best.map(|(device, share)| (*share, device.clone())),
+            due: progress.due(&state.course, state.today, usize::MAX).iter().filter(|(d, _)| d.id == day.id).count(),
+            solution_seen: exercises().any(|exercise| exercise.solution_seen),
+        }
+    }
+}
+
+/// The first step that is not done of the day that was open last, else of the first day that is not complete.
+fn next_step(state: &State) -> Option<(&Day, Step)> {
+    let open = |day: &&Day| day.is_written() && !state.progress.done(day).is_complete();
+    let last = state.progress.last_day.as_deref().and_then(|id| state.course.day_by_id(id)).filter(open);
+    let day = last.or_else(|| state.course.days().find(open))?;
+    let step = Step::ALL.into_iter().find(|step| !state.progress.is_step_done(day, *step));
+    Some((day, step.unwrap_or(Step::Verify)))
+}
+
+fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
+    let t = theme::tokens(ui);
+    ui.add_space(space::S);
+    ui.label(RichText::new(format!("Week {}  {}", week.number, week.title)).strong());
+    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::XL, space::XS]).striped(true);
+    grid.show(ui, |ui| {
+        for name in ["Day", "Steps", "Kernels passed", "Best speed", "Quiz", "Review"] {
+            parts::caption(ui, name);
+        }
+        ui.end_row();
+        for day in &week.days {
+            day_ui(ui, screen, day);
+            ui.end_row();
+        }
+    });
+    let planned = week.days.iter().filter(|day| !day.is_written()).count();
+    if planned == week.days.len() {
+        ui.label(RichText::new("Not written yet.").small().color(t.text_muted));
+    }
+}
+
+fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+    let t = theme::tokens(ui);
+    let link = ui.link(format!("{}  {}", day.number, day.title));
+    if link.on_hover_text(&day.summary).clicked() {
+        screen.send(Command::OpenDay(day.id.clone()));
+    }
+    if !day.is_written() {
+        ui.label(RichText::new("planned").color(t.text_muted));
+        return;
+    }
+    let line = Line::of(screen.state, day);
+    steps_ui(ui, screen.state, day);
+    let passed = RichText::new(format!("{} of {}", line.passed, day.exercises.len()));
+    let all = line.passed == day.exercises.len() && line.passed > 0;
+    let response = ui.label(passed.color(if all { t.pass } else { t.text }));
+    if line.solution_seen {
+        response.on_hover_text("The solution was looked at before the kernel passed");
+    }
+    match &line.best {
+        Some((share, device)) => {
+            let text = RichText::new(format!("{:.0} % of the ceiling", 100.0 * share)).color(t.measured);
+            ui.label(text).on_hover_text(format!("Measured on {device}"));
+        }
+        None => {
+            ui.label(RichText::new("not measured").color(t.text_muted));
+        }
+    }
+    ui.label(format!("{} of {}", line.right, day.quiz.questions.len()));
+    if line.due > 0 {
+        ui.label(RichText::new(format!("{} due", line.due)).color(t.warn));
+    } else {
+        ui.label(RichText::new("–").color(t.text_muted));
+    }
+}
+
+/// A square for each of the five steps; filled ones are done.
+fn steps_ui(ui: &mut Ui, state: &State, day: &Day) {
+    let t = theme::tokens(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(5.0 * 14.0, 14.0), egui::Sense::hover());
+    let mut done = Vec::new();
+    for (index, step) in Step::ALL.into_iter().enumerate() {
+        let center = egui::pos2(rect.left() + 7.0 + 14.0 * index as f32, rect.center().y);
+        let square = egui::Rect::from_center_size(center, vec2(10.0, 10.0));
+        if state.progress.is_step_done(day, step) {
+            ui.painter().rect_filled(square, 2.0, t.pass);
+            done.push(step.title());
+        } else {
+            ui.painter().rect_stroke(square, 2.0, (1.0, t.border_strong), egui::StrokeKind::Inside);
+        }
+    }
+    let text = if done.is_empty() { "No step done".to_owned() } else { format!("Done: {}", done.join(", ")) };
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &text));
+    response.on_hover_text(text);
+}
+
+fn files_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    ui.separator();
+    ui.label(RichText::new("Your files").strong());
+    let text = "Texts, runs, answers and settings as one file, to move to another computer or to keep.";
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    ui.horizontal_wrapped(|ui| {
+        for action in [Action::ExportState, Action::ImportState, Action::ResetDay, Action::Profiles] {
+            if ui.button(action.info().text).on_hover_text(action.tooltip(ui.ctx())).clicked() {
+                screen.send(Command::Do(action));
+            }
+        }
+    });
+}
+
+/// The questions that are due, one quiz after the other.
+fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    ui.label(RichText::new("Review").size(font_size::HEADING).strong());
+    let text =
+        "Questions that were missed come back after 1, 3, 7, 16, 35 and 90 days, for as long as they are missed.";
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
+    for (day_id, questions) in &state.review {
+        let Some(day) = state.course.day_by_id(day_id) else { continue };
+        ui.label(RichText::new(format!("Week {} Day {}: {}", day.week, day.number, day.title)).strong());
+        let due = day.quiz.questions.iter().filter(|question| questions.contains(&question.id)).cloned().collect();
+        let key = format!("review/{}/{day_id}", state.reviews);
+        let quiz_state = screen.memory.quizzes.entry(key).or_default();
+        for action in quiz::show(ui, &Quiz { questions: due }, quiz_state) {
+            screen.commands.push(match action {
+                QuizAction::Answered { question, correct, .. } => {
+                    Command::Reviewed { day: day_id.clone(), question, correct }
+                }
+                QuizAction::Run { question, .. } => {
+                    let text = "This one is measured: open the day's Verify step to run it";
+                    screen.memory.quizzes.entry(format!("review/{}/{day_id}", state.reviews)).or_default().measured(
+                        &day.quiz,
+                        &question,
+                        Err(text.to_owned()),
+                    );
+                    Command::Say(text.to_owned())
+                }
+                QuizAction::OpenLink(target) => Command::OpenLink(target),
+            });
+        }
+    }
+    if ui.button("Done").on_hover_text("Back to the overview; what was answered is kept").clicked() {
+        screen.send(Command::EndReview);
+    }
+}

@@ -1,0 +1,53 @@
+//! Draws the tour: a card at the bottom that covers no pane's heading, and a frame around what it is about.
+
+use super::Screen;
+use crate::command::Command;
+use crate::theme::{self, font_size, radius, space};
+use crate::tour::TOUR;
+use egui::{Align2, Area, Frame, Id, Order, RichText, Stroke, Ui, vec2};
+
+pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
+    let Some((step, card)) = screen.state.tour.and_then(|step| Some((step, TOUR.get(step)?))) else { return };
+    let t = theme::tokens(ui);
+    let frame = Frame::new()
+        .fill(t.raised)
+        .stroke(Stroke::new(1.5, t.accent))
+        .corner_radius(radius::LARGE)
+        .inner_margin(space::XL);
+    let area = Area::new(Id::unique("tour")).order(Order::Foreground);
+    area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -44.0)).show(ui.ctx(), |ui| {
+        frame.show(ui, |ui| {
+            ui.set_width(ui.ctx().content_rect().width().min(540.0) - 60.0);
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(card.title).size(font_size::HEADING).strong());
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let place = format!("{} of {}", step + 1, TOUR.len());
+                    ui.label(RichText::new(place).small().color(t.text_muted));
+                });
+            });
+            ui.add_space(space::S);
+            ui.add(egui::Label::new(card.text).wrap());
+            ui.add_space(space::M);
+            ui.horizontal(|ui| {
+                let last = step + 1 == TOUR.len();
+                let text = if last { "Begin" } else { "Next" };
+                let button = egui::Button::new(RichText::new(text).color(t.on_accent).strong()).fill(t.accent);
+                let next = ui.add(button);
+                // The keyboard goes along: Enter leads through the whole tour.
+                if screen.memory.tour_focus != Some(step) {
+                    screen.memory.tour_focus = Some(step);
+                    next.request_focus();
+                }
+                if next.clicked() {
+                    screen.send(Command::ShowTour(step + 1));
+                }
+                if step > 0 && ui.button("Back").clicked() {
+                    screen.send(Command::ShowTour(step - 1));
+                }
+                if !last && ui.button("End the tour").on_hover_text("Help opens it again").clicked() {
+                    screen.send(Command::EndTour);
+                }
+            });
+        });
+    });
+}
