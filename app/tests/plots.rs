@@ -83,7 +83,7 @@ fn timing_plot_of_measured_runs() {
         ("timing_rate", Measure::Rate, false),
     ] {
         shots.both_themes(name, [620.0, 420.0], || {
-            let mut state = TimingPlotState { measure: Some(measure), log, case: None, others: others() };
+            let mut state = TimingPlotState { measure: Some(measure), log, others: others(), ..Default::default() };
             move |ui: &mut egui::Ui| {
                 timing_plot::show(ui, &mut state, &on_gpu(), 390.0);
             }
@@ -96,7 +96,7 @@ fn runs_on_the_emulator_are_counted_and_never_timed() {
     let runs: Vec<_> = (1..=4).map(|number| run(number, None)).collect();
     support::both_themes("timing_counters", [620.0, 420.0], || {
         // Asking for a time gives counters where there is no time.
-        let mut state = TimingPlotState { measure: Some(Measure::Time), log: false, case: None, others: others() };
+        let mut state = TimingPlotState { measure: Some(Measure::Time), others: others(), ..Default::default() };
         let runs = runs.clone();
         move |ui: &mut egui::Ui| {
             timing_plot::show(ui, &mut state, &runs, 390.0);
