@@ -1,0 +1,15 @@
+// Adds every product to C, which is believed to be zero at the start.
+// rejected for: uninitialised
+// leads to: c[...] +=
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && column < n) {
+        for (int i = 0; i < k; i++) {
+            c[row * n + column] += a[row * k + i] * b[i * n + column];
+        }
+    }
+}

@@ -1,0 +1,17 @@
+// Walks along a row of B, and takes a row of B to be as long as one of C.
+// rejected for: out_of_bounds
+// leads to: b[i * n + column]
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; i++) {
+            sum += a[row * k + i] * b[column * n + i];
+        }
+        c[row * n + column] = sum;
+    }
+}

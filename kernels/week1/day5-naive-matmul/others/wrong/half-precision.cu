@@ -1,0 +1,18 @@
+// Rounds each product to 16 bits, to be faster.
+// rejected for: precision
+// leads to: lost precision
+#include <cuda_fp16.h>
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; i++) {
+            sum += __half2float(__float2half(a[row * k + i] * b[i * n + column]));
+        }
+        c[row * n + column] = sum;
+    }
+}

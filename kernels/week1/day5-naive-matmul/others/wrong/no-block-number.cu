@@ -1,0 +1,17 @@
+// Forgets blockIdx: every block makes the same corner of C.
+// rejected for: never_written
+// leads to: blockIdx
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = threadIdx.y;
+    const int column = threadIdx.x;
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; i++) {
+            sum += a[row * k + i] * b[i * n + column];
+        }
+        c[row * n + column] = sum;
+    }
+}
