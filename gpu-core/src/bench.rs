@@ -1,5 +1,6 @@
 //! Timing on a GPU; counters on the emulator. Measured and modelled time are different types.
 
+pub mod ceilings;
 mod milestones;
 mod point;
 mod probes;
@@ -113,7 +114,7 @@ impl Ceilings {
             unit,
             how: how.to_owned(),
         };
-        let copy = "the driver's own copy inside the GPU, bytes read plus bytes written";
+        let copy = "the best copy inside the GPU, bytes read plus bytes written";
         let fma = "independent chains of multiply-adds in registers";
         let mut all = vec![
             figure("copy_bandwidth", "copy", self.copy_bytes_per_s, Unit::BytesPerSecond, copy),
@@ -203,6 +204,8 @@ pub struct BenchRequest {
     pub rule: StopRule,
     /// cuBLASLt's file, when this machine has one.
     pub library: Option<PathBuf>,
+    /// What was measured of this machine before; None: the copy and the FP32 rate are measured now.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// Judges a kernel and, when it is right, times it at the spec's benchmark sizes (on a GPU) or counts what it does
@@ -236,7 +239,12 @@ pub fn measure(
         return Ok(report);
     }
     report.points = match device.as_cuda() {
-        Some(gpu) => time(gpu, compiled, reference, spec, seed, request, emit, stop)?,
+        Some(gpu) => {
+            if request.ceilings.is_some() {
+                gpu.ceilings.clone_from(&request.ceilings);
+            }
+            time(gpu, compiled, reference, spec, seed, request, emit, stop)?
+        }
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
     report.milestones = reached(&spec.milestones, &report.points);
@@ -244,18 +252,23 @@ pub fn measure(
     Ok(report)
 }
 
-/// This machine's ceilings, measured now.
+/// This machine's ceilings, measured now; all of them when the compiled probes are given.
 ///
 /// # Errors
 /// [`RunError::BadRequest`] on the emulator, which has none.
-pub fn ceilings(device: &mut dyn Device, emit: &mut dyn FnMut(Event), stop: &AtomicBool) -> Result<Ceilings, RunError> {
+pub fn measure_all_ceilings(
+    device: &mut dyn Device,
+    probes: Option<&CompileReport>,
+    emit: &mut dyn FnMut(Event),
+    stop: &AtomicBool,
+) -> Result<Ceilings, RunError> {
     let Some(gpu) = device.as_cuda() else {
         return Err(RunError::BadRequest(
             "ceilings are measured on a GPU; the emulator has counters, no time".to_owned(),
         ));
     };
     gpu.ceilings = None;
-    measure_ceilings(gpu, emit, stop)
+    ceilings::measure(gpu, probes, emit, stop)
 }
 
 /// Measured once per process, for they take a third of a second.

@@ -55,7 +55,7 @@ fn compile(text: &str, arch: &str) -> CompileReport {
     let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
     let source =
         Source { name: "kernel.cu".to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() };
-    let source = gpu_core::compile::includes::with_course_header(&source);
+    let source = gpu_core::compile::includes::with_course_headers(&source);
     let arch = Arch::parse(arch).expect("an architecture");
     let mut report = build::build(&compiler, &toolchain, &source, arch).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(report.succeeded, "{:?}", report.diagnostics);
@@ -74,6 +74,7 @@ fn quick() -> BenchRequest {
         seed: None,
         rule: StopRule { least_seconds: 0.1, most_seconds: 2.0, ..StopRule::default() },
         library: None,
+        ceilings: None,
     }
 }
 
@@ -312,8 +313,8 @@ mod timed {
     fn ceilings_are_plausible() {
         let mut gpu = gpu();
         let go_on = AtomicBool::new(false);
-        let ceilings =
-            bench::ceilings(gpu.device.as_mut(), &mut |_| {}, &go_on).unwrap_or_else(|error| panic!("{error}"));
+        let ceilings = bench::measure_all_ceilings(gpu.device.as_mut(), None, &mut |_| {}, &go_on)
+            .unwrap_or_else(|error| panic!("{error}"));
         println!("{ceilings:#?}");
         let info = gpu.device.info();
         let cores = f64::from(info.multiprocessors.expect("known")) * f64::from(info.clock_khz.expect("known")) * 1e3;

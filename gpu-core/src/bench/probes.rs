@@ -152,7 +152,7 @@ fn best_of(
 }
 
 /// Event-timed samples after one untimed run, in nanoseconds.
-fn samples(
+pub fn samples(
     gpu: &CudaDevice,
     count: usize,
     stop: &AtomicBool,

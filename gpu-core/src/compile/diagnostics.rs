@@ -157,7 +157,9 @@ fn reword(message: &str) -> String {
             .to_owned();
     }
     if message.starts_with("could not open source file") || message.starts_with("cannot open source file") {
-        return format!("{message}\nonly `lab.cuh` and CUDA's own headers (such as `cuda_fp16.h`) can be included");
+        return format!(
+            "{message}\nonly the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`) and CUDA's own (such as `cuda_fp16.h`) can be included"
+        );
     }
     message.to_owned()
 }

@@ -9,15 +9,23 @@ use crate::job::Source;
 /// Longest source accepted, in bytes. The longest kernel of the course has some 20 kB.
 pub const MAX_SOURCE_BYTES: usize = 2 * 1024 * 1024;
 
-/// The course's header, present for every kernel that asks for it.
-pub const COURSE_HEADER: (&str, &str) = ("lab.cuh", include_str!("../../../kernels/include/lab.cuh"));
+/// The course's headers, present for every kernel that asks for them; each includes at most the ones after it.
+pub const COURSE_HEADERS: [(&str, &str); 4] = [
+    ("hopper.cuh", include_str!("../../../kernels/include/hopper.cuh")),
+    ("tma.cuh", include_str!("../../../kernels/include/tma.cuh")),
+    ("mma.cuh", include_str!("../../../kernels/include/mma.cuh")),
+    ("lab.cuh", include_str!("../../../kernels/include/lab.cuh")),
+];
 
-/// `source` with the course's header where it is included and did not come along.
-pub fn with_course_header(source: &Source) -> Source {
-    let (name, text) = COURSE_HEADER;
+/// `source` with the course's headers where they are included, directly or by each other, and did not come along.
+pub fn with_course_headers(source: &Source) -> Source {
     let mut source = source.clone();
-    if source.text.contains(name) && !source.headers.iter().any(|(header, _)| header == name) {
-        source.headers.push((name.to_owned(), text.to_owned()));
+    for (name, text) in COURSE_HEADERS {
+        let is_named = |text: &str| text.contains(&format!("\"{name}\"")) || text.contains(&format!("<{name}>"));
+        let wanted = is_named(&source.text) || source.headers.iter().any(|(_, text)| is_named(text));
+        if wanted && !source.headers.iter().any(|(header, _)| header == name) {
+            source.headers.push((name.to_owned(), text.to_owned()));
+        }
     }
     source
 }
@@ -69,7 +77,7 @@ fn check_text(name: &str, text: &str) -> Vec<Diagnostic> {
 
 /// Why an operand of `#include` or `__has_include` is refused.
 fn refusal(operand: &str) -> Option<String> {
-    const ONLY: &str = "a kernel may include only `lab.cuh` and CUDA's headers, by their plain names";
+    const ONLY: &str = "a kernel may include only the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`) and CUDA's headers, by their plain names";
     let operand = operand.trim();
     let inner = match operand.chars().next() {
         Some('"') => operand[1..].split('"').next().unwrap_or(""),
@@ -228,11 +236,14 @@ mod tests {
             headers: Vec::new(),
             options: Vec::new(),
         };
-        assert!(with_course_header(&source("int x;")).headers.is_empty());
-        let with = with_course_header(&source("#include \"lab.cuh\"\n"));
+        assert!(with_course_headers(&source("int x;")).headers.is_empty());
+        let with = with_course_headers(&source("#include \"lab.cuh\"\n"));
         assert_eq!(with.headers.len(), 1);
         assert!(check(&with).is_empty(), "{:?}", check(&with));
-        assert_eq!(with_course_header(&with), with);
+        assert_eq!(with_course_headers(&with), with);
+        let all = with_course_headers(&source("#include <hopper.cuh>\n"));
+        let names: Vec<&str> = all.headers.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, COURSE_HEADERS.map(|(name, _)| name), "each brings what it includes itself");
     }
 
     fn places(text: &str) -> Vec<(u32, u32)> {

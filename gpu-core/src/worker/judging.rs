@@ -33,12 +33,14 @@ impl Opened {
                 let request = CheckRequest { seed, trace };
                 Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
             }
-            Task::Bench { compiled, reference, spec, seed, library } => {
-                let request = BenchRequest { seed, library, ..BenchRequest::default() };
+            Task::Bench { compiled, reference, spec, seed, library, ceilings } => {
+                let request = BenchRequest { seed, library, ceilings, ..BenchRequest::default() };
                 let report = bench::measure(device, &compiled, reference.as_ref(), &spec, &request, emit, stop)?;
                 Event::Bench(Box::new(report))
             }
-            Task::Ceilings => Event::Ceilings(Box::new(bench::ceilings(device, emit, stop)?)),
+            Task::Ceilings { probes } => {
+                Event::Ceilings(Box::new(bench::measure_all_ceilings(device, probes.as_ref(), emit, stop)?))
+            }
         };
         emit(event);
         Ok(())

@@ -6,6 +6,7 @@ use super::pipeline;
 use super::pool::Pool;
 use super::process::{Process, Waited};
 use super::shared::Shared;
+use crate::bench::ceilings;
 use crate::compile::options::Arch;
 use crate::compile::{CompileReport, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
@@ -131,17 +132,32 @@ impl Lane {
                     None => None,
                 };
                 let library = self.library();
-                (Task::Bench { compiled, reference, spec: *spec, seed, library }, limits.bench_time, ms)
+                let ceilings = self.worker.as_ref().and_then(|(_, info)| {
+                    ceilings::load(&self.shared.config.data_dir, &info.name, info.driver_version.as_deref())
+                });
+                (Task::Bench { compiled, reference, spec: *spec, seed, library, ceilings }, limits.bench_time, ms)
             }
-            Job::Ceilings { .. } => {
-                self.open(stop)?;
-                (Task::Ceilings, limits.bench_time, 0.0)
-            }
+            Job::Ceilings { .. } => (Task::Ceilings { probes: self.probes(stop)? }, limits.bench_time, 0.0),
             Job::Devices | Job::Compile { .. } => {
                 return Err(Outcome::Environment("this job needs no device".to_owned()));
             }
         };
         self.run(id, task, time, stop, compile_ms, submitted)
+    }
+
+    /// The probes of `bench::ceilings`, compiled for this GPU; None without a compiler.
+    fn probes(&mut self, stop: &AtomicBool) -> Result<Option<CompileReport>, Outcome> {
+        let info = self.open(stop)?;
+        if info.choice == DeviceChoice::Emulator || self.shared.toolchain().is_err() {
+            return Ok(None);
+        }
+        let source = ceilings::source();
+        let report = pipeline::compile(&self.shared, &self.pool, &source, &info.arch, Emit::default(), stop)?;
+        let first = report.diagnostics.first().map(|first| first.message.clone()).unwrap_or_default();
+        match report.succeeded {
+            true => Ok(Some(report)),
+            false => Err(Outcome::Environment(format!("the probes do not compile for {}: {first}", info.arch))),
+        }
     }
 
     /// cuBLASLt on this machine, for a GPU to compare with.
@@ -206,6 +222,11 @@ impl Lane {
                     // Printing is no progress: an endless loop may print.
                     if !stopping && !matches!(event, Event::Console(_)) {
                         deadline = Instant::now() + time;
+                    }
+                    if let Event::Ceilings(measured) = &event
+                        && let Err(error) = ceilings::save(&self.shared.config.data_dir, measured)
+                    {
+                        self.shared.emit(id, Event::Console(format!("the ceilings could not be kept: {error}\n")));
                     }
                     self.shared.emit(id, with_times(event, compile_ms, submitted));
                 }

@@ -1,5 +1,6 @@
 //! Everything that crosses between the processes of a lab. `wire.rs` fingerprints this file.
 
+use crate::bench::Ceilings;
 use crate::compile::build::BuildFailure;
 use crate::compile::{CompileReport, Toolchain};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
@@ -149,6 +150,8 @@ pub enum Task {
         seed: Option<u64>,
         /// cuBLASLt's file on this machine.
         library: Option<PathBuf>,
+        /// Measured before.
+        ceilings: Option<Ceilings>,
     },
     Run {
         compiled: CompileReport,
@@ -156,7 +159,9 @@ pub enum Task {
         seed: Option<u64>,
         trace: Option<TraceRequest>,
     },
-    Ceilings,
+    Ceilings {
+        probes: Option<CompileReport>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]

@@ -26,7 +26,7 @@ pub fn compile(
     if let Some(refusal) = refused_option(&source.options) {
         return Err(Outcome::BadRequest(refusal));
     }
-    let source = &includes::with_course_header(source);
+    let source = &includes::with_course_headers(source);
     let refused = includes::check(source);
     if !refused.is_empty() {
         return Ok(CompileReport { arch: arch.to_string(), diagnostics: refused, ..CompileReport::default() });
