@@ -1,7 +1,7 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -358,28 +358,28 @@ fn run(
         });
     }
     let shared_bytes = shared_arrays.iter().map(|array| array.base + array.bytes).max().unwrap_or(0);
-    let grid = Grid {
+    let mut grid = Grid {
         image,
         function: function as u32,
         launch,
         options,
         params,
         regions,
-        races: GlobalRaces::new(image, &sizes, limit, workers, memory.race_pages()),
+        races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
         shared_arrays,
         shared_bytes: shared_bytes.next_multiple_of(64),
         local_stride,
         max_resident: (resident as usize / workers).max(1),
         blocks,
-        next_block: AtomicU64::new(0),
+        next_block: Default::default(),
         started: Instant::now(),
         stop,
         aborted: AtomicBool::new(false),
-        executed: AtomicU64::new(0),
-        progress: AtomicU64::new(0),
-        finished_blocks: AtomicU64::new(0),
+        executed: Default::default(),
+        progress: Default::default(),
+        finished_blocks: Default::default(),
         workers,
-        idle_workers: AtomicUsize::new(0),
+        idle_workers: Default::default(),
         faults: Mutex::new(Vec::new()),
         console: Mutex::new(Console::default()),
         notes: Mutex::new(Vec::new()),
@@ -388,7 +388,7 @@ fn run(
         clusters,
         workspace,
         heap: Mutex::new(heap),
-        ticks: AtomicU64::new(0),
+        ticks: Default::default(),
     };
     let results: Vec<Worker> = if workers == 1 {
         let mut worker = Worker::new(&grid);
@@ -396,19 +396,19 @@ fn run(
         vec![worker]
     } else {
         std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..workers)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut worker = Worker::new(&grid);
-                        worker.run(&grid);
-                        worker
-                    })
-                })
-                .collect();
-            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+            let work = || {
+                let mut worker = Worker::new(&grid);
+                worker.run(&grid);
+                worker
+            };
+            let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+            // This thread is one of the workers: short launches need not wait for all of them to start.
+            let own = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            own.into_iter().chain(handles.into_iter().filter_map(|handle| handle.join().ok())).collect()
         })
     };
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    memory.put_shadows(grid.races.take_shadows());
     let outcome = finish(grid, results, occupancy);
     memory.put_heap(heap);
     Ok(outcome)

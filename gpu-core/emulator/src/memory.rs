@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use thiserror::Error;
 
+use crate::check::race::Shadow;
 use crate::module::Module;
 
 /// What is wrong with a request to device memory.
@@ -25,6 +26,8 @@ pub enum MemoryError {
 const FIRST_ADDRESS: u64 = 0x2_0000_0000;
 /// Least gap behind an allocation.
 const MIN_GAP: u64 = 1 << 16;
+/// Race shadows of freed allocations that are kept, in bytes: the pages of new ones cost more than what is done in them.
+const SPARE_SHADOWS: u64 = 64 << 20;
 /// What fresh memory holds: as f32 a NaN, as int a large negative number.
 const POISON: u8 = 0xff;
 
@@ -45,6 +48,8 @@ pub(crate) struct Allocation {
     pub(crate) read_only: bool,
     /// Host memory that backs it instead of `data`.
     mapped: Option<*mut u8>,
+    /// What the race check remembers by.
+    shadow: Option<Shadow>,
 }
 
 // SAFETY: a mapped pointer is only used while the memory is borrowed, as the data of other allocations is.
@@ -65,6 +70,7 @@ impl Allocation {
             live: true,
             read_only: false,
             mapped: None,
+            shadow: None,
         }
     }
 
@@ -162,8 +168,8 @@ pub struct Memory {
     /// Address of the memory that device code's `malloc` hands out, and what is free in it.
     heap: Option<(u64, Heap)>,
     workspace: Option<u64>,
-    /// What race checks of earlier launches remembered by, to be used again.
-    race_pages: crate::check::race::Pool,
+    /// Race shadows of freed allocations, for new ones.
+    spare_shadows: Vec<Shadow>,
 }
 
 /// What CUDA gives device code's `malloc` unless told otherwise (cudaLimitMallocHeapSize).
@@ -230,7 +236,7 @@ impl Memory {
             modules: HashMap::new(),
             heap: None,
             workspace: None,
-            race_pages: Default::default(),
+            spare_shadows: Vec::new(),
         }
     }
 
@@ -330,6 +336,8 @@ impl Memory {
         allocation.data = Vec::new();
         allocation.init = Vec::new();
         self.used -= allocation.bytes;
+        let shadow = allocation.shadow.take();
+        self.keep_spare(shadow);
         Ok(())
     }
 
@@ -433,8 +441,35 @@ impl Memory {
         Ok(address)
     }
 
-    pub(crate) fn race_pages(&self) -> crate::check::race::Pool {
-        self.race_pages.clone()
+    /// The race shadows of allocations, those that `bytes` gives more than 0 for; empty ones for the others.
+    pub(crate) fn take_shadows(&mut self, bytes: &[u64]) -> Vec<Shadow> {
+        let Memory { allocations, spare_shadows, .. } = self;
+        let made = |(allocation, &bytes): (&mut Allocation, &u64)| match allocation.shadow.take() {
+            _ if bytes == 0 => Shadow::default(),
+            Some(shadow) => shadow,
+            None => {
+                let fits = |shadow: &Shadow| shadow.capacity() >= bytes && shadow.capacity() / 2 <= bytes;
+                match spare_shadows.iter().position(fits) {
+                    Some(index) => spare_shadows.swap_remove(index),
+                    None => Shadow::new(bytes),
+                }
+            }
+        };
+        allocations.iter_mut().zip(bytes).map(made).collect()
+    }
+
+    /// Puts them back after a launch.
+    pub(crate) fn put_shadows(&mut self, shadows: Vec<Shadow>) {
+        for (allocation, shadow) in self.allocations.iter_mut().zip(shadows) {
+            if shadow.capacity() > 0 {
+                allocation.shadow = Some(shadow);
+            }
+        }
+    }
+
+    fn keep_spare(&mut self, shadow: Option<Shadow>) {
+        let kept: u64 = self.spare_shadows.iter().map(Shadow::filled).sum();
+        self.spare_shadows.extend(shadow.filter(|shadow| kept + shadow.filled() <= SPARE_SHADOWS));
     }
 
     pub(crate) fn allocations_mut(&mut self) -> &mut [Allocation] {

@@ -198,6 +198,47 @@ fn the_race_check_finds_what_the_oracle_finds() {
     assert!(clean > 600 && racy > 600, "{clean} scripts without and {racy} with a race: the scripts test nothing");
 }
 
+/// Blocks that read the same few sectors, word by word or in rows, before one thread writes.
+#[test]
+fn what_several_blocks_read_is_known_byte_by_byte() {
+    let module = load(PLAYER);
+    let (mut clean, mut racy) = (0, 0);
+    for seed in 0..4000 {
+        let mut random = Random(seed * 911 + 3);
+        let threads = [32, 64][random.below(2) as usize];
+        let mut script = Vec::new();
+        for _ in 0..1 + random.below(12) {
+            let mut row = Vec::new();
+            for block in 0..BLOCKS {
+                // Mostly both blocks go through the sector one after the other, the second one not as far.
+                let (shape, at) = (random.below(5), 4 * random.below(8 - 3 * block));
+                let what = [3, 3, 3, 1, 9][shape as usize];
+                row.extend((0..threads).map(|thread| match what {
+                    9 => 9,
+                    1 => 1 | (at + thread % 4) << 4,
+                    _ if shape == 2 => what | (4 * (thread % 8)) << 4,
+                    _ => what | at << 4,
+                }));
+            }
+            script.push(row);
+        }
+        for _ in 0..random.below(3) {
+            script.push(only(
+                [5, 7, 7][random.below(3) as usize],
+                threads,
+                random.below(2) * threads,
+                4 * random.below(16),
+            ));
+        }
+        let expected = oracle(&script, threads);
+        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
+        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
+        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
+        if found { racy += 1 } else { clean += 1 }
+    }
+    assert!(clean > 400 && racy > 400, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+}
+
 /// Steps of a script in which every thread of block 0 does the same at `place(thread)`.
 fn row(what: u32, threads: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..BLOCKS * threads).map(|thread| if thread < threads { what | place(thread) << 4 } else { 0 }).collect()

@@ -126,7 +126,7 @@ impl Cx<'_> {
     fn init_runs<const BYTES: u64>(&self, reach: &Reach, runs: &Runs, kind: AccessKind) -> bool {
         let bytes = match runs.step {
             0 => BYTES,
-            step if step == BYTES => BYTES * runs.lanes() as u64,
+            step if step == BYTES => BYTES * runs.width as u64,
             _ => return false,
         };
         let bits = reach.init_bits();

@@ -65,7 +65,7 @@ impl Cx<'_> {
     fn after(&self, access: &Remote) -> bool {
         if access.block == self.block.index {
             let clock = access.clock.saturating_add(self.block.base_time);
-            return self.warp.seen[access.linear as usize / 32] >= clock;
+            return self.warp.seen(access.linear as usize / 32) >= clock;
         }
         self.grid.syncs.ordered(access.block, u64::MAX, access.linear as usize / 32, access.clock, self.block.index)
     }

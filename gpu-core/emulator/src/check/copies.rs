@@ -160,7 +160,7 @@ impl Cx<'_> {
     }
 
     fn knows_fill(&self, fill: &Fill) -> bool {
-        fill.waits.iter().any(|(warp, clock)| *warp == self.warp.index || self.warp.seen[*warp as usize] >= *clock)
+        fill.waits.iter().any(|(warp, clock)| *warp == self.warp.index || self.warp.seen(*warp as usize) >= *clock)
     }
 
     fn check_fills(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
@@ -273,7 +273,7 @@ impl Cx<'_> {
         let (base, shift) = (self.block.base_time, self.block.shared_shadow.shift);
         let cells = self.block.shared_shadow.cells(low, bytes);
         let foreign = |thread: u32, cell: u64| {
-            clock_of(cell) > base && thread != me && self.warp.seen[thread as usize / 32] < clock_of(cell)
+            clock_of(cell) > base && thread != me && self.warp.seen(thread as usize / 32) < clock_of(cell)
         };
         let mut found = None;
         for index in cells {

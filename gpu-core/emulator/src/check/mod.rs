@@ -8,6 +8,7 @@ mod history;
 pub mod proxy;
 pub mod race;
 pub mod race_global;
+mod race_memory;
 pub mod race_pages;
 mod race_rules;
 pub mod shadow;

@@ -82,15 +82,17 @@ impl Cx<'_> {
         let shadow = &mut self.block.shared_shadow;
         match kind {
             AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, stamp, floor),
-            AccessKind::Read => match runs.count {
-                1 => shadow.read::<BYTES, 32>(runs, stamp, floor),
-                2 => shadow.read::<BYTES, 16>(runs, stamp, floor),
-                _ => shadow.read::<BYTES, 8>(runs, stamp, floor),
+            AccessKind::Read => match runs.width {
+                32 => shadow.read::<BYTES, 32>(runs, stamp, floor),
+                16 => shadow.read::<BYTES, 16>(runs, stamp, floor),
+                8 => shadow.read::<BYTES, 8>(runs, stamp, floor),
+                _ => shadow.read::<BYTES, 0>(runs, stamp, floor),
             },
-            AccessKind::Write => match runs.count {
-                1 => shadow.write::<BYTES, 32>(runs, stamp, floor),
-                2 => shadow.write::<BYTES, 16>(runs, stamp, floor),
-                _ => shadow.write::<BYTES, 8>(runs, stamp, floor),
+            AccessKind::Write => match runs.width {
+                32 => shadow.write::<BYTES, 32>(runs, stamp, floor),
+                16 => shadow.write::<BYTES, 16>(runs, stamp, floor),
+                8 => shadow.write::<BYTES, 8>(runs, stamp, floor),
+                _ => shadow.write::<BYTES, 0>(runs, stamp, floor),
             },
             _ => false,
         }
@@ -187,12 +189,12 @@ impl Cx<'_> {
     /// Whether this warp has seen the clock of a cell's warp, beyond what the floor says.
     fn has_seen(&self, cell: u64) -> bool {
         let warp = thread_of(cell) as usize / 32;
-        u64::from(self.warp.seen[warp]) >= cell >> CLOCK
+        u64::from(self.warp.seen(warp)) >= cell >> CLOCK
     }
 
     fn knows(&self, thread: u32, cell: u64) -> bool {
         let warp = thread as usize / 32;
-        u64::from(self.warp.seen[warp]) >= cell >> CLOCK
+        u64::from(self.warp.seen(warp)) >= cell >> CLOCK
     }
 
     /// `volatile` orders nothing between lanes of a warp. A volatile read of what another lane stored since the last
@@ -335,7 +337,7 @@ impl Cx<'_> {
 }
 
 pub use super::race_global::GlobalRaces;
-pub use super::race_pages::Pool;
+pub use super::race_pages::Shadow;
 
 impl Cx<'_> {
     #[inline(always)]

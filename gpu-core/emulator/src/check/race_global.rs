@@ -6,7 +6,7 @@
 
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
-use crate::exec::access::{Addresses, Reach, Runs, STRONG, prefetch};
+use crate::exec::access::{Addresses, Reach, Runs, STRONG};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
@@ -23,9 +23,14 @@ pub struct GlobalRaces {
 type Conflicts = Vec<(usize, u64)>;
 
 impl GlobalRaces {
-    /// Shadows for allocations of these sizes; at most `limit` bytes of pages are made.
-    pub fn new(image: &Image, sizes: &[u64], limit: u64, workers: usize, pool: Pool) -> GlobalRaces {
-        GlobalRaces { pages: Pages::new(sizes, limit, workers, pool), line_sites: image.line_sites().to_vec() }
+    /// Takes the shadows of a launch's allocations; at most `limit` bytes of them are filled.
+    pub fn new(image: &Image, shadows: Vec<Shadow>, limit: u64, workers: usize) -> GlobalRaces {
+        GlobalRaces { pages: Pages::new(shadows, limit, workers), line_sites: image.line_sites().to_vec() }
+    }
+
+    /// Gives the shadows back, in the same order.
+    pub fn take_shadows(&mut self) -> Vec<Shadow> {
+        self.pages.take_tables()
     }
 
     /// True when memory ran out and some accesses were not checked.
@@ -39,11 +44,13 @@ impl GlobalRaces {
             let Some(page) = self.pages.page(table, (number * SECTOR / PAGE) as usize) else { return };
             let mask = bytes_of(number, offset, offset + bytes);
             let entry = page.entry(number);
-            self.pages.lock(page);
+            let locked = !self.pages.shared_by_workers();
+            let mut at = At { pages: &self.pages, table, page: Some((number * SECTOR / PAGE, page)), locked };
+            at.lock();
             if !entry.is_of(self.pages.generation) {
-                self.pages.unlock(page);
                 continue;
             }
+            self.fold(page, entry);
             for write in [false, true] {
                 let half = if write { entry.write() } else { entry.read() };
                 let kept = if half.is_cells() {
@@ -60,14 +67,12 @@ impl GlobalRaces {
                 };
                 if write { entry.set_write(kept) } else { entry.set_read(kept) }
             }
-            self.pages.unlock(page);
         }
     }
 
     /// None: the access takes no part in races.
     #[inline(always)]
-    fn mine<const LANE_BYTES: u64>(&self, cx: &Cx<'_>, op: &Op, kind: AccessKind) -> Option<Mine> {
-        let strong = op.e.0 & STRONG != 0;
+    fn mine<const LANE_BYTES: u64>(&self, cx: &Cx<'_>, op: &Op, kind: AccessKind, strong: bool) -> Option<Mine> {
         let effect = match kind {
             AccessKind::Read if strong => return None,
             AccessKind::Read => Effect::Read,
@@ -95,7 +100,7 @@ impl GlobalRaces {
         })
     }
 
-    /// Checks an access in runs.
+    /// Checks a weak access in runs.
     #[inline(always)]
     pub fn access_runs<const BYTES: u64>(
         &self,
@@ -105,45 +110,49 @@ impl GlobalRaces {
         runs: &Runs,
         kind: AccessKind,
     ) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, kind) else { return };
+        let Some(mine) = self.mine::<BYTES>(cx, op, kind, false) else { return };
         let mut conflicts = Conflicts::new();
-        let table = reach.shadow as usize;
-        let lanes = runs.lanes();
+        let mut at = self.at(reach);
+        let lanes = runs.width;
         let own = thread_of(mine.stamp);
         if runs.step == BYTES {
+            // Whether the group before brought nothing new: then neither does one that reads the same.
+            let mut known = None;
             for (group, start) in runs.starts().iter().enumerate() {
+                if known == Some(*start) {
+                    continue;
+                }
                 let first = start - reach.base;
                 let end = first + lanes as u64 * BYTES;
                 let thread = own + (group * lanes) as u64;
+                if runs.width == 32 {
+                    // What the next warps will ask for.
+                    at.pages.prefetch(at.table, first / SECTOR + AHEAD);
+                    at.pages.prefetch(at.table, first / SECTOR + AHEAD + 2);
+                }
                 let mut number = first / SECTOR;
-                let mut page: Option<(u64, &Page)> = None;
+                known = Some(*start);
                 while number * SECTOR < end {
-                    let index = number * SECTOR / PAGE;
-                    let here = match page {
-                        Some((known, page)) if known == index => page,
-                        _ => match self.pages.page(table, index as usize) {
-                            Some(found) => found,
-                            None => return,
-                        },
-                    };
-                    page = Some((index, here));
+                    let Some(page) = at.page(number) else { return };
                     // Threads count from the first byte of the sector, also where the run begins behind it.
                     let passed = (number * SECTOR).wrapping_sub(first) as i64 >> mine.grain;
                     let piece = Piece {
                         mask: bytes_of(number, first, end),
                         unit: mine.grain,
                         stamp: with_thread(mine.stamp, thread.wrapping_add(passed as u64)),
-                        single: BYTES == SECTOR,
+                        single: BYTES == SECTOR || lanes == 1,
                         many: false,
                     };
-                    self.piece(cx, here, number, piece, &mine, &mut conflicts);
+                    if !self.piece(cx, &mut at, page, number, piece, &mine, &mut conflicts) {
+                        known = None;
+                    }
                     number += 1;
                 }
             }
         } else if runs.step == 0 && mine.effect == Effect::Read {
             for (group, start) in runs.starts().iter().enumerate() {
                 let first = start - reach.base;
-                let Some(page) = self.pages.page(table, (first / PAGE) as usize) else { return };
+                let Some(page) = at.page(first / SECTOR) else { return };
                 let thread = own + (group * lanes) as u64;
                 let piece = Piece {
                     mask: bytes_of(first / SECTOR, first, first + BYTES),
@@ -152,34 +161,43 @@ impl GlobalRaces {
                     single: false,
                     many: true,
                 };
-                self.piece(cx, page, first / SECTOR, piece, &mine, &mut conflicts);
+                self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
             }
         } else {
-            // Far apart, each lane waits for memory: ask for all of it first.
-            let mut pages = [None; 32];
-            for (lane, page) in pages.iter_mut().enumerate() {
-                let first = runs.at(lane) - reach.base;
-                let Some(found) = self.pages.page(table, (first / PAGE) as usize) else { return };
-                prefetch(std::ptr::from_ref(found.entry(first / SECTOR)).cast());
-                *page = Some(found);
+            let first = runs.low - reach.base;
+            if runs.step >= SECTOR {
+                // Far apart, each lane waits for memory: ask for all of it first, and for what comes next.
+                let ahead = first.wrapping_add(cx.worker.ahead);
+                for lane in 0..32 {
+                    at.pages.prefetch(at.table, (first + lane * runs.step) / SECTOR);
+                    at.pages.prefetch(at.table, ahead.wrapping_add(lane * runs.step) / SECTOR);
+                }
             }
-            for (lane, page) in pages.iter().enumerate() {
-                let first = runs.at(lane) - reach.base;
-                let Some(page) = page else { return };
+            for lane in 0..32 {
+                let first = first + lane as u64 * runs.step;
+                let Some(page) = at.page(first / SECTOR) else { return };
                 let piece = lane_piece(&mine, first / SECTOR, first, BYTES, lane);
-                self.piece(cx, page, first / SECTOR, piece, &mine, &mut conflicts);
+                self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
             }
         }
+        drop(at);
         if !conflicts.is_empty() {
             report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
         }
     }
 
+    #[inline(always)]
+    fn at(&self, reach: &Reach) -> At<'_> {
+        let locked = !self.pages.shared_by_workers();
+        At { pages: &self.pages, table: reach.shadow as usize, page: None, locked }
+    }
+
     /// Checks an access lane by lane.
     #[inline(never)]
     pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, kind) else { return };
+        let Some(mine) = self.mine::<BYTES>(cx, op, kind, op.e.0 & STRONG != 0) else { return };
         let mut conflicts = Conflicts::new();
+        let mut place = self.at(reach);
         let mut left = at.mask;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -193,33 +211,45 @@ impl GlobalRaces {
                 left &= left - 1;
             }
             for number in first / SECTOR..=(first + BYTES - 1) / SECTOR {
-                let Some(page) = self.pages.page(reach.shadow as usize, (number * SECTOR / PAGE) as usize) else {
-                    break;
-                };
+                let Some(page) = place.page(number) else { break };
                 let mut piece = lane_piece(&mine, number, first, BYTES, lane);
                 if last != lane {
                     let thread = thread_of(mine.stamp);
                     let stamp = with_thread(mine.stamp, thread + lane as u64) | (thread + last as u64) << OTHER;
                     piece = Piece { stamp, unit: ONE, single: false, many: true, ..piece };
                 }
-                self.piece(cx, page, number, piece, &mine, &mut conflicts);
+                self.piece(cx, &mut place, page, number, piece, &mine, &mut conflicts);
             }
         }
+        drop(place);
         if !conflicts.is_empty() {
             report::<BYTES>(cx, op, at, kind, &mine, conflicts);
         }
     }
 
-    /// Settles one piece.
+    /// Settles one piece. True: it brought nothing new.
     #[inline(always)]
-    fn piece(&self, cx: &Cx<'_>, page: &Page, number: u64, piece: Piece, mine: &Mine, conflicts: &mut Conflicts) {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "inlined into the loops over pieces; a struct would be built for each"
+    )]
+    fn piece(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        page: Page<'_>,
+        number: u64,
+        piece: Piece,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) -> bool {
         let entry = page.entry(number);
         // What only confirms what is known needs no lock: a write at the same time, if there is one, meets what is known.
         let touched = entry.is_of(self.pages.generation);
         if touched && mine.effect == Effect::Read && is_known(entry, &piece, mine) {
-            return;
+            return true;
         }
-        self.pages.lock(page);
+        at.lock();
         // Another worker may have come first.
         if !touched && !entry.is_of(self.pages.generation) {
             let (read, write) = match mine.effect {
@@ -238,12 +268,39 @@ impl GlobalRaces {
                 self.settle(cx, page, entry, &piece, mine, conflicts);
             }
         }
-        self.pages.unlock(page);
+        false
+    }
+
+    /// Makes what further blocks have read a part of the reads. The page must be locked.
+    fn fold(&self, page: Page<'_>, entry: &Entry) {
+        let (others, old) = (entry.others(), entry.read());
+        if others.mask == 0 {
+            return;
+        }
+        let shift = Pages::shift_of(old, others.mask).min(Pages::shift_of(others, others.mask));
+        let mut reads = self.pages.spread(page, old, shift);
+        for (index, cell) in reads.cells.iter_mut().enumerate().take(32 >> shift) {
+            let byte = (index << shift) as u32;
+            if others.mask >> byte & 1 != 0 {
+                *cell = others.cell(byte);
+            }
+        }
+        entry.set_read(self.pages.gather(page, old, &reads, [2, ONE, 0]));
+        entry.set_write(Half::NONE);
     }
 
     /// Settles a piece cell by cell. The page must be locked.
     #[inline(never)]
-    fn settle(&self, cx: &Cx<'_>, page: &Page, entry: &Entry, piece: &Piece, mine: &Mine, conflicts: &mut Conflicts) {
+    fn settle(
+        &self,
+        cx: &Cx<'_>,
+        page: Page<'_>,
+        entry: &Entry,
+        piece: &Piece,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        self.fold(page, entry);
         let (old_write, old_read) = (entry.write(), entry.read());
         // Threads of less than a word need cells of a byte.
         let mask = if piece.unit < 2 { 1 } else { piece.mask };
@@ -274,6 +331,63 @@ impl GlobalRaces {
         let units = |old: Half| [piece.unit, mine.grain, if old.is_cells() { ONE } else { old.unit }];
         entry.set_write(self.pages.gather(page, old_write, &writes, units(old_write)));
         entry.set_read(self.pages.gather(page, old_read, &reads, units(old_read)));
+    }
+}
+
+/// Sectors ahead of a row that are asked for: 512 bytes of memory, which the next warps will access.
+const AHEAD: u64 = 16;
+
+/// The page that an access is at, locked from its first change there on.
+struct At<'p> {
+    pages: &'p Pages,
+    table: usize,
+    page: Option<(u64, Page<'p>)>,
+    /// Locked, or nobody else is there.
+    locked: bool,
+}
+
+impl<'p> At<'p> {
+    /// The page of a sector; None beyond the allocation or the limit of memory.
+    #[inline(always)]
+    fn page(&mut self, number: u64) -> Option<Page<'p>> {
+        let index = number * SECTOR / PAGE;
+        match self.page {
+            Some((known, page)) if known == index => Some(page),
+            _ => {
+                self.leave();
+                let page = self.pages.page(self.table, index as usize)?;
+                self.page = Some((index, page));
+                Some(page)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lock(&mut self) {
+        if !self.locked
+            && let Some((_, page)) = self.page
+        {
+            page.lock();
+            self.locked = true;
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&mut self) {
+        if let Some((_, page)) = self.page.take()
+            && self.locked
+            && self.pages.shared_by_workers()
+        {
+            page.unlock();
+            self.locked = false;
+        }
+    }
+}
+
+impl Drop for At<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -1,18 +1,19 @@
 //! What the race check of global memory remembers: two summaries per 32-byte sector, one of the last writes and one of
-//! the reads since, in pages made when they are touched.
+//! the reads since, in pages that are filled when they are touched.
 //!
 //! A warp mostly touches whole sectors, thread after thread, so one stamp with "which bytes" and "how many bytes each
 //! thread" describes all of them. A sector that threads share in other ways gets a cell per 4 bytes, or per byte where
 //! something smaller is accessed.
 
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use super::race_memory::FILLED;
+pub use super::race_memory::{Page, Shadow};
 
 /// Bytes of memory that one page covers.
 pub const PAGE: u64 = 4096;
 pub const SECTOR: u64 = 32;
-const SECTORS: usize = (PAGE / SECTOR) as usize;
+pub const SECTORS: usize = (PAGE / SECTOR) as usize;
 
 // A cell or stamp: block 16 | clock 12 | site 13 | thread 10 | other thread 10 | kind 3. Blocks are kept modulo 65536
 // and clocks count from the start of the block; what does not fit is never reported, so the limits cost detections,
@@ -88,6 +89,12 @@ impl Half {
         self.stamp & KIND
     }
 
+    /// Whether, in place of a write, it is [`Entry::others`].
+    #[inline(always)]
+    fn is_others(self) -> bool {
+        self.stamp & KIND == READ_BLOCKS && !self.is_cells()
+    }
+
     /// What it says of one byte, as a cell.
     #[inline(always)]
     pub fn cell(self, byte: u32) -> u64 {
@@ -125,29 +132,20 @@ const READS: usize = 0;
 const WRITES: usize = 1;
 
 impl Entry {
-    fn void() -> Entry {
-        Entry {
-            stamps: [const { AtomicU64::new(0) }; 2],
-            masks: [const { AtomicU32::new(0) }; 2],
-            generation: AtomicU32::new(0),
-            units: [const { AtomicU8::new(ONE) }; 2],
-        }
-    }
-
+    // Who reads without the lock may meet a half that is being changed: the mask that he goes by is then not newer than
+    // the rest.
     #[inline(always)]
     fn get(&self, side: usize) -> Half {
-        Half {
-            stamp: self.stamps[side].load(Ordering::Relaxed),
-            mask: self.masks[side].load(Ordering::Relaxed),
-            unit: self.units[side].load(Ordering::Relaxed),
-        }
+        let mask = self.masks[side].load(Ordering::Acquire);
+        let stamp = self.stamps[side].load(Ordering::Acquire);
+        Half { stamp, mask, unit: self.units[side].load(Ordering::Relaxed) }
     }
 
     #[inline(always)]
     fn set(&self, side: usize, half: Half) {
-        self.stamps[side].store(half.stamp, Ordering::Relaxed);
-        self.masks[side].store(half.mask, Ordering::Relaxed);
         self.units[side].store(half.unit, Ordering::Relaxed);
+        self.stamps[side].store(half.stamp, Ordering::Release);
+        self.masks[side].store(half.mask, Ordering::Release);
     }
 
     /// False when nobody touched the sector in this launch.
@@ -166,7 +164,16 @@ impl Entry {
 
     #[inline(always)]
     pub fn write(&self) -> Half {
-        self.get(WRITES)
+        let half = self.get(WRITES);
+        if half.is_others() { Half::NONE } else { half }
+    }
+
+    /// The bytes that further blocks have read, where one block alone has read the rest; kept in place of the writes, of
+    /// which there are none.
+    #[inline(always)]
+    pub fn others(&self) -> Half {
+        let half = self.get(WRITES);
+        if half.is_others() { half } else { Half::NONE }
     }
 
     #[inline(always)]
@@ -185,45 +192,10 @@ impl Entry {
     }
 }
 
-/// Cells of the sectors that need them.
-#[derive(Default)]
-struct Cells {
-    words: Vec<[u64; 8]>,
-    bytes: Vec<[u64; 32]>,
-    free_words: Vec<u32>,
-    free_bytes: Vec<u32>,
-}
-
-#[repr(C, align(64))]
-pub struct Page {
-    entries: [Entry; SECTORS],
-    lock: AtomicBool,
-    cells: UnsafeCell<Cells>,
-}
-
-// SAFETY: `cells` is used only by who holds the lock, or by the only worker; the rest is atomic.
-unsafe impl Sync for Page {}
-
 /// A sector spread out into cells of `1 << shift` bytes; those beyond its 32 bytes mean nothing.
 pub struct Spread {
     pub cells: [u64; 32],
     pub shift: u32,
-}
-
-impl Page {
-    fn new() -> Page {
-        Page {
-            entries: std::array::from_fn(|_| Entry::void()),
-            lock: AtomicBool::new(false),
-            cells: UnsafeCell::new(Cells::default()),
-        }
-    }
-
-    /// What is known of sector `number` of the memory that the page is part of.
-    #[inline(always)]
-    pub fn entry(&self, number: u64) -> &Entry {
-        &self.entries[number as usize % SECTORS]
-    }
 }
 
 /// Whether a mask of bytes consists of whole words.
@@ -231,26 +203,9 @@ fn is_words(mask: u32) -> bool {
     (mask & 0x1111_1111) * 15 == mask
 }
 
-/// Pages that a launch gave back, for the next one: making them new costs several times as much.
-#[derive(Clone, Default)]
-pub struct Pool(Arc<Mutex<Vec<Box<Page>>>>);
-
-impl std::fmt::Debug for Pool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Pool")
-    }
-}
-
-impl Pool {
-    fn pages(&self) -> std::sync::MutexGuard<'_, Vec<Box<Page>>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-/// The pages of all allocations of a launch.
+/// The shadows of all allocations of a launch.
 pub struct Pages {
-    tables: Vec<Vec<AtomicPtr<Page>>>,
-    pool: Pool,
+    tables: Vec<Shadow>,
     used: AtomicU64,
     limit: u64,
     full: AtomicBool,
@@ -261,34 +216,23 @@ pub struct Pages {
 
 static LAUNCHES: AtomicU32 = AtomicU32::new(1);
 
-impl Drop for Pages {
-    fn drop(&mut self) {
-        let mut pool = self.pool.pages();
-        for page in self.tables.iter_mut().flatten() {
-            let pointer = *page.get_mut();
-            if !pointer.is_null() {
-                // SAFETY: made by `Box::into_raw` in `page`, and taken back once.
-                pool.push(unsafe { Box::from_raw(pointer) });
-            }
-        }
-    }
-}
-
 impl Pages {
-    /// Pages for allocations of these sizes; at most `limit` bytes of them are made.
-    pub fn new(sizes: &[u64], limit: u64, workers: usize, pool: Pool) -> Pages {
+    /// Takes the shadows of a launch's allocations; at most `limit` bytes of them are filled.
+    pub fn new(tables: Vec<Shadow>, limit: u64, workers: usize) -> Pages {
+        let used = tables.iter().map(Shadow::filled).sum();
         Pages {
-            tables: sizes
-                .iter()
-                .map(|bytes| (0..bytes.div_ceil(PAGE)).map(|_| AtomicPtr::default()).collect())
-                .collect(),
-            pool,
-            used: AtomicU64::new(0),
+            tables,
+            used: AtomicU64::new(used),
             limit,
             full: AtomicBool::new(false),
             shared_by_workers: workers > 1,
             generation: LAUNCHES.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    /// Gives the shadows back, in the same order.
+    pub fn take_tables(&mut self) -> Vec<Shadow> {
+        std::mem::take(&mut self.tables)
     }
 
     /// True when memory ran out and some accesses were not checked.
@@ -300,63 +244,46 @@ impl Pages {
     fn take(&self, bytes: u64) -> bool {
         let fits = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.limit;
         if !fits {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
             self.full.store(true, Ordering::Relaxed);
         }
         fits
     }
 
+    /// One page of an allocation's shadow; None beyond its end or the limit.
     #[inline(always)]
-    pub fn page(&self, table: usize, index: usize) -> Option<&Page> {
-        let cell = self.tables.get(table)?.get(index)?;
-        let pointer = cell.load(Ordering::Acquire);
-        if pointer.is_null() {
-            return self.make(cell);
-        }
-        // SAFETY: pages live as long as the tables.
-        Some(unsafe { &*pointer })
+    pub fn page(&self, table: usize, index: usize) -> Option<Page<'_>> {
+        let table = self.tables.get(table)?;
+        let page = table.page(index)?;
+        (page.head.filled.load(Ordering::Relaxed) || self.fill(table, page)).then_some(page)
     }
 
     #[inline(never)]
-    fn make(&self, cell: &AtomicPtr<Page>) -> Option<&Page> {
-        if !self.take(size_of::<Page>() as u64) {
-            return None;
+    fn fill(&self, table: &Shadow, page: Page<'_>) -> bool {
+        if !self.take(FILLED) {
+            return false;
         }
-        let used = self.pool.pages().pop();
-        let made = match used {
-            Some(mut page) => {
-                *page.cells.get_mut() = Cells::default();
-                page
-            }
-            None => Box::new(Page::new()),
-        };
-        let made = Box::into_raw(made);
-        match cell.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: pages live as long as the tables.
-            Ok(_) => Some(unsafe { &*made }),
-            Err(other) => {
-                // SAFETY: nobody else has seen `made`; `other` lives as long as the tables.
-                unsafe {
-                    self.pool.pages().push(Box::from_raw(made));
-                    Some(&*other)
-                }
-            }
+        if page.head.filled.swap(true, Ordering::Relaxed) {
+            // Another worker was first.
+            self.used.fetch_sub(FILLED, Ordering::Relaxed);
+        } else {
+            table.add_filled();
+        }
+        true
+    }
+
+    /// Asks for what is known of a sector; any number will do.
+    #[inline(always)]
+    pub fn prefetch(&self, table: usize, number: u64) {
+        if let Some(table) = self.tables.get(table) {
+            table.prefetch(number);
         }
     }
 
+    /// Whether pages must be locked at all.
     #[inline(always)]
-    pub fn lock(&self, page: &Page) {
-        if self.shared_by_workers {
-            while page.lock.swap(true, Ordering::Acquire) {
-                std::hint::spin_loop();
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub fn unlock(&self, page: &Page) {
-        if self.shared_by_workers {
-            page.lock.store(false, Ordering::Release);
-        }
+    pub fn shared_by_workers(&self) -> bool {
+        self.shared_by_workers
     }
 
     /// Cell size (as a shift) at which a half and an access to `mask` can be told exactly.
@@ -370,9 +297,9 @@ impl Pages {
     }
 
     /// Spreads a half into cells of `1 << shift` bytes. The page must be locked.
-    pub fn spread(&self, page: &Page, half: Half, shift: u32) -> Spread {
+    pub fn spread(&self, page: Page<'_>, half: Half, shift: u32) -> Spread {
         // SAFETY: locked, or this is the only worker.
-        let stored = unsafe { &*page.cells.get() };
+        let stored = unsafe { page.cells(self.generation) };
         let mut cells = [0; 32];
         match (half.unit, shift) {
             (WORDS, 2) => cells[..8].copy_from_slice(&stored.words[half.stamp as usize]),
@@ -392,9 +319,9 @@ impl Pages {
     }
 
     /// Puts cells back in place of `old`: as a summary with one of `units` if they allow it. The page must be locked.
-    pub fn gather(&self, page: &Page, old: Half, spread: &Spread, units: [u8; 3]) -> Half {
+    pub fn gather(&self, page: Page<'_>, old: Half, spread: &Spread, units: [u8; 3]) -> Half {
         // SAFETY: locked, or this is the only worker.
-        let stored = unsafe { &mut *page.cells.get() };
+        let stored = unsafe { page.cells(self.generation) };
         let shift = spread.shift;
         let cells = &spread.cells[..32 >> shift];
         let summary = units.into_iter().filter(|unit| *unit <= ONE).find_map(|unit| summarise(cells, shift, unit));
@@ -469,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_half_says_the_same_as_its_cells() {
-        let pages = Pages::new(&[PAGE], 1 << 20, 1, Pool::default());
+        let pages = Pages::new(vec![Shadow::new(PAGE)], 1 << 20, 1);
         let page = pages.page(0, 0).expect("room");
         for unit in 0..=ONE {
             for mask in [0xffff_ffff, 0x0000_00f0, 0xffff_0000, 0x0f0f_00ff] {
@@ -487,7 +414,7 @@ mod tests {
 
     #[test]
     fn cells_of_different_threads_are_kept_and_freed() {
-        let pages = Pages::new(&[PAGE], 1 << 20, 1, Pool::default());
+        let pages = Pages::new(vec![Shadow::new(PAGE)], 1 << 20, 1);
         let page = pages.page(0, 0).expect("room");
         let mut spread = Spread { cells: [0; 32], shift: 2 };
         for (index, cell) in spread.cells.iter_mut().enumerate().take(8) {

@@ -97,7 +97,7 @@ impl Mine {
     /// Whether what a warp of the cell's block did at `clock` is ordered before this access.
     pub fn before(&self, cx: &Cx<'_>, cell: u64, warp: usize, clock: u32) -> bool {
         if cell >> BLOCK == self.block {
-            let seen = cx.warp.seen[warp].saturating_sub(cx.block.base_time);
+            let seen = cx.warp.seen(warp).saturating_sub(cx.block.base_time);
             return clock <= self.floor || seen >= clock;
         }
         cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index)
@@ -107,8 +107,11 @@ impl Mine {
 /// A read that brings nothing new: others are known to read the same bytes, and nobody wrote them.
 #[inline(always)]
 pub fn is_known(entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
-    let (write, read) = (entry.write(), entry.read());
+    let (write, others, read) = (entry.write(), entry.others(), entry.read());
     let own_many = read.kind() == READ_MANY && read.stamp >> BLOCK == mine.block && clock_of(read.stamp) > mine.floor;
+    if piece.mask & !others.mask == 0 {
+        return true;
+    }
     write.mask & piece.mask == 0
         && piece.mask & !read.mask == 0
         && !read.is_cells()
@@ -118,6 +121,10 @@ pub fn is_known(entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
 /// A plain read. False: settle it cell by cell; nothing was changed.
 #[inline(always)]
 pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
+    let others = entry.others();
+    if others.mask != 0 {
+        return read_others(entry, piece, mine, others);
+    }
     let write = entry.write();
     if write.mask & piece.mask != 0 {
         if write.is_cells() {
@@ -140,10 +147,15 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let covers = old.mask & !piece.mask == 0;
     if old.stamp >> BLOCK != mine.block && old.kind() != READ_BLOCKS {
         // What another block read alone, both have read now.
+        let both = Half { stamp: by_blocks(new.stamp), ..new };
         if covered && covers {
-            entry.set_read(Half { stamp: new.stamp & !(KIND | THREADS << OTHER) | READ_BLOCKS, ..new });
+            entry.set_read(both);
+        } else if covered && write.mask == 0 {
+            entry.set_write(both);
+        } else {
+            return false;
         }
-        return covered && covers;
+        return true;
     }
     if old.kind() == READ_BLOCKS {
         return covered;
@@ -176,6 +188,36 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let Some(like) = piece.like(old) else { return false };
     let both = earlier(old.stamp, new.stamp) & !(KIND | THREADS << OTHER) | READ_MANY | thread_of(like.stamp) << OTHER;
     entry.set_read(Half { stamp: both, ..old });
+    true
+}
+
+/// The stamp of bytes that several blocks have read.
+#[inline(always)]
+fn by_blocks(stamp: u64) -> u64 {
+    stamp & !(KIND | THREADS << OTHER) | READ_BLOCKS
+}
+
+/// A plain read where further blocks have read some bytes and nobody wrote: usually one block after the other goes
+/// through the sector word by word. False: settle it cell by cell; nothing was changed.
+#[inline(always)]
+fn read_others(entry: &Entry, piece: &Piece, mine: &Mine, others: Half) -> bool {
+    let old = entry.read();
+    if piece.mask & !others.mask == 0 {
+        return true;
+    }
+    if old.stamp >> BLOCK == mine.block {
+        return piece.mask & others.mask == 0 && extend(entry, piece, old, READ);
+    }
+    if piece.mask & !old.mask != 0 || piece.like(others).is_none_or(|like| by_blocks(like.stamp) != others.stamp) {
+        return false;
+    }
+    let both = Half { mask: others.mask | piece.mask, ..others };
+    if both.mask == old.mask {
+        entry.set_read(both);
+        entry.set_write(Half::NONE);
+    } else {
+        entry.set_write(both);
+    }
     true
 }
 
@@ -226,6 +268,9 @@ fn unit_mask(half: Half) -> u32 {
 #[inline(always)]
 pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let (old, reads) = (entry.write(), entry.read());
+    if entry.others().mask != 0 {
+        return false;
+    }
     if reads.mask & piece.mask != 0 {
         let clear = !reads.is_cells()
             && reads.kind() != READ_BLOCKS
@@ -253,7 +298,7 @@ pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
 #[inline(always)]
 pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let old = entry.write();
-    if old.mask & !piece.mask != 0 || old.is_cells() {
+    if old.mask & !piece.mask != 0 || old.is_cells() || entry.others().mask != 0 {
         return false;
     }
     if old.mask != 0 && old.kind() == WRITTEN && !piece.same(old) && !mine.ordered(cx, old) {

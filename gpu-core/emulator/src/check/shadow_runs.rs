@@ -29,7 +29,7 @@ fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
     mine & !late | both & late
 }
 
-/// Accesses in runs, of `BYTES` a lane and `LANES` lanes a run. False: look closer; nothing was changed.
+/// Accesses in runs, of `BYTES` a lane and `LANES` lanes a run (0: as many as the runs say). False: look closer; nothing was changed.
 impl SharedShadow {
     /// First cell of a lane of a run, and the distance to the next lane's.
     #[inline(always)]
@@ -48,7 +48,7 @@ impl SharedShadow {
                 return false;
             }
         }
-        let lanes = runs.lanes();
+        let lanes = runs.width;
         for (group, start) in runs.starts().iter().enumerate() {
             let (cell, _) = Self::run_cells(runs, *start);
             let first = of_lane(stamp, group * lanes);
@@ -68,21 +68,22 @@ impl SharedShadow {
     pub fn read<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, stamp: u64, floor: u64) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
+        let lanes = if LANES == 0 { runs.width } else { LANES };
         let dense = runs.step == BYTES;
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
             let (cell, step) = Self::run_cells(runs, *start);
-            let stamp = of_lane(stamp, group * LANES);
+            let stamp = of_lane(stamp, group * lanes);
             let foreign =
                 |write: u64, lane: usize| late(write, floor_clock) & (write ^ of_lane(stamp, lane)) & THREAD_MASK;
             if dense {
-                let writes = &self.writes[cell..][..LANES * words];
-                for index in 0..LANES * words {
+                let writes = &self.writes[cell..][..lanes * words];
+                for index in 0..lanes * words {
                     bad |= foreign(writes[index], index / words);
                 }
             } else {
-                let writes = &self.writes[cell..cell + (LANES - 1) * step + words];
-                for lane in 0..LANES {
+                let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
+                for lane in 0..lanes {
                     for word in 0..words {
                         bad |= foreign(writes[lane * step + word], lane);
                     }
@@ -94,15 +95,15 @@ impl SharedShadow {
         }
         for (group, start) in runs.starts().iter().enumerate() {
             let (cell, step) = Self::run_cells(runs, *start);
-            let stamp = of_lane(stamp, group * LANES);
+            let stamp = of_lane(stamp, group * lanes);
             if dense {
-                let reads = &mut self.reads[cell..][..LANES * words];
-                for index in 0..LANES * words {
+                let reads = &mut self.reads[cell..][..lanes * words];
+                for index in 0..lanes * words {
                     reads[index] = join_read(reads[index], of_lane(stamp, index / words), floor_clock);
                 }
             } else {
-                let reads = &mut self.reads[cell..cell + (LANES - 1) * step + words];
-                for lane in 0..LANES {
+                let reads = &mut self.reads[cell..cell + (lanes - 1) * step + words];
+                for lane in 0..lanes {
                     for word in 0..words {
                         let old = &mut reads[lane * step + word];
                         *old = join_read(*old, of_lane(stamp, lane), floor_clock);
@@ -117,31 +118,32 @@ impl SharedShadow {
     pub fn write<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, stamp: u64, floor: u64) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
+        let lanes = if LANES == 0 { runs.width } else { LANES };
         let dense = runs.step == BYTES;
         // Lanes that write the same place race among themselves.
-        let apart = runs.starts().windows(2).all(|pair| pair[1] >= pair[0] + LANES as u64 * runs.step.max(BYTES));
+        let apart = runs.starts().windows(2).all(|pair| pair[1] >= pair[0] + lanes as u64 * runs.step.max(BYTES));
         if runs.step < BYTES || !apart {
             return false;
         }
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
             let (cell, step) = Self::run_cells(runs, *start);
-            let stamp = of_lane(stamp, group * LANES);
+            let stamp = of_lane(stamp, group * lanes);
             let clash = |write: u64, read: u64, lane: usize| {
                 let mine = of_lane(stamp, lane);
                 late(write, floor_clock) & (write ^ mine) & THREAD_MASK
                     | late(read, floor_clock) & ((read ^ mine) & THREAD_MASK | read & FLAG)
             };
             if dense {
-                let writes = &self.writes[cell..][..LANES * words];
-                let reads = &self.reads[cell..][..LANES * words];
-                for index in 0..LANES * words {
+                let writes = &self.writes[cell..][..lanes * words];
+                let reads = &self.reads[cell..][..lanes * words];
+                for index in 0..lanes * words {
                     bad |= clash(writes[index], reads[index], index / words);
                 }
             } else {
-                let writes = &self.writes[cell..cell + (LANES - 1) * step + words];
-                let reads = &self.reads[cell..cell + (LANES - 1) * step + words];
-                for lane in 0..LANES {
+                let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
+                let reads = &self.reads[cell..cell + (lanes - 1) * step + words];
+                for lane in 0..lanes {
                     for word in 0..words {
                         bad |= clash(writes[lane * step + word], reads[lane * step + word], lane);
                     }
@@ -153,14 +155,14 @@ impl SharedShadow {
         }
         for (group, start) in runs.starts().iter().enumerate() {
             let (cell, step) = Self::run_cells(runs, *start);
-            let stamp = of_lane(stamp, group * LANES);
+            let stamp = of_lane(stamp, group * lanes);
             if dense {
-                for (index, write) in self.writes[cell..][..LANES * words].iter_mut().enumerate() {
+                for (index, write) in self.writes[cell..][..lanes * words].iter_mut().enumerate() {
                     *write = of_lane(stamp, index / words);
                 }
-                self.reads[cell..][..LANES * words].fill(0);
+                self.reads[cell..][..lanes * words].fill(0);
             } else {
-                for lane in 0..LANES {
+                for lane in 0..lanes {
                     for word in 0..words {
                         self.writes[cell + lane * step + word] = of_lane(stamp, lane);
                         self.reads[cell + lane * step + word] = 0;

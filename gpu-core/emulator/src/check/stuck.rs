@@ -16,6 +16,9 @@ pub fn running_place(grid: &Grid<'_>, blocks: &[Box<Block>]) -> (Option<u32>, St
             return (Some(split.pc), format!("block ({x},{y},{z}) was at {}", grid.image.place(split.pc)));
         }
     }
+    if blocks.iter().all(|block| block.live_threads == 0) {
+        return (None, "a block had just ended".to_owned());
+    }
     (None, "all threads were waiting".to_owned())
 }
 

@@ -96,10 +96,8 @@ impl Cx<'_> {
         let waited = std::mem::replace(&mut self.block.pending.wgmma_waited[warp as usize], limit);
         for group in waited..limit {
             let (other, then) = *self.block.pending.wgmma_waits.entry((warp / 4, group)).or_insert((warp, clock));
-            let seen = &mut self.warp.seen[other as usize];
-            *seen = (*seen).max(then);
+            self.warp.learn(other as usize, then);
         }
-        self.warp.refresh_floor();
         let done =
             self.retire(|source| source.by == Reader::Wgmma && source.thread / 128 == warp / 4 && source.group < limit);
         for source in &done {

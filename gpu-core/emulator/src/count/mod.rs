@@ -208,7 +208,7 @@ fn sectors_of_runs<const BYTES: u64>(runs: &Runs) -> Option<u64> {
     if runs.count == 1 {
         return Some(if runs.step > 32 { 32 } else { (runs.high + BYTES - 1) / 32 - runs.low / 32 + 1 });
     }
-    let span = (runs.lanes() as u64 - 1) * runs.step + BYTES - 1;
+    let span = (runs.width as u64 - 1) * runs.step + BYTES - 1;
     // Sectors `open..next` are known to be touched; groups mostly go up or repeat.
     let (mut count, mut open, mut next) = (0, 0, 0);
     for start in runs.starts() {
@@ -234,9 +234,10 @@ fn wavefronts_of_runs<const BYTES: u64>(runs: &Runs) -> Option<(u64, u64)> {
         // One word (or two, or four, side by side) for all lanes.
         (1, 0) => Some((if BYTES > 8 { 2 } else { 1 }, 0)),
         // Neighbours fill all banks the same number of times.
-        (1, step) if step == BYTES => Some((if BYTES <= 4 { 1 } else { BYTES / 4 }, 0)),
+        (1, step) if step == BYTES && BYTES <= 4 => Some((1, 0)),
+        (1, step) if step == BYTES && runs.is_full() => Some((BYTES / 4, 0)),
         // Columns: as many lanes meet in a bank as the step has factors of two.
-        (1, step) if BYTES == 4 && step % 4 == 0 => {
+        (1, step) if BYTES == 4 && step % 4 == 0 && runs.is_full() => {
             let ways = 1 << (step / 4).trailing_zeros().min(5);
             Some((ways, ways - 1))
         }
@@ -339,7 +340,7 @@ impl Cx<'_> {
             _ => return true,
         };
         let Some((cost, conflicts)) = cost else { return false };
-        self.add_access::<BYTES>(op, space, cost, conflicts, 32, kind);
+        self.add_access::<BYTES>(op, space, cost, conflicts, (runs.count * runs.width) as u64, kind);
         true
     }
 

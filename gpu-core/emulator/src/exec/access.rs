@@ -1,12 +1,11 @@
 //! Where the accesses of a warp go: windows, arrays, bounds and alignment.
 //!
-//! Accesses whose addresses form runs are found, counted and checked by their runs; all others lane by lane, over
-//! pointers that one range check has covered.
+//! Accesses whose addresses form runs are found, counted and checked by their runs ([`super::quick`]); all others here,
+//! lane by lane, over pointers that one range check has covered.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::address::runs;
 pub use super::address::{AddressWord, Addresses, Runs, addresses, gathered};
 pub use super::bad_access::{space_of, verb};
 use super::cx::{Cx, lanes};
@@ -70,6 +69,21 @@ impl Region {
 }
 
 impl Reach {
+    /// All of an array in global memory.
+    #[inline(always)]
+    pub fn of(region: &Region) -> Reach {
+        Reach {
+            pointer: region.pointer,
+            base: region.base,
+            stride: 0,
+            init: region.init,
+            init_words: region.init_words,
+            shadow: region.shadow,
+            window: Window::Global,
+            all_written: region.is_all_written(),
+        }
+    }
+
     /// # Safety
     /// `address` must have been checked against the region.
     #[inline(always)]
@@ -117,8 +131,6 @@ pub fn prefetch(place: *const u8) {
 /// How [`Cx::prepare`] left an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// Checked; `Access::runs` and `Access::reach` are set.
-    Runs,
     /// Checked; `Access::all` and `Access::reach` are set.
     Lanes,
     Mixed,
@@ -127,7 +139,6 @@ pub enum Prepared {
 
 /// Room for what [`Cx::prepare`] finds; which parts are set, [`Prepared`] tells.
 pub struct Access {
-    pub runs: MaybeUninit<Runs>,
     pub all: MaybeUninit<Addresses>,
     pub reach: MaybeUninit<Reach>,
 }
@@ -135,7 +146,7 @@ pub struct Access {
 impl Access {
     #[inline(always)]
     pub fn new() -> Access {
-        Access { runs: MaybeUninit::uninit(), all: MaybeUninit::uninit(), reach: MaybeUninit::uninit() }
+        Access { all: MaybeUninit::uninit(), reach: MaybeUninit::uninit() }
     }
 }
 
@@ -172,7 +183,7 @@ impl Cx<'_> {
         out: &mut Access,
     ) -> Prepared {
         // SAFETY: passed on.
-        unsafe { self.prepare_inner::<false, A, BYTES>(op, kind, out) }
+        unsafe { self.prepare_inner::<A, BYTES>(op, kind, out) }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -185,7 +196,7 @@ impl Cx<'_> {
         out: &mut Access,
     ) -> Prepared {
         // SAFETY: passed on.
-        unsafe { self.prepare_inner::<true, A, BYTES>(op, kind, out) }
+        unsafe { self.prepare_inner::<A, BYTES>(op, kind, out) }
     }
 
     /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
@@ -199,52 +210,17 @@ impl Cx<'_> {
         out: &mut Access,
     ) -> Prepared {
         // SAFETY: passed on.
-        unsafe { self.prepare_inner::<true, A, BYTES>(op, kind, out) }
+        unsafe { self.prepare_inner::<A, BYTES>(op, kind, out) }
     }
 
     #[inline(always)]
-    unsafe fn prepare_inner<const WIDE: bool, A: AddressWord, const BYTES: u64>(
+    unsafe fn prepare_inner<A: AddressWord, const BYTES: u64>(
         &mut self,
         op: &Op,
         kind: AccessKind,
         out: &mut Access,
     ) -> Prepared {
-        let mut window = window_from(op.e.0);
-        if self.mask == u32::MAX
-            // SAFETY: passed on.
-            && let Some(mut runs) = unsafe { runs::<WIDE, A, BYTES>(self, op) }
-        {
-            let mut whole = true;
-            if window == Window::Generic {
-                window = window_of(runs.low);
-                whole = (runs.low ^ runs.high) < WINDOW || window_of(runs.high) == window;
-                runs.rebase(if whole { window_base(window) } else { 0 });
-            }
-            if window == Window::Shared && runs.low >= 1 << 24 {
-                runs.rebase(self.own_base(runs.low, runs.high));
-            }
-            let step = if runs.step == BYTES { 0 } else { runs.step };
-            let low_bits = runs.starts[0] | runs.starts[1] | runs.starts[2] | runs.starts[3] | step;
-            if whole
-                && low_bits & (BYTES - 1) == 0
-                && let Some(reach) = self.find::<BYTES>(op, window, runs.low, runs.high)
-                && reach.stride == 0
-                && !(kind != AccessKind::Read && self.is_read_only(op, &reach))
-            {
-                if runs.step > 32 {
-                    for lane in 0..32 {
-                        prefetch(reach.pointer.wrapping_add((runs.at(lane) - reach.base) as usize));
-                    }
-                }
-                if self.watch != 0 {
-                    self.audit_runs::<BYTES>(op, &reach, &runs, kind);
-                }
-                out.runs.write(runs);
-                out.reach.write(reach);
-                return Prepared::Runs;
-            }
-            window = window_from(op.e.0);
-        }
+        let window = window_from(op.e.0);
         // SAFETY: passed on.
         let all = out.all.write(unsafe { addresses::<A>(self, op, BYTES) });
         match self.reach_inner::<BYTES>(op, window, all, BYTES, kind) {
@@ -327,50 +303,54 @@ impl Cx<'_> {
         }
     }
 
+    /// The array in global memory that begins at or before `address`, which need not reach it; `cell` remembers it.
     #[inline(always)]
-    fn find_global<const BYTES: u64>(&mut self, op: &Op, low: u64, high: u64) -> Option<Reach> {
-        let cell = op.site as usize & 63;
+    pub(super) fn region(&mut self, cell: usize, address: u64) -> Option<&Region> {
         let regions = &self.grid.regions;
-        let mut region = regions.get(self.worker.hit[cell] as usize)?;
-        if low < region.base || low >= region.end {
-            let at = regions.partition_point(|region| region.base <= low);
-            let index = at.checked_sub(1)?;
-            self.worker.hit[cell] = index as u32;
-            region = &regions[index];
+        let region = regions.get(self.worker.hit[cell] as usize)?;
+        if address >= region.base && address < region.end {
+            return Some(region);
         }
-        if low < region.base || high.checked_add(BYTES)? > region.end || region.freed {
-            return None;
-        }
-        Some(Reach {
-            pointer: region.pointer,
-            base: region.base,
-            stride: 0,
-            init: region.init,
-            init_words: region.init_words,
-            shadow: region.shadow,
-            window: Window::Global,
-            all_written: region.is_all_written(),
-        })
+        self.other_region(cell, address)
+    }
+
+    #[inline(never)]
+    fn other_region(&mut self, cell: usize, address: u64) -> Option<&Region> {
+        let index = self.grid.regions.partition_point(|region| region.base <= address).checked_sub(1)?;
+        self.worker.hit[cell] = index as u32;
+        Some(&self.grid.regions[index])
     }
 
     #[inline(always)]
-    fn find_shared<const BYTES: u64>(&mut self, op: &Op, low: u64, high: u64) -> Option<Reach> {
-        if low >= 1 << 24 {
-            return self.find_cluster::<BYTES>(low, high);
+    fn find_global<const BYTES: u64>(&mut self, op: &Op, low: u64, high: u64) -> Option<Reach> {
+        let region = self.region(op.site as usize & 63, low)?;
+        if high.checked_add(BYTES)? > region.end || region.freed {
+            return None;
         }
+        Some(Reach::of(region))
+    }
+
+    /// Whether bytes `low` to `end` of shared memory lie in one array; `cell` remembers which.
+    #[inline(always)]
+    pub(super) fn shared_array(&mut self, cell: usize, low: u64, end: u64) -> bool {
         let arrays = &self.grid.shared_arrays;
-        let cell = op.site as usize & 63;
         let inside = |index: usize| {
             arrays.get(index).is_some_and(|array| {
-                low >= u64::from(array.base) && high + BYTES <= u64::from(array.base) + u64::from(array.bytes)
+                low >= u64::from(array.base) && end <= u64::from(array.base) + u64::from(array.bytes)
             })
         };
-        let hit = self.worker.hit[cell] as usize;
-        if !inside(hit) {
-            let index = (0..arrays.len()).find(|&index| inside(index))?;
-            self.worker.hit[cell] = index as u32;
+        if inside(self.worker.hit[cell] as usize) {
+            return true;
         }
-        Some(Reach {
+        let found = (0..arrays.len()).find(|&index| inside(index));
+        self.worker.hit[cell] = found.map_or(self.worker.hit[cell], |index| index as u32);
+        found.is_some()
+    }
+
+    /// Shared memory of the own block.
+    #[inline(always)]
+    pub(super) fn shared_reach(&mut self) -> Reach {
+        Reach {
             pointer: self.block.shared_pointer(),
             base: 0,
             stride: 0,
@@ -379,7 +359,15 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Shared,
             all_written: false,
-        })
+        }
+    }
+
+    #[inline(always)]
+    fn find_shared<const BYTES: u64>(&mut self, op: &Op, low: u64, high: u64) -> Option<Reach> {
+        if low >= 1 << 24 {
+            return self.find_cluster::<BYTES>(low, high);
+        }
+        self.shared_array(op.site as usize & 63, low, high + BYTES).then(|| self.shared_reach())
     }
 
     /// What `mapa` added to addresses of the own block; 0 when they are of another or plain.

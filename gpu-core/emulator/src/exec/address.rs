@@ -1,7 +1,9 @@
 //! The addresses of one warp-wide access, as a few runs where they have a pattern and lane by lane where not.
 
 use super::cx::Cx;
-use super::lanes::Word;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::WIDEST;
+use super::lanes::{BASE, Word};
 use super::op::Op;
 
 /// The addresses of one warp-wide access.
@@ -31,11 +33,14 @@ impl Addresses {
 }
 
 /// All 32 lanes active, and every group of `32 / count` lanes `step` bytes apart: one row of a tile, rows of 16 or 8
-/// threads, one address for all, a column. Such an access is checked and counted by its runs instead of its lanes.
+/// threads, one address for all, a column. Or the first `width` lanes active, one behind the other: what is left of a
+/// reduction, the end of an array. Such an access is checked and counted by its runs instead of its lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// 1, 2 or 4.
     pub count: usize,
+    /// Lanes of one group.
+    pub width: usize,
     pub step: u64,
     /// First address of each group; beyond `count`, that of the last one.
     pub starts: [u64; 4],
@@ -47,10 +52,10 @@ pub struct Runs {
 const MAX_STEP: u64 = 1 << 20;
 
 impl Runs {
-    /// Lanes of one group.
+    /// All lanes of the warp.
     #[inline(always)]
-    pub fn lanes(&self) -> usize {
-        32 >> self.count.trailing_zeros()
+    pub fn is_full(&self) -> bool {
+        self.count > 1 || self.width == 32
     }
 
     #[inline(always)]
@@ -80,11 +85,11 @@ impl Runs {
     #[inline(never)]
     pub fn spread(&self, bytes: u64) -> Addresses {
         Addresses {
-            at: std::array::from_fn(|lane| self.at(lane)),
-            mask: u32::MAX,
+            at: std::array::from_fn(|lane| self.at(if self.is_full() || lane < self.width { lane } else { 0 })),
+            mask: if self.is_full() { u32::MAX } else { (1 << self.width) - 1 },
             low: self.low,
             high: self.high,
-            contiguous: self.count == 1 && self.step == bytes,
+            contiguous: self.count == 1 && self.width == 32 && self.step == bytes,
         }
     }
 }
@@ -99,11 +104,11 @@ pub trait AddressWord: Word {
     /// Adds an offset in the register's own width: 32-bit addresses wrap at 32 bits.
     fn plus(self, offset: u64) -> u64;
 
-    /// Whether each group of `32 / groups` lanes (1 or 4 groups) goes up by `step`.
+    /// Whether in each quarter of the lanes every address is `step` (below 2^31) behind the one before.
     ///
     /// # Safety
-    /// `row` must be a row; with `WIDE`, [`super::lanes::wide`] must hold.
-    unsafe fn steps<const WIDE: bool, const GROUPS: usize>(row: *const [Self::Raw; 32], step: u64) -> bool;
+    /// `row` must be a row; the machine must have what `FORM` is for.
+    unsafe fn quarters<const FORM: u8>(row: *const [Self::Raw; 32], step: u64) -> bool;
 }
 
 impl AddressWord for u32 {
@@ -120,23 +125,18 @@ impl AddressWord for u32 {
     }
 
     #[inline(always)]
-    unsafe fn steps<const WIDE: bool, const GROUPS: usize>(row: *const [u32; 32], step: u64) -> bool {
+    unsafe fn quarters<const FORM: u8>(row: *const [u32; 32], step: u64) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if WIDE {
+        if FORM != BASE {
             use std::arch::x86_64::*;
             // SAFETY: the caller gives a row, and AVX2 is there.
             unsafe {
-                let row = row.cast::<u32>();
-                let steps = _mm256_set1_epi32(step as i32);
-                let rise = _mm256_mullo_epi32(steps, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-                let mut want = _mm256_add_epi32(_mm256_set1_epi32(*row as i32), rise);
-                let mut off = _mm256_xor_si256(want, _mm256_loadu_si256(row.cast()));
-                for part in 1..4 {
-                    want = if GROUPS == 1 {
-                        _mm256_add_epi32(want, _mm256_slli_epi32(steps, 3))
-                    } else {
-                        _mm256_add_epi32(_mm256_set1_epi32(*row.add(8 * part) as i32), rise)
-                    };
+                let row = row.cast::<i32>();
+                let rise =
+                    _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+                let mut off = _mm256_setzero_si256();
+                for part in 0..4 {
+                    let want = _mm256_add_epi32(_mm256_set1_epi32(*row.add(8 * part)), rise);
                     let have = _mm256_loadu_si256(row.add(8 * part).cast());
                     off = _mm256_or_si256(off, _mm256_xor_si256(want, have));
                 }
@@ -145,11 +145,9 @@ impl AddressWord for u32 {
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let lanes = 32 / GROUPS;
         let mut off = 0;
         for lane in 0..32 {
-            let first = row[lane / lanes * lanes];
-            off |= row[lane] ^ first.wrapping_add((lane % lanes) as u32 * step as u32);
+            off |= row[lane] ^ row[lane & !7].wrapping_add((lane & 7) as u32 * step as u32);
         }
         off == 0
     }
@@ -169,37 +167,47 @@ impl AddressWord for u64 {
     }
 
     #[inline(always)]
-    unsafe fn steps<const WIDE: bool, const GROUPS: usize>(row: *const [u64; 32], step: u64) -> bool {
+    unsafe fn quarters<const FORM: u8>(row: *const [u64; 32], step: u64) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if WIDE {
+        if FORM == WIDEST {
+            use std::arch::x86_64::*;
+            // SAFETY: the caller gives a row, and AVX-512 is there.
+            unsafe {
+                let row = row.cast::<i64>();
+                let rise = _mm512_mul_epu32(_mm512_set1_epi64(step as i64), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+                let mut off = _mm512_setzero_si512();
+                for part in 0..4 {
+                    let want = _mm512_add_epi64(_mm512_set1_epi64(*row.add(8 * part)), rise);
+                    let have = _mm512_loadu_si512(row.add(8 * part).cast());
+                    off = _mm512_or_si512(off, _mm512_xor_si512(want, have));
+                }
+                return _mm512_test_epi64_mask(off, off) == 0;
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        if FORM != BASE {
             use std::arch::x86_64::*;
             // SAFETY: the caller gives a row, and AVX2 is there.
             unsafe {
-                let row = row.cast::<u64>();
-                let steps = _mm256_set1_epi64x(step as i64);
-                let rise = _mm256_mul_epu32(steps, _mm256_setr_epi64x(0, 1, 2, 3));
-                let four = _mm256_slli_epi64(steps, 2);
-                let mut want = _mm256_add_epi64(_mm256_set1_epi64x(*row as i64), rise);
-                let mut off = _mm256_xor_si256(want, _mm256_loadu_si256(row.cast()));
-                for part in 1..8 {
-                    want = if GROUPS == 1 || part % 2 == 1 {
-                        _mm256_add_epi64(want, four)
-                    } else {
-                        _mm256_add_epi64(_mm256_set1_epi64x(*row.add(4 * part) as i64), rise)
-                    };
-                    let have = _mm256_loadu_si256(row.add(4 * part).cast());
-                    off = _mm256_or_si256(off, _mm256_xor_si256(want, have));
+                let row = row.cast::<i64>();
+                let rise = _mm256_mul_epu32(_mm256_set1_epi64x(step as i64), _mm256_setr_epi64x(0, 1, 2, 3));
+                let half = _mm256_set1_epi64x(4 * step as i64);
+                let mut off = _mm256_setzero_si256();
+                for part in 0..4 {
+                    let low = _mm256_add_epi64(_mm256_set1_epi64x(*row.add(8 * part)), rise);
+                    let high = _mm256_add_epi64(low, half);
+                    off = _mm256_or_si256(off, _mm256_xor_si256(low, _mm256_loadu_si256(row.add(8 * part).cast())));
+                    off =
+                        _mm256_or_si256(off, _mm256_xor_si256(high, _mm256_loadu_si256(row.add(8 * part + 4).cast())));
                 }
                 return _mm256_testz_si256(off, off) == 1;
             }
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let lanes = 32 / GROUPS;
         let mut off = 0;
         for lane in 0..32 {
-            let first = row[lane / lanes * lanes];
-            off |= row[lane] ^ first.wrapping_add((lane % lanes) as u64 * step);
+            off |= row[lane] ^ row[lane & !7].wrapping_add((lane & 7) as u64 * step);
         }
         off == 0
     }
@@ -208,42 +216,65 @@ impl AddressWord for u64 {
 /// The runs of an access by all 32 lanes; None when it has no such pattern.
 ///
 /// # Safety
-/// As [`super::op::Exec`]; with `WIDE`, [`super::lanes::wide`] must hold.
+/// As [`super::op::Exec`]; the machine must have what `FORM` is for.
 #[inline(always)]
-pub unsafe fn runs<const WIDE: bool, A: AddressWord, const BYTES: u64>(cx: &Cx<'_>, op: &Op) -> Option<Runs> {
+pub unsafe fn runs<const FORM: u8, A: AddressWord, const BYTES: u64>(cx: &Cx<'_>, op: &Op) -> Option<Runs> {
     let offset = op.imm as u64;
     // SAFETY: slots of a decoded instruction.
     unsafe {
         let row = cx.row::<A>(op.a);
         let at = |lane: usize| A::from_raw((*row)[lane]);
         let step = at(1).widen().wrapping_sub(at(0).widen());
-        if step > MAX_STEP {
+        if step > MAX_STEP || !A::quarters::<FORM>(row, step) {
             return None;
         }
-        let start = at(0).plus(offset);
-        if A::steps::<WIDE, 1>(row, step) {
-            if start > A::LIMIT - 32 * MAX_STEP {
-                return None;
-            }
-            return Some(Runs { count: 1, step, starts: [start; 4], low: start, high: start + 31 * step });
+        let starts = [at(0).plus(offset), at(8).plus(offset), at(16).plus(offset), at(24).plus(offset)];
+        let quarter = 8 * step;
+        let on = |from: usize| starts[from].wrapping_add(quarter) == starts[from + 1];
+        let most = A::LIMIT - 32 * MAX_STEP;
+        if on(0) && on(1) && on(2) {
+            let start = starts[0];
+            let high = start.wrapping_add(31 * step);
+            return (start <= most).then_some(Runs { count: 1, width: 32, step, starts: [start; 4], low: start, high });
         }
-        if (step != BYTES && step != 0) || !A::steps::<WIDE, 4>(row, step) {
-            return None;
-        }
-        let mut starts = [start, at(8).plus(offset), at(16).plus(offset), at(24).plus(offset)];
         let low = starts[0].min(starts[1]).min(starts[2].min(starts[3]));
         let high = starts[0].max(starts[1]).max(starts[2].max(starts[3]));
-        if high > A::LIMIT - 32 * MAX_STEP {
+        if (step != BYTES && step != 0) || high > most {
             return None;
         }
         let high = high + 7 * step;
-        let half = 8 * step;
-        if starts[0] + half == starts[1] && starts[2] + half == starts[3] {
-            starts = [starts[0], starts[2], starts[2], starts[2]];
-            return Some(Runs { count: 2, step, starts, low, high });
+        if on(0) && on(2) {
+            let starts = [starts[0], starts[2], starts[2], starts[2]];
+            return Some(Runs { count: 2, width: 16, step, starts, low, high });
         }
-        Some(Runs { count: 4, step, starts, low, high })
+        Some(Runs { count: 4, width: 8, step, starts, low, high })
     }
+}
+
+/// The run of an access by the first lanes only; None when it has no such pattern.
+///
+/// # Safety
+/// As [`super::op::Exec`].
+#[inline(always)]
+pub unsafe fn first_lanes<A: AddressWord, const BYTES: u64>(cx: &Cx<'_>, op: &Op) -> Option<Runs> {
+    let width = cx.mask.trailing_ones() as usize;
+    if cx.mask >> width != 0 || width == 0 {
+        return None;
+    }
+    // SAFETY: slots of a decoded instruction.
+    let row = unsafe { &*cx.row::<A>(op.a) };
+    let first = A::from_raw(row[0]).widen();
+    let mut off = 0;
+    for lane in 0..32 {
+        let keep = (u64::from(cx.mask >> lane) & 1).wrapping_neg();
+        off |= (A::from_raw(row[lane]).widen() ^ (first.wrapping_add(lane as u64 * BYTES))) & keep;
+    }
+    let low = A::from_raw(row[0]).plus(op.imm as u64);
+    if off != 0 || low > A::LIMIT - 32 * MAX_STEP {
+        return None;
+    }
+    let high = low + (width as u64 - 1) * BYTES;
+    Some(Runs { count: 1, width, step: BYTES, starts: [low; 4], low, high })
 }
 
 /// Gathers the addresses of an access of `bytes` per lane.

@@ -19,6 +19,8 @@ pub struct Barrier {
     /// Clocks that arrivals brought, and those that the last completion handed out.
     pub clocks: [u32; 32],
     pub released: [u32; 32],
+    /// The last completion was one of the whole block: instead of `released`, all that came before counts as seen.
+    pub whole: bool,
     /// Logical time of the last completion: the new clock of all who waited.
     pub time: u32,
     /// Reduction of `bar.red`: population count, and, or; the last completion's result.
@@ -39,6 +41,7 @@ impl Default for Barrier {
             expected: None,
             clocks: [0; 32],
             released: [0; 32],
+            whole: false,
             time: 0,
             count: 0,
             all: true,
@@ -75,6 +78,8 @@ pub struct Block {
     pub live_threads: u32,
     pub warps: Vec<Option<Box<Warp>>>,
     pub barriers: Vec<Barrier>,
+    /// One bit per barrier that somebody arrived at.
+    pub barriers_used: u32,
     /// Logical time: moves on at every synchronisation; never reset, so that stamps of earlier blocks are old.
     pub time: u32,
     /// `time` when the block started.
@@ -110,7 +115,7 @@ impl Block {
     /// Threads exit: barriers that wait for the whole block may be complete now.
     pub fn lanes_exited(&mut self, mask: u32) {
         self.live_threads -= mask.count_ones();
-        for id in 0..self.barriers.len() {
+        for id in super::cx::lanes(self.barriers_used) {
             let barrier = &self.barriers[id];
             if barrier.arrived > 0 && barrier.expected.is_none() && barrier.arrived >= self.live_threads {
                 self.complete(id);
@@ -126,6 +131,7 @@ impl Block {
 
     /// `threads` arrive at a barrier. True when that completed it.
     pub fn arrive(&mut self, id: usize, threads: u32, expected: Option<u32>, warp: &Warp, pc: u32) -> bool {
+        self.barriers_used |= 1 << id;
         let barrier = &mut self.barriers[id];
         if barrier.arrived == 0 {
             barrier.expected = expected;
@@ -134,11 +140,14 @@ impl Block {
                 warp.index * 32 + warp.splits.get(warp.current).map_or(0, |s| s.mask.trailing_zeros() & 31);
         }
         barrier.arrived += threads;
-        for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
-            *clock = (*clock).max(*seen);
+        // A barrier of the whole block orders everything anyhow.
+        if barrier.expected.is_some() {
+            for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
+                *clock = (*clock).max(*seen).max(warp.floor);
+            }
+            let own = &mut barrier.clocks[warp.index as usize];
+            *own = (*own).max(warp.clock);
         }
-        let own = &mut barrier.clocks[warp.index as usize];
-        *own = (*own).max(warp.clock);
         let needed = barrier.expected.unwrap_or(self.live_threads);
         if self.barriers[id].arrived >= needed {
             self.complete(id);
@@ -156,16 +165,39 @@ impl Block {
         barrier.generation += 1;
         barrier.arrived = 0;
         // When the whole block met, everything before is ordered before everything behind.
-        barrier.released = if barrier.expected.is_none() { [self.time - 1; 32] } else { barrier.clocks };
+        barrier.whole = barrier.expected.is_none();
+        if !barrier.whole {
+            barrier.released = barrier.clocks;
+            barrier.clocks = [0; 32];
+        }
         barrier.time = self.time;
         barrier.expected = None;
-        barrier.clocks = [0; 32];
         barrier.result = (barrier.count, barrier.all, barrier.any);
         (barrier.count, barrier.all, barrier.any) = (0, true, false);
     }
 }
 
 impl Warp {
+    /// The clock of warp `other` up to which this warp has seen what that one did.
+    #[inline(always)]
+    pub fn seen(&self, other: usize) -> u32 {
+        self.seen[other].max(self.floor)
+    }
+
+    /// What this warp has seen of each warp of its block, itself included.
+    pub fn clocks(&self) -> [u32; 32] {
+        let mut clocks = self.seen.map(|seen| seen.max(self.floor));
+        let own = self.index as usize;
+        clocks[own] = clocks[own].max(self.clock);
+        clocks
+    }
+
+    /// Learns of one other warp's clock.
+    pub fn learn(&mut self, other: usize, clock: u32) {
+        self.seen[other] = self.seen[other].max(clock);
+        self.refresh_floor();
+    }
+
     /// Learns of other warps' clocks.
     pub fn acquire(&mut self, clocks: &[u32; 32]) {
         for (seen, clock) in self.seen.iter_mut().zip(clocks) {
@@ -185,6 +217,10 @@ impl Warp {
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
         self.clock = self.clock.max(barrier.time);
+        if barrier.whole {
+            self.floor = self.floor.max(barrier.time - 1);
+            return;
+        }
         let clocks = barrier.released;
         self.acquire(&clocks);
     }
@@ -198,6 +234,6 @@ impl Warp {
     }
 
     pub fn refresh_floor(&mut self) {
-        self.floor = self.seen.iter().copied().min().unwrap_or(0);
+        self.floor = self.floor.max(self.seen.iter().copied().min().unwrap_or(0));
     }
 }

@@ -27,17 +27,17 @@ pub struct Grid<'r> {
     pub local_stride: u32,
     pub max_resident: usize,
     pub blocks: u64,
-    pub next_block: AtomicU64,
+    pub next_block: Apart<AtomicU64>,
     pub started: Instant,
     pub stop: &'r AtomicBool,
     pub aborted: AtomicBool,
-    pub executed: AtomicU64,
+    pub executed: Apart<AtomicU64>,
     /// Moves when a kernel writes memory, so that waiting for nothing can be told from progress.
-    pub progress: AtomicU64,
-    pub finished_blocks: AtomicU64,
+    pub progress: Apart<AtomicU64>,
+    pub finished_blocks: Apart<AtomicU64>,
     pub workers: usize,
     /// Workers whose blocks all wait, and those that are done.
-    pub idle_workers: AtomicUsize,
+    pub idle_workers: Apart<AtomicUsize>,
     pub faults: Mutex<Vec<Fault>>,
     pub console: Mutex<Console>,
     pub notes: Mutex<Vec<String>>,
@@ -48,12 +48,26 @@ pub struct Grid<'r> {
     pub workspace: u64,
     /// `malloc` of device code.
     pub heap: Mutex<crate::memory::Heap>,
-    pub ticks: AtomicU64,
+    pub ticks: Apart<AtomicU64>,
 }
 
 // SAFETY: regions point into memory that the launch owns exclusively while it runs; device code that races on it
 // races on emulated memory only, which has no invalid values.
 unsafe impl Sync for Grid<'_> {}
+
+/// A value that host threads change often, on cache lines of its own: beside others it would take those away from
+/// every core that reads them. 128 bytes, because neighbouring lines are fetched in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Apart<T>(pub T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
 
 /// printf output, capped.
 #[derive(Debug, Default)]

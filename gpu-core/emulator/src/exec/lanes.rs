@@ -44,6 +44,11 @@ word! {
     f64 => u64, f64::from_bits, f64::to_bits;
 }
 
+/// Forms of the hottest loops: for any machine, with AVX2 and FMA ([`wide`]), with AVX-512 ([`widest`]).
+pub const BASE: u8 = 0;
+pub const WIDE: u8 = 1;
+pub const WIDEST: u8 = 2;
+
 /// Whether the AVX2 forms can be used on this machine.
 pub fn wide() -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -305,6 +310,48 @@ impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
 /// A predicate from one operand.
 pub fn test<A: Word, F: Fn(A) -> bool + Copy + 'static>(_: F) -> Exec {
     exec::<Test<A, F>>()
+}
+
+struct CopyRow<A>(std::marker::PhantomData<A>);
+
+impl<A: Word> Body for CopyRow<A> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction. The two rows are one or lie apart, so that all of it may be read first.
+        unsafe {
+            let (from, to) = (cx.row::<A>(op.a), cx.row_mut::<A>(op.d));
+            if cx.mask == u32::MAX {
+                std::ptr::copy(from, to, 1);
+            } else {
+                let from = *from;
+                blend(cx.mask, to, &from);
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// `d = a`, as one block of memory: as a function of each lane it would go through scalar registers.
+pub fn copy<A: Word>() -> Exec {
+    exec::<CopyRow<A>>()
+}
+
+/// `d = value(cx, imm)` in every lane.
+struct Splat<F>(std::marker::PhantomData<F>);
+
+impl<F: Fn(&Cx<'_>, i64) -> u32 + Copy> Body for Splat<F> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let value = conjure::<F>()(cx, op.imm);
+        // SAFETY: slots of a decoded instruction.
+        unsafe { blend(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
+        Flow::Next
+    }
+}
+
+/// The same value, computed once, for all lanes.
+pub fn splat<F: Fn(&Cx<'_>, i64) -> u32 + Copy + 'static>(_: F) -> Exec {
+    exec::<Splat<F>>()
 }
 
 struct Select<A>(std::marker::PhantomData<A>);

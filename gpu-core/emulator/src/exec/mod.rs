@@ -10,6 +10,7 @@ pub mod grid;
 pub mod image;
 pub mod lanes;
 pub mod op;
+pub mod quick;
 pub mod schedule;
 pub mod space;
 pub mod transfer;

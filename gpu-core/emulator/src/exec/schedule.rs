@@ -138,12 +138,15 @@ impl Cx<'_> {
         // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.
         let mut budget = if self.warp.splits.len() > 1 { (*fuel).min(2_000) } else { *fuel };
         let given = budget;
+        // A copy of `self.pc`, which the loop only writes: read back from memory, it would hold up every instruction.
+        let mut pc = self.pc;
         let leave = loop {
-            if self.pc == self.rpc || self.pc == NONE {
-                let go_on = if self.pc == NONE { self.finish_call() } else { self.arrive() };
+            if pc == self.rpc || pc == NONE {
+                let go_on = if pc == NONE { self.finish_call() } else { self.arrive() };
                 if !go_on {
                     break Leave::Switched;
                 }
+                pc = self.pc;
                 continue;
             }
             if budget == 0 {
@@ -152,29 +155,38 @@ impl Cx<'_> {
             }
             budget -= 1;
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
-            let op = unsafe { &*code.add(self.pc as usize) };
+            let op = unsafe { &*code.add(pc as usize) };
+            // Where there is no guard, the constant that stands for one need not be fetched.
             // SAFETY: slots of a decoded instruction.
-            self.mask = self.active & unsafe { self.pred(op.guard) } ^ (self.active & op.guard_flip);
+            let guard = if op.guard.is_pool() { u32::MAX } else { unsafe { self.pred(op.guard) } };
+            self.mask = self.active & (guard ^ op.guard_flip);
             if count {
-                self.worker.counts.instruction(self.pc, self.mask);
+                self.worker.counts.instruction(pc, self.mask);
             }
             if self.attention && !self.look_up(op) {
                 self.store_split();
                 break Leave::Switched;
             }
             if self.mask == 0 {
-                self.pc += 1;
+                pc += 1;
+                self.pc = pc;
                 continue;
             }
             // SAFETY: the op belongs to this image.
-            match unsafe { (op.run)(self, op) } {
-                Flow::Next => self.pc += 1,
-                Flow::Goto => {}
-                Flow::Switch => break Leave::Switched,
-                Flow::Yield => {
-                    self.pc += 1;
-                    self.store_split();
-                    break Leave::Polled;
+            let flow = unsafe { (op.run)(self, op) };
+            // One test for what nearly all do, where a table of four would be a second jump.
+            if flow == Flow::Next {
+                pc += 1;
+                self.pc = pc;
+            } else {
+                match flow {
+                    Flow::Next | Flow::Goto => pc = self.pc,
+                    Flow::Switch => break Leave::Switched,
+                    Flow::Yield => {
+                        self.pc = pc + 1;
+                        self.store_split();
+                        break Leave::Polled;
+                    }
                 }
             }
             if self.tainted {

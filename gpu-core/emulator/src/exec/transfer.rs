@@ -1,9 +1,12 @@
 //! The transfer of loads and stores between memory and registers, and what its size and kind need.
 
-use super::access::{Access, AddressWord, Prepared};
+use std::mem::MaybeUninit;
+
+use super::access::{Access, AddressWord, Prepared, Runs};
 use super::cx::{Cx, lanes};
 use super::lanes::{Body, Word, blend, exec};
 use super::op::{Exec, Flow, Op, Slot};
+use super::quick::{Quick, Shape};
 use super::space::Window;
 use crate::report::AccessKind;
 
@@ -133,112 +136,174 @@ unsafe fn store_run<E: Element, const V: usize, const N: usize>(
     }
 }
 
+/// Finds, checks and counts a common access of `bytes` a lane.
+///
+/// # Safety
+/// As [`Exec`]; with `WIDE`, [`super::lanes::wide`] must hold.
+#[inline(always)]
+unsafe fn quick<const WIDE: bool, A: AddressWord, const WRITE: bool>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    bytes: usize,
+    found: &mut MaybeUninit<Runs>,
+) -> Quick {
+    // SAFETY: passed on.
+    unsafe {
+        match bytes {
+            1 => cx.quick::<WIDE, A, 1, WRITE>(op, found),
+            2 => cx.quick::<WIDE, A, 2, WRITE>(op, found),
+            4 => cx.quick::<WIDE, A, 4, WRITE>(op, found),
+            8 => cx.quick::<WIDE, A, 8, WRITE>(op, found),
+            16 => cx.quick::<WIDE, A, 16, WRITE>(op, found),
+            _ => cx.quick::<WIDE, A, 32, WRITE>(op, found),
+        }
+    }
+}
+
+/// Runs an access lane by lane in the form for this machine; out of line, so that the common access stays short.
+///
+/// # Safety
+/// As [`Exec`]; with `WIDE`, [`super::lanes::wide`] must hold.
+#[inline(always)]
+unsafe fn by_lanes<const WIDE: bool, B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    #[inline(never)]
+    unsafe fn base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: passed on.
+        unsafe { B::run::<false>(cx, op) }
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: passed on.
+        unsafe { B::run::<true>(cx, op) }
+    }
+    // SAFETY: passed on.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if WIDE {
+            return wide::<B>(cx, op);
+        }
+        base::<B>(cx, op)
+    }
+}
+
 pub struct Load<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
     #[inline(always)]
     unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-        let mut access = Access::new();
-        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
-        // answer says.
+        let mut found = MaybeUninit::uninit();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
+        // shape says so.
         unsafe {
-            let prepared = prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access);
-            let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
-            match prepared {
-                Prepared::Runs => {
-                    let (runs, reach) = (access.runs.assume_init_ref(), access.reach.assume_init_ref());
-                    let start = |group: usize| reach.lane(runs.starts[group], 0).cast::<E>().cast_const();
-                    for (index, slot) in slots.iter().enumerate() {
-                        if slot.is_none() {
-                            continue;
-                        }
-                        let row = cx.row_mut::<E::Row>(*slot);
-                        if runs.step == (size_of::<E>() * V) as u64 {
-                            match runs.count {
-                                1 => load_run::<E, V, 32>(start(0), index, row, 0),
-                                2 => {
-                                    load_run::<E, V, 16>(start(0), index, row, 0);
-                                    load_run::<E, V, 16>(start(1), index, row, 16);
-                                }
-                                _ => {
-                                    for group in 0..4 {
-                                        load_run::<E, V, 8>(start(group), index, row, 8 * group);
-                                    }
-                                }
-                            }
-                        } else if runs.step == 0 {
-                            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
-                            if runs.count == 1 {
-                                *row = [value(0); 32];
-                            } else {
-                                // Groups of 16 are two neighbouring quarters each.
-                                let quarters = row.cast::<[<E::Row as Word>::Raw; 8]>();
-                                for quarter in 0..4 {
-                                    quarters.add(quarter).write([value(quarter * runs.count / 4); 8]);
-                                }
-                            }
-                        } else {
-                            let mut out = [E::Row::ZERO; 32];
-                            for (lane, value) in out.iter_mut().enumerate() {
-                                let from = reach.lane(runs.at(lane), 0).cast::<E>().cast_const();
-                                *value = from.add(index).read_unaligned().load().to_raw();
-                            }
-                            *row = out;
-                        }
-                    }
-                }
-                Prepared::Lanes => {
-                    let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
-                    // Inactive lanes hold the address of an active one: all 32 may be read.
-                    for (index, slot) in slots.iter().enumerate() {
-                        if slot.is_none() {
-                            continue;
-                        }
-                        let mut out = [E::Row::ZERO; 32];
-                        for (lane, value) in out.iter_mut().enumerate() {
-                            let from = reach.lane(all.at[lane], lane).cast::<E>().cast_const();
-                            *value = from.add(index).read_unaligned().load().to_raw();
-                        }
-                        blend(all.mask, cx.row_mut::<E::Row>(*slot), &out);
-                    }
-                }
-                Prepared::Mixed => return cx.one_by_one(op),
-                Prepared::Fault => return Flow::Next,
+            if op.e.0 & STRONG != 0 {
+                return by_lanes::<WIDE, LoadLanes<E, A, V>>(cx, op);
             }
-            if op.e.0 & STRONG != 0 && order_strong::<A, false>(cx, op, size_of::<E>() * V, prepared, &access) {
-                return Flow::Yield;
+            let Quick { pointer, shape } = quick::<WIDE, A, false>(cx, op, size_of::<E>() * V, &mut found);
+            if shape == Shape::Other {
+                return by_lanes::<WIDE, LoadLanes<E, A, V>>(cx, op);
+            }
+            let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+            for (index, slot) in slots.iter().enumerate() {
+                if slot.is_none() {
+                    continue;
+                }
+                let row = cx.row_mut::<E::Row>(*slot);
+                match shape {
+                    Shape::Dense => load_run::<E, V, 32>(pointer.cast(), index, row, 0),
+                    Shape::Same => *row = [pointer.cast::<E>().add(index).read_unaligned().load().to_raw(); 32],
+                    Shape::First => {
+                        for lane in 0..cx.mask.trailing_ones() as usize {
+                            (*row)[lane & 31] =
+                                pointer.cast::<E>().add(lane * V + index).read_unaligned().load().to_raw();
+                        }
+                    }
+                    _ => load_runs::<E, V>(pointer, found.assume_init_ref(), index, row),
+                }
             }
         }
         Flow::Next
     }
 }
 
-/// What a volatile, relaxed or stronger access does beyond moving data: after a load, before a store. True: it polled
-/// often enough to give way.
+/// Loads element `index` of each `V` in runs; `pointer` is the place of address 0.
 ///
 /// # Safety
-/// `access` must be as `prepared` says, which is `Runs` or `Lanes`.
-#[cold]
-#[inline(never)]
-unsafe fn order_strong<A: AddressWord, const STORE: bool>(
-    cx: &mut Cx<'_>,
-    op: &Op,
-    bytes: usize,
-    prepared: Prepared,
-    access: &Access,
-) -> bool {
+/// All that the runs cover must be there; `row` must be a row.
+#[inline(always)]
+unsafe fn load_runs<E: Element, const V: usize>(
+    pointer: *mut u8,
+    runs: &Runs,
+    index: usize,
+    row: *mut [<E::Row as Word>::Raw; 32],
+) {
+    let place = |address: u64| pointer.wrapping_add(address as usize).cast::<E>().cast_const();
+    let start = |group: usize| place(runs.starts[group]);
     // SAFETY: as the caller says.
     unsafe {
-        let all = match prepared {
-            Prepared::Runs => access.runs.assume_init_ref().spread(bytes as u64),
-            _ => access.all.assume_init(),
-        };
-        let reach = access.reach.assume_init_ref();
-        if STORE {
-            cx.strong_store(op, reach, &all);
-            return false;
+        if runs.step == (size_of::<E>() * V) as u64 {
+            if runs.count == 2 {
+                load_run::<E, V, 16>(start(0), index, row, 0);
+                load_run::<E, V, 16>(start(1), index, row, 16);
+            } else {
+                for group in 0..4 {
+                    load_run::<E, V, 8>(start(group), index, row, 8 * group);
+                }
+            }
+        } else if runs.step == 0 {
+            // Groups of 16 are two neighbouring quarters each.
+            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
+            let quarters = row.cast::<[<E::Row as Word>::Raw; 8]>();
+            for quarter in 0..4 {
+                quarters.add(quarter).write([value(quarter * runs.count / 4); 8]);
+            }
+        } else {
+            let first = start(0);
+            let mut out = [E::Row::ZERO; 32];
+            for (lane, value) in out.iter_mut().enumerate() {
+                let from = first.wrapping_byte_add(lane * runs.step as usize);
+                *value = from.add(index).read_unaligned().load().to_raw();
+            }
+            *row = out;
         }
-        cx.strong_load(op, reach, &all)
+    }
+}
+
+/// A load whose lanes are looked at one by one.
+struct LoadLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
+
+impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let mut access = Access::new();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
+        // answer says.
+        unsafe {
+            match prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access) {
+                Prepared::Lanes => {}
+                Prepared::Mixed => return cx.one_by_one(op),
+                Prepared::Fault => return Flow::Next,
+            }
+            let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+            let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+            // Inactive lanes hold the address of an active one: all 32 may be read.
+            for (index, slot) in slots.iter().enumerate() {
+                if slot.is_none() {
+                    continue;
+                }
+                let mut out = [E::Row::ZERO; 32];
+                for (lane, value) in out.iter_mut().enumerate() {
+                    let from = reach.lane(all.at[lane], lane).cast::<E>().cast_const();
+                    *value = from.add(index).read_unaligned().load().to_raw();
+                }
+                blend(all.mask, cx.row_mut::<E::Row>(*slot), &out);
+            }
+            if op.e.0 & STRONG != 0 && cx.strong_load(op, reach, all) {
+                return Flow::Yield;
+            }
+        }
+        Flow::Next
     }
 }
 
@@ -247,57 +312,105 @@ pub struct Store<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
     #[inline(always)]
     unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let mut found = MaybeUninit::uninit();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
+        // shape says so.
+        unsafe {
+            if op.e.0 & STRONG != 0 {
+                return by_lanes::<WIDE, StoreLanes<E, A, V>>(cx, op);
+            }
+            let Quick { pointer, shape } = quick::<WIDE, A, true>(cx, op, size_of::<E>() * V, &mut found);
+            if shape == Shape::Other {
+                return by_lanes::<WIDE, StoreLanes<E, A, V>>(cx, op);
+            }
+            let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
+            for (index, slot) in slots.iter().enumerate() {
+                let row = cx.row::<E::Row>(*slot);
+                match shape {
+                    Shape::Dense => store_run::<E, V, 32>(pointer.cast(), index, row, 0),
+                    Shape::First => {
+                        for lane in 0..cx.mask.trailing_ones() as usize {
+                            let value = E::store(E::Row::from_raw((*row)[lane & 31]));
+                            pointer.cast::<E>().add(lane * V + index).write_unaligned(value);
+                        }
+                    }
+                    // The last lane's value stays.
+                    Shape::Same => {
+                        let value = E::store(E::Row::from_raw((*row)[31]));
+                        pointer.cast::<E>().add(index).write_unaligned(value);
+                    }
+                    _ => store_runs::<E, V>(pointer, found.assume_init_ref(), index, row),
+                }
+            }
+        }
+        cx.worker.writes += 1;
+        Flow::Next
+    }
+}
+
+/// The opposite of [`load_runs`].
+///
+/// # Safety
+/// As [`load_runs`].
+#[inline(always)]
+unsafe fn store_runs<E: Element, const V: usize>(
+    pointer: *mut u8,
+    runs: &Runs,
+    index: usize,
+    row: *const [<E::Row as Word>::Raw; 32],
+) {
+    let place = |address: u64| pointer.wrapping_add(address as usize).cast::<E>();
+    // SAFETY: as the caller says.
+    unsafe {
+        match runs.count {
+            2 if runs.step == (size_of::<E>() * V) as u64 => {
+                store_run::<E, V, 16>(place(runs.starts[0]), index, row, 0);
+                store_run::<E, V, 16>(place(runs.starts[1]), index, row, 16);
+            }
+            4 if runs.step == (size_of::<E>() * V) as u64 => {
+                for group in 0..4 {
+                    store_run::<E, V, 8>(place(runs.starts[group]), index, row, 8 * group);
+                }
+            }
+            _ => {
+                for lane in 0..32 {
+                    let to = place(runs.at(lane));
+                    to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane])));
+                }
+            }
+        }
+    }
+}
+
+/// A store whose lanes are looked at one by one.
+struct StoreLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
+
+impl<E: Element, A: AddressWord, const V: usize> Body for StoreLanes<E, A, V> {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut access = Access::new();
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
         // answer says.
         unsafe {
-            let prepared = prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access);
-            // Before the value is there: who sees it on another host thread must find what it publishes.
-            if op.e.0 & STRONG != 0 && matches!(prepared, Prepared::Runs | Prepared::Lanes) {
-                order_strong::<A, true>(cx, op, size_of::<E>() * V, prepared, &access);
-            }
-            let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
-            match prepared {
-                Prepared::Runs => {
-                    let (runs, reach) = (access.runs.assume_init_ref(), access.reach.assume_init_ref());
-                    let start = |group: usize| reach.lane(runs.starts[group], 0).cast::<E>();
-                    for (index, slot) in slots.iter().enumerate() {
-                        let row = cx.row::<E::Row>(*slot);
-                        if runs.step == (size_of::<E>() * V) as u64 {
-                            match runs.count {
-                                1 => store_run::<E, V, 32>(start(0), index, row, 0),
-                                2 => {
-                                    store_run::<E, V, 16>(start(0), index, row, 0);
-                                    store_run::<E, V, 16>(start(1), index, row, 16);
-                                }
-                                _ => {
-                                    for group in 0..4 {
-                                        store_run::<E, V, 8>(start(group), index, row, 8 * group);
-                                    }
-                                }
-                            }
-                        } else {
-                            for lane in 0..32 {
-                                let to = reach.lane(runs.at(lane), 0).cast::<E>();
-                                to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane])));
-                            }
-                        }
-                    }
-                }
-                Prepared::Lanes => {
-                    let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
-                    for lane in lanes(all.mask) {
-                        let to = reach.lane(all.at[lane], lane).cast::<E>();
-                        for (index, slot) in slots.iter().enumerate() {
-                            to.add(index).write_unaligned(E::store(cx.lane::<E::Row>(*slot, lane)));
-                        }
-                    }
-                }
+            match prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access) {
+                Prepared::Lanes => {}
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
             }
-            cx.worker.writes += 1;
+            let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+            // Before the value is there: who sees it on another host thread must find what it publishes.
+            if op.e.0 & STRONG != 0 {
+                cx.strong_store(op, reach, all);
+            }
+            let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
+            for lane in lanes(all.mask) {
+                let to = reach.lane(all.at[lane], lane).cast::<E>();
+                for (index, slot) in slots.iter().enumerate() {
+                    to.add(index).write_unaligned(E::store(cx.lane::<E::Row>(*slot, lane)));
+                }
+            }
         }
+        cx.worker.writes += 1;
         Flow::Next
     }
 }

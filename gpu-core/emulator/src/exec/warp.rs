@@ -107,8 +107,9 @@ pub struct Warp {
     pub local: Vec<u128>,
     pub local_stride: u32,
     pub local_init: Vec<std::sync::atomic::AtomicU64>,
-    /// Logical clocks for the race check: what this warp has seen of each warp of its block.
-    pub seen: [u32; 32],
+    /// Logical clocks for the race check: what this warp has seen of each warp of its block, where that is beyond
+    /// `floor`, up to which it has seen everything.
+    pub(super) seen: [u32; 32],
     pub clock: u32,
     pub floor: u32,
     /// Places of relaxed loads that no fence followed yet.

@@ -14,6 +14,8 @@ use crate::isa::cluster::Cluster;
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
 const QUANTUM: u64 = 50_000;
+/// Warp instructions after which finished blocks are told to the other workers.
+const PUBLISH: u64 = 10_000;
 /// Polls of resident blocks while no memory changed, before that is called a deadlock.
 const IDLE_POLLS: u64 = 2_000;
 /// Rounds without progress after which a worker counts as idle.
@@ -23,6 +25,9 @@ const IDLE_ROUNDS: u32 = 16;
 pub struct Worker {
     /// Last region that an access site hit.
     pub hit: [u32; 64],
+    /// Lowest address of the last access with lanes far apart, by site as well; and how far on the running one is.
+    pub last_low: [u64; 64],
+    pub ahead: u64,
     pub counts: Counts,
     pub trace: Option<crate::count::trace::Recorder>,
     /// Parts of finished blocks for the next ones.
@@ -32,8 +37,12 @@ pub struct Worker {
     taken: std::ops::Range<u64>,
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
-    /// Writes since the last slice: the launch makes progress.
+    /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
+    finished: u64,
+    executed: u64,
+    /// Instructions until the next look at the stop flag and the clock.
+    fuel: u64,
     /// Marks of uninitialised values on their way from sources to results.
     pub carried: Option<super::warp::Poison>,
     pub fresh_taint: bool,
@@ -48,6 +57,7 @@ struct Team {
     cluster: Cluster,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Done,
     Ran,
@@ -60,20 +70,43 @@ impl Worker {
     pub fn new(grid: &Grid<'_>) -> Worker {
         Worker {
             hit: [0; 64],
+            last_low: [0; 64],
+            ahead: 0,
             counts: Counts::new(grid.image),
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
             taken: 0..0,
             quiet: false,
             writes: 0,
+            finished: 0,
+            executed: 0,
+            fuel: QUANTUM,
             carried: None,
             fresh_taint: false,
             last_cost: 0,
         }
     }
 
+    /// Adds what this worker did to what all workers did. Not after every block: the sums would wander from core to core.
+    fn publish(&mut self, grid: &Grid<'_>) {
+        for (sum, own) in [
+            (&grid.progress, &mut self.writes),
+            (&grid.finished_blocks, &mut self.finished),
+            (&grid.executed, &mut self.executed),
+        ] {
+            if *own > 0 {
+                sum.fetch_add(std::mem::take(own), Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Runs blocks until none is left.
     pub fn run(&mut self, grid: &Grid<'_>) {
+        self.run_blocks(grid);
+        self.publish(grid);
+    }
+
+    fn run_blocks(&mut self, grid: &Grid<'_>) {
         let mut resident: Vec<Team> = Vec::new();
         let (mut turn, mut idle, mut seen) = (0, 0, (u64::MAX, u64::MAX));
         let mut counted_idle = false;
@@ -88,6 +121,7 @@ impl Worker {
             }
             if resident.is_empty() {
                 let Some(team) = self.next(grid) else {
+                    self.publish(grid);
                     grid.idle_workers.fetch_add(1, Ordering::Relaxed);
                     return;
                 };
@@ -113,13 +147,13 @@ impl Worker {
                 }
             }
             let slice = self.slice(&mut resident[turn], grid);
-            if self.writes > 0 {
-                grid.progress.fetch_add(std::mem::take(&mut self.writes), Ordering::Relaxed);
+            if slice != Slice::Done || self.executed > PUBLISH {
+                self.publish(grid);
             }
             match slice {
                 Slice::Done => {
                     let team = resident.swap_remove(turn);
-                    grid.finished_blocks.fetch_add(team.blocks.len() as u64, Ordering::Relaxed);
+                    self.finished += team.blocks.len() as u64;
                     self.spare.extend(team.blocks);
                     idle = 0;
                 }
@@ -174,6 +208,7 @@ impl Worker {
                 live_threads: threads,
                 warps: Vec::new(),
                 barriers: vec![Barrier::default(); BARRIERS],
+                barriers_used: 0,
                 time: 1,
                 base_time: 1,
                 syncs: Default::default(),
@@ -194,7 +229,9 @@ impl Worker {
         block.index = index;
         block.id = grid.block_id(index);
         block.live_threads = threads;
-        block.barriers.fill(Barrier::default());
+        for id in super::cx::lanes(std::mem::take(&mut block.barriers_used)) {
+            block.barriers[id] = Barrier::default();
+        }
         block.copies.reset();
         block.mbarriers.clear();
         block.pending.reset();
@@ -261,9 +298,8 @@ impl Worker {
         block
     }
 
-    /// Runs the warps of a cluster's blocks round after round, for about one quantum.
+    /// Runs the warps of a cluster's blocks round after round, until they end or the quantum does.
     fn slice(&mut self, team: &mut Team, grid: &Grid<'_>) -> Slice {
-        let mut fuel = QUANTUM;
         let peers: Vec<*mut Block> = team.blocks.iter_mut().map(|block| std::ptr::from_mut(&mut **block)).collect();
         loop {
             let (mut ran, mut polled, mut live) = (false, false, false);
@@ -281,8 +317,8 @@ impl Worker {
                         let before = warp.executed;
                         let stop = self.turn(&mut warp, block, grid, &peers, &mut team.cluster);
                         let used = warp.executed - before;
-                        grid.executed.fetch_add(used, Ordering::Relaxed);
-                        fuel = fuel.saturating_sub(used);
+                        self.executed += used;
+                        self.fuel = self.fuel.saturating_sub(used);
                         match stop {
                             Turn::Blocked => ran |= used > 0,
                             Turn::Ran => ran = true,
@@ -297,7 +333,8 @@ impl Worker {
                 }
             }
             if !live {
-                return Slice::Done;
+                // Short blocks never come to the end of a quantum by themselves.
+                return if self.fuel > 0 || self.may_go_on(grid, team) { Slice::Done } else { Slice::Aborted };
             }
             if !ran && !polled {
                 // Somebody's exit may have completed the cluster barrier: a last round will tell.
@@ -314,17 +351,24 @@ impl Worker {
                 }
                 return Slice::Aborted;
             }
-            let place = || running_place(grid, &team.blocks);
-            if (fuel == 0 || !ran) && !grid.may_go_on(place) {
+            let spent = self.fuel == 0;
+            if (spent || !ran) && !self.may_go_on(grid, team) {
                 return Slice::Aborted;
             }
             if !ran {
                 return Slice::Polled;
             }
-            if fuel == 0 {
+            if spent {
                 return Slice::Ran;
             }
         }
+    }
+
+    /// Looks at stop flag, clock and step budget, and starts a new quantum. False: end the launch.
+    fn may_go_on(&mut self, grid: &Grid<'_>, team: &Team) -> bool {
+        self.fuel = QUANTUM;
+        self.publish(grid);
+        grid.may_go_on(|| running_place(grid, &team.blocks))
     }
 
     /// Gives one warp its turn.

@@ -257,7 +257,7 @@ impl Cx<'_> {
                     let (thread, clock, pc) = barrier.init;
                     let warp = thread as usize / 32;
                     let ordered = if index == self.block.index {
-                        warp == self.warp.index as usize || self.warp.seen[warp] >= clock
+                        warp == self.warp.index as usize || self.warp.seen(warp) >= clock
                     } else {
                         self.grid.syncs.ordered(index, u64::MAX, warp, clock.saturating_sub(base), self.block.index)
                     };
@@ -308,9 +308,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             cx.fault(kind, pc, Some(lane), 1, message, Detail::default());
             return Flow::Next;
         }
-        let mut clocks = cx.warp.seen;
-        let own = cx.warp.index as usize;
-        clocks[own] = clocks[own].max(cx.warp.clock);
+        let clocks = cx.warp.clocks();
         match op.imm {
             INIT => {
                 let count = value as u32;

@@ -3,7 +3,7 @@
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{imm_un, un};
+use crate::exec::lanes::{bin, copy};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::{Window, window_base, window_of};
 use crate::ptx::tree::Operand;
@@ -36,9 +36,9 @@ pub const ROWS: &[Row] = &[
 
 fn copy_exec(bits: u32) -> Exec {
     match bits {
-        0..=32 => un(|a: u32| a),
-        64 => un(|a: u64| a),
-        _ => un(|a: u128| a),
+        0..=32 => copy::<u32>(),
+        64 => copy::<u64>(),
+        _ => copy::<u128>(),
     }
 }
 
@@ -131,8 +131,8 @@ fn pack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, d: &Operand<'_>, parts: &[Operan
         slots.push(e.src(operand, part)?);
     }
     let mut op = e.op(match (part.bits(), ty.bits()) {
-        (32, 64) => crate::exec::lanes::bin(|a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),
-        (16, 32) => crate::exec::lanes::bin(|a: u16, b: u16| u32::from(b) << 16 | u32::from(a)),
+        (32, 64) => bin(|a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),
+        (16, 32) => bin(|a: u16, b: u16| u32::from(b) << 16 | u32::from(a)),
         _ => pack_exec,
     });
     if slots.len() == 2 {
@@ -259,15 +259,9 @@ fn cvta(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     if ty.bits() == 32 {
         return i.unsupported();
     }
-    let base = window_base(window) as i64;
-    let mut op = e.op(if base == 0 {
-        un(|a: u64| a)
-    } else if to {
-        imm_un(|base, a: u64| a.wrapping_sub(base as u64))
-    } else {
-        imm_un(|base, a: u64| a.wrapping_add(base as u64))
-    });
-    op.imm = base;
+    let base = window_base(window);
+    let mut op = e.op(if base == 0 { copy::<u64>() } else { bin(|a: u64, b: u64| a.wrapping_add(b)) });
+    op.b = e.pool.splat(if to { base.wrapping_neg() } else { base }.into(), 64);
     op.a = e.src(&i.operands[1], ty)?;
     op.d = e.dst(&i.operands[0], ty)?;
     e.push(op, Taint::Copy);

@@ -1,6 +1,7 @@
 //! Special registers.
 
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::lanes::{Body, blend, exec, splat};
 use crate::exec::op::{Exec, Flow, Op};
 
 /// Code, width in bits.
@@ -111,29 +112,36 @@ const REGISTERS: &[(&str, u32)] = &[
 /// The code that reads a special register, its number and its width.
 pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
     let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
-    Some((read, index as i64, REGISTERS[index].1))
+    // Every kernel asks for the first twelve, so they have code of their own.
+    let run = match index {
+        0..3 => exec::<ReadThread>(),
+        3..6 => splat(|cx, axis| cx.grid.launch.block[axis as usize - 3]),
+        6..9 => splat(|cx, axis| cx.block.id[axis as usize - 6]),
+        9..12 => splat(|cx, axis| cx.grid.launch.grid[axis as usize - 9]),
+        _ => read,
+    };
+    Some((run, index as i64, REGISTERS[index].1))
+}
+
+/// `%tid`: the warp has the rows.
+struct ReadThread;
+
+impl Body for ReadThread {
+    #[inline(always)]
+    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; `find` gives this code to numbers below 3 only. Registers are no part
+        // of the warp's own rows.
+        unsafe {
+            let to = cx.row_mut::<u32>(op.d);
+            blend(cx.mask, to, &cx.warp.tid[op.imm as usize]);
+        }
+        Flow::Next
+    }
 }
 
 unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (name, bits) = REGISTERS[op.imm as usize];
-    if op.imm < 3 {
-        let row = cx.warp.tid[op.imm as usize];
-        // SAFETY: slots of a decoded instruction.
-        unsafe {
-            let to = cx.row_mut::<u32>(op.d);
-            crate::exec::lanes::blend(cx.mask, to, &row);
-        }
-        return Flow::Next;
-    }
     let launch = cx.grid.launch;
-    if op.imm < 12 {
-        // Every kernel asks for these, so they skip the names below.
-        let axis = op.imm as usize % 3;
-        let value = [launch.block, cx.block.id, launch.grid][op.imm as usize / 3 - 1][axis];
-        // SAFETY: slots of a decoded instruction.
-        unsafe { crate::exec::lanes::blend(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
-        return Flow::Next;
-    }
     let axis = match name.as_bytes().last() {
         Some(b'y') => 1,
         Some(b'z') => 2,
@@ -142,9 +150,6 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let clusters = cx.grid.clusters;
     let id = cx.block.id;
     let uniform: Option<u64> = match name.split('.').next().unwrap_or(name) {
-        "%ntid" => Some(launch.block[axis].into()),
-        "%ctaid" => Some(id[axis].into()),
-        "%nctaid" => Some(launch.grid[axis].into()),
         "%warpid" => Some(cx.warp.index.into()),
         "%nwarpid" => Some(cx.block.threads.div_ceil(32).into()),
         "%smid" => Some(cx.block.index % u64::from(SMS)),

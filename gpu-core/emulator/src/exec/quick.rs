@@ -1,0 +1,230 @@
+//! The common access: all 32 lanes in a few runs, or the first ones in one, inside one array of global or shared memory. What it finds fits
+//! into two registers; everything else, and every fault, is left to [`Cx::prepare`].
+
+use std::mem::MaybeUninit;
+
+use super::access::{AddressWord, Reach, Runs, prefetch};
+use super::address::{first_lanes, runs};
+use super::cx::Cx;
+use super::lanes::{BASE, WIDE, WIDEST};
+use super::op::Op;
+use super::space::{WINDOW, Window, window_base, window_of};
+use super::transfer::window_from;
+use crate::report::AccessKind;
+
+/// How the lanes of an access lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Shape {
+    /// One behind the other.
+    Dense,
+    /// All at one place.
+    Same,
+    /// Only the first lanes of the warp run; they lie one behind the other.
+    First,
+    /// As the runs say.
+    Runs,
+    /// None of these, or wrong: nothing was checked or counted yet.
+    Other,
+}
+
+/// A common access, checked and counted.
+#[derive(Clone, Copy)]
+pub struct Quick {
+    /// The first lane's place; with [`Shape::Runs`] the place of address 0, which need not be one of memory.
+    pub pointer: *mut u8,
+    pub shape: Shape,
+}
+
+/// What is no common access.
+const OTHER: Quick = Quick { pointer: std::ptr::null_mut(), shape: Shape::Other };
+
+/// Bytes ahead of a row of a large array that are asked for: what the next warps will access.
+const AHEAD: usize = 512;
+
+impl Cx<'_> {
+    /// Finds, checks and counts a weak load or store of `BYTES` a lane. `found` is set with [`Shape::Runs`].
+    ///
+    /// # Safety
+    /// As [`super::op::Exec`]; with `WIDE_FORM`, [`super::lanes::wide`] must hold.
+    #[inline(always)]
+    pub unsafe fn quick<const WIDE_FORM: bool, A: AddressWord, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        found: &mut MaybeUninit<Runs>,
+    ) -> Quick {
+        // SAFETY: passed on; the wide forms are chosen only where the machine has the features.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            if WIDE_FORM {
+                if self.widest {
+                    return self.quick_widest::<A, BYTES, WRITE>(op, found);
+                }
+                return self.quick_wide::<A, BYTES, WRITE>(op, found);
+            }
+            self.quick_base::<A, BYTES, WRITE>(op, found)
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn quick_base<A: AddressWord, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        found: &mut MaybeUninit<Runs>,
+    ) -> Quick {
+        // SAFETY: passed on.
+        unsafe { self.quick_inner::<BASE, A, BYTES, WRITE>(op, found) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn quick_wide<A: AddressWord, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        found: &mut MaybeUninit<Runs>,
+    ) -> Quick {
+        // SAFETY: passed on.
+        unsafe { self.quick_inner::<WIDE, A, BYTES, WRITE>(op, found) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn quick_widest<A: AddressWord, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        found: &mut MaybeUninit<Runs>,
+    ) -> Quick {
+        // SAFETY: passed on.
+        unsafe { self.quick_inner::<WIDEST, A, BYTES, WRITE>(op, found) }
+    }
+
+    /// # Safety
+    /// As [`Cx::quick`]; the machine must have what `FORM` is for.
+    #[inline(always)]
+    unsafe fn quick_inner<const FORM: u8, A: AddressWord, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        found: &mut MaybeUninit<Runs>,
+    ) -> Quick {
+        // SAFETY: passed on.
+        let runs = unsafe {
+            match self.mask {
+                u32::MAX => runs::<FORM, A, BYTES>(self, op),
+                _ => first_lanes::<A, BYTES>(self, op),
+            }
+        };
+        let Some(mut runs) = runs else { return OTHER };
+        let mut window = window_from(op.e.0);
+        if window == Window::Generic {
+            window = window_of(runs.low);
+            if (runs.low ^ runs.high) >= WINDOW && window_of(runs.high) != window {
+                return OTHER;
+            }
+            runs.rebase(window_base(window));
+        }
+        let step = if runs.step == BYTES { 0 } else { runs.step };
+        if (runs.starts[0] | runs.starts[1] | runs.starts[2] | runs.starts[3] | step) & (BYTES - 1) != 0 {
+            return OTHER;
+        }
+        // Runs end far below the largest address.
+        let end = runs.high + BYTES;
+        let cell = op.site as usize & 63;
+        let pointer = match window {
+            Window::Global | Window::Const => {
+                let Some(region) = self.region(cell, runs.low) else { return OTHER };
+                if end > region.end || region.freed || (WRITE && region.read_only) {
+                    return OTHER;
+                }
+                region.pointer.wrapping_sub(region.base as usize)
+            }
+            // Addresses that `mapa` made lie beyond all arrays.
+            Window::Shared if self.shared_array(cell, runs.low, end) => self.block.shared_pointer(),
+            _ => return OTHER,
+        };
+        if step > 32 {
+            // Every lane waits for memory: ask for this access, and for the next one if it is as far on as the last was.
+            let ahead = runs.low.wrapping_sub(std::mem::replace(&mut self.worker.last_low[cell], runs.low));
+            self.worker.ahead = ahead;
+            let next = pointer.wrapping_add(runs.low as usize).wrapping_add(ahead as usize);
+            for lane in 0..32 {
+                prefetch(pointer.wrapping_add(runs.at(lane) as usize));
+                prefetch(next.wrapping_add(lane * step as usize));
+            }
+        }
+        if self.watch != 0 {
+            // SAFETY: passed on.
+            unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, &runs) };
+        }
+        if runs.count == 1 && step == 0 {
+            let pointer = pointer.wrapping_add(runs.low as usize);
+            if runs.step == 0 {
+                return Quick { pointer, shape: Shape::Same };
+            }
+            if runs.width < 32 {
+                return Quick { pointer, shape: Shape::First };
+            }
+            if window != Window::Shared {
+                prefetch(pointer.wrapping_add(AHEAD));
+                prefetch(pointer.wrapping_add(AHEAD + 64));
+            }
+            return Quick { pointer, shape: Shape::Dense };
+        }
+        found.write(runs);
+        Quick { pointer, shape: Shape::Runs }
+    }
+
+    /// Counts and checks an access in runs, in the form for this machine.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    unsafe fn audit_form<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        runs: &Runs,
+    ) {
+        // SAFETY: as the caller says.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            match FORM {
+                WIDEST => return self.audit_widest::<BYTES, WRITE>(op, window, runs),
+                WIDE => return self.audit_wide::<BYTES, WRITE>(op, window, runs),
+                _ => {}
+            }
+        }
+        self.audit_base::<BYTES, WRITE>(op, window, runs);
+    }
+
+    #[inline(never)]
+    fn audit_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
+        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn audit_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
+        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    }
+
+    /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn audit_widest<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
+        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    }
+
+    #[inline(always)]
+    fn audit_found<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
+        let reach = match window {
+            Window::Shared => self.shared_reach(),
+            _ => Reach::of(&self.grid.regions[self.worker.hit[op.site as usize & 63] as usize]),
+        };
+        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+        self.audit_runs::<BYTES>(op, &reach, runs, kind);
+    }
+}
