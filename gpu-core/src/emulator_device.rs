@@ -162,7 +162,7 @@ fn collect(memory: &Memory, arguments: &mut [Argument], addresses: &[u64]) -> Re
         memory.read(address, &mut after).map_err(internal)?;
         match buffer.role {
             Role::In => corruptions.extend(changed_input(buffer, &after)),
-            Role::InOut => buffer.bytes = after,
+            Role::InOut | Role::Zeroed | Role::Scratch => buffer.bytes = after,
             Role::Out => {
                 buffer.bytes = after;
                 poison_unwritten(memory, buffer, address);

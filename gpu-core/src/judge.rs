@@ -16,7 +16,7 @@ use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::oracle::{self, Oracle};
-use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Role, Size, Spec};
+use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Size, Spec};
 use crate::verdict::{CaseReport, Verdict};
 use blame::Writes;
 use compare::Comparison;
@@ -304,7 +304,7 @@ pub(crate) fn resolve(spec: &Spec, size: &Size, launch: &LaunchShape) -> Result<
 /// What the oracle computes from: the inputs as the kernel sees them, rounded to their types.
 pub(crate) fn oracle_inputs(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
     let inputs = resolved.params.iter().zip(arguments).filter_map(|pair| match pair {
-        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role != Role::Out => Some(buffer),
+        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role.is_given() => Some(buffer),
         _ => None,
     });
     inputs.map(|buffer| buffer.dtype.decode_all(&buffer.bytes)).collect()

@@ -56,6 +56,22 @@ pub enum Role {
     In,
     Out,
     InOut,
+    /// An output that holds zeros before the run, for kernels that add into it.
+    Zeroed,
+    /// Memory that the kernel may use as it likes, zeros before the run; nobody judges it.
+    Scratch,
+}
+
+impl Role {
+    /// Whether an oracle computes from it.
+    pub fn is_given(self) -> bool {
+        matches!(self, Role::In | Role::InOut)
+    }
+
+    /// Whether an oracle says what it must hold after the run.
+    pub fn is_judged(self) -> bool {
+        matches!(self, Role::Out | Role::InOut | Role::Zeroed)
+    }
 }
 
 /// How an input is filled. Always from the case's fresh seed.

@@ -135,7 +135,7 @@ fn against_reference(
 
 fn outputs(case: &Resolved) -> impl Iterator<Item = (usize, &ResolvedBuffer)> {
     case.params.iter().enumerate().filter_map(|(index, param)| match param {
-        ResolvedParam::Buffer(buffer) if buffer.role != Role::In => Some((index, buffer)),
+        ResolvedParam::Buffer(buffer) if buffer.role.is_judged() => Some((index, buffer)),
         _ => None,
     })
 }

@@ -108,8 +108,18 @@ pub fn describe_device(ordinal: u32) -> Result<DeviceInfo, RunError> {
         shared_per_block_optin_bytes: unsigned(attribute(
             Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
         )),
-        driver_version: version().ok().map(version_text),
+        driver_version: version().ok().map(version_text).map(|cuda| match release() {
+            Some(release) => format!("{release} (CUDA {cuda})"),
+            None => cuda,
+        }),
     })
+}
+
+/// The driver's release as its vendor numbers it, for example `580.159.04`; CUDA itself tells only which CUDA it has.
+fn release() -> Option<String> {
+    let text = std::fs::read_to_string("/sys/module/nvidia/version").ok()?;
+    let text = text.trim();
+    text.starts_with(|first: char| first.is_ascii_digit()).then(|| text.to_owned())
 }
 
 /// The architecture with everything that the chip has: from 9.0 on the `a` form, which code for this very chip

@@ -154,7 +154,7 @@ fn place(
                 let memory = GuardedBuffer::new(context, &buffer.name, buffer.bytes.len())?;
                 match buffer.role {
                     Role::Out => memory.write_repeated(buffer.dtype.poison())?,
-                    Role::In | Role::InOut => memory.write(&buffer.bytes)?,
+                    Role::In | Role::InOut | Role::Zeroed | Role::Scratch => memory.write(&buffer.bytes)?,
                 }
                 Some(memory)
             }

@@ -33,7 +33,7 @@ pub struct Comparison {
 pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], tolerance: &Tolerance) -> Comparison {
     let mut result = Comparison::default();
     let outputs = case.params.iter().zip(arguments).filter_map(|pair| match pair {
-        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role != Role::In => Some((shape, buffer)),
+        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role.is_judged() => Some((shape, buffer)),
         _ => None,
     });
     for ((shape, buffer), expected) in outputs.zip(expected) {

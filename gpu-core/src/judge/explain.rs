@@ -2,7 +2,7 @@
 
 use super::compare::Comparison;
 use crate::device::{Corruption, CorruptionKind};
-use crate::spec::{Resolved, ResolvedBuffer, Role};
+use crate::spec::{Resolved, ResolvedBuffer};
 use crate::verdict::{CaseReport, Mismatch, fault_key};
 use ptx_emulator::{Counters, Fault, FaultKind};
 
@@ -180,7 +180,7 @@ pub fn passed_sentence(cases: &[CaseReport], resolved: &[Resolved]) -> String {
     let outputs: u64 = resolved
         .iter()
         .flat_map(Resolved::buffers)
-        .filter(|buffer| buffer.role != Role::In)
+        .filter(|buffer| buffer.role.is_judged())
         .map(|buffer| buffer.elements)
         .sum();
     let checked = cases.iter().any(|case| case.counters.is_some());

@@ -50,7 +50,7 @@ impl Product {
             })
             .collect();
         let inputs: Vec<_> = buffers.iter().filter(|(_, buffer)| buffer.role == Role::In).collect();
-        let outputs: Vec<_> = buffers.iter().filter(|(_, buffer)| buffer.role != Role::In).collect();
+        let outputs: Vec<_> = buffers.iter().filter(|(_, buffer)| buffer.role.is_judged()).collect();
         let ([(a_at, a), (b_at, b)], [(c_at, c)]) = (inputs.as_slice(), outputs.as_slice()) else { return None };
         if a.dtype != b.dtype || a.shape.len() != 2 || c.shape.len() != 2 {
             return None;

@@ -267,9 +267,9 @@ fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>>
         }
         params.push(param);
     }
-    let writes = |param: &Param| matches!(param, Param::Buffer { role: Role::Out | Role::InOut, .. });
+    let writes = |param: &Param| matches!(param, Param::Buffer { role, .. } if role.is_judged());
     if complete && !params.iter().any(writes) {
-        r.problem("param", 0..0, "at least one buffer with role \"out\" or \"inout\"", "none");
+        r.problem("param", 0..0, "at least one buffer with role \"out\", \"inout\" or \"zeroed\"", "none");
     }
     complete.then_some(params)
 }
@@ -298,14 +298,23 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
     let role = match r.item(&mut section, "role", None) {
         None => Some(Role::In),
         Some(item) => {
-            let roles = [("in", Role::In), ("out", Role::Out), ("inout", Role::InOut)];
+            let roles = [
+                ("in", Role::In),
+                ("out", Role::Out),
+                ("inout", Role::InOut),
+                ("zeroed", Role::Zeroed),
+                ("scratch", Role::Scratch),
+            ];
             r.choice(item, &join(&section.at, "role"), "a role", &roles)
         }
     };
     let fill = read_fill(r, &mut section);
-    if let (Some(Role::Out), Some(Some(_))) = (role, &fill) {
+    if let (Some(role), Some(Some(_))) = (role, &fill)
+        && !role.is_given()
+    {
         let span = section.span.clone();
-        r.problem(&section.at, span, "no `fill` for an output: it is poisoned before the run", "a fill");
+        let expected = "no `fill`: an output is poisoned before the run, zeroed and scratch memory holds zeros";
+        r.problem(&section.at, span, expected, "a fill");
     }
     r.finish(section);
     Some(Param::Buffer { name: name?, dtype: dtype?, shape: shape?, role: role?, fill: fill? })

@@ -115,11 +115,7 @@ impl Resolved {
             ResolvedParam::Scalar(scalar) => Some((scalar.name.clone(), scalar.value)),
             ResolvedParam::Buffer(_) | ResolvedParam::TensorMap(_) => None,
         });
-        Signature {
-            inputs: shapes(|role| role != Role::Out),
-            outputs: shapes(|role| role != Role::In),
-            scalars: scalars.collect(),
-        }
+        Signature { inputs: shapes(Role::is_given), outputs: shapes(Role::is_judged), scalars: scalars.collect() }
     }
 
     /// Device memory of all buffers.
@@ -212,6 +208,7 @@ fn resolve_buffer(
     }
     let fill = match (role, fill) {
         (Role::Out, _) => None,
+        (Role::Zeroed | Role::Scratch, _) => Some(ResolvedFill::Constant { value: 0.0 }),
         (_, fill) => Some(resolve_fill(at, size, dtype, fill)?),
     };
     Ok(ResolvedBuffer { name: name.to_owned(), dtype, shape: extents, elements, role, fill })
