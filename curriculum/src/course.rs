@@ -17,6 +17,8 @@ pub struct Course {
     pub weeks: Vec<Week>,
     /// One problem each, from the plainest kernel to the fastest.
     pub ladders: Vec<Ladder>,
+    /// The ready check's questions, `curriculum/ready/quiz.toml`; none where a course has no such file.
+    pub ready: Quiz,
 }
 
 #[derive(Clone, Debug)]

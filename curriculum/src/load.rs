@@ -11,6 +11,9 @@ use crate::quiz::{self, Quiz};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+/// The ready check's questions.
+const READY: &str = "curriculum/ready/quiz.toml";
+
 /// Default length of a day: the five steps take about an hour.
 const DAY_MINUTES: u32 = 60;
 
@@ -111,8 +114,11 @@ pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     let ladders = ladder::all(files, &mut errors);
     orphans(files, &mut errors);
     repeated(&weeks, &mut errors);
+    let ready = files.text(READY).map_or_else(Quiz::default, |text| quiz::parse(READY, text, &mut errors));
     match head {
-        Some(CourseFile { title, language }) if errors.is_empty() => Ok(Course { title, language, weeks, ladders }),
+        Some(CourseFile { title, language }) if errors.is_empty() => {
+            Ok(Course { title, language, weeks, ladders, ready })
+        }
         _ => Err(ContentErrors(errors)),
     }
 }

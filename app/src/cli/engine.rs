@@ -255,10 +255,12 @@ pub fn stop_on_ctrl_c() -> &'static AtomicBool {
     &STOP
 }
 
-/// Items of the ready check that need the engine: whether a kernel compiles and runs, in which jail, and the GPUs.
-pub fn ready_items(places: &Places) -> Vec<Item> {
+/// Items of the ready check that need the engine: whether a kernel compiles and runs, in which jail, and the GPUs; and
+/// the compute capability of the best of these.
+pub fn ready_items(places: &Places) -> (Vec<Item>, Option<(u32, u32)>) {
     let lab = start(places, &Target::local_emulator());
     let mut items = vec![trial(&lab)];
+    let mut capability = None;
     let status = lab.status();
     items.push(match status.jail {
         Some(jail) if jail.starts_with("none") => Item::limited(
@@ -272,11 +274,10 @@ pub fn ready_items(places: &Places) -> Vec<Item> {
         None => Item::limited("sandbox", "Compiler's sandbox", "not known", "repair the compiler first"),
     });
     if let Ok(Answer { devices: Some(devices), .. }) = run_in(&lab, Job::Devices, false) {
-        for device in devices.iter().filter(|device| device.choice != DeviceChoice::Emulator) {
-            items.push(Item::fine("gpu", "GPU", format!("{}, {}", device.name, device.arch)));
-        }
+        items.extend(crate::ready::gpus(&devices));
+        capability = crate::ready::best_capability(&devices);
     }
-    items
+    (items, capability)
 }
 
 /// Compiles a kernel, as the course will.

@@ -2,7 +2,7 @@
 //! them while the engine's own types move on; a test compares every command with that page.
 
 use super::report::class_name;
-use crate::ready::{Item, State};
+use crate::ready::{Item, Recommendation, State};
 use curriculum::store::Remote;
 use curriculum::{Course, Status};
 use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, Stats, Timing, Unit};
@@ -34,7 +34,7 @@ pub fn error(command: &str, message: &str, exit_status: u8) -> Value {
     envelope(command, json!({ "error": message, "exit_status": exit_status }))
 }
 
-pub fn doctor(items: &[Item], ready: bool) -> Value {
+pub fn doctor(items: &[Item], ready: bool, recommended: &Recommendation) -> Value {
     let item = |item: &Item| {
         let state = match item.state {
             State::Fine => "fine",
@@ -43,7 +43,8 @@ pub fn doctor(items: &[Item], ready: bool) -> Value {
         };
         json!({ "id": item.id, "title": item.title, "state": state, "found": item.found, "fix": item.fix })
     };
-    envelope("doctor", json!({ "ready": ready, "items": all(items, item) }))
+    let path = json!({ "title": recommended.path.title(), "what": recommended.what, "because": recommended.because });
+    envelope("doctor", json!({ "ready": ready, "items": all(items, item), "path": path }))
 }
 
 pub fn list(course: &Course) -> Value {

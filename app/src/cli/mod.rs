@@ -18,6 +18,7 @@ mod ladder;
 mod list;
 mod measure;
 mod out;
+mod questions;
 mod record;
 mod report;
 mod run;

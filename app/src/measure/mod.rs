@@ -6,6 +6,7 @@
 //! with a `static PROGRAM`, and a line in [`PROGRAMS`].
 
 mod cpu;
+mod library;
 mod recorded;
 
 pub use recorded::{Origin, Recording, head_line, recording};
@@ -35,7 +36,7 @@ pub struct Request<'a> {
 }
 
 /// Every program.
-pub static PROGRAMS: [&Program; 2] = [&cpu::MATMUL, &cpu::LOOP_ORDERS];
+pub static PROGRAMS: [&Program; 3] = [&cpu::MATMUL, &cpu::LOOP_ORDERS, &library::MATMUL];
 
 pub fn find(name: &str) -> Option<&'static Program> {
     PROGRAMS.iter().copied().find(|program| program.name == name)

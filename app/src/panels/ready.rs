@@ -2,10 +2,12 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
-use crate::ready::{Item, State as Standing};
+use crate::ready::{self, Answers, Item, State as Standing};
 use crate::state::{Compiler, Slot};
 use crate::theme::{self, font_size, space};
+use crate::widgets::quiz::{self, QuizAction};
 use egui::{Frame, Margin, ProgressBar, RichText, ScrollArea, Ui};
+use gpu_core::device::DeviceInfo;
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
@@ -14,7 +16,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
             ui.spacing_mut().item_spacing.y = space::M;
             ui.label(RichText::new("Is this machine ready?").size(font_size::HEADING).strong());
-            let items = screen.state.ready.value().cloned().unwrap_or_default();
+            let devices = devices(screen);
+            let mut items = screen.state.ready.value().cloned().unwrap_or_default();
+            if !items.is_empty() {
+                items.extend(ready::gpus(&devices));
+                let room = ui.input(|input| input.viewport().monitor_size);
+                items.push(ready::scale(ui.pixels_per_point(), room.map(|size| [size.x, size.y])));
+            }
             ui.label(RichText::new(verdict(&items)).color(t.text_muted));
             ui.horizontal(|ui| {
                 if ui.button("Look again").on_hover_text(Action::ReadyCheck.tooltip(ui.ctx())).clicked() {
@@ -28,7 +36,58 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             for item in &items {
                 item_ui(ui, screen, item);
             }
+            questions_ui(ui, screen);
+            path_ui(ui, screen, &items, &devices);
         });
+    });
+}
+
+/// Every device that was listed, here and on remote machines.
+fn devices(screen: &Screen<'_>) -> Vec<DeviceInfo> {
+    let labs = screen.state.devices.labs.values();
+    labs.filter_map(|lab| lab.devices.value()).flatten().cloned().collect()
+}
+
+/// Under this name the ready check's quiz is kept, beside those of the days.
+const QUIZ: &str = "ready";
+
+/// A few questions, for the pace.
+fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let course = screen.state.course.clone();
+    if course.ready.questions.is_empty() {
+        return;
+    }
+    ui.separator();
+    ui.label(RichText::new("What do you know already?").size(font_size::HEADING).strong());
+    let text = "Eight questions on what the course builds on. They are not marked anywhere; they decide on the pace \
+                that is proposed below.";
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    let state = screen.memory.quiz_mut(QUIZ);
+    for action in quiz::show(ui, &course.ready, state) {
+        if let QuizAction::OpenLink(target) = action {
+            screen.commands.push(Command::OpenLink(target));
+        }
+    }
+}
+
+/// Where it leads: the way through the course that fits this machine and these answers.
+fn path_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item], devices: &[DeviceInfo]) {
+    let t = theme::tokens(ui);
+    let course = screen.state.course.clone();
+    let mut answers = Answers::default();
+    for (question, right) in screen.memory.quiz_mut(QUIZ).firsts(&course.ready) {
+        answers.add(&question.concept, right);
+    }
+    let recommended = ready::recommend(items, ready::best_capability(devices), &answers);
+    ui.separator();
+    ui.label(RichText::new("Your way through the course").size(font_size::HEADING).strong());
+    parts::notice(ui, t.info_soft, t.info, |ui| {
+        ui.label(RichText::new(recommended.path.title()).strong());
+        ui.add(egui::Label::new(recommended.what).wrap());
+        for reason in &recommended.because {
+            ui.add(egui::Label::new(RichText::new(format!("• {reason}")).color(t.text_muted)).wrap());
+        }
     });
 }
 

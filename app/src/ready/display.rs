@@ -30,6 +30,39 @@ const LIBRARIES: [(&str, &str); 8] = [
     ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
 ];
 
+/// The scale that the window was given, and the room it has: `points` is the screen's size in points, None where the
+/// system does not tell.
+pub fn scale(pixels_per_point: f32, points: Option<[f32; 2]>) -> Item {
+    const ID: &str = "scale";
+    const TITLE: &str = "Display scale";
+    let mut found = format!("{pixels_per_point:.2} pixels to a point");
+    if let Some([width, height]) = points {
+        found += &format!(", {width:.0} x {height:.0} points");
+        if width < LEAST_POINTS[0] || height < LEAST_POINTS[1] {
+            let fix = format!(
+                "the window wants {:.0} x {:.0} points: lower the scale in Settings, or the system's",
+                LEAST_POINTS[0], LEAST_POINTS[1]
+            );
+            return Item::limited(ID, TITLE, found, fix);
+        }
+    }
+    Item::fine(ID, TITLE, found)
+}
+
+/// What the layout is made for.
+const LEAST_POINTS: [f32; 2] = [1280.0, 720.0];
+
+/// The scale that a window will get on X11, as winit finds it: a variable, else the resource `Xft.dpi` over 96.
+fn x11_scale() -> Option<f32> {
+    if let Some(scale) = std::env::var("WINIT_X11_SCALE_FACTOR").ok().and_then(|text| text.parse().ok()) {
+        return Some(scale);
+    }
+    let output = std::process::Command::new("xrdb").arg("-query").stderr(std::process::Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let dpi: f32 = text.lines().find_map(|line| line.strip_prefix("Xft.dpi:")?.trim().parse().ok())?;
+    Some(dpi / 96.0)
+}
+
 pub fn item() -> Item {
     let connection = match display_connection() {
         Ok(connection) => connection,
@@ -54,7 +87,12 @@ pub fn item() -> Item {
             );
         }
     }
-    Item::fine(ID, TITLE, connection)
+    match x11_scale() {
+        Some(scale) if connection.starts_with("X11") => {
+            Item::fine(ID, TITLE, format!("{connection}, scale {scale:.2}"))
+        }
+        _ => Item::fine(ID, TITLE, connection),
+    }
 }
 
 /// Looks where the dynamic loader looks, without opening anything.

@@ -1,6 +1,7 @@
 //! GPU driver and counter permission, read from files: no driver call can hang or crash this check.
 
 use super::Item;
+use gpu_core::device::{DeviceInfo, DeviceKind};
 use std::path::{Path, PathBuf};
 
 /// Oldest driver branch that loads the cubins of CUDA 13 (NVIDIA, "CUDA Compatibility": 580 is CUDA 13.0).
@@ -8,6 +9,32 @@ const LEAST_DRIVER: u32 = 580;
 
 pub fn items() -> Vec<Item> {
     vec![driver(), counters()]
+}
+
+/// Least compute capability that the compiler still knows (NVRTC 13 dropped Volta and older).
+const LEAST_CAPABILITY: (u32, u32) = (7, 5);
+
+/// One item for each GPU that the driver lists.
+pub fn gpus(devices: &[DeviceInfo]) -> Vec<Item> {
+    const ID: &str = "gpu";
+    const TITLE: &str = "GPU";
+    let item = |device: &DeviceInfo| {
+        let (major, minor) = device.capability;
+        let memory = device.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GB", bytes as f64 / 1e9));
+        let found = format!("{}, compute capability {major}.{minor}, {}{memory}", device.name, device.arch);
+        if device.capability < LEAST_CAPABILITY {
+            let fix = "NVRTC 13 compiles for 7.5 (Turing) and newer: use the emulator, or a GPU elsewhere";
+            return Item::limited(ID, TITLE, found, fix);
+        }
+        Item::fine(ID, TITLE, found)
+    };
+    devices.iter().filter(|device| device.kind == DeviceKind::Gpu).map(item).collect()
+}
+
+/// The greatest compute capability among GPUs that kernels can be compiled for.
+pub fn best_capability(devices: &[DeviceInfo]) -> Option<(u32, u32)> {
+    let gpus = devices.iter().filter(|device| device.kind == DeviceKind::Gpu);
+    gpus.map(|device| device.capability).filter(|capability| *capability >= LEAST_CAPABILITY).max()
 }
 
 fn driver() -> Item {

@@ -2,9 +2,12 @@
 
 mod display;
 mod gpu;
+mod path;
 mod python;
 
-pub use display::display_connection;
+pub use display::{display_connection, scale};
+pub use gpu::{best_capability, gpus};
+pub use path::{Answers, Path as CoursePath, Recommendation, recommend};
 
 use gpu_core::compile::locate;
 use std::path::Path;

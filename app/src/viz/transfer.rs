@@ -1,11 +1,16 @@
-//! Transfer timeline: copies to the device, the kernel, copies back; once, in every iteration, or overlapped.
+//! Transfer timeline: copies to the device, the kernel, copies back; once, in every iteration, or overlapped. Of a run on
+//! this machine's GPU, of a recorded one, or from a model with numbers to turn.
+
+mod source;
 
 use super::kit::{self, Stepper};
 use super::{Visualization, VizAction, VizInput};
+use crate::rungs;
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, Color32, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use gpu_core::emulator::Trace;
+use source::{Choice, Timeline, timelines};
 
 const LABEL: f32 = 110.0;
 const TRACK: f32 = 34.0;
@@ -79,6 +84,7 @@ pub struct Transfer {
     kernel_us: f64,
     iterations: usize,
     event: Stepper,
+    choice: Choice,
 }
 
 const PIECES: usize = 4;
@@ -94,8 +100,26 @@ impl Default for Transfer {
             kernel_us: 150.0,
             iterations: 3,
             event: Stepper::default(),
+            choice: Choice::default(),
         }
     }
+}
+
+/// What a run's figure tells, as the picture draws it.
+fn spans_of(timeline: &Timeline) -> Vec<Span> {
+    let engine = |engine| match engine {
+        rungs::Engine::CopyIn => Engine::CopyIn,
+        rungs::Engine::Compute => Engine::Compute,
+        rungs::Engine::CopyOut => Engine::CopyOut,
+    };
+    let span = |span: &rungs::Span| Span {
+        engine: engine(span.engine),
+        iteration: span.iteration as usize,
+        piece: 0,
+        start_us: span.start_us,
+        end_us: span.end_us,
+    };
+    timeline.figure.spans.iter().map(span).collect()
 }
 
 impl Transfer {
@@ -138,8 +162,6 @@ impl Transfer {
     }
 
     fn controls_ui(&mut self, ui: &mut Ui) {
-        let text = "A model from the values below. Measure your own copies and kernels to know.";
-        ui.label(egui::RichText::new(text).small().color(theme::tokens(ui).text_muted));
         ui.horizontal_wrapped(|ui| {
             for plan in Plan::ALL {
                 ui.selectable_value(&mut self.plan, plan, plan.title());
@@ -160,7 +182,7 @@ impl Transfer {
         });
     }
 
-    fn picture_ui(&mut self, ui: &mut Ui, spans: &[Span], words: &str) {
+    fn picture_ui(&mut self, ui: &mut Ui, spans: &[Span], is_model: bool, words: &str) {
         let width = ui.available_width();
         let height = 3.0 * TRACK + space::XXL + space::S;
         let canvas = kit::canvas(ui, vec2(width, height), words);
@@ -181,10 +203,14 @@ impl Transfer {
             for (number, span) in spans.iter().enumerate().filter(|(_, span)| span.engine == engine) {
                 let bar = Rect::from_x_y_ranges(x(span.start_us)..=x(span.end_us), track.y_range()).shrink(0.5);
                 // Hatched, as everything that is modelled.
-                painter.rect_filled(bar, 1.0, engine.color(tokens).gamma_multiply(0.35));
-                plot_kit::hatch(painter, bar, engine.color(tokens));
+                if is_model {
+                    painter.rect_filled(bar, 1.0, engine.color(tokens).gamma_multiply(0.35));
+                    plot_kit::hatch(painter, bar, engine.color(tokens));
+                } else {
+                    painter.rect_filled(bar, 1.0, engine.color(tokens));
+                }
                 if bar.width() > 16.0 {
-                    let label = if self.plan == Plan::Overlapped {
+                    let label = if is_model && self.plan == Plan::Overlapped {
                         format!("{}{}", span.iteration + 1, ["a", "b", "c", "d"][span.piece % 4])
                     } else {
                         (span.iteration + 1).to_string()
@@ -231,6 +257,27 @@ fn span_words(span: &Span) -> String {
     )
 }
 
+/// What a run's timeline shows at an event.
+fn run_words(run: &Timeline, at: usize) -> String {
+    let spans = spans_of(run);
+    let at = at.min(spans.len().saturating_sub(1));
+    let Some(span) = spans.get(at) else { return format!("{} has no timeline.", run.name) };
+    let busy = |engine: Engine| -> f64 {
+        spans.iter().filter(|span| span.engine == engine).map(|span| span.end_us - span.start_us).sum()
+    };
+    let all: f64 = Engine::ALL.into_iter().map(busy).sum();
+    let rate = run.figure.gflops.map_or(String::new(), |rate| format!(" at {}", plot_kit::si(rate * 1e9, "FLOP/s")));
+    format!(
+        "Event {}: {}. {}{rate}; of the time shown, copies take {:.0} % and the product {:.0} %. {}, by events on the GPU.",
+        at + 1,
+        span_words(span),
+        run.name,
+        100.0 * (all - busy(Engine::Compute)) / all.max(1e-9),
+        100.0 * busy(Engine::Compute) / all.max(1e-9),
+        run.origin
+    )
+}
+
 impl Visualization for Transfer {
     fn id(&self) -> &'static str {
         "transfer-timeline"
@@ -246,27 +293,33 @@ impl Visualization for Transfer {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
-        self.controls_ui(ui);
-        let spans = self.spans();
+        let timelines = timelines(input);
+        let action = self.choice.ui(ui, input, &timelines);
+        let run = self.choice.run(&timelines);
+        if run.is_none() {
+            self.controls_ui(ui);
+        }
+        let spans = run.map_or_else(|| self.spans(), spans_of);
+        let is_model = run.is_none();
         self.event.ui(ui, spans.len(), "event");
         let words = self.describe(input);
-        self.picture_ui(ui, &spans, &words);
+        self.picture_ui(ui, &spans, is_model, &words);
         plot_kit::legend(ui, |ui| {
             let tokens = theme::tokens(ui);
             for engine in Engine::ALL {
-                plot_kit::legend_entry(
-                    ui,
-                    Swatch::Hatched,
-                    engine.color(tokens),
-                    &format!("{}, modelled", engine.title()),
-                );
+                let (swatch, how) = if is_model { (Swatch::Hatched, ", modelled") } else { (Swatch::Bar, "") };
+                plot_kit::legend_entry(ui, swatch, engine.color(tokens), &format!("{}{how}", engine.title()));
             }
         });
         kit::caption_ui(ui, &words);
-        None
+        action
     }
 
-    fn describe(&self, _: &VizInput<'_>) -> String {
+    fn describe(&self, input: &VizInput<'_>) -> String {
+        let timelines = timelines(input);
+        if let Some(run) = self.choice.run(&timelines) {
+            return run_words(run, self.event.at);
+        }
         let spans = self.spans();
         let at = self.event.at.min(spans.len().saturating_sub(1));
         let Some(span) = spans.get(at) else { return "There is nothing to run.".to_owned() };
@@ -308,6 +361,33 @@ mod tests {
         assert!((total(Plan::Once) - (320.0 + 450.0 + 160.0)).abs() < 1e-6);
         // Overlapped, the longest engine sets the pace; the last piece still goes through the other two.
         assert!((total(Plan::Overlapped) - (3.0 * 320.0 + 37.5 + 40.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_run_of_this_machine_is_shown_before_any_model() {
+        use crate::state::{RungKey, RungRun};
+        let span = |engine, start_us, end_us| rungs::Span { engine, iteration: 0, start_us, end_us };
+        let figure = rungs::Figure {
+            name: "n = 1024".into(),
+            rung: "cuBLAS, copies each time".into(),
+            device: "a GPU".into(),
+            median_ms: Some(0.4),
+            gflops: Some(5000.0),
+            spans: vec![
+                span(rungs::Engine::CopyIn, 0.0, 200.0),
+                span(rungs::Engine::Compute, 200.0, 300.0),
+                span(rungs::Engine::CopyOut, 300.0, 400.0),
+            ],
+            ok: true,
+            ..rungs::Figure::default()
+        };
+        let run = RungRun { figures: vec![figure], ..RungRun::default() };
+        let measured = [(RungKey::of_program("library-matmul"), run)].into();
+        let input = VizInput { measured: Some(&measured), ..VizInput::default() };
+        let words = Transfer::default().describe(&input);
+        assert!(words.contains("measured on a GPU") && words.contains("the product 25 %"), "{words}");
+        let model = Transfer { choice: Choice { chosen: Some(source::Shown::Model) }, ..Transfer::default() };
+        assert!(model.describe(&input).contains("Modelled"), "{}", model.describe(&input));
     }
 
     #[test]

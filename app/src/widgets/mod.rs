@@ -3,10 +3,10 @@
 pub mod code_editor;
 pub mod formula;
 pub mod highlight;
-pub mod ladder;
 pub mod lesson_text;
 pub mod plot_kit;
 pub mod quiz;
+pub mod rate_bars;
 pub mod roofline;
 pub mod scaling_plot;
 pub mod svg;

@@ -75,6 +75,11 @@ impl QuizState {
         Score { questions: quiz.questions.len(), answered, right }
     }
 
+    /// The questions that were answered, each with whether the first answer was right.
+    pub fn firsts<'q>(&self, quiz: &'q Quiz) -> Vec<(&'q Question, bool)> {
+        quiz.questions.iter().filter_map(|q| Some((q, self.questions.get(&q.id)?.first_correct?))).collect()
+    }
+
     /// Marks a prediction when its run has ended: the measured value in the quantity's unit, or why there is none.
     pub fn measured(&mut self, quiz: &Quiz, question: &str, value: Result<f64, String>) -> Option<QuizAction> {
         let state = self.questions.get_mut(question)?;

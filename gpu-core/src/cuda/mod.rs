@@ -2,6 +2,7 @@
 //! that there is none.
 
 mod driver;
+mod host_memory;
 mod memory;
 mod module;
 mod stream;
@@ -9,6 +10,7 @@ pub(crate) mod tensor_map;
 
 pub(crate) use driver::is_abandoned;
 pub use driver::sticky_cause;
+pub(crate) use host_memory::HostMemory;
 pub(crate) use memory::{DeviceMemory, GuardedBuffer};
 pub(crate) use module::{Function, Module};
 pub(crate) use stream::{Event, Graph, Stream};

@@ -160,7 +160,9 @@ pub fn usage_hints(counters: &Counters) -> Vec<&'static str> {
     let wasteful = [counters.global_load, counters.global_store]
         .into_iter()
         .any(|traffic| traffic.requests >= LEAST_REQUESTS && traffic.sectors * SECTOR_BYTES > 2 * traffic.bytes.max(1));
-    if wasteful {
+    // One thread at a time has no neighbours to share a sector with.
+    let alone = counters.thread_instructions <= counters.warp_instructions;
+    if wasteful && !alone {
         keys.push("uncoalesced");
     }
     let conflicts = [counters.shared_load, counters.shared_store]
@@ -201,10 +203,17 @@ mod tests {
     #[test]
     fn usage_hints_need_a_clear_case() {
         let traffic = |requests, sectors, bytes| Traffic { requests, sectors, bytes };
-        let mut counters = Counters { global_load: traffic(1000, 4000, 128_000), ..Counters::default() };
+        let mut counters = Counters {
+            global_load: traffic(1000, 4000, 128_000),
+            warp_instructions: 10_000,
+            thread_instructions: 320_000,
+            ..Counters::default()
+        };
         assert!(usage_hints(&counters).is_empty(), "32 lanes of 4 bytes in 4 sectors");
         counters.global_load = traffic(1000, 32_000, 128_000);
         assert_eq!(usage_hints(&counters), ["uncoalesced"]);
+        let alone = Counters { thread_instructions: 10_000, ..counters };
+        assert!(usage_hints(&alone).is_empty(), "one thread");
         counters.global_load = traffic(10, 320, 1280);
         assert!(usage_hints(&counters).is_empty(), "too little to judge");
     }

@@ -2,6 +2,7 @@
 //! fastest here is kept. Nothing needs it; without it a benchmark has one row fewer.
 
 mod product;
+pub mod transfers;
 
 pub(crate) use product::Prepared;
 pub use product::Product;

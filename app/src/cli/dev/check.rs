@@ -4,9 +4,9 @@
 use super::course_folder;
 use crate::cli::engine::{self, Answer, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
-use crate::viz;
+use crate::{measure, viz};
 use curriculum::check as sound;
-use curriculum::{Course, Day, Exercise, Files, Status};
+use curriculum::{Block, Course, Day, Exercise, Files, Status};
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Job, Outcome, Source};
 use gpu_core::spec::Spec;
@@ -49,6 +49,17 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let mut kernels = 0;
     for day in &days {
         problems.extend(sound::day(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
+        for section in &day.lesson.sections {
+            for block in &section.blocks {
+                if let Block::Measure { name } = block
+                    && measure::find(name).is_none()
+                {
+                    let known: Vec<&str> = measure::PROGRAMS.iter().map(|program| program.name).collect();
+                    let path = format!("curriculum/{}/lesson.md", day.address);
+                    problems.push(format!("{path}: there is no program `{name}`; there are: {}", known.join(", ")));
+                }
+            }
+        }
         for exercise in &day.exercises {
             kernels += judge(&lab, exercise, &mut problems)?;
         }

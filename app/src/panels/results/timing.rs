@@ -5,7 +5,7 @@ use crate::panels::{Screen, parts};
 use crate::rungs::Figure;
 use crate::state::{Desk, RungKey, Slot};
 use crate::theme::{self, space};
-use crate::widgets::ladder::{self, Step};
+use crate::widgets::rate_bars::{self, RateBar};
 use crate::widgets::scaling_plot;
 use crate::widgets::svg::Recording;
 use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun, TimingAction};
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
             }
-            ladder_ui(ui, screen, desk);
+            rates_ui(ui, screen, desk);
             let runs = timed_runs(desk);
             let others = rung_times(screen, desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
@@ -85,31 +85,35 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 
 /// What this machine's CPU, its libraries and the day's rungs reached at the same work, beside what was recorded on a
 /// GPU; nothing where nothing is there.
-fn ladder_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
+fn rates_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
     let Some(day) = screen.state.course.day_by_id(&desk.day) else { return };
     let blocks = day.lesson.sections.iter().flat_map(|section| &section.blocks);
-    let programs: Vec<&str> = blocks
+    let mut programs: Vec<&str> = blocks
         .filter_map(|block| match block {
             Block::Measure { name } if name != "loop-orders" => Some(name.as_str()),
             _ => None,
         })
         .collect();
+    // What is measured of a GPU is held against this machine's CPU.
+    if !programs.is_empty() && !programs.contains(&"cpu-matmul") {
+        programs.insert(0, "cpu-matmul");
+    }
     let keys = programs.iter().map(|name| RungKey::of_program(name));
     let rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
     let keys = keys.chain(rungs.map(|rung| RungKey { day: day.id.clone(), file: rung.file.clone() }));
     let runs: Vec<_> = keys.filter_map(|key| screen.state.rungs.get(&key)).collect();
-    let mut found: Vec<(&str, Step)> = Vec::new();
+    let mut found: Vec<(&str, RateBar)> = Vec::new();
     let add = |figure: &Figure, recorded: Option<String>| {
         let gflops = figure.gflops.filter(|_| figure.ok)?;
-        Some(Step { name: figure.rung.clone(), device: figure.device.clone(), gflops, recorded })
+        Some(RateBar { name: figure.rung.clone(), device: figure.device.clone(), gflops, recorded })
     };
     for figure in runs.iter().flat_map(|run| &run.figures) {
-        found.extend(add(figure, None).map(|step| (figure.name.as_str(), step)));
+        found.extend(add(figure, None).map(|bar| (figure.name.as_str(), bar)));
     }
     let recordings: Vec<_> = programs.iter().filter_map(|name| crate::measure::recording(name)).collect();
     for recording in &recordings {
         for figure in &recording.figures {
-            found.extend(add(figure, Some(recording.words())).map(|step| (figure.name.as_str(), step)));
+            found.extend(add(figure, Some(recording.words())).map(|bar| (figure.name.as_str(), bar)));
         }
     }
     if found.is_empty() {
@@ -124,8 +128,8 @@ fn ladder_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
     }
     sizes.sort_by_key(|size| (std::cmp::Reverse(size.len()), std::cmp::Reverse(*size)));
     for size in sizes {
-        let steps: Vec<Step> = found.iter().filter(|(of, _)| *of == size).map(|(_, step)| step.clone()).collect();
-        ladder::show(ui, &format!("The same product, {size}"), &steps);
+        let bars: Vec<RateBar> = found.iter().filter(|(of, _)| *of == size).map(|(_, bar)| bar.clone()).collect();
+        rate_bars::show(ui, &format!("The same product, {size}"), &bars);
     }
     ui.separator();
 }

@@ -9,7 +9,7 @@ use egui::{Align2, FontId, Rect, RichText, Sense, Ui, pos2, vec2};
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct RateBar {
     /// `CPU, loops i-j-k`
     pub name: String,
     pub device: String,
@@ -22,12 +22,12 @@ const ROW: f32 = 22.0;
 const BAR: f32 = 12.0;
 
 /// Draws the bars in the order given.
-pub fn show(ui: &mut Ui, title: &str, steps: &[Step]) {
+pub fn show(ui: &mut Ui, title: &str, bars: &[RateBar]) {
     let tokens = theme::tokens(ui);
-    let words = describe(title, steps);
+    let words = describe(title, bars);
     ui.label(RichText::new(title).strong());
     let width = ui.available_width();
-    let size = vec2(width, ROW * steps.len() as f32 + space::S);
+    let size = vec2(width, ROW * bars.len() as f32 + space::S);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Figure, true, &words));
     let painter = ui.painter_at(rect);
@@ -35,56 +35,56 @@ pub fn show(ui: &mut Ui, title: &str, steps: &[Step]) {
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         texts.map(|text| painter.layout_no_wrap(text, font.clone(), tokens.text).size().x).fold(0.0, f32::max)
     };
-    let names = widest(&mut steps.iter().map(|step| step.name.clone())).min(width * 0.45);
-    let values = widest(&mut steps.iter().map(value));
+    let names = widest(&mut bars.iter().map(|bar| bar.name.clone())).min(width * 0.45);
+    let values = widest(&mut bars.iter().map(value));
     let left = rect.left() + names + space::M;
     let room = (rect.right() - values - space::M - left).max(30.0);
-    let scale = Scale::of(steps);
+    let scale = Scale::of(bars);
     let mut hovered = None;
-    for (index, step) in steps.iter().enumerate() {
+    for (index, bar) in bars.iter().enumerate() {
         let middle = rect.top() + ROW * (index as f32 + 0.5);
-        painter.text(pos2(left - space::M, middle), Align2::RIGHT_CENTER, &step.name, font.clone(), tokens.text_muted);
-        let length = (room * scale.share(step.gflops)).max(2.0);
-        let bar = Rect::from_min_size(pos2(left, middle - BAR / 2.0), vec2(length, BAR));
-        match &step.recorded {
+        painter.text(pos2(left - space::M, middle), Align2::RIGHT_CENTER, &bar.name, font.clone(), tokens.text_muted);
+        let length = (room * scale.share(bar.gflops)).max(2.0);
+        let area = Rect::from_min_size(pos2(left, middle - BAR / 2.0), vec2(length, BAR));
+        match &bar.recorded {
             None => {
-                painter.rect_filled(bar, 2.0, tokens.measured);
+                painter.rect_filled(area, 2.0, tokens.measured);
             }
-            Some(_) => plot_kit::hatch(&painter, bar, tokens.text_muted),
+            Some(_) => plot_kit::hatch(&painter, area, tokens.text_muted),
         }
-        painter.text(pos2(bar.right() + space::S, middle), Align2::LEFT_CENTER, value(step), font.clone(), tokens.text);
+        painter.text(pos2(area.right() + space::S, middle), Align2::LEFT_CENTER, value(bar), font.clone(), tokens.text);
         let row = Rect::from_x_y_ranges(rect.x_range(), middle - ROW / 2.0..=middle + ROW / 2.0);
         if response.hover_pos().is_some_and(|at| row.contains(at)) {
-            hovered = Some(step);
+            hovered = Some(bar);
         }
     }
-    if let Some(step) = hovered {
-        response.on_hover_text_at_pointer(step_words(step));
+    if let Some(bar) = hovered {
+        response.on_hover_text_at_pointer(bar_words(bar));
     }
-    let recorded = steps.iter().find_map(|step| step.recorded.as_ref());
+    let recorded = bars.iter().find_map(|bar| bar.recorded.as_ref());
     plot_kit::legend(ui, |ui| {
-        if steps.iter().any(|step| step.recorded.is_none()) {
+        if bars.iter().any(|bar| bar.recorded.is_none()) {
             plot_kit::legend_entry(ui, Swatch::Solid, tokens.measured, "measured on this machine");
         }
         if let Some(recorded) = recorded {
             plot_kit::legend_entry(ui, Swatch::Hatched, tokens.text_muted, recorded);
         }
-        plot_kit::legend_entry(ui, Swatch::Hollow, tokens.text_faint, "logarithmic: each equal step multiplies");
+        plot_kit::legend_entry(ui, Swatch::Hollow, tokens.text_faint, "logarithmic: each equal bar multiplies");
     });
 }
 
-fn value(step: &Step) -> String {
-    plot_kit::si(step.gflops * 1e9, "FLOP/s")
+fn value(bar: &RateBar) -> String {
+    plot_kit::si(bar.gflops * 1e9, "FLOP/s")
 }
 
-fn step_words(step: &Step) -> String {
-    let how = step.recorded.clone().unwrap_or_else(|| "measured here".to_owned());
-    format!("{}: {} on {}, {how}", step.name, value(step), step.device)
+fn bar_words(bar: &RateBar) -> String {
+    let how = bar.recorded.clone().unwrap_or_else(|| "measured here".to_owned());
+    format!("{}: {} on {}, {how}", bar.name, value(bar), bar.device)
 }
 
 /// The same in words.
-pub fn describe(title: &str, steps: &[Step]) -> String {
-    let list: Vec<String> = steps.iter().map(step_words).collect();
+pub fn describe(title: &str, bars: &[RateBar]) -> String {
+    let list: Vec<String> = bars.iter().map(bar_words).collect();
     format!("{title}. {}", list.join("; "))
 }
 
@@ -95,8 +95,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(steps: &[Step]) -> Self {
-        let rates = || steps.iter().map(|step| step.gflops.max(1e-9).log10()).filter(|rate| rate.is_finite());
+    fn of(bars: &[RateBar]) -> Self {
+        let rates = || bars.iter().map(|bar| bar.gflops.max(1e-9).log10()).filter(|rate| rate.is_finite());
         let low = rates().fold(f64::INFINITY, f64::min) - 0.3;
         let high = rates().fold(f64::NEG_INFINITY, f64::max);
         Self { low, high: high.max(low + 0.3) }
@@ -111,23 +111,23 @@ impl Scale {
 mod tests {
     use super::*;
 
-    fn step(name: &str, gflops: f64, recorded: Option<&str>) -> Step {
-        Step { name: name.into(), device: "d".into(), gflops, recorded: recorded.map(str::to_owned) }
+    fn bar(name: &str, gflops: f64, recorded: Option<&str>) -> RateBar {
+        RateBar { name: name.into(), device: "d".into(), gflops, recorded: recorded.map(str::to_owned) }
     }
 
     #[test]
     fn equal_factors_are_equal_lengths() {
-        let steps = [step("a", 1.0, None), step("b", 10.0, None), step("c", 100.0, None)];
-        let scale = Scale::of(&steps);
-        let shares: Vec<f32> = steps.iter().map(|step| scale.share(step.gflops)).collect();
+        let bars = [bar("a", 1.0, None), bar("b", 10.0, None), bar("c", 100.0, None)];
+        let scale = Scale::of(&bars);
+        let shares: Vec<f32> = bars.iter().map(|bar| scale.share(bar.gflops)).collect();
         assert!((shares[1] - shares[0] - (shares[2] - shares[1])).abs() < 1e-6);
         assert!(shares[0] > 0.0 && (shares[2] - 1.0).abs() < 1e-6);
-        assert!(Scale::of(&steps[..1]).share(1.0) > 0.5, "a bar alone is a whole one");
+        assert!(Scale::of(&bars[..1]).share(1.0) > 0.5, "a bar alone is a whole one");
     }
 
     #[test]
     fn words_say_what_was_measured_and_what_recorded() {
-        let words = describe("T", &[step("a", 2.0, None), step("b", 3e4, Some("recorded on one X"))]);
+        let words = describe("T", &[bar("a", 2.0, None), bar("b", 3e4, Some("recorded on one X"))]);
         assert_eq!(words, "T. a: 2 GFLOP/s on d, measured here; b: 30 TFLOP/s on d, recorded on one X");
     }
 }

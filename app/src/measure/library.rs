@@ -1,0 +1,59 @@
+//! The same product through cuBLAS on the first GPU, with the data on the device and with copies in every iteration.
+
+use super::{Program, Request, size_name};
+use crate::rungs::{Engine, Figure, Span};
+use gpu_core::compile::locate;
+use gpu_core::library::transfers::{self, Transfers, Way};
+
+pub(super) static MATMUL: Program = Program {
+    name: "library-matmul",
+    title: "Matrix product in cuBLAS on this GPU",
+    what: "n = 1024 and 4096, with the data on the GPU and with copies in every iteration: some seconds, with a GPU.",
+    sizes: &[1024, 4096],
+    run,
+};
+
+fn run(request: &Request<'_>, each: &mut dyn FnMut(Figure)) -> Result<(), String> {
+    let (gpu, device) = transfers::open_gpu().map_err(|error| error.to_string())?;
+    let compiler = locate::locate(None, request.data_dir).ok().map(|found| found.nvrtc);
+    let file = locate::cublas_lt(compiler.as_deref(), request.data_dir).ok_or_else(|| {
+        format!(
+            "cuBLASLt was not found; install it with `pip install nvidia-cublas`, or set {} to its file",
+            locate::CUBLAS_VARIABLE
+        )
+    })?;
+    for n in request.sizes {
+        let mut found = |transfers: Transfers| each(figure(&device, &transfers));
+        transfers::measure(&gpu, &file, *n, request.stop, &mut found).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn figure(device: &str, transfers: &Transfers) -> Figure {
+    let rung = match transfers.way {
+        Way::Stays => "cuBLAS, data stays",
+        Way::EachTimePinned => "cuBLAS, copies each time, pinned",
+        Way::EachTime => "cuBLAS, copies each time",
+    };
+    let engine = |engine| match engine {
+        transfers::Engine::CopyIn => Engine::CopyIn,
+        transfers::Engine::Compute => Engine::Compute,
+        transfers::Engine::CopyOut => Engine::CopyOut,
+    };
+    let spans = transfers.pieces.iter().map(|piece| Span {
+        engine: engine(piece.engine),
+        iteration: piece.iteration,
+        start_us: piece.start_ns / 1e3,
+        end_us: piece.end_ns / 1e3,
+    });
+    Figure {
+        name: size_name(transfers.n),
+        rung: rung.to_owned(),
+        device: format!("{device}, {}", transfers.library),
+        median_ms: Some(transfers.median_ns / 1e6),
+        gflops: Some(2.0 * (transfers.n as f64).powi(3) / transfers.median_ns),
+        spans: spans.collect(),
+        ok: transfers.ok,
+        ..Figure::default()
+    }
+}
