@@ -1,6 +1,6 @@
 // Believes that the library counts by rows.
-// rejected for: wrong_output
-// leads to: first matrix must be b
+// rejected for: out_of_bounds
+// leads to: counts by rows
 #include "lab.cuh"
 
 // What every BLAS has under this name, for one thread and with the same order of arguments: c = a * b for matrices that

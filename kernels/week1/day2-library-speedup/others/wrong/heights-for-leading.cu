@@ -1,6 +1,6 @@
 // Takes the number of rows of each matrix for its leading dimension, as for matrices that lie by columns.
 // rejected for: wrong_output
-// leads to: leading dimension
+// leads to: first matrix must be b
 #include "lab.cuh"
 
 // What every BLAS has under this name, for one thread and with the same order of arguments: c = a * b for matrices that

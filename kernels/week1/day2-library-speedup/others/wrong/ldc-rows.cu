@@ -1,6 +1,6 @@
 // Gives c the height of our matrix as leading dimension.
-// rejected for: never_written
-// leads to: ldc = columns
+// rejected for: out_of_bounds
+// leads to: `columns` for b and c
 #include "lab.cuh"
 
 // What every BLAS has under this name, for one thread and with the same order of arguments: c = a * b for matrices that

@@ -1,5 +1,5 @@
 // Exchanges the matrices and not the sizes.
-// rejected for: wrong_output
+// rejected for: out_of_bounds
 // leads to: m = columns, n = rows
 #include "lab.cuh"
 
