@@ -57,7 +57,7 @@ fn try_init() -> Result<(), RunError> {
     })
 }
 
-fn version() -> Result<i32, RunError> {
+pub(super) fn version() -> Result<i32, RunError> {
     let mut version = 0;
     // SAFETY: the library is present and the pointer is valid for one integer; this call needs no cuInit.
     unsafe { sys::cuDriverGetVersion(&mut version) }

@@ -1,8 +1,8 @@
 //! Loaded modules and launches by a packed argument block.
 
-use super::driver::{failed, is_abandoned};
+use super::driver::{failed, is_abandoned, version};
 use crate::device::RunError;
-use crate::spec::Geometry;
+use crate::spec::{Geometry, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::ffi::{CString, c_void};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
 /// Blocks a cluster that every chip with clusters allows.
 const PORTABLE_CLUSTER: u32 = 8;
+
+/// The driver API that has `cuFuncGetParamInfo`.
+const PARAM_INFO_DRIVER: i32 = 12_040;
 
 /// Room for the messages of the driver's assembler.
 const JIT_LOG_BYTES: usize = 64 << 10;
@@ -141,6 +144,13 @@ impl Function<'_> {
             (&raw mut size).cast::<c_void>(),
             sys::CU_LAUNCH_PARAM_END_AS_INT as usize as *mut c_void,
         ];
+        // ptxas aligns a parameter's place in the constant bank, which does not start at a multiple of 64: where a tensor
+        // map lies in the argument block only the driver can tell, so it is given each parameter by itself.
+        let mut pointers = if params.len() >= TENSOR_MAP_BYTES { self.each_parameter(params)? } else { Vec::new() };
+        let (listed, packed) = match pointers.is_empty() {
+            true => (std::ptr::null_mut(), extra.as_mut_ptr()),
+            false => (pointers.as_mut_ptr(), std::ptr::null_mut()),
+        };
         let [x, y, z] = geometry.cluster;
         // SAFETY: all-zero bytes are a valid value of this plain C structure and its union.
         let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
@@ -160,7 +170,7 @@ impl Function<'_> {
         };
         // SAFETY: configuration, attribute and argument block live through the call, which copies them; the
         // argument block's layout was checked against the kernel's parameters; the function is loaded.
-        let status = unsafe { sys::cuLaunchKernelEx(&config, self.handle, std::ptr::null_mut(), extra.as_mut_ptr()) };
+        let status = unsafe { sys::cuLaunchKernelEx(&config, self.handle, listed, packed) };
         status.result().map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => RunError::BadRequest(format!(
                 "a block of {} threads needs more registers or shared memory than the GPU has for one block; \
@@ -175,5 +185,30 @@ impl Function<'_> {
             }
             _ => failed("launching the kernel", error),
         })
+    }
+
+    /// Pointers to the parameters in a block where each is aligned to its size, but to 64 bytes at most.
+    fn each_parameter(&self, params: &[u8]) -> Result<Vec<*mut c_void>, RunError> {
+        if version()? < PARAM_INFO_DRIVER {
+            return Err(RunError::Environment(
+                "tensor maps need a driver of CUDA 12.4 or newer; update the driver, or use the emulator".to_owned(),
+            ));
+        }
+        let (mut pointers, mut at) = (Vec::new(), 0usize);
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: the function is loaded; both places hold one number.
+            let status =
+                unsafe { sys::cuFuncGetParamInfo(self.handle, pointers.len(), &raw mut offset, &raw mut size) };
+            if status != sys::CUresult::CUDA_SUCCESS || size == 0 {
+                return Ok(pointers);
+            }
+            at = at.next_multiple_of(size.min(TENSOR_MAP_ALIGN));
+            let Some(bytes) = params.get(at..at + size) else {
+                return Err(RunError::BadRequest("the kernel takes other parameters than the launch gives".to_owned()));
+            };
+            pointers.push(bytes.as_ptr() as *mut c_void);
+            at += size;
+        }
     }
 }

@@ -22,8 +22,6 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
         let _ = writeln!(masks, "mov.u32 %d{index}, {name};");
     }
     list.push(registers("%laneid, %lanemask_*", &masks, names.len()).cube([3, 2, 2], [5, 4, 3]));
-    // The manual lets a warp move; in a block that is not preempted it does not.
-    list.push(registers("%warpid", "mov.u32 %d0, %warpid;", 1).shape(4, 160));
     list.push(registers("%dynamic_smem_size", "mov.u32 %d0, %dynamic_smem_size;", 1).shape(2, 64).shared(768));
     list.push(registers("%total_smem_size", "mov.u32 %d0, %total_smem_size;", 1).shape(2, 64).shared(768));
     flags(&mut list);
