@@ -1,0 +1,121 @@
+// C = A * B^T on a consumer Blackwell (sm_120, sm_121): NVFP4, a scale for every 16 elements.
+//
+// lockstep: block = 288
+// lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
+// lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
+//
+// Against the rung before: half a byte an element (two e2m1 values, the even one in the low half), and beside each matrix an e4m3 scale
+// for every 16 of K, which the tensor core multiplies in: one instruction does 64 of K. A step covers 256 of K; its
+// scales are 16 bytes a row, read by the lanes that hold them in the product, one step ahead. k is a multiple of 16, as the format
+// has it; `scale` is the product of the two tensors' own scales.
+#include "tma.cuh"
+
+#define STAGES 3
+#define STAGE_BYTES 32768
+constexpr int TILE = 128, WARPS = 8;
+constexpr int ROW = 256; // elements of K in the 128 bytes of a stage's row
+
+// The 16 scales of a row for one step, zeros outside.
+__device__ inline uint4 load_scales(const uint8_t* scales, int row, int x, int rows, int width)
+{
+    uint32_t words[4] = {};
+    if (row < rows) {
+        const uint8_t* from = scales + static_cast<int64_t>(row) * width + x;
+        if (width % 16 == 0) return x < width ? *reinterpret_cast<const uint4*>(from) : uint4{0, 0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < 16; ++i) words[i / 4] |= (x + i < width ? from[i] : 0u) << (8 * (i % 4));
+    }
+    return {words[0], words[1], words[2], words[3]};
+}
+
+extern "C" __global__ void __launch_bounds__(288, 1)
+matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map, const uint8_t* a, const uint8_t* b,
+       const uint8_t* a_scales, const uint8_t* b_scales, uint16_t* c, int m, int n, int k, float scale)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    uint32_t base = shared_address(shared), full = base + STAGES * STAGE_BYTES, empty = full + 8 * STAGES;
+    int tiles_m = ceil_div(m, TILE);
+    int row0 = blockIdx.x % tiles_m * TILE, column0 = blockIdx.x / tiles_m * TILE;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div(k, ROW);
+    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the ninth warp copies element by element.
+    bool boxes = k % 32 == 0;
+
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; ++s) {
+            barrier_init(full + 8 * s, boxes ? 1 : 32);
+            barrier_init(empty + 8 * s, WARPS);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+
+    int slot = 0, parity = 0;
+    if (warp == WARPS) {
+        if (boxes && lane) return;
+        for (int step = 0; step < steps; ++step) {
+            uint32_t stage = base + slot * STAGE_BYTES, barrier = full + 8 * slot;
+            barrier_wait(empty + 8 * slot, parity ^ 1);
+            if (boxes) {
+                barrier_expect(barrier, STAGE_BYTES);
+                load_box_here(stage, &a_map, barrier, step * ROW / 2, row0);
+                load_box_here(stage + TILE * 128, &b_map, barrier, step * ROW / 2, column0);
+            } else {
+                copy_rows(stage, a, row0, TILE, step * ROW / 2, m, k / 2, lane, 32);
+                copy_rows(stage + TILE * 128, b, column0, TILE, step * ROW / 2, n, k / 2, lane, 32);
+                barrier_arrive(barrier);
+            }
+            if (++slot == STAGES) slot = 0, parity ^= 1;
+        }
+        return;
+    }
+
+    int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
+    // The row that this lane points ldmatrix at; both are lane % 8 modulo 8, which is the swizzle.
+    uint32_t a_row = (warp_row + lane % 16) * 128, b_row = (TILE + warp_column + lane / 16 * 8 + lane % 8) * 128;
+    // The scales that this lane gives, of this step and of the next: lanes 4g and 4g + 1 those of rows of A, 4g + 2 of columns of B.
+    uint4 now[4], next[4];
+    int part = lane % 4;
+    auto fetch_scales = [&](int step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            int row = part < 2 ? row0 + warp_row + i * 16 + part * 8 + lane / 4 : column0 + warp_column + i * 8 + lane / 4;
+            next[i] = load_scales(part < 2 ? a_scales : b_scales, row, step * 16, part < 2 ? m : part == 2 ? n : 0, k / 16);
+        }
+    };
+    auto quarter_of = [](const uint4& v, int quarter) { return quarter == 0 ? v.x : quarter == 1 ? v.y : quarter == 2 ? v.z : v.w; };
+    fetch_scales(0);
+    float d[4][4][4] = {};
+    for (int step = 0; step < steps; ++step) {
+        uint32_t stage = base + slot * STAGE_BYTES;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) now[i] = next[i];
+        fetch_scales(step + 1);
+        barrier_wait(full + 8 * slot, parity);
+#pragma unroll
+        for (int quarter = 0; quarter < 4; ++quarter) { // 32 of the row's 128 bytes
+            uint32_t fa[4][4], fb[2][4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                load_matrices(fa[i], stage + a_row + i * 16 * 128 + (((quarter * 2 + lane / 16) ^ (lane % 8)) << 4));
+#pragma unroll
+            for (int j = 0; j < 2; ++j)
+                load_matrices(fb[j], stage + b_row + j * 16 * 128 + (((quarter * 2 + lane / 8 % 2) ^ (lane % 8)) << 4));
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+#pragma unroll
+                for (int j = 0; j < 4; ++j)
+                    mma_nvfp4(d[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1], quarter_of(now[i], quarter), quarter_of(now[j], quarter));
+        }
+        __syncwarp();
+        if (lane == 0) barrier_arrive(empty + 8 * slot);
+        if (++slot == STAGES) slot = 0, parity ^= 1;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            int row = row0 + warp_row + i * 16 + lane / 4, x = column0 + warp_column + j * 8 + lane % 4 * 2;
+            store_pair(c, row, x, m, n, scale * d[i][j][0], scale * d[i][j][1]);
+            store_pair(c, row + 8, x, m, n, scale * d[i][j][2], scale * d[i][j][3]);
+        }
+}
