@@ -50,11 +50,11 @@ __device__ inline void store_boxes(const float (&d)[COUNT], uint32_t staging, co
 struct Place { int row, column; };
 
 // Where the cluster's tile number `tile` lies: down the columns of a band of GROUP rows of tiles, band after band.
-__device__ inline Place place_of(int tile, int tiles_m, int tiles_n)
+__device__ inline Place place_of(uint32_t tile, uint32_t tiles_m, uint32_t tiles_n)
 {
-    int band = tile / (GROUP * tiles_n), inside = tile % (GROUP * tiles_n);
-    int height = least(GROUP, tiles_m - band * GROUP);
-    return {(band * GROUP + inside % height) * TILE_M * CLUSTER, inside / height * TILE_N};
+    uint32_t band = tile / (GROUP * tiles_n), inside = tile % (GROUP * tiles_n);
+    uint32_t height = least<uint32_t>(GROUP, tiles_m - band * GROUP);
+    return {static_cast<int>((band * GROUP + inside % height) * TILE_M * CLUSTER), static_cast<int>(inside / height * TILE_N)};
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
@@ -108,6 +108,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
         float d[TILE_N / 2];
         int slot = 0, parity = 0; // the ring goes on from tile to tile
         for (int tile = cluster; tile < tiles; tile += clusters) {
+            Place place = place_of(tile, tiles_m, tiles_n);
+            int row = place.row + rank * TILE_M + (warpgroup - 1) * 64, column = place.column;
             uint32_t used = 0; // `empty` of the step before
 #pragma unroll 1
             for (int step = 0; step < steps; ++step) {
@@ -123,8 +125,6 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
             }
             wgmma_wait<0>();
             if (threadIdx.x % 128 < CLUSTER) barrier_arrive_at(used, threadIdx.x % 128);
-            Place place = place_of(tile, tiles_m, tiles_n);
-            int row = place.row + rank * TILE_M + (warpgroup - 1) * 64, column = place.column;
             if (n % 8 == 0) store_boxes(d, staging + (warpgroup - 1) * STAGING_BYTES, &c_map, row, column, m, n);
             else store_slab(d, c, row, column, m, n);
         }
