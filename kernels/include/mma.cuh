@@ -73,18 +73,22 @@ __device__ inline uint32_t pack_bf16(float low, float high)
     return packed;
 }
 
-// Two neighbouring results (x even) of row-major c, m x n, where they lie inside. One 4-byte store where rows allow it.
-__device__ inline void store_pair(uint16_t* c, int row, int x, int m, int n, float low, float high)
+// Two neighbouring bf16 results (x even) to row-major c, m x n, where they lie inside. One 4-byte store where rows allow it.
+__device__ inline void store_rounded(uint16_t* c, int row, int x, int m, int n, uint32_t pair)
 {
     if (row >= m || x >= n) return;
     uint16_t* to = c + static_cast<int64_t>(row) * n + x;
-    uint32_t packed = pack_bf16(low, high);
     if (n % 2 == 0) {
-        *reinterpret_cast<uint32_t*>(to) = packed;
+        *reinterpret_cast<uint32_t*>(to) = pair;
     } else {
-        to[0] = static_cast<uint16_t>(packed);
-        if (x + 1 < n) to[1] = static_cast<uint16_t>(packed >> 16);
+        to[0] = static_cast<uint16_t>(pair);
+        if (x + 1 < n) to[1] = static_cast<uint16_t>(pair >> 16);
     }
+}
+
+__device__ inline void store_pair(uint16_t* c, int row, int x, int m, int n, float low, float high)
+{
+    store_rounded(c, row, x, m, n, pack_bf16(low, high));
 }
 
 // Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8, and holds of each matrix
