@@ -130,7 +130,7 @@ impl Ceilings {
 }
 
 /// One size's benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BenchPoint {
     /// For example `n = 1048576`.
     pub name: String,
@@ -194,6 +194,8 @@ pub struct BenchReport {
     pub summary: String,
     /// Seconds since the Unix epoch.
     pub when_unix_s: u64,
+    /// What the machine can do at most, as measured in this run or before; None on the emulator.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// What is asked of a benchmark beside the spec.
@@ -232,6 +234,7 @@ pub fn measure(
         milestones: Vec::new(),
         summary: verdict.summary.clone(),
         when_unix_s: unix_seconds(),
+        ceilings: None,
     };
     emit(Event::Verdict(Box::new(verdict)));
     if !report.passed_check {
@@ -247,6 +250,7 @@ pub fn measure(
         }
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
+    report.ceilings = device.as_cuda().and_then(|gpu| gpu.ceilings.clone());
     report.milestones = reached(&spec.milestones, &report.points);
     report.summary = summary(&report.points);
     Ok(report)

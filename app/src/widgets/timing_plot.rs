@@ -134,6 +134,8 @@ pub enum Over {
     #[default]
     Versions,
     Sizes,
+    /// Operations per byte: the roofline.
+    Intensity,
 }
 
 /// What another program needed for one size.

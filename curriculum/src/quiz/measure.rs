@@ -216,6 +216,7 @@ mod tests {
             milestones: Vec::new(),
             summary: String::new(),
             when_unix_s: 0,
+            ceilings: None,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::rungs::Figure;
 use crate::state::{Desk, RungKey, Slot};
 use crate::theme::{self, space};
 use crate::widgets::rate_bars::{self, RateBar};
+use crate::widgets::roofline::{self, RooflinePoint};
 use crate::widgets::scaling_plot;
 use crate::widgets::svg::Recording;
 use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun, TimingAction};
@@ -42,6 +43,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
                     (Over::Sizes, "Sizes", "The newest run over its sizes"),
+                    (Over::Intensity, "Roofline", "The runs under what this machine can do at most"),
                 ];
                 for (value, text, tooltip) in over {
                     ui.selectable_value(&mut plot.over, value, text).on_hover_text(tooltip);
@@ -61,11 +63,21 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     scaling_plot::show(ui, &runs, measure, height);
                     Vec::new()
                 }
+                Over::Intensity => {
+                    let ceilings = desk.bench.value().and_then(|report| report.ceilings.as_ref());
+                    roofline::show(ui, ceilings, &roofline_points(&runs), height);
+                    Vec::new()
+                }
             };
             let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
             if saves {
                 let text = recording.end(ui, area, t.panel);
-                let name = format!("{}-{}.svg", desk.day, if plot.over == Over::Sizes { "sizes" } else { "versions" });
+                let which = match plot.over {
+                    Over::Versions => "versions",
+                    Over::Sizes => "sizes",
+                    Over::Intensity => "roofline",
+                };
+                let name = format!("{}-{which}.svg", desk.day);
                 screen.commands.push(Command::SavePage { name, text });
             }
             for action in actions {
@@ -185,12 +197,39 @@ fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
     runs
 }
 
+/// The largest size of every run, and of the newest run's reference and library beside it.
+fn roofline_points(runs: &[TimedRun]) -> Vec<RooflinePoint> {
+    let last = runs.iter().map(|run| run.number).max();
+    let mut points = Vec::new();
+    for number in runs.iter().map(|run| run.number).collect::<std::collections::BTreeSet<_>>() {
+        let of_run = runs.iter().filter(|run| run.number == number && run.point.rejected.is_none());
+        let Some(run) = of_run.max_by(|a, b| a.point.bytes.total_cmp(&b.point.bytes)) else { continue };
+        let newest = Some(number) == last;
+        let point = |name: String, median_ns| RooflinePoint {
+            name,
+            flops: run.point.flops,
+            bytes: run.point.bytes,
+            median_ns,
+            newest: false,
+        };
+        if newest {
+            let reference = run.point.reference.map(|stats| point("reference".to_owned(), Some(stats.median_ns)));
+            let library = run.point.library.as_ref();
+            points.extend(reference);
+            points.extend(library.map(|library| point(library.name.clone(), Some(library.stats.median_ns))));
+        }
+        let own = point(format!("run {number}"), run.point.stats.map(|stats| stats.median_ns));
+        points.push(RooflinePoint { newest, ..own });
+    }
+    points
+}
+
 fn report_ui(ui: &mut Ui, report: &BenchReport) {
     let t = theme::tokens(ui);
     ui.label(RichText::new(&report.summary).strong());
     ui.label(RichText::new(&report.device).small().color(t.text_muted));
-    Grid::new("bench").num_columns(5).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
-        for name in ["Size", "Time", "Share of the ceiling", "Against the reference", ""] {
+    Grid::new("bench").num_columns(6).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
+        for name in ["Size", "Time", "Share of the ceiling", "Against the reference", "Of the library", ""] {
             parts::caption(ui, name);
         }
         ui.end_row();
@@ -254,8 +293,46 @@ fn point_ui(ui: &mut Ui, point: &BenchPoint) {
         Some(Compared::Inconclusive) => ui.label(RichText::new("≈ no clear difference").color(t.text_muted)),
         None => ui.label("–"),
     };
+    match (&point.library, point.of_library()) {
+        (Some(library), Some(ratio)) => ui.monospace(format!("{ratio:.2}x")).on_hover_text(format!(
+            "{}: {}, interleaved with yours in the same buffers",
+            library.name,
+            parts::time(library.stats.median_ns)
+        )),
+        _ => ui.label("–"),
+    };
     match &point.rejected {
         Some(why) => ui.label(RichText::new(format!("✖ not a result: {why}")).color(t.fail)),
         None => ui.label(RichText::new(point.caveats.join("; ")).small().color(t.warn)),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_core::bench::{LibraryTime, Stats};
+
+    fn run(number: u32, bytes: f64, median_ns: Option<f64>) -> TimedRun {
+        let stats = median_ns.map(|median_ns| Stats { samples: 9, median_ns, ..Stats::default() });
+        let point = BenchPoint { stats, bytes, flops: 2.0 * bytes, ..BenchPoint::default() };
+        TimedRun { number, device: "GPU".to_owned(), when_unix_s: 0, point }
+    }
+
+    #[test]
+    fn the_roofline_holds_every_run_at_its_largest_size_and_the_newest_ones_rivals() {
+        let mut newest = run(2, 4e6, Some(2e3));
+        newest.point.library =
+            Some(LibraryTime { name: "cuBLASLt".to_owned(), stats: Stats { median_ns: 1e3, ..Stats::default() } });
+        let points = roofline_points(&[run(1, 1e6, Some(9e3)), run(1, 4e6, Some(8e3)), newest, run(3, 1e3, None)]);
+        let names: Vec<(&str, f64, bool)> = points.iter().map(|p| (p.name.as_str(), p.bytes, p.newest)).collect();
+        assert_eq!(names, [("run 1", 4e6, false), ("run 2", 4e6, false), ("run 3", 1e3, true)]);
+        let points = roofline_points(&[run(1, 1e6, Some(9e3)), {
+            let mut newest = run(2, 4e6, Some(2e3));
+            newest.point.library =
+                Some(LibraryTime { name: "cuBLASLt".to_owned(), stats: Stats { median_ns: 1e3, ..Stats::default() } });
+            newest
+        }]);
+        let names: Vec<&str> = points.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["run 1", "cuBLASLt", "run 2"]);
+    }
 }
