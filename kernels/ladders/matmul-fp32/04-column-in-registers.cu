@@ -9,7 +9,7 @@
 // lockstep: grid = ceil_div(n, BN), ceil_div(m, BM)
 #define BM 64
 #define BN 64
-#define BK 8
+#define BK 32
 #define ROWS 8
 #define THREADS (BM * BN / ROWS)
 

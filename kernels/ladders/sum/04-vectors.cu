@@ -3,14 +3,15 @@
 // Sum, rung 4: few blocks, each thread adds many elements, several loads on their way at once.
 //
 // A thread of rung 3 asked for 4 bytes, waited, and then spent most of its time on the tree. Here it asks for LOADS
-// float4 before it adds the first, in a grid-stride loop, so that a multiprocessor keeps 128 KB on their way (it needs about
-// 30 KB to be busy: 4.8 TB/s x 0.8 us / 132), and the tree comes once for thousands of elements. Every load has a sum of
-// its own: four additions in a row would each wait 4 clocks for the one before. y must hold 0 before the launch.
+// float4 before it adds the first, in a grid-stride loop, so that a multiprocessor (2 blocks of 1024) keeps
+// 64 KB on their way (it needs about 30 KB to be busy: 4.8 TB/s x 0.8 us / 132), and the tree comes once for thousands
+// of elements. Every load has a sum of its own, so that no addition waits for the one before. 264 blocks are two for
+// each of the 132 multiprocessors of an H200: all run at once and end together. y must hold 0 before the launch.
 // lockstep: block = BLOCK
 // lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
-#define BLOCK 512
-#define LOADS 4
-#define MAX_BLOCKS 528
+#define BLOCK 1024
+#define LOADS 2
+#define MAX_BLOCKS 264
 
 __device__ float warp_sum(float value)
 {
@@ -24,15 +25,15 @@ __device__ float warp_sum(float value)
 __device__ float thread_sum(const float* __restrict__ x, int n)
 {
     const float4* quads = reinterpret_cast<const float4*>(x);
-    const long long count = n / 4;
-    const long long step = (long long)gridDim.x * BLOCK * LOADS;
+    const int count = n / 4;
+    const int step = gridDim.x * BLOCK * LOADS;
     float4 sum[LOADS] = {};
-    for (long long first = (long long)blockIdx.x * BLOCK * LOADS + threadIdx.x; first < count; first += step) {
+    int first = blockIdx.x * BLOCK * LOADS + threadIdx.x;
+    for (; first + (LOADS - 1) * BLOCK < count; first += step) {
         float4 v[LOADS];
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
-            const long long i = first + u * BLOCK;
-            v[u] = i < count ? quads[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            v[u] = quads[first + u * BLOCK];
         }
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
@@ -42,13 +43,24 @@ __device__ float thread_sum(const float* __restrict__ x, int n)
             sum[u].w += v[u].w;
         }
     }
+    // The last, incomplete piece: a question for each load costs less here than in every round.
+#pragma unroll
+    for (int u = 0; u < LOADS; u++) {
+        if (first + u * BLOCK < count) {
+            const float4 v = quads[first + u * BLOCK];
+            sum[u].x += v.x;
+            sum[u].y += v.y;
+            sum[u].z += v.z;
+            sum[u].w += v.w;
+        }
+    }
     float total = 0.0f;
 #pragma unroll
     for (int u = 0; u < LOADS; u++) {
         total += (sum[u].x + sum[u].y) + (sum[u].z + sum[u].w);
     }
-    // The last one to three elements, if n is no multiple of 4.
-    const long long tail = 4 * count + threadIdx.x;
+    // And the last one to three elements, if n is no multiple of 4.
+    const int tail = 4 * count + threadIdx.x;
     return blockIdx.x == 0 && tail < n ? total + x[tail] : total;
 }
 

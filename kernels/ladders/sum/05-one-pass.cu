@@ -2,16 +2,16 @@
 
 // Sum, rung 5: one launch, the same bits every time.
 //
-// Atomic additions arrive in any order, and floating-point addition depends on it: rung 4 may give another last digit in
-// each run, and it needs a y that was set to 0. Here a block writes its total to a place of its own and takes a number;
-// who takes the last number knows that all totals are there, and adds them in the order of the blocks. That costs
-// nothing: the atomic addition was there before. The counter is 0 again at the end, ready for the next launch (launches
-// that use it must not overlap).
+// Atomic additions arrive in any order, and floating-point addition depends on it: rung 4 may give another last digit
+// in each run, and it needs a y that was set to 0. Here a block writes its total to a place of its own and takes a
+// number; who takes the last number knows that all totals are there, and adds them in the order of the blocks. That
+// costs nothing: the atomic addition was there before. The counter is 0 again at the end, ready for the next launch
+// (launches that use it must not overlap).
 // lockstep: block = BLOCK
 // lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
-#define BLOCK 512
-#define LOADS 4
-#define MAX_BLOCKS 528
+#define BLOCK 1024
+#define LOADS 2
+#define MAX_BLOCKS 264
 
 __device__ float totals[MAX_BLOCKS];
 __device__ unsigned blocks_done;
@@ -37,15 +37,15 @@ __device__ float warp_sum(float value)
 __device__ float thread_sum(const float* __restrict__ x, int n)
 {
     const float4* quads = reinterpret_cast<const float4*>(x);
-    const long long count = n / 4;
-    const long long step = (long long)gridDim.x * BLOCK * LOADS;
+    const int count = n / 4;
+    const int step = gridDim.x * BLOCK * LOADS;
     float4 sum[LOADS] = {};
-    for (long long first = (long long)blockIdx.x * BLOCK * LOADS + threadIdx.x; first < count; first += step) {
+    int first = blockIdx.x * BLOCK * LOADS + threadIdx.x;
+    for (; first + (LOADS - 1) * BLOCK < count; first += step) {
         float4 v[LOADS];
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
-            const long long i = first + u * BLOCK;
-            v[u] = i < count ? quads[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            v[u] = quads[first + u * BLOCK];
         }
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
@@ -55,13 +55,24 @@ __device__ float thread_sum(const float* __restrict__ x, int n)
             sum[u].w += v[u].w;
         }
     }
+    // The last, incomplete piece: a question for each load costs less here than in every round.
+#pragma unroll
+    for (int u = 0; u < LOADS; u++) {
+        if (first + u * BLOCK < count) {
+            const float4 v = quads[first + u * BLOCK];
+            sum[u].x += v.x;
+            sum[u].y += v.y;
+            sum[u].z += v.z;
+            sum[u].w += v.w;
+        }
+    }
     float total = 0.0f;
 #pragma unroll
     for (int u = 0; u < LOADS; u++) {
         total += (sum[u].x + sum[u].y) + (sum[u].z + sum[u].w);
     }
-    // The last one to three elements, if n is no multiple of 4.
-    const long long tail = 4 * count + threadIdx.x;
+    // And the last one to three elements, if n is no multiple of 4.
+    const int tail = 4 * count + threadIdx.x;
     return blockIdx.x == 0 && tail < n ? total + x[tail] : total;
 }
 

@@ -3,8 +3,8 @@
 // Transpose, rung 4: the same without the padding.
 //
 // Element c of row r lies at place c ^ r of its row. Within a row that is another order of the same 32 banks; down a
-// column the places are c ^ 0, c ^ 1, ... c ^ 31, which are all banks as well. No faster than padding, but the tile keeps
-// rows of 128 bytes, which accesses of 16 bytes and the copy engine need.
+// column the places are c ^ 0, c ^ 1, ... c ^ 31, which are all banks as well. No faster than padding, but the tile
+// keeps rows of 128 bytes, which accesses of 16 bytes and the copy engine need.
 // lockstep: block = TILE, ROWS
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
 #define TILE 32

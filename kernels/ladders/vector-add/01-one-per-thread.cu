@@ -2,8 +2,8 @@
 
 // Vector addition, rung 1: one thread adds one element.
 //
-// Coalesced, and still not at the ceiling: a thread asks for 8 bytes and waits, so that a multiprocessor full of threads
-// (2048) has 16 KB on their way, about half of what memory needs to be busy.
+// Coalesced, and still not at the ceiling: a thread asks for 8 bytes and waits, so that a multiprocessor full of
+// threads (2048) has 16 KB on their way, about half of what memory needs to be busy.
 // lockstep: block = BLOCK
 // lockstep: grid = ceil_div(n, BLOCK)
 #define BLOCK 256
