@@ -1,14 +1,15 @@
 // C = A * B^T on tensor cores, straight from global memory.
 //
-// All rungs: A is m x k, B is n x k, C is m x n, row-major bf16, sums in fp32: C[i][j] = sum over l of A[i][l] * B[j][l].
-// B is stored as a linear layer stores its weights; both operands then have K along their rows, as the tensor cores want it.
+// All rungs: A is m x k, B is n x k, C is m x n, row-major bf16, sums in fp32: C[i][j] = sum over l of A[i][l] *
+// B[j][l]. B is stored as a linear layer stores its weights; both operands then have K along their rows, as the tensor
+// cores want it.
 //
 // lockstep: block = 32, 4
 // lockstep: grid = ceil_div(n, 16), ceil_div(m, 32)
 //
-// What this rung does: one warp makes one 16 x 8 tile of C with mma.sync, four warps a 32 x 16 tile. Every fragment comes
-// from global memory two elements at a time, so each 4096 FMAs of a warp cost 12 loads of 4 bytes a thread, and the
-// tensor cores wait.
+// What this rung does: one warp makes one 16 x 8 tile of C with mma.sync, four warps a 32 x 16 tile. Every fragment
+// comes from global memory two elements at a time, so each 4096 FMAs of a warp cost 12 loads of 4 bytes a thread, and
+// the tensor cores wait.
 #include "mma.cuh"
 
 // Elements x and x + 1 of a row, zero outside. k may be odd, so rows need not start at a multiple of 4 bytes.

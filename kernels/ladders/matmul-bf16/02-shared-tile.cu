@@ -3,14 +3,16 @@
 // lockstep: block = 128
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 //
-// Against the rung before: a block makes a 128 x 128 tile of C, and fetches each 128 x 64 tile of A and B once for all its
-// four warps, 16 bytes a thread. A warp makes 64 x 64 of it, so that an element read from shared memory serves 64 products.
-// What is left: a fragment is 4 bytes a thread from 8 rows of 128 bytes, that is 8 threads on each bank, 8 turns a load.
+// Against the rung before: a block makes a 128 x 128 tile of C, and fetches each 128 x 64 tile of A and B once for all
+// its four warps, 16 bytes a thread. A warp makes 64 x 64 of it, so that an element read from shared memory serves 64
+// products. What is left: a fragment is 4 bytes a thread from 8 rows of 128 bytes, that is 8 threads on each bank, 8
+// turns a load.
 #include "mma.cuh"
 
 constexpr int TILE = 128, DEPTH = 64, WARP = 64; // DEPTH: elements of K at a time, 128 bytes
 
-// A 128 x 64 tile from row `first`, element `x`, zeros outside. Rows stay in order: piece p of row r is at 128 r + 16 p.
+// A 128 x 64 tile from row `first`, element `x`, zeros outside. Rows stay in order: piece p of row r is at 128 r + 16
+// p.
 __device__ inline void load_tile(unsigned char* tile, const uint16_t* matrix, int first, int x, int rows, int k)
 {
     for (int i = threadIdx.x; i < TILE * 8; i += 128) {

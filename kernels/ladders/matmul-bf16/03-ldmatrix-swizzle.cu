@@ -3,9 +3,9 @@
 // lockstep: block = 128
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 //
-// Against the rung before: ldmatrix fetches four 8 x 8 matrices, a whole fragment of A, in one instruction, and the 16-byte
-// pieces of row r are kept in the order p ^ (r % 8), so that the 8 rows of a matrix lie in different banks. No conflicts,
-// and a quarter of the load instructions. What is left: load, wait, compute, wait.
+// Against the rung before: ldmatrix fetches four 8 x 8 matrices, a whole fragment of A, in one instruction, and the
+// 16-byte pieces of row r are kept in the order p ^ (r % 8), so that the 8 rows of a matrix lie in different banks. No
+// conflicts, and a quarter of the load instructions. What is left: load, wait, compute, wait.
 #include "mma.cuh"
 
 constexpr int TILE = 128, DEPTH = 64, WARP = 64;
@@ -41,11 +41,13 @@ extern "C" __global__ void __launch_bounds__(128) matmul(const uint16_t* a, cons
 #pragma unroll
         for (int step = 0; step < DEPTH / 16; ++step) {
             uint32_t fa[4][4], fb[4][4];
-            // Lanes 0-15 point at the 16 rows of the left 8 columns of a 16 x 16 piece of A, lanes 16-31 at those of the right.
+            // Lanes 0-15 point at the 16 rows of the left 8 columns of a 16 x 16 piece of A, lanes 16-31 at those of
+            // the right.
 #pragma unroll
             for (int i = 0; i < 4; ++i)
                 load_matrices(fa[i], a_tile + swizzled(warp_row + i * 16 + lane % 16, step * 2 + lane / 16));
-            // 16 rows of B are two fragments: registers 0 and 1 are the left and right half of rows 0-7, 2 and 3 of rows 8-15.
+            // 16 rows of B are two fragments: registers 0 and 1 are the left and right half of rows 0-7, 2 and 3 of
+            // rows 8-15.
 #pragma unroll
             for (int j = 0; j < 4; ++j)
                 load_matrices(fb[j], b_tile + swizzled(warp_column + j * 16 + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));

@@ -4,10 +4,10 @@
 // lockstep: grid = ceil_div(m, TILE_M) * ceil_div(n, TILE_N)
 // lockstep: dynamic_shared_bytes = STAGES * 128 * (TILE_M + TILE_N)
 //
-// Against the rung before: cp.async brings tiles into a ring of STAGES buffers without passing through registers, so loads for
-// later steps are in flight during this one; the fragments of the next 16 of K are read while those of this are multiplied;
-// and blocks that run together share rows and columns (GROUP), so that L2 serves most loads. This is about as far as
-// mma.sync goes on Hopper: it reaches some two thirds of what wgmma does.
+// Against the rung before: cp.async brings tiles into a ring of STAGES buffers without passing through registers, so
+// loads for later steps are in flight during this one; the fragments of the next 16 of K are read while those of this
+// are multiplied; and blocks that run together share rows and columns (GROUP), so that L2 serves most loads. This is
+// about as far as mma.sync goes on Hopper: it reaches some two thirds of what wgmma does.
 #include "mma.cuh"
 
 #ifndef TILE_M
@@ -39,7 +39,8 @@ constexpr int WARP_M = TILE_M / WARPS_M, WARP_N = TILE_N / WARPS_N;
 constexpr int ROWS_16 = WARP_M / 16, COLUMNS_16 = WARP_N / 16; // 16 x 16 pieces of a warp's tile
 constexpr int STAGE_BYTES = (TILE_M + TILE_N) * 128;
 
-// ROWS x 64 elements from row `first`, element `x`. Rows past the end repeat the last one: their results are not stored.
+// ROWS x 64 elements from row `first`, element `x`. Rows past the end repeat the last one: their results are not
+// stored.
 template <int ROWS>
 __device__ inline void load_tile(uint32_t tile, const uint16_t* matrix, int first, int x, int rows, int k)
 {
@@ -77,7 +78,8 @@ matmul(const uint16_t* a, const uint16_t* b, uint16_t* c, int m, int n, int k)
         }
         copy_commit();
     };
-    // The row that this lane points ldmatrix at, and the piece of it; both rows are lane % 8 modulo 8, which is the swizzle.
+    // The row that this lane points ldmatrix at, and the piece of it; both rows are lane % 8 modulo 8, which is the
+    // swizzle.
     uint32_t a_row = (warp_row + lane % 16) * 128, b_row = (TILE_M + warp_column + lane / 16 * 8 + lane % 8) * 128;
     auto read_fragments = [&](int buffer, uint32_t stage, int sixteenth) {
         uint32_t a_at = stage + a_row + (((sixteenth * 2 + lane / 16) ^ (lane % 8)) << 4);

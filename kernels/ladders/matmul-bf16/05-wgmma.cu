@@ -4,10 +4,11 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 // lockstep: dynamic_shared_bytes = STAGE_BYTES + 8
 //
-// Against the rung before: wgmma takes both operands from shared memory, so no thread loads a fragment, and one instruction of
-// a warpgroup (four warps) multiplies 64 x 128 x 16. One thread asks the copy engine (TMA) for a whole box of 128 rows; it comes
-// swizzled and counted by an mbarrier. Copies and products take turns here, and only the blocks that share a
-// multiprocessor hide that from each other: this rung may well be slower than the one before, which overlaps the two.
+// Against the rung before: wgmma takes both operands from shared memory, so no thread loads a fragment, and one
+// instruction of a warpgroup (four warps) multiplies 64 x 128 x 16. One thread asks the copy engine (TMA) for a whole
+// box of 128 rows; it comes swizzled and counted by an mbarrier. Copies and products take turns here, and only the
+// blocks that share a multiprocessor hide that from each other: this rung may well be slower than the one before, which
+// overlaps the two.
 #include "hopper.cuh"
 
 #define TILE_M 128
@@ -22,7 +23,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     uint32_t a_tile = shared_address(shared), b_tile = a_tile + TILE_M * 128, landed = a_tile + STAGE_BYTES;
     int tiles_m = ceil_div(m, TILE_M);
     int row0 = blockIdx.x % tiles_m * TILE_M, column0 = blockIdx.x / tiles_m * TILE_N;
-    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by element.
+    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by
+    // element.
     bool boxes = k % 8 == 0;
 
     if (threadIdx.x == 0) {

@@ -4,8 +4,8 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 8)
 //
-// Against the rung before: STAGES buffers instead of one. While the tensor cores work on a stage, the next ones are on their way,
-// and one group of products stays in flight, so that the tensor cores have the next work before they finish.
+// Against the rung before: STAGES buffers instead of one. While the tensor cores work on a stage, the next ones are on
+// their way, and one group of products stays in flight, so that the tensor cores have the next work before they finish.
 #include "hopper.cuh"
 
 #define TILE_M 128

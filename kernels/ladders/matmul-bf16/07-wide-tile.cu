@@ -4,9 +4,9 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 256)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 8)
 //
-// Against the rung before: a block makes 128 x 256, each of its two warpgroups 64 x 256. A wgmma of N = 256 reads 64 + 256 rows of
-// shared memory for 64 * 256 sums where two of N = 128 read 2 * (64 + 128), and from L2 comes a quarter less per product.
-// One block fills a multiprocessor: the two warpgroups now hide each other's waits.
+// Against the rung before: a block makes 128 x 256, each of its two warpgroups 64 x 256. A wgmma of N = 256 reads 64 +
+// 256 rows of shared memory for 64 * 256 sums where two of N = 128 read 2 * (64 + 128), and from L2 comes a quarter
+// less per product. One block fills a multiprocessor: the two warpgroups now hide each other's waits.
 #include "hopper.cuh"
 
 #define TILE_M 128
@@ -22,7 +22,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     uint32_t base = shared_address(shared), landed = base + STAGES * STAGE_BYTES;
     int tiles_m = ceil_div(m, TILE_M);
     int row0 = blockIdx.x % tiles_m * TILE_M, column0 = blockIdx.x / tiles_m * TILE_N;
-    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform) registers.
+    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform)
+    // registers.
     int warpgroup = __shfl_sync(FULL_MASK, threadIdx.x / 128, 0);
     int steps = ceil_div(k, 64);
     bool boxes = k % 8 == 0;

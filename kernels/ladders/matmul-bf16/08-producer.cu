@@ -4,9 +4,9 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 256)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// Against the rung before: the copies have a warpgroup of their own, which needs hardly any registers and gives them to the
-// others. Each buffer has two barriers, `full` (bytes have landed) and `empty` (both warpgroups have read them), so nobody waits
-// for the whole block any more, and one warpgroup may run ahead of the other.
+// Against the rung before: the copies have a warpgroup of their own, which needs hardly any registers and gives them to
+// the others. Each buffer has two barriers, `full` (bytes have landed) and `empty` (both warpgroups have read them), so
+// nobody waits for the whole block any more, and one warpgroup may run ahead of the other.
 #include "hopper.cuh"
 
 #define TILE_M 128

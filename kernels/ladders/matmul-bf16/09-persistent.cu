@@ -4,9 +4,9 @@
 // lockstep: grid = min(ceil_div(m, 128) * ceil_div(n, 256), 132)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// Against the rung before: as many blocks as multiprocessors, each of which makes one tile after another. Barriers and maps are set
-// up once, and the copies for the next tile are already under way while the last one's results are stored; of the two
-// warpgroups one may still multiply while the other stores.
+// Against the rung before: as many blocks as multiprocessors, each of which makes one tile after another. Barriers and
+// maps are set up once, and the copies for the next tile are already under way while the last one's results are stored;
+// of the two warpgroups one may still multiply while the other stores.
 #include "hopper.cuh"
 
 #define TILE_M 128

@@ -5,9 +5,9 @@
 // lockstep: cluster = 2
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16) + 2 * STAGING_BYTES
 //
-// Against the rung before: results go to shared memory with stmatrix (swizzled, without bank conflicts), and the copy engine
-// carries them away in whole lines of 128 bytes while the warpgroup begins its next tile. Each warp stores its own 16
-// rows, 64 columns at a time through two buffers, and waits for no other warp.
+// Against the rung before: results go to shared memory with stmatrix (swizzled, without bank conflicts), and the copy
+// engine carries them away in whole lines of 128 bytes while the warpgroup begins its next tile. Each warp stores its
+// own 16 rows, 64 columns at a time through two buffers, and waits for no other warp.
 #include "hopper.cuh"
 
 #define TILE_M 128

@@ -5,9 +5,9 @@
 // lockstep: cluster = 2
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16) + 2 * STAGING_BYTES
 //
-// Against the rung before: the 66 clusters at work make 66 tiles of 256 x 256 at a time. Column by column of C, those read
-// nearly all of A again for a few columns of B; in bands of GROUP tiles they form a square, whose rows and columns of A and B
-// stay in L2 between the blocks that need them.
+// Against the rung before: the 66 clusters at work make 66 tiles of 256 x 256 at a time. Column by column of C, those
+// read nearly all of A again for a few columns of B; in bands of GROUP tiles they form a square, whose rows and columns
+// of A and B stay in L2 between the blocks that need them.
 #include "hopper.cuh"
 
 #define TILE_M 128

@@ -5,10 +5,11 @@
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 16) + CONSUMERS * BUFFERS * 8192
 //
-// Against the rung before: when a tile is done its sums are rounded to bf16 in registers, which takes half of them, and the next tile
-// starts at once; the rounded results go out piece by piece between its first steps. The tensor cores no longer wait for stores,
-// which was a tenth of the time where k is 1024. Behind the last tile there is no other; its pieces go through the stages, which are
-// free by then, and so need not wait for each other. The shape of the tile is chosen by macros, for problems of other sizes.
+// Against the rung before: when a tile is done its sums are rounded to bf16 in registers, which takes half of them, and
+// the next tile starts at once; the rounded results go out piece by piece between its first steps. The tensor cores no
+// longer wait for stores, which was a tenth of the time where k is 1024. Behind the last tile there is no other; its
+// pieces go through the stages, which are free by then, and so need not wait for each other. The shape of the tile is
+// chosen by macros, for problems of other sizes.
 #include "hopper.cuh"
 
 // Multiplying warpgroups, each with 64 rows of the tile.
@@ -63,10 +64,12 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
              full = staging + CONSUMERS * BUFFERS * PIECE_BYTES, empty = full + 8 * STAGES;
     int rank = CLUSTER > 1 ? cluster_rank() : 0, cluster = blockIdx.x / CLUSTER, clusters = gridDim.x / CLUSTER;
     int tiles_m = ceil_div(m, TILE_M * CLUSTER), tiles_n = ceil_div(n, TILE_N), tiles = tiles_m * tiles_n;
-    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform) registers.
+    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform)
+    // registers.
     int warpgroup = __shfl_sync(FULL_MASK, threadIdx.x / 128, 0);
     int steps = ceil_div(k, 64);
-    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by element.
+    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by
+    // element.
     bool boxes = k % 8 == 0;
 
     if (threadIdx.x == 0) {

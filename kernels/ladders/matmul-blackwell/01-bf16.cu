@@ -4,9 +4,9 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// All rungs: A is m x k, B is n x k, C is m x n bf16, row-major. These chips have no wgmma: eight warps each make 64 x 32 of a
-// 128 x 128 tile with mma.sync, from fragments that ldmatrix brings. They do have the copy engine, so a ninth warp fills a ring of
-// stages; with 99 KiB of shared memory for a block, three stages of 32 KiB fit.
+// All rungs: A is m x k, B is n x k, C is m x n bf16, row-major. These chips have no wgmma: eight warps each make 64 x
+// 32 of a 128 x 128 tile with mma.sync, from fragments that ldmatrix brings. They do have the copy engine, so a ninth
+// warp fills a ring of stages; with 99 KiB of shared memory for a block, three stages of 32 KiB fit.
 #include "tma.cuh"
 
 #define STAGES 3

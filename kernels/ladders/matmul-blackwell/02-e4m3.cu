@@ -4,8 +4,8 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// Against the rung before: elements of one byte. A fragment has the same bytes as before, twice the elements, so a step covers 128 of
-// K, and the same loads feed twice the products. `scale` is the product of the scales of A and B.
+// Against the rung before: elements of one byte. A fragment has the same bytes as before, twice the elements, so a step
+// covers 128 of K, and the same loads feed twice the products. `scale` is the product of the scales of A and B.
 #include "tma.cuh"
 
 #define STAGES 3

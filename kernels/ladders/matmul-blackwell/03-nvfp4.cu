@@ -4,10 +4,10 @@
 // lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// Against the rung before: half a byte an element (two e2m1 values, the even one in the low half), and beside each matrix an e4m3 scale
-// for every 16 of K, which the tensor core multiplies in: one instruction does 64 of K. A step covers 256 of K; its
-// scales are 16 bytes a row, read by the lanes that hold them in the product, one step ahead. k is a multiple of 16, as the format
-// has it; `scale` is the product of the two tensors' own scales.
+// Against the rung before: half a byte an element (two e2m1 values, the even one in the low half), and beside each
+// matrix an e4m3 scale for every 16 of K, which the tensor core multiplies in: one instruction does 64 of K. A step
+// covers 256 of K; its scales are 16 bytes a row, read by the lanes that hold them in the product, one step ahead. k is
+// a multiple of 16, as the format has it; `scale` is the product of the two tensors' own scales.
 #include "tma.cuh"
 
 #define STAGES 3
@@ -72,7 +72,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
     // The row that this lane points ldmatrix at; both are lane % 8 modulo 8, which is the swizzle.
     uint32_t a_row = (warp_row + lane % 16) * 128, b_row = (TILE + warp_column + lane / 16 * 8 + lane % 8) * 128;
-    // The scales that this lane gives, of this step and of the next: lanes 4g and 4g + 1 those of rows of A, 4g + 2 of columns of B.
+    // The scales that this lane gives, of this step and of the next: lanes 4g and 4g + 1 those of rows of A, 4g + 2 of
+    // columns of B.
     uint4 now[4], next[4];
     int part = lane % 4;
     auto fetch_scales = [&](int step) {

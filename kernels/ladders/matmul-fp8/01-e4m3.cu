@@ -5,12 +5,13 @@
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 16) + CONSUMERS * BUFFERS * 8192
 //
-// A is m x k, B is n x k, row-major e4m3; C is m x n bf16; `scale` is the product of the scales of A and B. wgmma takes 32 of K
-// where bf16 has 16, in the same bytes and the same time, and wants K along the rows of both operands. All else is the last rung of
-// the bf16 ladder: a producer, two multiplying warpgroups, blocks that stay, stores that leave behind the next tile's products.
+// A is m x k, B is n x k, row-major e4m3; C is m x n bf16; `scale` is the product of the scales of A and B. wgmma takes
+// 32 of K where bf16 has 16, in the same bytes and the same time, and wants K along the rows of both operands. All else
+// is the last rung of the bf16 ladder: a producer, two multiplying warpgroups, blocks that stay, stores that leave
+// behind the next tile's products.
 //
-// Hopper adds e4m3 products with fewer bits than fp32 (about 14 of the fraction); cuBLASLt does the same with fast accumulation, which
-// is what this rung is timed against. The next rung shows what full sums cost.
+// Hopper adds e4m3 products with fewer bits than fp32 (about 14 of the fraction); cuBLASLt does the same with fast
+// accumulation, which is what this rung is timed against. The next rung shows what full sums cost.
 #include "hopper.cuh"
 
 // Multiplying warpgroups, each with 64 rows of the tile.
@@ -65,10 +66,12 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
              full = staging + CONSUMERS * BUFFERS * PIECE_BYTES, empty = full + 8 * STAGES;
     int rank = CLUSTER > 1 ? cluster_rank() : 0, cluster = blockIdx.x / CLUSTER, clusters = gridDim.x / CLUSTER;
     int tiles_m = ceil_div(m, TILE_M * CLUSTER), tiles_n = ceil_div(n, TILE_N), tiles = tiles_m * tiles_n;
-    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform) registers.
+    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform)
+    // registers.
     int warpgroup = __shfl_sync(FULL_MASK, threadIdx.x / 128, 0);
     int steps = ceil_div(k, 128);
-    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by element.
+    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by
+    // element.
     bool boxes = k % 16 == 0;
 
     if (threadIdx.x == 0) {

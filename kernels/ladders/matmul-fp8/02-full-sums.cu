@@ -5,9 +5,9 @@
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 16) + CONSUMERS * BUFFERS * 8192
 //
-// Against the rung before: the tensor core only ever adds up STEPS_ALONE * 128 products by itself; then each thread adds what came out
-// to sums of its own, in fp32. That takes a second set of registers, so a warpgroup has 64 x 128 of C, with more traffic for each
-// product, and the additions cost time in which this warpgroup does not multiply.
+// Against the rung before: the tensor core only ever adds up STEPS_ALONE * 128 products by itself; then each thread
+// adds what came out to sums of its own, in fp32. That takes a second set of registers, so a warpgroup has 64 x 128 of
+// C, with more traffic for each product, and the additions cost time in which this warpgroup does not multiply.
 #include "hopper.cuh"
 
 // Steps of 128 of K that the tensor core adds up by itself.
@@ -66,10 +66,12 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
              full = staging + CONSUMERS * BUFFERS * PIECE_BYTES, empty = full + 8 * STAGES;
     int rank = CLUSTER > 1 ? cluster_rank() : 0, cluster = blockIdx.x / CLUSTER, clusters = gridDim.x / CLUSTER;
     int tiles_m = ceil_div(m, TILE_M * CLUSTER), tiles_n = ceil_div(n, TILE_N), tiles = tiles_m * tiles_n;
-    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform) registers.
+    // The same for all lanes of a warp: saying so keeps the addresses of operands in the warp's own (uniform)
+    // registers.
     int warpgroup = __shfl_sync(FULL_MASK, threadIdx.x / 128, 0);
     int steps = ceil_div(k, 128);
-    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by element.
+    // The copy engine wants rows of a multiple of 16 bytes. Otherwise the maps are empty, and threads copy element by
+    // element.
     bool boxes = k % 16 == 0;
 
     if (threadIdx.x == 0) {
