@@ -390,33 +390,31 @@ fn run(
         heap: Mutex::new(heap),
         ticks: Default::default(),
     };
-    let results: Vec<Worker> = if workers == 1 {
+    let done = Mutex::new(Vec::new());
+    let work = || {
         let mut worker = Worker::new(&grid);
         worker.run(&grid);
-        vec![worker]
-    } else {
-        std::thread::scope(|scope| {
-            let work = || {
-                let mut worker = Worker::new(&grid);
-                worker.run(&grid);
-                worker
-            };
-            let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-            // This thread is one of the workers: short launches need not wait for all of them to start.
-            let own = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-            own.into_iter().chain(handles.into_iter().filter_map(|handle| handle.join().ok())).collect()
-        })
+        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
     };
+    let completed = if workers == 1 {
+        work();
+        true
+    } else {
+        let missing = || {
+            grid.idle_workers.fetch_add(1, Ordering::Relaxed);
+        };
+        crate::exec::crew::work_together(workers - 1, &work, missing)
+    };
+    let results = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     memory.put_shadows(grid.races.take_shadows());
-    let outcome = finish(grid, results, occupancy);
+    let outcome = finish(grid, results, !completed, occupancy);
     memory.put_heap(heap);
     Ok(outcome)
 }
 
-fn finish(grid: Grid<'_>, mut results: Vec<Worker>, occupancy: Occupancy) -> Outcome {
+fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {
     let aborted = grid.aborted.load(Ordering::Relaxed);
-    let panicked = results.len() < grid.workers;
     let recorders = results.iter_mut().filter_map(|worker| worker.trace.take()).collect();
     let trace = crate::count::trace::finish(&grid, recorders);
     let mut counters = Counters::default();

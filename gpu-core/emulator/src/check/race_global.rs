@@ -173,10 +173,17 @@ impl GlobalRaces {
                     at.pages.prefetch(at.table, ahead.wrapping_add(lane * runs.step) / SECTOR);
                 }
             }
+            // Whole sectors apart, the lanes' pieces differ by their threads alone.
+            let level = runs.step.is_multiple_of(SECTOR);
+            let lane_0 = lane_piece(&mine, first / SECTOR, first, BYTES, 0);
             for lane in 0..32 {
                 let first = first + lane as u64 * runs.step;
                 let Some(page) = at.page(first / SECTOR) else { return };
-                let piece = lane_piece(&mine, first / SECTOR, first, BYTES, lane);
+                let piece = if level {
+                    Piece { stamp: with_thread(lane_0.stamp, thread_of(lane_0.stamp) + lane as u64), ..lane_0 }
+                } else {
+                    lane_piece(&mine, first / SECTOR, first, BYTES, lane)
+                };
                 self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
             }
         }

@@ -4,6 +4,7 @@ pub mod access;
 pub mod address;
 pub mod bad_access;
 pub mod block;
+pub mod crew;
 pub mod cx;
 pub mod fault;
 pub mod grid;
