@@ -131,6 +131,10 @@ pub enum Block {
         caption: String,
     },
     /// A button that opens an experiment of the day.
+    /// The rungs of a ladder, each to be opened as an experiment.
+    Ladder {
+        name: String,
+    },
     Experiment {
         name: String,
     },

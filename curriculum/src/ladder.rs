@@ -2,6 +2,7 @@
 //! the one before. `kernels/ladders/<name>/ladder.toml` says what all share (`[base]`, written like an
 //! `exercise.toml`) and what each rung changes of it.
 
+use crate::course::{Block, Day, Experiment};
 use crate::error::ContentError;
 use crate::files::Files;
 use crate::lesson::without_anchors;
@@ -67,6 +68,53 @@ struct RungFile {
     /// Keys of `[base]` that this rung replaces, each as a whole.
     #[serde(default)]
     spec: toml::Table,
+}
+
+/// Gives a day whose lesson shows a ladder that ladder's rungs as experiments of its main exercise.
+pub(crate) fn lean<'d>(ladders: &[Ladder], days: impl Iterator<Item = &'d mut Day>, errors: &mut Vec<ContentError>) {
+    for day in days {
+        let blocks = day.lesson.sections.iter().flat_map(|section| &section.blocks);
+        let names: Vec<String> = blocks
+            .filter_map(|block| match block {
+                Block::Ladder { name } => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        for name in names {
+            let path = format!("curriculum/{}/lesson.md", day.address);
+            let Some(ladder) = ladders.iter().find(|ladder| ladder.name == name) else {
+                let known: Vec<&str> = ladders.iter().map(|ladder| ladder.name.as_str()).collect();
+                errors.push(ContentError::new(
+                    path,
+                    0,
+                    format!("one of the ladders {} (found {name})", known.join(", ")),
+                ));
+                continue;
+            };
+            match day.exercises.first_mut() {
+                Some(exercise) => exercise.experiments.extend(ladder.rungs.iter().map(|rung| rung.experiment(&name))),
+                None => errors.push(ContentError::new(path, 0, "an exercise that the ladder can lean on")),
+            }
+        }
+    }
+}
+
+impl LadderRung {
+    /// Name of the experiment that the rung is in a day that shows its ladder.
+    pub fn experiment_name(&self, ladder: &str) -> String {
+        format!("{ladder}-{}", self.file.strip_suffix(".cu").unwrap_or(&self.file))
+    }
+
+    fn experiment(&self, ladder: &str) -> Experiment {
+        Experiment {
+            name: self.experiment_name(ladder),
+            title: self.title.clone(),
+            question: self.change.clone(),
+            source: self.source.clone(),
+            knobs: Vec::new(),
+            spec: Some(self.spec.clone()),
+        }
+    }
 }
 
 /// Every ladder, by name.

@@ -127,6 +127,7 @@ fn push_block(section: &mut Section, block: Block) {
         Block::Visualization { id, caption } if caption.is_empty() => format!("*[Interactive: {id}]*"),
         Block::Visualization { id, caption } => format!("*[Interactive: {id}]* {caption}"),
         Block::Experiment { name } => format!("*[Experiment: {name}]*"),
+        Block::Ladder { name } => format!("*[Ladder: {name}]*"),
         Block::Exercise { key } => format!("*[Exercise: {key}]*"),
         Block::Measure { name } => format!("*[Measure: {name}]*"),
     };
@@ -143,7 +144,9 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
     let (name, argument) = inner.split_once(' ').unwrap_or((inner, ""));
     let argument = argument.trim();
     if argument.is_empty() {
-        return Err(format!("`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise, measure"));
+        return Err(format!(
+            "`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise, ladder, measure"
+        ));
     }
     match name {
         "code" => code(source, argument).map(Block::Markdown),
@@ -155,9 +158,10 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
             Ok(Block::Visualization { id: id.trim().to_owned(), caption: caption.trim().to_owned() })
         }
         "experiment" => Ok(Block::Experiment { name: argument.to_owned() }),
+        "ladder" => Ok(Block::Ladder { name: argument.to_owned() }),
         "exercise" => Ok(Block::Exercise { key: argument.to_owned() }),
         "measure" => Ok(Block::Measure { name: argument.to_owned() }),
-        _ => Err(format!("code, viz, experiment, exercise or measure (found `{{{{{name} …}}}}`)")),
+        _ => Err(format!("code, viz, experiment, exercise, ladder or measure (found `{{{{{name} …}}}}`)")),
     }
 }
 

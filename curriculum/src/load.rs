@@ -112,6 +112,7 @@ pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     // By number and not by name: week10 follows week9.
     weeks.sort_by_key(|week| week.number);
     let ladders = ladder::all(files, &mut errors);
+    ladder::lean(&ladders, weeks.iter_mut().flat_map(|week| &mut week.days), &mut errors);
     orphans(files, &mut errors);
     repeated(&weeks, &mut errors);
     let ready = files.text(READY).map_or_else(Quiz::default, |text| quiz::parse(READY, text, &mut errors));

@@ -71,6 +71,7 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
             }
             Block::Visualization { id, caption } => visualization_ui(ui, screen, id, caption),
             Block::Experiment { name } => experiment_ui(ui, screen, day, name),
+            Block::Ladder { name } => ladder_ui(ui, screen, name),
             Block::Exercise { key } => exercise_ui(ui, screen, day, key),
             Block::Measure { name } => measure_ui(ui, screen, name),
         }
@@ -100,6 +101,28 @@ fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name: &str) {
         if ui.button("Open the experiment").on_hover_text("A text of its own; your kernel stays as it is").clicked() {
             screen.send(Command::OpenExperiment(name.to_owned()));
         }
+    });
+}
+
+/// The rungs in climbing order; each opens as a text of its own.
+fn ladder_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
+    let t = theme::tokens(ui);
+    let course = screen.state.course.clone();
+    let Some(ladder) = course.ladders.iter().find(|ladder| ladder.name == name) else { return };
+    parts::notice(ui, t.raised, t.modelled, |ui| {
+        ui.label(RichText::new(&ladder.title).strong());
+        ui.add(egui::Label::new(RichText::new(&ladder.summary).color(t.text_muted)).wrap());
+        for (index, rung) in ladder.rungs.iter().enumerate() {
+            ui.horizontal_wrapped(|ui| {
+                let tooltip = "A text of its own, to run and to change; your kernel stays as it is";
+                if ui.button(format!("{}. {}", index + 1, rung.title)).on_hover_text(tooltip).clicked() {
+                    screen.send(Command::OpenExperiment(rung.experiment_name(name)));
+                }
+                ui.add(egui::Label::new(&rung.change).wrap());
+            });
+        }
+        let command = format!("lockstep bench --ladder {name} --device gpu");
+        ui.add(egui::Label::new(RichText::new(command).monospace().small().color(t.text_muted)).wrap());
     });
 }
 

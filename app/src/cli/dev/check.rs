@@ -6,7 +6,7 @@ use crate::cli::engine::{self, Answer, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
 use crate::{measure, viz};
 use curriculum::check as sound;
-use curriculum::{Block, Course, Day, Exercise, Files, Status};
+use curriculum::{Block, Course, Day, Exercise, Files, Ladder, Status};
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Job, Outcome, Source};
 use gpu_core::spec::Spec;
@@ -64,6 +64,11 @@ pub fn run(args: &Args, places: &Places) -> Done {
             kernels += judge(&lab, exercise, &mut problems)?;
         }
     }
+    if args.day.is_none() {
+        for ladder in &course.ladders {
+            kernels += climb(&lab, ladder, &mut problems)?;
+        }
+    }
     for problem in &problems {
         out::print(&format!("{problem}\n"));
     }
@@ -112,7 +117,7 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
         let file = format!("experiments/{}.cu", experiment.name);
         let job = Job::Compile {
             source: source(&file, &experiment.source),
-            arch: exercise.spec.requires.clone().unwrap_or_else(|| "sm_90".into()),
+            arch: experiment.spec.as_ref().unwrap_or(&exercise.spec).requires.clone().unwrap_or_else(|| "sm_90".into()),
             emit: Emit::default(),
         };
         let answer = engine::run_in(lab, job, false)?;
@@ -122,6 +127,39 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     }
     out::transient("");
     Ok(count)
+}
+
+/// Judges every rung of a ladder (one without an oracle must at least run without a fault); returns how many.
+fn climb(lab: &Lab, ladder: &Ladder, problems: &mut Vec<String>) -> Result<usize, Failure> {
+    for rung in &ladder.rungs {
+        let place = format!("kernels/ladders/{}/{}", ladder.name, rung.file);
+        out::transient(&place);
+        let answer = match rung.spec.oracle {
+            Some(_) => check(lab, &rung.file, &rung.source, &rung.spec)?,
+            None => {
+                let job = Job::Run {
+                    source: source(&rung.file, &rung.source),
+                    spec: Box::new(rung.spec.clone()),
+                    device: DeviceChoice::Emulator,
+                    arch: None,
+                    seed: None,
+                    trace: None,
+                };
+                engine::run_in(lab, job, false)?
+            }
+        };
+        let ran = answer.ran.as_ref().is_some_and(|ran| ran.completed && ran.faults.is_empty());
+        if !ran && !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
+            problems.push(format!("{place}: it must pass: {}", why(&answer)));
+        }
+        let compiled = answer.compiled.as_ref();
+        let kernel = compiled.and_then(|report| report.kernels.iter().find(|kernel| kernel.name == rung.spec.entry));
+        if kernel.is_some_and(|kernel| kernel.spill_store_bytes + kernel.spill_load_bytes > 0) {
+            problems.push(format!("{place}: its registers spill"));
+        }
+    }
+    out::transient("");
+    Ok(ladder.rungs.len())
 }
 
 fn source(file: &str, text: &str) -> Source {
