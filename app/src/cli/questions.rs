@@ -17,7 +17,7 @@ pub fn ask(quiz: &Quiz) -> Answers {
         match marked {
             Ok(mark) => {
                 answers.add(&question.concept, mark.correct);
-                let word = if mark.correct { "Right." } else { "No." };
+                let word = if mark.correct { "Right.".to_owned() } else { format!("No. {}", mark.message) };
                 out::print(&format!("{word} {}\n", question.why));
             }
             // An answer that is none counts as not given.

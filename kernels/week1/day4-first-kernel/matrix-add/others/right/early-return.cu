@@ -1,0 +1,11 @@
+// Leaves early.
+#include "lab.cuh"
+
+extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows || column >= columns) return;
+    const int i = row * columns + column;
+    c[i] = a[i] + b[i];
+}

@@ -1,0 +1,13 @@
+// Reads b by columns.
+// rejected for: wrong_output
+// leads to: same index
+#include "lab.cuh"
+
+extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows && column < columns) {
+        c[row * columns + column] = a[row * columns + column] + b[column * rows + row];
+    }
+}

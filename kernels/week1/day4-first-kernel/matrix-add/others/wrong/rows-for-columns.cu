@@ -1,0 +1,14 @@
+// Steps by the number of rows.
+// rejected for: out_of_bounds
+// leads to: not `rows`
+#include "lab.cuh"
+
+extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows && column < columns) {
+        const int i = row * rows + column;
+        c[i] = a[i] + b[i];
+    }
+}

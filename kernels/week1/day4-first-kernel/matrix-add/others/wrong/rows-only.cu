@@ -1,0 +1,15 @@
+// Guards the bottom and not the right edge, in two steps.
+// rejected for: out_of_bounds
+// leads to: Compare both
+#include "lab.cuh"
+
+extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows) {
+        const int i = row * columns + column;
+        c[i] = a[i];
+        c[i] += b[i];
+    }
+}
