@@ -4,7 +4,7 @@ use super::{Done, Failure, Places, engine, out, usage};
 use crate::measure::{self, Program, Request};
 use crate::rungs::Figure;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -74,12 +74,14 @@ fn text(figure: &Figure) -> String {
     format!("{:12}{:34}{time:>12}{rate:>18}  {}{mark}\n", figure.name, figure.rung, figure.device)
 }
 
-fn record(file: &PathBuf, lines: &[String]) -> Result<(), String> {
+fn record(file: &Path, lines: &[String]) -> Result<(), String> {
     let devices = gpu_core::device::list();
     let gpu = devices.iter().find(|device| device.driver_version.is_some());
     let origin = measure::Origin {
         machine: gpu.map_or_else(|| cpu_matmul::physical_description(true), |gpu| gpu.name.clone()),
-        driver: gpu.and_then(|gpu| gpu.driver_version.clone()).unwrap_or_else(|| "none".to_owned()),
+        driver: gpu
+            .and_then(|gpu| gpu.driver_version.as_ref())
+            .map_or_else(|| "none".to_owned(), |version| format!("CUDA {version}")),
         date: gpu_core::bench::today(),
     };
     let mut to = std::fs::File::create(file).map_err(|error| error.to_string())?;
