@@ -16,7 +16,7 @@
 #define PAD 4
 #define BLOCKS_PER_SM 2
 #define BAND 8
-// 2, 4 or 8.
+// Blocks that share a tile: 2, 4 or 8.
 #define SPLIT 2
 
 #define THREADS (BM * BN / 128)
@@ -183,18 +183,32 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(THREA
         shared[e * THREADS + threadIdx.x] = sum[e / 16][e % 16];
     }
     cluster_barrier();
-    // Then it adds one part of the rows, from all blocks in the same order: the same bits every time.
-    for (int e = rank * (128 / SPLIT); e < (rank + 1) * (128 / SPLIT); e++) {
-        const int r = e / 16, s = e % 16;
-        float total = 0.0f;
+    // Then it adds some of the rows, from all blocks in the same order: the same bits every time.
+#pragma unroll 1
+    for (int r = rank * (8 / SPLIT); r < (rank + 1) * (8 / SPLIT); r++) {
+        const int row = row0 + my_row + 32 * (r / 4) + r % 4;
+        float* to = c + (long long)row * n + col0 + my_col;
+        float total[16] = {};
 #pragma unroll
         for (int other = 0; other < SPLIT; other++) {
-            total += read_from_block(shared + e * THREADS + threadIdx.x, other);
+#pragma unroll
+            for (int s = 0; s < 16; s++) {
+                total[s] += read_from_block(shared + (16 * r + s) * THREADS + threadIdx.x, other);
+            }
         }
-        const int row = row0 + my_row + 32 * (r / 4) + r % 4;
-        const int col = col0 + my_col + 16 * (s / 4) + s % 4;
-        if (row < m && col < n) {
-            c[(long long)row * n + col] = total;
+#pragma unroll
+        for (int h = 0; h < 4; h++) {
+            if (whole) {
+                *reinterpret_cast<float4*>(to + 16 * h) =
+                    make_float4(total[4 * h], total[4 * h + 1], total[4 * h + 2], total[4 * h + 3]);
+            } else {
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    if (row < m && col0 + my_col + 16 * h + e < n) {
+                        to[16 * h + e] = total[4 * h + e];
+                    }
+                }
+            }
         }
     }
     // Nobody leaves while others still read its shared memory.

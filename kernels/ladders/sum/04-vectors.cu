@@ -4,13 +4,13 @@
 //
 // A thread of rung 3 asked for 4 bytes, waited, and then spent most of its time on the tree. Here it asks for LOADS
 // float4 before it adds the first, in a grid-stride loop, so that a multiprocessor (2 blocks of 512) keeps
-// 128 KB on their way (it needs about 30 KB to be busy: 4.8 TB/s x 0.8 us / 132), and the tree comes once for thousands
+// 64 KB on their way (it needs about 30 KB to be busy: 4.8 TB/s x 0.8 us / 132), and the tree comes once for thousands
 // of elements. Every load has a sum of its own, so that no addition waits for the one before. 264 blocks are two for
 // each of the 132 multiprocessors of an H200: all run at once and end together. y must hold 0 before the launch.
 // lockstep: block = BLOCK
 // lockstep: grid = min(ceil_div(n, 4 * BLOCK), MAX_BLOCKS)
 #define BLOCK 512
-#define LOADS 8
+#define LOADS 4
 #define MAX_BLOCKS 264
 
 __device__ void add(float4& sum, const float4& v)

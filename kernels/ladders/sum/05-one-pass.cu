@@ -10,7 +10,7 @@
 // lockstep: block = BLOCK
 // lockstep: grid = min(ceil_div(n, 4 * BLOCK), MAX_BLOCKS)
 #define BLOCK 512
-#define LOADS 8
+#define LOADS 4
 #define MAX_BLOCKS 264
 
 __device__ float totals[MAX_BLOCKS];
