@@ -1,7 +1,7 @@
 // C = scale * A * B^T in e4m3 on Hopper: the bf16 kernel with elements of one byte.
 //
 // lockstep: block = 128 * (CONSUMERS + 1)
-// lockstep: grid = min(ceil_div(m, 64 * CONSUMERS * CLUSTER) * ceil_div(n, TILE_N), 132 / CLUSTER) * CLUSTER
+// lockstep: grid = min(ceil_div(m, 64 * CONSUMERS * CLUSTER) * ceil_div(n, TILE_N), 132 / CLUSTER + (1 - MANY) * 65535) * CLUSTER
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 16) + CONSUMERS * BUFFERS * 8192
 //
@@ -32,7 +32,8 @@
 #ifndef GROUP
 #define GROUP 16
 #endif
-// Whether a block makes more than one tile: 0 leaves out what is only for that, where each has at most one.
+// 0 for a block to each tile, without what is only for blocks that stay: less code, for problems of no more tiles than
+// multiprocessors (132 on an H100 or H200).
 #ifndef MANY
 #define MANY 1
 #endif
