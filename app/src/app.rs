@@ -7,6 +7,7 @@ use crate::lab::{Engine, Labs};
 use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
 use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, State, ToastKind, View};
+use crate::versions::{Against, Disassembler, ListingView};
 use crate::{paths, ready, theme};
 use curriculum::review::Date;
 use curriculum::store::{Store, StoreError, ThemeChoice};
@@ -151,6 +152,8 @@ impl App {
                 day: None,
                 step: Step::Challenge,
                 visualization: None,
+                against: Against::default(),
+                listing: ListingView::default(),
                 dock: store
                     .window()
                     .and_then(|text| serde_json::from_str(&text).ok())
@@ -163,6 +166,8 @@ impl App {
             running: None,
             compiler: Compiler::Looking,
             compiler_banner_hidden: false,
+            disassembler: Disassembler::default(),
+            check_again: false,
             dialog: None,
             toasts: Vec::new(),
             next_id: 0,
@@ -280,7 +285,10 @@ impl App {
                     queue.extend(self.state.submitted(&Purpose::Devices, None, key));
                 }
                 Effect::Load { slot, scaffold } => self.services.load(slot, scaffold),
-                Effect::Journal { slot, text } => self.services.store.edit(&slot, text),
+                Effect::Journal { slot, text } => {
+                    self.services.elsewhere.text(slot.clone(), text.clone());
+                    self.services.store.edit(&slot, text);
+                }
                 Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),
                 Effect::SaveWindow => {
                     if let Ok(text) = serde_json::to_string(&self.state.view.dock.saved()) {
@@ -290,6 +298,10 @@ impl App {
                 Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
                 Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
                 Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),
+                Effect::ReadRun { slot, run } => self.services.read_run(slot, *run),
+                Effect::InstallDisassembler => self.services.install_disassembler(),
+                Effect::OpenElsewhere { slot, text, editor } => self.services.open_elsewhere(slot, text, editor),
+                Effect::CloseElsewhere(slot) => self.services.elsewhere.close(slot),
                 Effect::PickImport => self.services.pick_import(),
                 Effect::PickExport { name, text } => self.services.pick_export(name, text),
                 Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),

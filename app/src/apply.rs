@@ -1,6 +1,7 @@
 //! Command and event to state: the only place that changes it. What must happen outside comes back as effects.
 
 mod dock;
+mod elsewhere;
 mod engine;
 mod heat;
 mod learner;
@@ -8,6 +9,7 @@ mod open;
 mod run;
 mod settings;
 mod update;
+mod versions;
 
 pub use run::KERNEL_NAME;
 pub(crate) use update::first_day;
@@ -46,7 +48,6 @@ impl State {
             Command::Arrange(root) => {
                 self.view.dock.arrange(*root);
                 effects.push(Effect::SaveWindow);
-                self.disassemble_if_seen();
             }
             Command::SetScreen { screen, narrow } => {
                 self.view.dock.set_screen(&screen);
@@ -78,6 +79,14 @@ impl State {
             Command::SetFind { query, replacement, match_case, whole_word, regex } => {
                 self.set_find(query, replacement, match_case, whole_word, regex);
             }
+            Command::SetAgainst(against) => {
+                self.view.against = against;
+                self.read_version(against, effects);
+            }
+            Command::ReadVersion(against) => self.read_version(against, effects),
+            Command::SetListing(listing) => self.view.listing = listing,
+            Command::FetchListing => self.fetch_listing(effects),
+            Command::InstallDisassembler => self.install_disassembler(effects),
             Command::PickDevice(key) => self.pick_device(key, effects),
             Command::CloseDialog => {
                 self.dialog = None;
@@ -144,6 +153,8 @@ impl State {
                     effects.push(Effect::PickExport { name, text: desk.editor.text().to_owned() });
                 }
             }
+            Action::OpenElsewhere => self.open_elsewhere(effects),
+            Action::CloseElsewhere => self.close_elsewhere(effects),
             Action::ResetToScaffold => self.ask(Dialog::ConfirmReset),
             Action::Quit => effects.push(Effect::Quit),
             Action::Find => self.open_find(false),
@@ -202,6 +213,7 @@ impl State {
             | Action::HeightenPane
             | Action::LowerPane => self.rearrange(action, effects),
             Action::ShowVisualization => self.show_and_focus(Pane::Visualization, effects),
+            Action::ShowCompare => self.show_and_focus(Pane::Compare, effects),
             Action::ShowCompiled => self.show_and_focus(Pane::Compiled, effects),
             Action::ShowPlots => self.show_and_focus(Pane::Timing, effects),
             Action::ShowLog => self.show_and_focus(Pane::Log, effects),
@@ -245,6 +257,7 @@ impl State {
             | Action::Redo
             | Action::Complete
             | Action::Explain
+            | Action::FoldHints
             | Action::ToggleComment
             | Action::DuplicateLine
             | Action::DeleteLine
@@ -363,6 +376,7 @@ impl State {
         self.now_s = now_s;
         let mut effects = Vec::new();
         self.toasts.retain(|toast| toast.until_s > now_s);
+        self.check_again_if_due(&mut effects);
         self.compile_if_due(&mut effects);
         let toasts = self.toasts.iter().map(|toast| toast.until_s);
         let compile = self.next_compile_s();

@@ -15,6 +15,8 @@ pub enum Action {
     Stop,
     ImportKernel,
     ExportKernel,
+    OpenElsewhere,
+    CloseElsewhere,
     ResetToScaffold,
     ExportState,
     ImportState,
@@ -30,6 +32,7 @@ pub enum Action {
     NextProblem,
     Complete,
     Explain,
+    FoldHints,
     ToggleComment,
     DuplicateLine,
     DeleteLine,
@@ -52,6 +55,7 @@ pub enum Action {
     ToggleLesson,
     ToggleResults,
     ShowVisualization,
+    ShowCompare,
     ShowCompiled,
     ShowPlots,
     ShowLog,
@@ -145,12 +149,14 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 73] = [
+    pub const ALL: [Action; 77] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
         Action::ImportKernel,
         Action::ExportKernel,
+        Action::OpenElsewhere,
+        Action::CloseElsewhere,
         Action::ResetToScaffold,
         Action::ExportState,
         Action::ImportState,
@@ -166,6 +172,7 @@ impl Action {
         Action::NextProblem,
         Action::Complete,
         Action::Explain,
+        Action::FoldHints,
         Action::ToggleComment,
         Action::DuplicateLine,
         Action::DeleteLine,
@@ -188,6 +195,7 @@ impl Action {
         Action::ToggleLesson,
         Action::ToggleResults,
         Action::ShowVisualization,
+        Action::ShowCompare,
         Action::ShowCompiled,
         Action::ShowPlots,
         Action::ShowLog,
@@ -259,6 +267,20 @@ impl Action {
             Action::ExportKernel => {
                 row(File, Global, "Export Kernel…", "Save a copy of the text as a file", keys![CTRL, S])
             }
+            Action::OpenElsewhere => row(
+                File,
+                Global,
+                "Open in Your Editor",
+                "Write the kernel to a file, open it in your own editor, and check it at each save",
+                keys![CTRL_SHIFT, O],
+            ),
+            Action::CloseElsewhere => row(
+                File,
+                Global,
+                "Stop Watching the File",
+                "Leave the file that is open in your own editor alone",
+                keys![],
+            ),
             Action::ResetToScaffold => row(
                 File,
                 Global,
@@ -300,6 +322,13 @@ impl Action {
             Action::ShowVisualization => {
                 row(View, Global, "Visualization", "Show the day's picture", keys![CTRL_SHIFT, I])
             }
+            Action::ShowCompare => row(
+                View,
+                Global,
+                "Compare",
+                "Show what differs from the scaffold, the last passing version, the solution or any run",
+                keys![CTRL_SHIFT, D],
+            ),
             Action::ShowCompiled => {
                 row(View, Global, "PTX and SASS", "Show what the compiler made of the kernel", keys![CTRL_SHIFT, A])
             }
@@ -364,6 +393,9 @@ impl Action {
                 "Show what is known about the word at the cursor and about its line",
                 keys![CTRL, I],
             ),
+            Action::FoldHints => {
+                row(Edit, Editor, "Fold Hints", "Hide the words of every TODO, or show them all", keys![CTRL, M])
+            }
             Action::ToggleComment => {
                 row(Edit, Editor, "Toggle Comment", "Comment the lines out or in", keys![CTRL, Slash])
             }
@@ -463,6 +495,7 @@ impl Action {
             Action::Redo => EditorAction::Redo,
             Action::Complete => EditorAction::Complete,
             Action::Explain => EditorAction::Explain,
+            Action::FoldHints => EditorAction::ToggleFolds,
             Action::ToggleComment => EditorAction::ToggleComment,
             Action::DuplicateLine => EditorAction::DuplicateLine,
             Action::DeleteLine => EditorAction::DeleteLine,
@@ -549,6 +582,13 @@ pub enum Command {
     /// The mouse was pressed in a pane: it is the current one, and what was pressed has the keyboard.
     PressPane(Pane),
     CloseFind,
+    SetAgainst(crate::versions::Against),
+    /// Reads the text to compare with.
+    ReadVersion(crate::versions::Against),
+    SetListing(crate::versions::ListingView),
+    /// Compiles what the listing lacks.
+    FetchListing,
+    InstallDisassembler,
     SetFind {
         query: String,
         replacement: String,

@@ -1,6 +1,7 @@
 //! What a change of the state asks of the world, and what the world answers. Both are plain data: nothing in
 //! [`crate::apply`] touches a file, a process or a clock.
 
+use crate::elsewhere::Merged;
 use crate::rungs::Line;
 use crate::state::{JobKey, LabKey, Purpose, RungKey};
 use crate::widgets::code_editor::Change;
@@ -51,6 +52,19 @@ pub enum Effect {
         run: Box<RunRecord>,
         number: u32,
     },
+    /// Read the text of an earlier run, to compare with.
+    ReadRun {
+        slot: Slot,
+        run: Box<RunRecord>,
+    },
+    InstallDisassembler,
+    /// Write the text to a file, open it in the learner's editor and watch it.
+    OpenElsewhere {
+        slot: Slot,
+        text: String,
+        editor: Option<String>,
+    },
+    CloseElsewhere(Slot),
     PickImport,
     PickExport {
         name: String,
@@ -114,6 +128,24 @@ pub enum Update {
         text: String,
         past: Vec<Change>,
         runs: Vec<RunRecord>,
+    },
+    /// The text of a run by its sum; None when it is gone.
+    RunText {
+        slot: Slot,
+        sum: String,
+        text: Option<String>,
+    },
+    Disassembler(Result<(), String>),
+    /// The file that is open in the learner's editor, or why there is none.
+    OpenedElsewhere {
+        slot: Slot,
+        path: Result<PathBuf, String>,
+    },
+    /// It was saved there.
+    SavedElsewhere {
+        slot: Slot,
+        text: String,
+        how: Merged,
     },
     Imported(Result<(String, String), String>),
     Exported(Result<Option<PathBuf>, String>),

@@ -14,8 +14,11 @@ pub mod command;
 pub mod dock;
 #[deny(clippy::disallowed_methods)]
 pub mod effect;
+pub mod elsewhere;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;
+#[deny(clippy::disallowed_methods)]
+pub mod listing;
 pub mod measure;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
@@ -28,6 +31,8 @@ pub mod state;
 pub mod theme;
 #[deny(clippy::disallowed_methods)]
 pub mod tour;
+#[deny(clippy::disallowed_methods)]
+pub mod versions;
 #[deny(clippy::disallowed_methods)]
 pub mod viz;
 #[deny(clippy::disallowed_methods)]

@@ -2,6 +2,7 @@
 //! sends its finding as an [`Update`] and wakes the window.
 
 use crate::effect::{Learner, OpenedProfile, Update};
+use crate::elsewhere::Elsewhere;
 use crate::rungs;
 use crate::state::{Compiler, RungKey};
 use crate::widgets::code_editor::Change;
@@ -26,6 +27,7 @@ pub struct Services {
     context: egui::Context,
     stop_install: Arc<AtomicBool>,
     stop_rung: Arc<AtomicBool>,
+    pub elsewhere: Elsewhere,
     pub store: Arc<Store>,
     pub data_dir: PathBuf,
 }
@@ -33,7 +35,16 @@ pub struct Services {
 impl Services {
     pub fn new(context: egui::Context, store: Arc<Store>, data_dir: PathBuf) -> Self {
         let (sender, receiver) = channel();
-        Self { sender, receiver, context, stop_install: Arc::default(), stop_rung: Arc::default(), store, data_dir }
+        let (way, wake) = (sender.clone(), context.clone());
+        let elsewhere = Elsewhere::new(move || {
+            let (sender, context) = (way.clone(), wake.clone());
+            Box::new(move |update| {
+                let _ = sender.send(update);
+                context.request_repaint();
+            })
+        });
+        let (stop_install, stop_rung) = (Arc::default(), Arc::default());
+        Self { sender, receiver, context, stop_install, stop_rung, elsewhere, store, data_dir }
     }
 
     pub fn context(&self) -> &egui::Context {
@@ -96,6 +107,37 @@ impl Services {
                 store.run_source(&slot, &run).map(|text| (format!("Run {number}"), text)).ok_or_else(missing),
             ));
         });
+    }
+
+    pub fn read_run(&self, slot: Slot, run: RunRecord) {
+        let store = self.store.clone();
+        self.spawn("read a run", move |send| {
+            let text = store.run_source(&slot, &run);
+            send(Update::RunText { slot, sum: run.source, text });
+        });
+    }
+
+    /// nvdisasm alone: it may not be handed on, so it is fetched when somebody wants to see SASS.
+    pub fn install_disassembler(&self) {
+        let data_dir = self.data_dir.clone();
+        let stop = self.stop_install.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("install nvdisasm", move |send| {
+            let came = match fetch::fetch(&data_dir, &[fetch::Package::Nvdisasm], &mut |_| {}, &stop) {
+                // It is looked for beside any NVRTC, also one that is not in the data folder.
+                Ok(_) | Err(fetch::FetchError::NotFoundAfterwards(_)) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            };
+            send(Update::Disassembler(came));
+        });
+    }
+
+    /// The kernel as a file of its own below the data folder: one that an editor may keep open while the store replaces
+    /// its own copy.
+    pub fn open_elsewhere(&mut self, slot: Slot, text: String, editor: Option<String>) {
+        let folder = self.data_dir.join("open");
+        let path = folder.join(slot.day()).join(format!("{}.cu", slot.exercise()));
+        self.elsewhere.open(slot, path, text, editor);
     }
 
     pub fn pick_import(&self) {

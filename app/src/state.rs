@@ -1,6 +1,7 @@
 //! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
 
 use crate::dock::Dock;
+use crate::versions::{Against, Disassembler, ListingView, Versions};
 use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
@@ -147,6 +148,8 @@ pub enum Pane {
     Editor,
     Visualization,
     Solution,
+    /// The text beside another version of itself.
+    Compare,
     Verdict,
     Problems,
     Console,
@@ -161,7 +164,7 @@ pub enum Pane {
 
 impl Pane {
     /// Every tile.
-    pub const DOCKED: [Pane; 15] = [
+    pub const DOCKED: [Pane; 16] = [
         Pane::Course,
         Pane::Search,
         Pane::Lesson,
@@ -170,6 +173,7 @@ impl Pane {
         Pane::Editor,
         Pane::Visualization,
         Pane::Solution,
+        Pane::Compare,
         Pane::Verdict,
         Pane::Problems,
         Pane::Console,
@@ -196,6 +200,7 @@ impl Pane {
             Pane::Editor => "Editor",
             Pane::Visualization => "Visualization",
             Pane::Solution => "Solution",
+            Pane::Compare => "Compare",
             Pane::Verdict => "Verdict",
             Pane::Problems => "Problems",
             Pane::Console => "Console",
@@ -215,6 +220,9 @@ pub struct View {
     pub day: Option<String>,
     pub step: Step,
     pub visualization: Option<String>,
+    /// What the open text is compared with.
+    pub against: Against,
+    pub listing: ListingView,
     pub dock: Dock,
     /// The pane that should take the keyboard; a new generation is a new request.
     pub focus: (Pane, u64),
@@ -227,6 +235,10 @@ pub enum Purpose {
     Devices,
     /// Errors while typing.
     Diagnose,
+    /// PTX and SASS to look at: of the open text, or of what it is compared with.
+    Listing {
+        other: bool,
+    },
     Check,
     Bench,
     /// A quiz question's run; its results stay out of the panes.
@@ -296,6 +308,10 @@ pub struct Desk {
     pub compiling_since_s: f64,
     pub compiling_version: u64,
     pub compiled: Slot<CompileReport>,
+    /// Earlier texts and listings.
+    pub versions: Versions,
+    /// The file that is open in the learner's own editor too.
+    pub elsewhere: Option<PathBuf>,
     pub verdict: Slot<Verdict>,
     /// Cases as they arrive, before the verdict.
     pub cases: Vec<CaseReport>,
@@ -437,6 +453,9 @@ pub struct State {
     pub running: Option<Running>,
     pub compiler: Compiler,
     pub compiler_banner_hidden: bool,
+    pub disassembler: Disassembler,
+    /// Check when the run under way has ended: the file was saved elsewhere.
+    pub check_again: bool,
     pub dialog: Option<Dialog>,
     pub toasts: Vec<Toast>,
     pub next_id: u64,
@@ -516,6 +535,7 @@ impl State {
             Pane::Visualization => self.view.visualization.is_some() && self.day().is_some_and(Day::is_written),
             Pane::Solution => self.solution_unlocked(),
             Pane::Editor
+            | Pane::Compare
             | Pane::Verdict
             | Pane::Problems
             | Pane::Console

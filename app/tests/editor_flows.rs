@@ -3,9 +3,10 @@
 mod window_support;
 
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use gpu_core::job::{Event, Job, Outcome};
-use lockstep::state::{JobKey, LabKey};
+use lockstep::command::{Action, Command};
+use lockstep::state::{JobKey, LabKey, Pane};
 use window_support::{GOOD, SIZE, Window, answer, compiled, simple_script};
 
 fn open() -> Window {
@@ -19,7 +20,12 @@ fn cursor(window: &Window) -> (usize, usize) {
 }
 
 fn go_to(window: &mut Window, line: u32, column: u32) {
-    window.harness.state_mut().command(lockstep::command::Command::GoToLine { line, column });
+    window.harness.state_mut().command(Command::GoToLine { line, column });
+    window.settle();
+}
+
+fn show_listing(window: &mut Window) {
+    window.harness.state_mut().command(Command::ShowPane(Pane::Compiled));
     window.settle();
 }
 
@@ -133,4 +139,203 @@ fn results_of_an_older_text_are_dropped() {
     assert!(asked(&window) > before, "the new text is compiled at once");
     assert_eq!(key.lab, LabKey::Here);
     assert_ne!(window.app().state.desk().and_then(|desk| desk.compiling.clone()), None::<JobKey>);
+}
+
+/// PTX of a text: one load for each line that reads `a[i]`, as NVRTC writes places.
+fn with_listing(job: &Job) -> Vec<Event> {
+    let Job::Compile { source, arch, emit } = job else { return answer(job) };
+    let mut report = compiled(&source.text);
+    let mut ptx = format!(".version 9.5\n.target {arch}\n.visible .entry vector_add(\n)\n{{\n");
+    let mut sass = String::from(".text.vector_add:\n");
+    for (index, line) in source.text.lines().enumerate() {
+        if line.contains("a[i]") || line.contains("threadIdx") {
+            let number = index + 1;
+            let extra = if arch == "sm_120a" { "\tfma.rn.f32 \t%f1, %f1, %f1, %f1;\n" } else { "" };
+            ptx.push_str(&format!("\t.loc\t1 {number} 5\n\tld.global.f32 \t%f{number}, [%rd{number}];\n{extra}"));
+            sass.push_str(&format!(
+                "\t//## File \"/kernel.cu\", line {number}\n /*00{index}0*/  LDG.E R{number}, [R2] ;\n"
+            ));
+        }
+    }
+    ptx.push_str("\t.loc\t1 7 1\n\tret;\n}\n\t.file\t1 \"kernel.cu\"\n");
+    report.ptx = ptx;
+    report.arch.clone_from(arch);
+    report.sass = emit.sass.then_some(sass);
+    if arch == "sm_120a" {
+        report.kernels[0].registers = 16;
+    }
+    vec![Event::Compiled(Box::new(report)), Event::Finished(Outcome::Done)]
+}
+
+fn listing(window: &Window) -> String {
+    let mut found = window.harness.query_all_by_label_contains(" listing, row ");
+    found.next().and_then(|node| node.accesskit_node().label()).unwrap_or_default()
+}
+
+#[test]
+fn the_listing_and_the_editor_point_at_each_other() {
+    let mut window = Window::open(true, SIZE, Box::new(|job| Some(with_listing(job))));
+    window.paste_kernel(GOOD);
+    show_listing(&mut window);
+    go_to(&mut window, 6, 1);
+    assert!(listing(&window).contains("source line 6: ld.global.f32 %f6"), "{}", listing(&window));
+    assert!(window.has("Line 6: 1 instruction"));
+    go_to(&mut window, 5, 1);
+    assert!(listing(&window).contains("source line 5: ld.global.f32 %f5"), "{}", listing(&window));
+    // And back, by keyboard: the next row is line 6's.
+    window.harness.get_by_label_contains(" listing, row ").focus();
+    window.settle();
+    window.key(Modifiers::NONE, Key::ArrowDown);
+    assert_eq!(cursor(&window).0, 6);
+    window.key(Modifiers::NONE, Key::ArrowUp);
+    assert_eq!(cursor(&window).0, 5);
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.harness.get_by_label("Code editor").is_focused(), "Enter leads into the text");
+    window.click("SASS");
+    window.settle();
+    assert!(listing(&window).starts_with("SASS listing"), "{}", listing(&window));
+    assert!(listing(&window).contains("LDG.E R5"), "{}", listing(&window));
+}
+
+#[test]
+fn listings_of_two_architectures_and_two_runs_are_compared() {
+    use lockstep::versions::{ListingKind, ListingView, Other};
+    let mut window = Window::open(false, SIZE, Box::new(|job| Some(with_listing(job))));
+    window.paste_kernel(GOOD);
+    show_listing(&mut window);
+    let compare = |window: &mut Window, other: Option<Other>, kind| {
+        let view = ListingView { kind, everything: false, other };
+        window.harness.state_mut().command(Command::SetListing(view));
+        window.settle();
+        window.settle();
+    };
+    compare(&mut window, Some(Other::Arch("sm_120a".into())), ListingKind::Ptx);
+    assert!(window.has("16 → 12"), "registers there and here");
+    assert!(window.has("0 rows came, 2 went"), "the two multiply-adds of the other");
+    window.key(Modifiers::COMMAND, Key::Enter);
+    window.until("the verdict", |app| !app.state.is_running());
+    // The text of the run had one line less.
+    window.paste_kernel(&GOOD.replace("}\n", "    c[0] += a[i];\n}\n"));
+    show_listing(&mut window);
+    for kind in [ListingKind::Ptx, ListingKind::Sass] {
+        compare(&mut window, Some(Other::Run(1)), kind);
+        window.until("the other listing", |app| app.state.desk().is_some_and(|desk| desk.versions.other_job.is_none()));
+        window.settle();
+        assert!(window.has("1 rows came, 0 went"), "{kind:?}");
+    }
+}
+
+#[test]
+fn without_a_disassembler_the_ptx_stands_in_and_it_is_offered() {
+    let script = |job: &Job| {
+        let mut events = with_listing(job);
+        for event in &mut events {
+            if let Event::Compiled(report) = event {
+                report.sass = None;
+            }
+        }
+        Some(events)
+    };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    window.paste_kernel(GOOD);
+    show_listing(&mut window);
+    window.click("SASS");
+    window.settle();
+    assert!(window.has("Install nvdisasm") && window.has("which is not on this machine"));
+    assert!(listing(&window).starts_with("PTX listing"), "{}", listing(&window));
+    let asked = window.engine.0.borrow().jobs.len();
+    window.settle();
+    assert_eq!(window.engine.0.borrow().jobs.len(), asked, "it is asked for once");
+}
+
+#[test]
+fn hints_fold_by_key_and_by_mouse() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    assert!(window.has("Fold the hint on line 9"));
+    window.key(Modifiers::COMMAND, Key::M);
+    assert!(window.has("Open the hint on line 9") && window.has("Open the hint on line 12"));
+    window.click("Open the hint on line 9");
+    assert!(window.has("Fold the hint on line 9") && window.has("Open the hint on line 12"));
+}
+
+/// A save in another editor comes into the window and is checked; typing here goes into the file.
+#[cfg(unix)]
+#[test]
+fn a_file_open_in_another_editor_is_watched_and_checked() {
+    let mut window = open();
+    window.harness.state_mut().state.settings.editor = Some("true".into());
+    window.harness.state_mut().command(Command::Do(Action::OpenElsewhere));
+    window.until("the file", |app| app.state.desk().is_some_and(|desk| desk.elsewhere.is_some()));
+    window.settle();
+    let file = window.app().state.desk().and_then(|desk| desk.elsewhere.clone()).expect("a file");
+    assert_eq!(std::fs::read_to_string(&file).expect("a kernel"), GOOD);
+    let saved = GOOD.replace("c[i] =", "/* there */ c[i] =");
+    std::fs::write(&file, &saved).expect("saved");
+    window.until("the save", |app| app.state.desk().is_some_and(|desk| desk.editor.text() == saved));
+    window.until("the check", |app| app.state.desk().is_some_and(|desk| desk.runs.len() == 1));
+    // Typed here.
+    go_to(&mut window, 1, 1);
+    window.type_text("// here");
+    window.until("the file", |_| std::fs::read_to_string(&file).is_ok_and(|text| text.starts_with("// here")));
+    // One undo each.
+    window.key(Modifiers::COMMAND, Key::Z);
+    assert_eq!(window.text(), saved);
+    window.key(Modifiers::COMMAND, Key::Z);
+    assert_eq!(window.text(), GOOD);
+}
+
+#[test]
+fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
+    use lockstep::versions::Against;
+    let mut window = open();
+    window.key(Modifiers::COMMAND, Key::Enter);
+    window.until("the verdict", |app| !app.state.is_running());
+    window.paste_kernel(&GOOD.replace("b[i]", "2.0f * b[i]").replace("int i", "int index"));
+    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
+    assert!(window.has("Your text against"));
+    window.click("Last passing");
+    assert!(window.has("1 difference: 2 lines came, 2 went"), "neighbouring lines are one");
+    window.click("Take this one back");
+    assert_eq!(window.text(), GOOD);
+    assert!(window.has("No difference"));
+    window.harness.state_mut().command(Command::Do(Action::Undo));
+    window.settle();
+    window.harness.state_mut().command(Command::SetAgainst(Against::Run(1)));
+    window.settle();
+    window.click("Restore all of it");
+    assert_eq!(window.text(), GOOD, "the run's text is back");
+    for (choice, shown) in [("Scaffold", "came"), ("Solution", "lines came")] {
+        window.harness.state_mut().command(Command::Do(Action::ShowCompare));
+        window.settle();
+        window.harness.get_all_by_label(choice).next().expect("a choice").click();
+        window.settle();
+        assert!(window.has(shown), "{choice}");
+    }
+}
+
+/// A run of an earlier session: its text is on disk only.
+#[test]
+fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed() {
+    use lockstep::versions::Against;
+    let mut window = open();
+    window.paste_kernel("int not_yet;\n");
+    window.key(Modifiers::COMMAND, Key::Enter);
+    window.until("the verdict", |app| !app.state.is_running());
+    let Window { harness, folder, .. } = window;
+    drop(harness);
+    let mut window = Window::open_in(folder, false, SIZE, simple_script());
+    window.paste_kernel("int not_yet;\nint more;\n");
+    window.harness.state_mut().command(Command::Do(Action::ShowCompare));
+    window.harness.state_mut().command(Command::SetAgainst(Against::Run(1)));
+    window.until("the run's text", |app| app.state.desk().is_some_and(|desk| !desk.versions.texts.is_empty()));
+    window.settle();
+    assert!(window.has("1 difference: 1 lines came, 0 went"));
+    window.harness.state_mut().command(Command::SetAgainst(Against::Reference));
+    window.settle();
+    assert!(window.has("The solution is still closed"));
+    window.harness.state_mut().command(Command::SetAgainst(Against::LastPassing));
+    window.settle();
+    assert!(window.has("No run has passed yet"));
 }

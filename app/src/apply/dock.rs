@@ -14,7 +14,6 @@ impl State {
     pub(super) fn show_pane(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
         self.view.dock.show(pane);
         effects.push(Effect::SaveWindow);
-        self.disassemble_if_seen();
     }
 
     pub(super) fn show_and_focus(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
@@ -71,7 +70,6 @@ impl State {
         if !self.is_in_sight(self.view.focus.0) {
             self.focus_work();
         }
-        self.disassemble_if_seen();
     }
 
     /// What the keyboard does to the pane that has it.
@@ -89,17 +87,6 @@ impl State {
             _ => return,
         }
         effects.push(Effect::SaveWindow);
-    }
-
-    /// Disassembling takes its time, so it is done for those who look.
-    pub(super) fn disassemble_if_seen(&mut self) {
-        let now_s = self.now_s;
-        if self.is_in_sight(Pane::Compiled)
-            && let Some(desk) = self.desk_mut()
-            && desk.compiled.value().is_some_and(|report| report.succeeded && report.sass.is_none())
-        {
-            desk.compile_at_s = Some(now_s);
-        }
     }
 
     pub(super) fn focus(&mut self, pane: Pane) {

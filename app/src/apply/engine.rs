@@ -28,6 +28,14 @@ impl State {
             }
             return Vec::new();
         }
+        if let Purpose::Listing { other } = *purpose {
+            if let Some(desk) = slot.and_then(|slot| self.desks.get_mut(slot)) {
+                let job = if other { &mut desk.versions.other_job } else { &mut desk.versions.sass_job };
+                // What was asked for before is of no interest any more; its report must not be taken for this one.
+                return job.replace(key).map(Effect::Stop).into_iter().collect();
+            }
+            return Vec::new();
+        }
         match &mut self.running {
             Some(running) if running.job.is_none() => {
                 running.job = Some(key.clone());
@@ -50,6 +58,8 @@ impl State {
             self.run_event(event, &mut effects);
         } else if let Some(slot) = self.compiling_slot(key) {
             self.diagnose_event(&slot, event);
+        } else if let Some((slot, other)) = self.listing_slot(key) {
+            self.listing_event(&slot, other, event);
         } else if let Event::Finished(Outcome::Environment(message)) = event
             && let Some(lab) = self.devices.labs.get_mut(&key.lab)
             && lab.devices.is_pending()
@@ -61,6 +71,14 @@ impl State {
 
     fn compiling_slot(&self, key: &JobKey) -> Option<TextSlot> {
         self.desks.values().find(|desk| desk.compiling.as_ref() == Some(key)).map(|desk| desk.slot.clone())
+    }
+
+    /// The text whose listing a job is for, and whether it is the one beside it.
+    fn listing_slot(&self, key: &JobKey) -> Option<(TextSlot, bool)> {
+        self.desks.values().find_map(|desk| {
+            let other = desk.versions.other_job.as_ref() == Some(key);
+            (other || desk.versions.sass_job.as_ref() == Some(key)).then(|| (desk.slot.clone(), other))
+        })
     }
 
     fn diagnose_event(&mut self, slot: &TextSlot, event: Event) {
@@ -111,6 +129,7 @@ impl State {
                 let source = self.running.as_ref().map(|running| running.source.clone()).unwrap_or_default();
                 let record = RunRecord::bench(&report, &source);
                 desk.runs.push(record.clone());
+                desk.versions.texts.insert(record.source.clone(), Some(source.clone()));
                 desk.editor.marks.set_heat(heat::of_bench(&report));
                 desk.bench = Slot::Ready(*report);
                 let slot = desk.slot.clone();
@@ -150,6 +169,7 @@ impl State {
         if is_check {
             let record = RunRecord::check(&device, &verdict, &source, now);
             desk.runs.push(record.clone());
+            desk.versions.texts.insert(record.source.clone(), Some(source.clone()));
             effects.push(Effect::AddRun { slot: slot.clone(), run: Box::new(record), source });
         }
         let passed = verdict.passed;
@@ -276,6 +296,7 @@ impl State {
 
 fn set_compiled(desk: &mut Desk, report: CompileReport) {
     desk.editor.marks.set_compiler(compiler_marks(&report.diagnostics));
+    desk.versions.list(&report);
     desk.compiled = Slot::Ready(report);
 }
 

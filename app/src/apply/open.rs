@@ -3,6 +3,7 @@
 use crate::dock::Layout;
 use crate::effect::Effect;
 use crate::state::{Desk, Pane, Slot, State, ToastKind};
+use crate::versions::Versions;
 use crate::widgets::code_editor::{Editor, EditorAction};
 use curriculum::store::Slot as TextSlot;
 use curriculum::{Step, store};
@@ -186,6 +187,8 @@ fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String
         compiling_since_s: 0.0,
         compiling_version: 0,
         compiled: Slot::Empty,
+        versions: Versions::default(),
+        elsewhere: None,
         verdict: Slot::Empty,
         cases: Vec::new(),
         bench: Slot::Empty,

@@ -171,7 +171,6 @@ impl State {
             return;
         }
         let arch = self.arch();
-        let sass = self.is_in_sight(Pane::Compiled);
         let slot = self.desk.clone();
         let Some(desk) = self.desk_mut() else { return };
         desk.compile_at_s = None;
@@ -181,7 +180,7 @@ impl State {
         }
         desk.compiling_since_s = now_s;
         desk.compiling_version = desk.editor.version();
-        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit { sass } };
+        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit::default() };
         effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose: Purpose::Diagnose, slot });
     }
 

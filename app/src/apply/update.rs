@@ -22,6 +22,10 @@ impl State {
                     desk.compile_at_s = Some(now_s);
                 }
             }
+            Update::RunText { slot, sum, text } => self.run_was_read(&slot, sum, text),
+            Update::OpenedElsewhere { slot, path } => self.opened_elsewhere(&slot, path),
+            Update::SavedElsewhere { slot, text, how } => self.saved_elsewhere(&slot, text, how, &mut effects),
+            Update::Disassembler(came) => self.disassembler_came(came, &mut effects),
             Update::Imported(Ok((name, text))) => {
                 self.replace_text(text, &format!("{name} is in the editor; Undo brings your text back"), &mut effects);
             }

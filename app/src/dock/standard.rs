@@ -5,7 +5,7 @@ use crate::state::Pane;
 use std::collections::BTreeSet;
 
 /// Opened on request; each then joins its group.
-const ASIDE: [Pane; 4] = [Pane::Search, Pane::Progress, Pane::Ready, Pane::Log];
+const ASIDE: [Pane; 5] = [Pane::Compare, Pane::Search, Pane::Progress, Pane::Ready, Pane::Log];
 
 const COURSE: [Pane; 2] = [Pane::Course, Pane::Search];
 const LESSON: [Pane; 3] = [Pane::Lesson, Pane::Progress, Pane::Ready];
@@ -27,7 +27,7 @@ fn results() -> Node {
 }
 
 fn work() -> Node {
-    Node::tabs(&[Pane::Editor, Pane::Visualization, Pane::Solution])
+    Node::tabs(&[Pane::Editor, Pane::Visualization, Pane::Solution, Pane::Compare])
 }
 
 /// The first run opens the results; until then the kernel has the room.
@@ -46,7 +46,7 @@ fn code() -> (Node, Vec<Pane>) {
 fn profile() -> (Node, Vec<Pane>) {
     use Pane::{Compiled, Console, Counters, Log, Problems, Timing, Verdict, Visualization};
     let left = Node::Column(vec![
-        (0.62, Node::tabs(&[Pane::Editor, Pane::Solution])),
+        (0.62, Node::tabs(&[Pane::Editor, Pane::Solution, Pane::Compare])),
         (0.38, Node::tabs(&[Counters, Verdict, Problems, Console, Log])),
     ]);
     let right = Node::Column(vec![(0.5, Node::tabs(&[Compiled, Visualization])), (0.5, Node::tabs(&[Timing]))]);

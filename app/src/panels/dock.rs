@@ -1,7 +1,7 @@
 //! Draws the tiles: `egui_tiles` lays them out, lets them be dragged and resized, and what came of it goes back as a
 //! command.
 
-use super::{Screen, course, lesson, log, parts, progress, ready, results, search, work};
+use super::{Screen, compare, course, lesson, log, parts, progress, ready, results, search, work};
 use crate::command::{Action, Command};
 use crate::dock::Node;
 use crate::state::Pane;
@@ -285,6 +285,7 @@ fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
         Pane::Verdict | Pane::Problems | Pane::Console | Pane::Counters | Pane::Compiled | Pane::Timing => {
             results::show(ui, screen, pane);
         }
+        Pane::Compare => compare::show(ui, screen),
         Pane::Search => search::show(ui, screen),
         Pane::Progress => progress::show(ui, screen),
         Pane::Ready => ready::show(ui, screen),

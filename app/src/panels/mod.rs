@@ -2,6 +2,7 @@
 //! only they need between frames ([`Memory`]: laid-out text, half-typed answers).
 
 mod banner;
+mod compare;
 mod course;
 mod day;
 mod dialogs;
@@ -41,6 +42,8 @@ pub struct Memory {
     reflections: HashMap<String, Reflections>,
     visualizations: HashMap<String, Box<dyn Visualization>>,
     plots: HashMap<String, TimingPlotState>,
+    listing: results::ListingMemory,
+    compare: compare::CompareMemory,
     /// How many steps of a fault's hint are shown.
     fault_hints: HashMap<String, usize>,
     /// Days whose earlier answers were put into their quiz.

@@ -88,6 +88,7 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
         Action::Projector => state.settings.projector,
         Action::ReducedMotion => state.settings.reduced_motion,
         Action::ShowVisualization => state.is_in_sight(Pane::Visualization),
+        Action::ShowCompare => state.is_in_sight(Pane::Compare),
         Action::ShowCompiled => state.is_in_sight(Pane::Compiled),
         Action::ShowPlots => state.is_in_sight(Pane::Timing),
         Action::ShowLog => state.is_in_sight(Pane::Log),

@@ -58,6 +58,16 @@ impl Slot {
         Self { day: day.id.clone(), exercise: exercise.key.clone() }
     }
 
+    /// The day's id, or `free`.
+    pub fn day(&self) -> &str {
+        &self.day
+    }
+
+    /// The exercise's key.
+    pub fn exercise(&self) -> &str {
+        &self.exercise
+    }
+
     /// Where kernels that belong to no exercise are kept.
     pub fn free() -> Self {
         Self { day: "free".to_owned(), exercise: crate::MAIN.to_owned() }

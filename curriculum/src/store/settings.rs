@@ -46,6 +46,8 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// The tour was taken or declined.
     pub tour_seen: bool,
+    /// Command that opens a file in the learner's own editor, such as `code`; None takes the system's choice.
+    pub editor: Option<String>,
     /// Entries of a newer version of the app, and values that made no sense; kept as they are.
     pub other: toml::Table,
 }
@@ -64,6 +66,7 @@ impl Default for Settings {
             projector: false,
             reduced_motion: false,
             tour_seen: false,
+            editor: None,
             other: toml::Table::new(),
         }
     }
@@ -88,6 +91,7 @@ impl Settings {
             reader.read("content", "a folder", |_| true, &mut settings.content);
             reader.read("remotes", "a list of { name, command }", |_| true, &mut settings.remotes);
             reader.read("device", "a device's name", |_| true, &mut settings.device);
+            reader.read("editor", "a command", |_| true, &mut settings.editor);
             reader.read("python", "a program", |_| true, &mut settings.python);
             reader.read("projector", "true or false", |_| true, &mut settings.projector);
             reader.read("reduced_motion", "true or false", |_| true, &mut settings.reduced_motion);
@@ -98,7 +102,7 @@ impl Settings {
     }
 
     pub(crate) fn to_text(&self) -> String {
-        let Self { theme, scale, editor_points, nvrtc, content, remotes, device, python, .. } = self;
+        let Self { theme, scale, editor_points, nvrtc, content, remotes, device, python, editor, .. } = self;
         // What could not be read is kept, unless the learner has set that entry since.
         let mut table = self.other.clone();
         let mut put = |name: &str, value: Option<toml::Value>| {
@@ -120,6 +124,7 @@ impl Settings {
             put(name, Some(on.into()).filter(|_| on));
         }
         put("device", device.clone().map(Into::into));
+        put("editor", editor.clone().map(Into::into));
         toml::to_string(&table).unwrap_or_default()
     }
 }

@@ -43,6 +43,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             path_ui(ui, "NVRTC", &mut draft.nvrtc, "folder with libnvrtc; empty searches");
             path_ui(ui, "Course folder", &mut draft.content, "empty takes the built-in course");
             path_ui(ui, "Python", &mut draft.python, "interpreter for the Python steps; empty takes python3");
+            let mut editor = draft.settings.editor.clone().unwrap_or_default();
+            path_ui(ui, "Your editor", &mut editor, "command such as code; empty takes the system's choice");
+            draft.settings.editor = (!editor.trim().is_empty()).then_some(editor);
         });
         ui.add_space(space::M);
         parts::caption(ui, "Remote machines");

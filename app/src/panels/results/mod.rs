@@ -7,6 +7,8 @@ mod problems;
 mod timing;
 mod verdict;
 
+pub use compiled::ListingMemory;
+
 use super::{Screen, parts};
 use crate::state::{Desk, Pane};
 use crate::theme::space;

@@ -72,6 +72,10 @@ pub enum EditorAction {
     CloseCompletion,
     /// Shows what is known about the cursor's word and line.
     Explain,
+    /// Folds or opens every hint.
+    ToggleFolds,
+    /// Folds or opens the hint that begins on a line, zero-based.
+    ToggleFold(usize),
     FindNext,
     FindPrevious,
     ReplaceOne,

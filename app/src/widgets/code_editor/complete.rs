@@ -104,10 +104,11 @@ fn ranked(text: &str, start: usize, cursor: usize, typed: &str) -> Vec<Candidate
             found.push((class * 2, usize::MAX - count, Candidate { text: word.to_owned(), builtin: None }));
         }
     }
-    for builtin in builtins::all() {
+    for (rank, builtin) in builtins::all().iter().enumerate() {
         if let Some(class) = class(builtin.name, typed, &lower) {
             let candidate = Candidate { text: builtin.name.to_owned(), builtin: Some(builtin) };
-            found.push((class * 2 + 1, builtin.name.len(), candidate));
+            // The table lists the common words of a family first.
+            found.push((class * 2 + 1, rank, candidate));
         }
     }
     // What is typed already stands first: then the list need not open.

@@ -1,7 +1,7 @@
 //! What each action does to the text, the cursor and the history.
 
 use super::complete::{complete, is_word};
-use super::{EditKind, Editor, EditorAction, Motion};
+use super::{Change, EditKind, Editor, EditorAction, Motion};
 use std::ops::Range;
 
 /// One level of indentation, as CUDA samples and the course's kernels use.
@@ -36,6 +36,7 @@ impl Editor {
         }
         let was_open = self.completion.take();
         self.carry_out(action, now_s);
+        self.open_fold_at_cursor();
         // Typing and erasing keep the list in step; everything else has closed it.
         let asked = was_open.as_ref().is_some_and(|list| list.asked);
         let goes_on = match action {
@@ -122,9 +123,15 @@ impl Editor {
             EditorAction::Redo => self.redo(),
             EditorAction::SetText(text) => {
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
-                if text != self.text() {
-                    let head = self.head.min(text.len());
-                    self.replace_all_of(EditKind::Other, &[(0..self.buffer.len(), text)], (head, head), now_s);
+                // Only what differs is replaced: cursor, marks and folds around it stay where they are.
+                if let Some(change) = Change::between(self.text(), &text) {
+                    let removed = change.removed_range();
+                    let head = match self.head {
+                        head if head <= removed.start => head,
+                        head if head >= removed.end => head - removed.len() + change.inserted.len(),
+                        _ => change.inserted_range().end,
+                    };
+                    self.replace_all_of(EditKind::Other, &[(removed, change.inserted)], (head, head), now_s);
                 }
             }
             EditorAction::GoTo { line, column } => self.go_to(*line, *column),
@@ -140,6 +147,8 @@ impl Editor {
                 let found = self.find.previous_from(self.selection().start);
                 self.select_found(found);
             }
+            EditorAction::ToggleFolds => self.toggle_folds(),
+            EditorAction::ToggleFold(line) => self.toggle_fold(*line),
             // Done before.
             EditorAction::Complete
             | EditorAction::StepCompletion(_)
@@ -190,7 +199,9 @@ impl Editor {
         let indent: String = before.chars().take_while(|c| *c == ' ' || *c == '\t').collect();
         let opens = before.trim_end().ends_with(['{', '(']);
         let closes = self.text()[self.selection().end..].starts_with(['}', ')']);
-        let mut text = format!("\n{indent}");
+        // A closing brace that goes to the next line goes one level out.
+        let outer = indent.strip_suffix(INDENT).filter(|_| closes && !opens).unwrap_or(&indent);
+        let mut text = format!("\n{outer}");
         if opens {
             text.push_str(INDENT);
         }
@@ -356,13 +367,16 @@ impl Editor {
         let line = self.buffer.line_of(self.head);
         let vertical = |to: usize| {
             let column = self.goal_column.unwrap_or_else(|| self.buffer.column_of(self.head));
-            self.buffer.offset_at(to, column)
+            let offset = self.buffer.offset_at(to, column);
+            // Of a folded hint only the front is there to stand on.
+            self.shown_end(to).map_or(offset, |end| offset.min(end))
         };
+        let row = self.row_of(line);
         let down = |lines: usize| {
-            let last = self.buffer.line_count() - 1;
-            if line == last { self.buffer.len() } else { vertical((line + lines).min(last)) }
+            let last = self.row_count() - 1;
+            if row == last { self.buffer.len() } else { vertical(self.line_of_row((row + lines).min(last))) }
         };
-        let up = |lines: usize| if line == 0 { 0 } else { vertical(line.saturating_sub(lines)) };
+        let up = |lines: usize| if row == 0 { 0 } else { vertical(self.line_of_row(row.saturating_sub(lines))) };
         match motion {
             Motion::Left => self.buffer.previous_char(self.head),
             Motion::Right => self.buffer.next_char(self.head),
@@ -506,6 +520,8 @@ mod tests {
         assert_eq!((editor.text(), editor.cursor()), ("  if (x) {\n      \n  }", 17));
         let editor = with("    a;", 6, &[EditorAction::NewLine, EditorAction::Type("}".into())]);
         assert_eq!(editor.text(), "    a;\n}");
+        let editor = with("{\n    a; }", 9, &[EditorAction::NewLine]);
+        assert_eq!((editor.text(), editor.cursor()), ("{\n    a; \n}", 10), "the brace goes out, the cursor before it");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod buffer;
 mod complete;
 mod edit;
 mod find;
+mod folds;
 mod heat;
 mod history;
 mod input;
@@ -18,6 +19,7 @@ mod popup;
 mod syntax;
 mod view;
 
+pub(crate) use paint::line_job;
 pub use paint::token_color;
 
 pub use action::{EditorAction, Motion};
@@ -59,6 +61,7 @@ pub struct Editor {
     completion: Option<Completion>,
     /// What is known about the cursor's word is shown.
     explaining: bool,
+    folds: folds::Folds,
     reveal: Reveal,
     pub find: Find,
     pub marks: Marks,
@@ -84,6 +87,7 @@ impl Editor {
             composing: String::new(),
             completion: None,
             explaining: false,
+            folds: folds::Folds::default(),
             reveal: Reveal::default(),
             find: Find::default(),
             marks: Marks::default(),
@@ -239,6 +243,7 @@ impl Editor {
         self.syntax.get_mut().edited(range.clone(), with.len());
         let removed = self.buffer.replace(range, with);
         let added_lines = with.bytes().filter(|byte| *byte == b'\n').count();
+        self.folds.shift(line, removed_lines, added_lines, whole);
         self.marks.shift(if whole { line } else { line + 1 }, removed_lines, added_lines);
         removed
     }

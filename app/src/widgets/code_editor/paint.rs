@@ -34,7 +34,7 @@ pub fn token_color(t: &Tokens, kind: TokenKind) -> Color32 {
 }
 
 /// One line (or several, for the screen reader) with its colours.
-pub(super) fn line_job(text: &str, range: Range<usize>, spans: &[Span], t: &Tokens, font: &FontId) -> LayoutJob {
+pub(crate) fn line_job(text: &str, range: Range<usize>, spans: &[Span], t: &Tokens, font: &FontId) -> LayoutJob {
     let mut job = LayoutJob { break_on_newline: false, ..LayoutJob::default() };
     job.wrap.max_width = f32::INFINITY;
     let mut push = |piece: Range<usize>, kind: TokenKind| {
@@ -69,7 +69,7 @@ pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page
         let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
         painter.rect_filled(rect, 0.0, t.current_line);
     }
-    for line in page.lines.clone() {
+    for (line, _) in page.shown() {
         if let Some(kind) = editor.marks.on_line(line as u32 + 1).first().map(|mark| mark.kind) {
             let top = page.top_of(line, metrics);
             let rect = Rect::from_min_max(pos2(clip.left(), top), pos2(clip.right(), top + metrics.row));
@@ -88,7 +88,7 @@ pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page
             ranges(ui, editor, metrics, page, &(at..at + 1), t.bracket_match);
         }
     }
-    for (line, galley) in page.lines.clone().zip(&page.galleys) {
+    for (line, galley) in page.shown() {
         let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
         painter.galley(pos2(page.origin.x, top), galley.clone(), t.text);
     }
@@ -133,7 +133,7 @@ fn ranges(ui: &Ui, editor: &Editor, metrics: &Metrics, page: &Page, range: &Rang
 /// Underlines the marked words and writes the message after the line.
 fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
     let painter = ui.painter();
-    for (line, galley) in page.lines.clone().zip(&page.galleys) {
+    for (line, galley) in page.shown() {
         let marks = editor.marks.on_line(line as u32 + 1);
         let Some(first) = marks.first() else { continue };
         let range = editor.buffer().line_range(line);
@@ -210,7 +210,7 @@ pub(super) fn gutter(
     painter.rect_filled(rect, 0.0, t.gutter);
     painter.vline(rect.right() - 0.5, rect.y_range(), Stroke::new(1.0, t.border));
     let cursor_line = editor.buffer().line_of(editor.cursor());
-    for line in page.lines.clone() {
+    for (line, _) in page.shown() {
         let center = page.top_of(line, metrics) + metrics.row / 2.0;
         let color = if line == cursor_line { t.text } else { t.gutter_text };
         let place = pos2(rect.right() - space::M, center);
@@ -223,6 +223,16 @@ pub(super) fn gutter(
             heat_ui(ui, t, line, heat, cell.intersect(rect));
         }
         let marks = editor.marks.on_line(line as u32 + 1);
+        if let Some(folded) = editor.fold_of(line).filter(|_| marks.is_empty()) {
+            fold_ui(
+                ui,
+                t,
+                line,
+                folded,
+                Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row)).intersect(rect),
+                actions,
+            );
+        }
         let Some(first) = marks.first() else { continue };
         let cell = Rect::from_center_size(pos2(rect.left() + 11.0, center), vec2(18.0, metrics.row));
         let cell = cell.intersect(rect);
@@ -270,4 +280,23 @@ fn heat_ui(ui: &Ui, t: &Tokens, line: usize, heat: &Heat, cell: Rect) {
     let label = format!("Line {}: {}", line + 1, heat.text);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
     response.on_hover_text(&label);
+}
+
+/// The triangle that folds and opens a hint.
+fn fold_ui(ui: &Ui, t: &Tokens, line: usize, folded: bool, cell: Rect, actions: &mut Vec<EditorAction>) {
+    if !cell.is_positive() {
+        return;
+    }
+    let response = ui.interact(cell, super::editor_id().with(("fold", line)), Sense::click());
+    if response.hovered() || response.has_focus() {
+        ui.painter().rect_filled(cell, f32::from(radius::SMALL), t.hover);
+    }
+    let font = FontId::new(font_size::SMALL, FontFamily::Proportional);
+    let sign = if folded { "▶" } else { "▼" };
+    ui.painter().text(cell.center(), Align2::CENTER_CENTER, sign, font, t.gutter_text);
+    let label = format!("{} the hint on line {}", if folded { "Open" } else { "Fold" }, line + 1);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    if response.on_hover_text(&label).clicked() {
+        actions.push(EditorAction::ToggleFold(line));
+    }
 }

@@ -22,6 +22,8 @@ pub(super) fn completion(ui: &Ui, id: Id, list: &Completion, cursor: Rect, actio
         Frame::popup(ui.style()).inner_margin(space::XS).show(ui, |ui| {
             ui.set_width(LIST_WIDTH);
             ui.spacing_mut().item_spacing.y = 0.0;
+            // Fading edges would hide a word.
+            ui.spacing_mut().scroll.fade.strength = 0.0;
             ScrollArea::vertical().max_height(row * ROWS as f32).id_salt("words").show(ui, |ui| {
                 for (index, item) in list.items.iter().enumerate() {
                     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row), Sense::click());

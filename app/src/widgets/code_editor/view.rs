@@ -44,6 +44,8 @@ pub(super) struct Metrics {
 pub(super) struct Page {
     /// Zero-based.
     pub lines: Range<usize>,
+    /// The row of each line below the first one's; None for what is folded away.
+    pub rows: Vec<Option<usize>>,
     pub galleys: Vec<Arc<Galley>>,
     /// Screen position of the first visible line's top left.
     pub origin: Pos2,
@@ -51,12 +53,28 @@ pub(super) struct Page {
 
 impl Page {
     pub fn top_of(&self, line: usize, metrics: &Metrics) -> f32 {
-        self.origin.y + (line as f32 - self.lines.start as f32) * metrics.row
+        let index = line.saturating_sub(self.lines.start).min(self.rows.len().saturating_sub(1));
+        // A hidden line is where its hint is, the nearest one above that is shown.
+        let row = self.rows.get(..=index).and_then(|rows| rows.iter().rev().flatten().next());
+        self.origin.y + row.map_or(0.0, |row| *row as f32) * metrics.row
+    }
+
+    /// Lines that are shown, with what is drawn of them.
+    pub fn shown(&self) -> impl Iterator<Item = (usize, &Arc<Galley>)> {
+        let lines = self.lines.clone().zip(&self.rows).zip(&self.galleys);
+        lines.filter_map(|((line, row), galley)| row.map(|_| (line, galley)))
+    }
+
+    /// The line at a row below the first, if there is one.
+    pub fn line_at(&self, row: usize) -> Option<usize> {
+        Some(self.lines.start + self.rows.iter().position(|found| *found == Some(row))?)
     }
 
     /// Screen x of an offset on a visible line.
     pub fn x_of(&self, editor: &Editor, line: usize, offset: usize) -> Option<f32> {
-        let galley = self.galleys.get(line.checked_sub(self.lines.start)?)?;
+        let index = line.checked_sub(self.lines.start)?;
+        self.rows.get(index).copied()??;
+        let galley = self.galleys.get(index)?;
         let start = editor.buffer().line_range(line).start;
         let column = editor.text().get(start..offset)?.chars().count();
         let cursor = egui::text::CCursor::new(column);
@@ -144,17 +162,17 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
 fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
     let longest = editor.buffer().longest_bytes().min(MAX_LINE_BYTES) as f32;
     let width = (longest + 2.0) * metrics.char_width;
-    let height = editor.buffer().line_count() as f32 * metrics.row;
+    let height = editor.row_count() as f32 * metrics.row;
     // The last line can be scrolled up, so that one does not write at the window's edge.
     let spare = (viewport.y - 4.0 * metrics.row).clamp(0.0, 8.0 * metrics.row);
     vec2(width.max(viewport.x), height + spare)
 }
 
 fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Pos2, viewport: Rect) -> Page {
-    let count = editor.buffer().line_count();
+    let count = editor.row_count();
     let first = ((viewport.top() / metrics.row).floor().max(0.0) as usize).min(count);
     let last = ((viewport.bottom() / metrics.row).ceil().max(0.0) as usize).min(count);
-    let lines = first..last.max(first);
+    let lines = if first < last { editor.line_of_row(first)..editor.line_of_row(last - 1) + 1 } else { 0..0 };
     let bytes = editor.buffer().line_range(lines.start).start
         ..editor.buffer().line_range(lines.end.saturating_sub(1).max(lines.start)).end;
     let (spans, pending) = editor.spans(bytes);
@@ -166,11 +184,17 @@ fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Po
         .map(|line| {
             let range = editor.buffer().line_range(line);
             let end = editor.buffer().clamp(range.end.min(range.start + MAX_LINE_BYTES));
-            let job = paint::line_job(editor.text(), range.start..end, &spans, t, &metrics.font);
+            let folded = editor.shown_end(line);
+            let mut job = paint::line_job(editor.text(), range.start..folded.unwrap_or(end), &spans, t, &metrics.font);
+            if folded.is_some() {
+                job.append(" …", 0.0, egui::TextFormat::simple(metrics.font.clone(), t.text_faint));
+            }
             ui.fonts_mut(|fonts| fonts.layout_job(job))
         })
         .collect();
-    Page { origin: pos2(top_left.x + space::XS, top_left.y + lines.start as f32 * metrics.row), lines, galleys }
+    let rows = lines.clone().map(|line| (!editor.is_hidden(line)).then(|| editor.row_of(line) - first)).collect();
+    let origin = pos2(top_left.x + space::XS, top_left.y + first as f32 * metrics.row);
+    Page { origin, lines, rows, galleys }
 }
 
 /// The cursor's place on the screen, also when it is outside the view.
@@ -180,7 +204,8 @@ fn cursor_rect(editor: &Editor, metrics: &Metrics, page: &Page, top_left: Pos2) 
         let column = editor.buffer().column_of(editor.cursor()).min(MAX_LINE_BYTES);
         top_left.x + space::XS + column as f32 * metrics.char_width
     });
-    Rect::from_min_size(pos2(x, top_left.y + line as f32 * metrics.row), vec2(2.0, metrics.row))
+    let top = top_left.y + editor.row_of(line) as f32 * metrics.row;
+    Rect::from_min_size(pos2(x, top), vec2(2.0, metrics.row))
 }
 
 /// Scrolls to the cursor when the editor asks for it. Done once per request: afterwards the wheel is free.
@@ -199,10 +224,15 @@ fn reveal(ui: &Ui, editor: &Editor, key: &str, cursor: Rect) {
 
 fn offset_at(editor: &Editor, metrics: &Metrics, page: &Page, pos: Pos2) -> usize {
     let row = ((pos.y - page.origin.y) / metrics.row).floor() as isize;
-    let line = page.lines.start.saturating_add_signed(row);
     if row < 0 && page.lines.start == 0 {
         return 0;
     }
+    // Outside the view, while dragging, folds do not matter.
+    let on_page = usize::try_from(row).ok().and_then(|row| page.line_at(row));
+    let line = on_page.unwrap_or_else(|| match row {
+        row if row < 0 => page.lines.start.saturating_add_signed(row),
+        row => page.lines.end + (row as usize).saturating_sub(page.rows.iter().flatten().count()),
+    });
     if line >= editor.buffer().line_count() {
         return editor.text().len();
     }
@@ -309,10 +339,7 @@ fn hover_message(editor: &Editor, metrics: &Metrics, page: &Page, response: &Res
     if row < 0.0 || editor.completion().is_some() || editor.is_explaining() {
         return;
     }
-    let line = page.lines.start + row as usize;
-    if line >= page.lines.end {
-        return;
-    }
+    let Some(line) = page.line_at(row as usize) else { return };
     let offset = offset_at(editor, metrics, page, pos);
     // Beyond the end of the line no word is meant.
     let end = page.x_of(editor, line, editor.buffer().line_range(line).end).unwrap_or(f32::INFINITY);

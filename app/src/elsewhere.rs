@@ -1,0 +1,391 @@
+//! A kernel's text as a file that is open in another editor too. A thread looks at the file four times a second: what is
+//! saved there comes into the window, and what is typed in the window goes into the file.
+//!
+//! Looking is done by hand and not by a watcher of the system: one `stat` costs some microseconds, works on every file
+//! system (those of a network tell nobody of changes), and does not care whether an editor writes into the file or puts
+//! a new one in its place.
+
+use crate::effect::Update;
+use curriculum::store::Slot;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime};
+
+/// Between two looks at a file. A file is read when two looks see the same, so a save is seen after at most two.
+const LOOK_TIME: Duration = Duration::from_millis(250);
+
+/// A larger file is no kernel.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// How texts of the two sides came together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// Only the file changed.
+    Theirs,
+    /// Both did, at different places.
+    Both,
+    /// Both changed the same lines: the file's are taken, and the window's are a step of its undo.
+    Conflict,
+}
+
+/// What the window asks of the thread.
+enum Order {
+    Open { slot: Slot, path: PathBuf, text: String, editor: Option<String> },
+    Text { slot: Slot, text: String },
+    Close { slot: Slot },
+}
+
+/// The thread's handle. It ends with this.
+pub struct Elsewhere {
+    orders: Option<Sender<Order>>,
+    send: Box<dyn Fn() -> Box<dyn Fn(Update) + Send>>,
+}
+
+impl Elsewhere {
+    /// `send` makes a way back to the window.
+    pub fn new(send: impl Fn() -> Box<dyn Fn(Update) + Send> + 'static) -> Self {
+        Self { orders: None, send: Box::new(send) }
+    }
+
+    fn order(&mut self, order: Order) {
+        if self.orders.is_none() {
+            let (orders, ordered) = channel();
+            let send = (self.send)();
+            let started = std::thread::Builder::new()
+                .name("files open elsewhere".to_owned())
+                .spawn(move || serve(&ordered, send.as_ref()));
+            match started {
+                Ok(_) => self.orders = Some(orders),
+                Err(error) => {
+                    let why =
+                        format!("The system allows no further thread ({error}); close other programs and try again");
+                    (self.send)()(Update::Problem(why));
+                    return;
+                }
+            }
+        }
+        if let Some(orders) = &self.orders {
+            // A thread that is gone looks at nothing any more.
+            let _ = orders.send(order);
+        }
+    }
+
+    /// Writes the text to `path`, opens it in an editor (None is the system's choice) and looks at it from now on.
+    pub fn open(&mut self, slot: Slot, path: PathBuf, text: String, editor: Option<String>) {
+        self.order(Order::Open { slot, path, text, editor });
+    }
+
+    /// The window's text changed.
+    pub fn text(&mut self, slot: Slot, text: String) {
+        if self.orders.is_some() {
+            self.order(Order::Text { slot, text });
+        }
+    }
+
+    pub fn close(&mut self, slot: Slot) {
+        if self.orders.is_some() {
+            self.order(Order::Close { slot });
+        }
+    }
+}
+
+/// What a look sees of a file.
+type Seen = (SystemTime, u64);
+
+/// One file that is open elsewhere.
+struct File {
+    slot: Slot,
+    path: PathBuf,
+    /// What both sides had last.
+    base: String,
+    /// The window's text now.
+    ours: String,
+    /// The file has line ends of Windows.
+    crlf: bool,
+    /// Of the content that `base` is.
+    known: Option<Seen>,
+    /// Of the last look.
+    last: Option<Seen>,
+}
+
+fn serve(orders: &Receiver<Order>, send: &dyn Fn(Update)) {
+    let mut files: Vec<File> = Vec::new();
+    loop {
+        // With no file there is nothing to look at, and the thread sleeps.
+        let order = if files.is_empty() {
+            orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            orders.recv_timeout(LOOK_TIME)
+        };
+        match order {
+            Ok(order) => obey(order, &mut files, send),
+            Err(RecvTimeoutError::Timeout) => {
+                for file in &mut files {
+                    if let Some(update) = look(file) {
+                        send(update);
+                    }
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn obey(order: Order, files: &mut Vec<File>, send: &dyn Fn(Update)) {
+    match order {
+        Order::Open { slot, path, text, editor } => {
+            files.retain(|file| file.slot != slot);
+            let opened = open(&path, &text).and_then(|()| start(&path, editor.as_deref()));
+            match opened {
+                Ok(()) => {
+                    let known = seen(&path);
+                    send(Update::OpenedElsewhere { slot: slot.clone(), path: Ok(path.clone()) });
+                    files.push(File { slot, path, base: text.clone(), ours: text, crlf: false, known, last: known });
+                }
+                Err(why) => send(Update::OpenedElsewhere { slot, path: Err(why) }),
+            }
+        }
+        Order::Text { slot, text } => {
+            if let Some(file) = files.iter_mut().find(|file| file.slot == slot) {
+                file.ours = text;
+            }
+        }
+        Order::Close { slot } => files.retain(|file| file.slot != slot),
+    }
+}
+
+fn seen(path: &Path) -> Option<Seen> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn open(path: &Path, text: &str) -> Result<(), String> {
+    let problem = |error: std::io::Error| format!("The kernel cannot be written ({error}): {}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(problem)?;
+        // Other editors look for it there.
+        let (name, header) = gpu_core::compile::includes::COURSE_HEADER;
+        std::fs::write(folder.join(name), header).map_err(problem)?;
+    }
+    std::fs::write(path, text).map_err(problem)
+}
+
+/// Starts the learner's editor and does not wait for it.
+fn start(path: &Path, editor: Option<&str>) -> Result<(), String> {
+    let mut command = match editor.map(str::trim).filter(|editor| !editor.is_empty()) {
+        Some(line) => {
+            // `code --wait` is a program with an argument; a path with spaces may be quoted.
+            let mut words = words(line).into_iter();
+            let mut command = Command::new(words.next().unwrap_or_default());
+            command.args(words);
+            command
+        }
+        None if cfg!(target_os = "macos") => {
+            let mut command = Command::new("open");
+            command.arg("-t");
+            command
+        }
+        None if cfg!(windows) => {
+            let mut command = Command::new("cmd");
+            command.args(["/C", "start", ""]);
+            command
+        }
+        None => Command::new("xdg-open"),
+    };
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let mut child = command.spawn().map_err(|error| {
+        format!("The editor `{shown}` does not start ({error}): name yours in the settings, for example `code`")
+    })?;
+    // Somebody must take note of its end, or it stays as a dead entry of the system.
+    let _ = std::thread::Builder::new().name("an editor".to_owned()).spawn(move || child.wait());
+    Ok(())
+}
+
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, c) if c.is_whitespace() => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            (_, c) => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// One look: takes over what was saved there, or writes what was typed here.
+fn look(file: &mut File) -> Option<Update> {
+    let now = seen(&file.path);
+    let settled = now == file.last;
+    file.last = now;
+    // Being replaced, or deleted: an editor's save may take a moment.
+    let now = now?;
+    if file.known != Some(now) {
+        // Read when it holds still: an editor may be in the middle of writing.
+        if !settled {
+            return None;
+        }
+        file.known = Some(now);
+        return take_over(file, now);
+    }
+    if file.ours != file.base {
+        write(file);
+    }
+    None
+}
+
+fn take_over(file: &mut File, now: Seen) -> Option<Update> {
+    if now.1 > MAX_BYTES {
+        let problem = format!("The file is too large for a kernel and is not read: {}", file.path.display());
+        return Some(Update::Problem(problem));
+    }
+    let bytes = std::fs::read(&file.path).ok()?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        let problem = format!("The file is not UTF-8 text and is not read; save it as UTF-8: {}", file.path.display());
+        return Some(Update::Problem(problem));
+    };
+    file.crlf = text.contains("\r\n");
+    let theirs = text.replace("\r\n", "\n");
+    if theirs == file.base {
+        return None;
+    }
+    let (merged, how) = merge(&file.base, &file.ours, &theirs);
+    file.base = theirs;
+    file.ours.clone_from(&merged);
+    Some(Update::SavedElsewhere { slot: file.slot.clone(), text: merged, how })
+}
+
+/// The text of both sides, from what they had in common.
+pub fn merge(base: &str, ours: &str, theirs: &str) -> (String, Merged) {
+    if ours == base || ours == theirs {
+        return (theirs.to_owned(), Merged::Theirs);
+    }
+    let merged = similar::TextMerge::from_lines(base, ours, theirs);
+    if merged.is_conflicted() { (theirs.to_owned(), Merged::Conflict) } else { (merged.to_string(), Merged::Both) }
+}
+
+fn write(file: &mut File) {
+    let text = if file.crlf { file.ours.replace('\n', "\r\n") } else { file.ours.clone() };
+    // Into the file itself and not a new one in its place: some editors watch the file and not its name. Losing it
+    // half-written costs nothing, the window's journal has the text.
+    if std::fs::write(&file.path, text).is_ok() {
+        file.base.clone_from(&file.ours);
+        file.known = seen(&file.path);
+        file.last = file.known;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+    use std::time::Instant;
+
+    type Updates = Arc<Mutex<Vec<Update>>>;
+
+    fn watched() -> (Elsewhere, Updates) {
+        let updates = Updates::default();
+        let shared = updates.clone();
+        let elsewhere = Elsewhere::new(move || {
+            let shared = shared.clone();
+            Box::new(move |update| shared.lock().unwrap().push(update))
+        });
+        (elsewhere, updates)
+    }
+
+    fn next(updates: &Updates) -> Update {
+        let start = Instant::now();
+        loop {
+            if let Some(update) = {
+                let mut updates = updates.lock().unwrap();
+                (!updates.is_empty()).then(|| updates.remove(0))
+            } {
+                return update;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "nothing came");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn saved(updates: &Updates) -> (String, Merged) {
+        match next(updates) {
+            Update::SavedElsewhere { text, how, .. } => (text, how),
+            Update::Problem(problem) => panic!("{problem}"),
+            _ => panic!("something else came"),
+        }
+    }
+
+    #[test]
+    fn texts_of_both_sides_come_together() {
+        let base = "a\nb\nc\nd\n";
+        assert_eq!(merge(base, base, "a\nB\nc\nd\n"), ("a\nB\nc\nd\n".into(), Merged::Theirs));
+        assert_eq!(merge(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n"), ("A\nb\nc\nD\n".into(), Merged::Both));
+        assert_eq!(merge(base, "A\nb\nc\nd\n", "X\nb\nc\nd\n"), ("X\nb\nc\nd\n".into(), Merged::Conflict));
+        assert_eq!(merge("", "é\n", ""), ("é\n".into(), Merged::Both));
+    }
+
+    #[test]
+    fn a_command_line_may_have_arguments_and_quotes() {
+        assert_eq!(words("code --wait"), ["code", "--wait"]);
+        assert_eq!(words("'/opt/my editor/bin' -n"), ["/opt/my editor/bin", "-n"]);
+        assert_eq!(words("  "), [""; 0]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_save_comes_into_the_window_and_typing_goes_into_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("day").join("kernel.cu");
+        let (mut elsewhere, updates) = watched();
+        let slot = Slot::new("day", "kernel").unwrap();
+        elsewhere.open(slot.clone(), path.clone(), "one\ntwo\nthree\n".into(), Some("true".into()));
+        assert!(matches!(next(&updates), Update::OpenedElsewhere { path: Ok(_), .. }));
+        assert!(folder.path().join("day/lab.cuh").is_file());
+        // Saved there, with line ends of Windows.
+        std::fs::write(&path, "one\r\n2\r\nthree\r\n").unwrap();
+        assert_eq!(saved(&updates), ("one\n2\nthree\n".into(), Merged::Theirs));
+        // Typed here.
+        elsewhere.text(slot.clone(), "1\n2\nthree\n".into());
+        let start = Instant::now();
+        while std::fs::read_to_string(&path).unwrap() != "1\r\n2\r\nthree\r\n" {
+            assert!(start.elapsed() < Duration::from_secs(20), "never written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Saved as a new file in its place, while here another line was typed.
+        elsewhere.text(slot.clone(), "1\n2\nthree\nfour\n".into());
+        let new = folder.path().join("new");
+        std::fs::write(&new, "1\n2 two\nthree\n").unwrap();
+        std::fs::rename(&new, &path).unwrap();
+        let (text, how) = saved(&updates);
+        // Either side may have been first; nothing is lost.
+        assert!(text == "1\n2 two\nthree\nfour\n" || how == Merged::Theirs, "{text:?}");
+        elsewhere.close(slot);
+        std::fs::write(&path, "later\n").unwrap();
+        std::thread::sleep(LOOK_TIME * 4);
+        assert!(updates.lock().unwrap().is_empty(), "closed");
+    }
+
+    #[test]
+    fn an_editor_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut elsewhere, updates) = watched();
+        let path = folder.path().join("kernel.cu");
+        elsewhere.open(Slot::new("day", "kernel").unwrap(), path, String::new(), Some("no-such-editor-here".into()));
+        match next(&updates) {
+            Update::OpenedElsewhere { path: Err(why), .. } => assert!(why.contains("no-such-editor-here"), "{why}"),
+            _ => panic!("it started"),
+        }
+    }
+}
