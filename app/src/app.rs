@@ -154,6 +154,7 @@ impl App {
                 visualization: None,
                 against: Against::default(),
                 listing: ListingView::default(),
+                difference: 0,
                 dock: store
                     .window()
                     .and_then(|text| serde_json::from_str(&text).ok())
@@ -286,7 +287,7 @@ impl App {
                 }
                 Effect::Load { slot, scaffold } => self.services.load(slot, scaffold),
                 Effect::Journal { slot, text } => {
-                    self.services.elsewhere.text(slot.clone(), text.clone());
+                    self.services.elsewhere.text(&slot, &text);
                     self.services.store.edit(&slot, text);
                 }
                 Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),

@@ -213,6 +213,13 @@ impl State {
             | Action::HeightenPane
             | Action::LowerPane => self.rearrange(action, effects),
             Action::ShowVisualization => self.show_and_focus(Pane::Visualization, effects),
+            Action::NextDifference | Action::PreviousDifference => {
+                if self.is_in_sight(Pane::Compare) {
+                    self.view.difference += if action == Action::NextDifference { 1 } else { -1 };
+                } else {
+                    self.show_and_focus(Pane::Compare, effects);
+                }
+            }
             Action::ShowCompare => self.show_and_focus(Pane::Compare, effects),
             Action::ShowCompiled => self.show_and_focus(Pane::Compiled, effects),
             Action::ShowPlots => self.show_and_focus(Pane::Timing, effects),

@@ -56,6 +56,8 @@ pub enum Action {
     ToggleResults,
     ShowVisualization,
     ShowCompare,
+    NextDifference,
+    PreviousDifference,
     ShowCompiled,
     ShowPlots,
     ShowLog,
@@ -149,7 +151,7 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 77] = [
+    pub const ALL: [Action; 79] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -196,6 +198,8 @@ impl Action {
         Action::ToggleResults,
         Action::ShowVisualization,
         Action::ShowCompare,
+        Action::NextDifference,
+        Action::PreviousDifference,
         Action::ShowCompiled,
         Action::ShowPlots,
         Action::ShowLog,
@@ -329,6 +333,12 @@ impl Action {
                 "Show what differs from the scaffold, the last passing version, the solution or any run",
                 keys![CTRL_SHIFT, D],
             ),
+            Action::NextDifference => {
+                row(View, Global, "Next Difference", "Go to the next place that differs", keys![NONE, F7])
+            }
+            Action::PreviousDifference => {
+                row(View, Global, "Previous Difference", "Go to the place that differs before", keys![SHIFT, F7])
+            }
             Action::ShowCompiled => {
                 row(View, Global, "PTX and SASS", "Show what the compiler made of the kernel", keys![CTRL_SHIFT, A])
             }

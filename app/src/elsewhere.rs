@@ -77,9 +77,9 @@ impl Elsewhere {
     }
 
     /// The window's text changed.
-    pub fn text(&mut self, slot: Slot, text: String) {
+    pub fn text(&mut self, slot: &Slot, text: &str) {
         if self.orders.is_some() {
-            self.order(Order::Text { slot, text });
+            self.order(Order::Text { slot: slot.clone(), text: text.to_owned() });
         }
     }
 
@@ -357,14 +357,14 @@ mod tests {
         std::fs::write(&path, "one\r\n2\r\nthree\r\n").unwrap();
         assert_eq!(saved(&updates), ("one\n2\nthree\n".into(), Merged::Theirs));
         // Typed here.
-        elsewhere.text(slot.clone(), "1\n2\nthree\n".into());
+        elsewhere.text(&slot, "1\n2\nthree\n");
         let start = Instant::now();
         while std::fs::read_to_string(&path).unwrap() != "1\r\n2\r\nthree\r\n" {
             assert!(start.elapsed() < Duration::from_secs(20), "never written");
             std::thread::sleep(Duration::from_millis(5));
         }
         // Saved as a new file in its place, while here another line was typed.
-        elsewhere.text(slot.clone(), "1\n2\nthree\nfour\n".into());
+        elsewhere.text(&slot, "1\n2\nthree\nfour\n");
         let new = folder.path().join("new");
         std::fs::write(&new, "1\n2 two\nthree\n").unwrap();
         std::fs::rename(&new, &path).unwrap();

@@ -223,6 +223,8 @@ pub struct View {
     /// What the open text is compared with.
     pub against: Against,
     pub listing: ListingView,
+    /// Grows and shrinks with each step to the next or the previous difference.
+    pub difference: i32,
     pub dock: Dock,
     /// The pane that should take the keyboard; a new generation is a new request.
     pub focus: (Pane, u64),

@@ -279,6 +279,7 @@ fn a_file_open_in_another_editor_is_watched_and_checked() {
     go_to(&mut window, 1, 1);
     window.type_text("// here");
     window.until("the file", |_| std::fs::read_to_string(&file).is_ok_and(|text| text.starts_with("// here")));
+    assert!(window.has("Stop Watching the File"), "the tab says so");
     // One undo each.
     window.key(Modifiers::COMMAND, Key::Z);
     assert_eq!(window.text(), saved);
@@ -306,6 +307,12 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     window.settle();
     window.click("Restore all of it");
     assert_eq!(window.text(), GOOD, "the run's text is back");
+    window.paste_kernel(&GOOD.replace("include", "define").replace("b[i]", "c[i]"));
+    assert!(window.has("Difference 1 of 2"));
+    window.key(Modifiers::NONE, Key::F7);
+    assert!(window.has("Difference 2 of 2"));
+    window.key(Modifiers::SHIFT, Key::F7);
+    assert!(window.has("Difference 1 of 2"));
     for (choice, shown) in [("Scaffold", "came"), ("Solution", "lines came")] {
         window.harness.state_mut().command(Command::Do(Action::ShowCompare));
         window.settle();
@@ -338,4 +345,26 @@ fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed
     window.harness.state_mut().command(Command::SetAgainst(Against::LastPassing));
     window.settle();
     assert!(window.has("No run has passed yet"));
+}
+
+#[test]
+fn long_lines_tabs_and_other_alphabets_are_edited_where_the_cursor_is() {
+    let mut window = open();
+    let long = format!("int t[] = {{{}}};\n", "1234567, ".repeat(20_000));
+    window.paste_kernel(&format!("// é日本\r\n\tint x;\r\n{long}"));
+    assert!(window.text().starts_with("// é日本\n\tint x;\n"), "line ends are the editor's");
+    go_to(&mut window, 3, 1);
+    window.key(Modifiers::NONE, Key::End);
+    window.type_text("X");
+    assert!(window.text().ends_with("};X\n"));
+    go_to(&mut window, 3, 90_000);
+    window.type_text("Y");
+    assert_eq!(window.text().lines().nth(2).and_then(|line| line.find('Y')), Some(89_999));
+    go_to(&mut window, 1, 5);
+    window.type_text("ü");
+    assert!(window.text().starts_with("// éü日本\n"), "{:?}", &window.text()[..20]);
+    window.key(Modifiers::NONE, Key::ArrowDown);
+    window.key(Modifiers::NONE, Key::Home);
+    window.type_text("z");
+    assert!(window.text().contains("\n\tzint x;\n"), "behind the tab");
 }

@@ -175,6 +175,49 @@ fn an_error_is_marked_within_300_ms_of_the_last_key() {
     panic!("the mark came too late in every round: {medians:?}");
 }
 
+/// PTX and, where there is a disassembler, SASS of the real compiler, linked with the source and compared between two
+/// architectures.
+#[test]
+fn listings_of_the_real_compiler_are_linked_and_compared() {
+    use lockstep::listing;
+    use lockstep::versions::{ListingKind, ListingView, Other};
+    let mut real = Real::open();
+    real.command(Command::OpenInEditor(window_support::GOOD.to_owned()));
+    real.command(Command::ShowPane(lockstep::state::Pane::Compiled));
+    real.until("the listing", |app| app.state.desk().is_some_and(|desk| desk.versions.listed.is_some()));
+    let view = ListingView { kind: ListingKind::Sass, everything: false, other: Some(Other::Arch("sm_120a".into())) };
+    real.command(Command::SetListing(view));
+    real.until("both listings", |app| {
+        app.state.desk().is_some_and(|desk| {
+            let versions = &desk.versions;
+            versions.sass_job.is_none() && versions.other_job.is_none() && versions.other.value().is_some()
+        })
+    });
+    let versions = &real.harness.state().state.desk().expect("a text").versions;
+    let listed = versions.listed.as_ref().expect("a listing");
+    let other = versions.other.value().expect("the other");
+    assert_eq!((listed.arch.as_str(), other.arch.as_str()), ("sm_90a", "sm_120a"));
+    let line = window_support::GOOD.lines().position(|line| line.contains("c[i]")).expect("the addition") as u32 + 1;
+    let ptx = listing::ptx(&listed.ptx, "kernel.cu").condensed();
+    let text = |rows: &[usize]| rows.iter().map(|row| ptx.rows[*row].text.as_str()).collect::<Vec<_>>().join("\n");
+    let of_line = text(ptx.rows_of(line));
+    assert!(of_line.contains("st.global.f32") && of_line.contains("add.f32"), "{of_line}");
+    println!("{} rows of PTX, {} of line {line}", ptx.rows.len(), ptx.rows_of(line).len());
+    if let (Some(here), Some(there)) = (&listed.sass, &other.sass) {
+        let here = listing::sass(here, "kernel.cu").condensed();
+        let there = listing::sass(there, "kernel.cu").condensed();
+        let stores = |listing: &listing::Listing| {
+            listing.rows_of(line).iter().any(|row| listing.rows[*row].text.contains("STG"))
+        };
+        assert!(stores(&here) && stores(&there), "the store is of line {line} on both");
+        let changes = listing::compare(&there, &here);
+        println!("{} and {} rows of SASS, {} compared", here.rows.len(), there.rows.len(), changes.len());
+        assert!(changes.iter().any(|change| matches!(change, listing::Change::Same(..))));
+    } else {
+        assert!(versions.no_disassembler, "without SASS it is said why");
+    }
+}
+
 /// A device of another machine, here behind `sh -c`, and what it measures.
 fn check_and_bench(real: &mut Real, key: DeviceKey) {
     real.command(Command::PickDevice(key.clone()));

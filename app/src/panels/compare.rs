@@ -9,8 +9,7 @@ use crate::widgets::code_editor::{EditorAction, line_job};
 use crate::widgets::highlight::{Span, highlight};
 use curriculum::store::{RunKind, RunRecord};
 use egui::{
-    Align2, ComboBox, FontFamily, FontId, Frame, Key, Margin, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2,
-    vec2,
+    Align2, ComboBox, FontFamily, FontId, Frame, Margin, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 use std::ops::Range;
 
@@ -29,6 +28,8 @@ pub struct CompareMemory {
     differences: Vec<Range<usize>>,
     /// The difference that is looked at.
     at: usize,
+    /// The state's count of steps that was followed last.
+    followed: i32,
     scroll_to: Option<usize>,
 }
 
@@ -148,7 +149,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         choices_ui(ui, screen, &desk.runs, against);
         match state.version(against) {
             Version::Text(old) => {
+                let steps = state.view.difference - std::mem::replace(&mut memory.followed, state.view.difference);
                 memory.update(&desk.slot, desk.editor.version(), against, old, desk.editor.text());
+                for _ in 0..steps.abs().min(1_000) {
+                    memory.step(steps > 0);
+                }
                 differences_ui(ui, screen, &mut memory, old);
                 rows_ui(ui, screen, &mut memory);
             }
@@ -235,13 +240,11 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
             count => format!("Difference {} of {count}: {came} lines came, {gone} went", memory.at + 1),
         };
         ui.label(RichText::new(text).color(t.text_muted));
-        let steps = [(false, "⬆", "Previous difference (Shift+F7)"), (true, "⬇", "Next difference (F7)")];
-        for (forward, sign, name) in steps {
-            let response = ui.add_enabled(count > 0, egui::Button::new(sign)).on_hover_text(name);
-            response.widget_info(|| WidgetInfo::labeled(egui::Role::Button, count > 0, name));
-            let modifiers = if forward { egui::Modifiers::NONE } else { egui::Modifiers::SHIFT };
-            if response.clicked() || ui.input_mut(|input| input.consume_key(modifiers, Key::F7)) {
-                memory.step(forward);
+        for (sign, action) in [("⬆", Action::PreviousDifference), ("⬇", Action::NextDifference)] {
+            let response = ui.add_enabled(count > 0, egui::Button::new(sign)).on_hover_text(action.tooltip(ui.ctx()));
+            response.widget_info(|| WidgetInfo::labeled(egui::Role::Button, count > 0, action.info().text));
+            if response.clicked() {
+                screen.send(Command::Do(action));
             }
         }
         if count > 0 {

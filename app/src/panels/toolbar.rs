@@ -61,6 +61,13 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::FindPrevious
         | Action::GoToLine
         | Action::NextProblem
+        | Action::Complete
+        | Action::Explain
+        | Action::FoldHints
+        | Action::OpenElsewhere
+        | Action::ShowCompare
+        | Action::NextDifference
+        | Action::PreviousDifference
         | Action::ToggleComment
         | Action::DuplicateLine
         | Action::DeleteLine
@@ -68,6 +75,7 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::MoveLineDown
         | Action::NextHint
         | Action::ShowSolution => desk.is_some(),
+        Action::CloseElsewhere => desk.is_some_and(|desk| desk.elsewhere.is_some()),
         Action::ShowVisualization => state.has_content(Pane::Visualization),
         Action::ResetDay => state.day().is_some_and(curriculum::Day::is_written),
         Action::StepChallenge | Action::StepExplore | Action::StepConcept | Action::StepCodeIt | Action::StepVerify => {

@@ -37,6 +37,16 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     } else if desk.is_stale() {
         ui.label(RichText::new("changed since the last run").small().color(t.text_muted));
     }
+    if let Some(file) = &desk.elsewhere {
+        let text = RichText::new("open in your editor ✖").small().color(t.text_muted);
+        let about = format!("Saving {} brings it here and checks it. Click to stop watching it", file.display());
+        let response = ui.add(egui::Button::new(text).frame(false)).on_hover_text(about);
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, Action::CloseElsewhere.info().text));
+        if response.clicked() {
+            screen.send(Command::Do(Action::CloseElsewhere));
+        }
+    }
 }
 
 pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {

@@ -90,7 +90,8 @@ pub(super) fn body(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page
     }
     for (line, galley) in page.shown() {
         let top = page.top_of(line, metrics) + (metrics.row - galley.size().y) / 2.0;
-        painter.galley(pos2(page.origin.x, top), galley.clone(), t.text);
+        let shift = page.begins.get(line - page.lines.start).map_or(0.0, |(_, shift)| *shift);
+        painter.galley(pos2(page.origin.x + shift, top), galley.clone(), t.text);
     }
     marks(ui, editor, t, metrics, page);
 }

@@ -6,8 +6,11 @@ use egui::{Align, FontId, Galley, Id, Pos2, Rect, Response, Sense, Ui, Vec2, Wid
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of one line that are laid out; the rest of a longer line is not shown.
+/// Bytes of one line that are laid out; of a longer line it is the part in view.
 const MAX_LINE_BYTES: usize = 4_000;
+
+/// Bytes of a line up to which it can be scrolled to: beyond it single precision would make characters jump.
+const MAX_SCROLL_BYTES: usize = 500_000;
 
 /// What is drawn.
 pub struct EditorLook<'a> {
@@ -47,6 +50,8 @@ pub(super) struct Page {
     /// The row of each line below the first one's; None for what is folded away.
     pub rows: Vec<Option<usize>>,
     pub galleys: Vec<Arc<Galley>>,
+    /// Of each line: the byte at which its galley begins, and how far right of the origin that is.
+    pub begins: Vec<(usize, f32)>,
     /// Screen position of the first visible line's top left.
     pub origin: Pos2,
 }
@@ -75,10 +80,10 @@ impl Page {
         let index = line.checked_sub(self.lines.start)?;
         self.rows.get(index).copied()??;
         let galley = self.galleys.get(index)?;
-        let start = editor.buffer().line_range(line).start;
-        let column = editor.text().get(start..offset)?.chars().count();
+        let (start, shift) = *self.begins.get(index)?;
+        let column = editor.text().get(start..offset.max(start))?.chars().count();
         let cursor = egui::text::CCursor::new(column);
-        Some(self.origin.x + galley.pos_from_cursor(cursor).min.x)
+        Some(self.origin.x + shift + galley.pos_from_cursor(cursor).min.x)
     }
 }
 
@@ -160,7 +165,7 @@ fn metrics(ui: &Ui, editor: &Editor) -> Metrics {
 }
 
 fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
-    let longest = editor.buffer().longest_bytes().min(MAX_LINE_BYTES) as f32;
+    let longest = editor.buffer().longest_bytes().min(MAX_SCROLL_BYTES) as f32;
     let width = (longest + 2.0) * metrics.char_width;
     let height = editor.row_count() as f32 * metrics.row;
     // The last line can be scrolled up, so that one does not write at the window's edge.
@@ -179,10 +184,13 @@ fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Po
     if pending {
         ui.ctx().request_repaint_after(std::time::Duration::from_millis(30));
     }
+    let begins: Vec<(usize, f32)> =
+        lines.clone().map(|line| begin_of(editor, metrics, line, viewport.left())).collect();
     let galleys = lines
         .clone()
-        .map(|line| {
-            let range = editor.buffer().line_range(line);
+        .zip(&begins)
+        .map(|(line, (begin, _))| {
+            let range = *begin..editor.buffer().line_range(line).end;
             let end = editor.buffer().clamp(range.end.min(range.start + MAX_LINE_BYTES));
             let folded = editor.shown_end(line);
             let mut job = paint::line_job(editor.text(), range.start..folded.unwrap_or(end), &spans, t, &metrics.font);
@@ -194,14 +202,30 @@ fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Po
         .collect();
     let rows = lines.clone().map(|line| (!editor.is_hidden(line)).then(|| editor.row_of(line) - first)).collect();
     let origin = pos2(top_left.x + space::XS, top_left.y + first as f32 * metrics.row);
-    Page { origin, lines, rows, galleys }
+    Page { origin, lines, rows, galleys, begins }
+}
+
+/// Where the part of a line begins that is laid out: the line's start, or a little left of the view in a long one.
+fn begin_of(editor: &Editor, metrics: &Metrics, line: usize, left: f32) -> (usize, f32) {
+    let range = editor.buffer().line_range(line);
+    if range.len() <= MAX_LINE_BYTES {
+        return (range.start, 0.0);
+    }
+    // A quarter of the part is left of the view, so that its other end is right of any view.
+    let column = (left / metrics.char_width).max(0.0) as usize;
+    let column = column.saturating_sub(MAX_LINE_BYTES / 4);
+    let begin = editor.buffer().clamp((range.start + column).min(range.end));
+    // Bytes stand for columns: a line so long is a table of numbers, and only the scroll bar's place depends on it.
+    (begin, (begin - range.start) as f32 * metrics.char_width)
 }
 
 /// The cursor's place on the screen, also when it is outside the view.
 fn cursor_rect(editor: &Editor, metrics: &Metrics, page: &Page, top_left: Pos2) -> Rect {
     let line = editor.buffer().line_of(editor.cursor());
-    let x = page.x_of(editor, line, editor.cursor()).unwrap_or_else(|| {
-        let column = editor.buffer().column_of(editor.cursor()).min(MAX_LINE_BYTES);
+    let laid_out = line.checked_sub(page.lines.start).and_then(|index| page.begins.get(index));
+    let laid_out = laid_out.is_some_and(|(begin, _)| (*begin..=begin + MAX_LINE_BYTES).contains(&editor.cursor()));
+    let x = page.x_of(editor, line, editor.cursor()).filter(|_| laid_out).unwrap_or_else(|| {
+        let column = (editor.cursor() - editor.buffer().line_range(line).start).min(MAX_SCROLL_BYTES);
         top_left.x + space::XS + column as f32 * metrics.char_width
     });
     let top = top_left.y + editor.row_of(line) as f32 * metrics.row;
@@ -238,8 +262,11 @@ fn offset_at(editor: &Editor, metrics: &Metrics, page: &Page, pos: Pos2) -> usiz
     }
     match page.galleys.get(line - page.lines.start.min(line)) {
         Some(galley) if page.lines.contains(&line) => {
-            let column = galley.cursor_from_pos(vec2(pos.x - page.origin.x, metrics.row / 2.0)).index.0;
-            editor.buffer().offset_at(line, column)
+            let (begin, shift) = page.begins[line - page.lines.start];
+            let column = galley.cursor_from_pos(vec2(pos.x - page.origin.x - shift, metrics.row / 2.0)).index.0;
+            let end = editor.buffer().line_range(line).end;
+            let rest = &editor.text()[begin..end];
+            rest.char_indices().nth(column).map_or(end, |(at, _)| begin + at)
         }
         _ => editor.buffer().offset_at(line, 0),
     }
