@@ -283,7 +283,7 @@ impl Action {
                 Global,
                 "Stop Watching the File",
                 "Leave the file that is open in your own editor alone",
-                keys![],
+                keys![CTRL_ALT, O],
             ),
             Action::ResetToScaffold => row(
                 File,

@@ -164,9 +164,10 @@ fn open(path: &Path, text: &str) -> Result<(), String> {
     let problem = |error: std::io::Error| format!("The kernel cannot be written ({error}): {}", path.display());
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(problem)?;
-        // Other editors look for it there.
-        let (name, header) = gpu_core::compile::includes::COURSE_HEADER;
-        std::fs::write(folder.join(name), header).map_err(problem)?;
+        // Other editors look for them there.
+        for (name, header) in gpu_core::compile::includes::COURSE_HEADERS {
+            std::fs::write(folder.join(name), header).map_err(problem)?;
+        }
     }
     std::fs::write(path, text).map_err(problem)
 }

@@ -95,6 +95,8 @@ pub struct OtherKey {
 pub struct Versions {
     /// Texts of runs by their sum; None when the file is gone.
     pub texts: BTreeMap<String, Option<String>>,
+    /// Sum of the text that is being read.
+    pub reading: Option<String>,
     /// The last text that compiled.
     pub listed: Option<CompileReport>,
     /// Grows with each new listing.

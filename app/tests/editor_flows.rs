@@ -308,6 +308,8 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     window.click("Restore all of it");
     assert_eq!(window.text(), GOOD, "the run's text is back");
     window.paste_kernel(&GOOD.replace("include", "define").replace("b[i]", "c[i]"));
+    window.harness.state_mut().command(Command::Do(Action::ShowCompare));
+    window.settle();
     assert!(window.has("Difference 1 of 2"));
     window.key(Modifiers::NONE, Key::F7);
     assert!(window.has("Difference 2 of 2"));
@@ -351,8 +353,8 @@ fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed
 fn long_lines_tabs_and_other_alphabets_are_edited_where_the_cursor_is() {
     let mut window = open();
     let long = format!("int t[] = {{{}}};\n", "1234567, ".repeat(20_000));
-    window.paste_kernel(&format!("// é日本\r\n\tint x;\r\n{long}"));
-    assert!(window.text().starts_with("// é日本\n\tint x;\n"), "line ends are the editor's");
+    window.paste_kernel(&format!("// éßΩ\r\n\tint x;\r\n{long}"));
+    assert!(window.text().starts_with("// éßΩ\n\tint x;\n"), "line ends are the editor's");
     go_to(&mut window, 3, 1);
     window.key(Modifiers::NONE, Key::End);
     window.type_text("X");
@@ -362,7 +364,7 @@ fn long_lines_tabs_and_other_alphabets_are_edited_where_the_cursor_is() {
     assert_eq!(window.text().lines().nth(2).and_then(|line| line.find('Y')), Some(89_999));
     go_to(&mut window, 1, 5);
     window.type_text("ü");
-    assert!(window.text().starts_with("// éü日本\n"), "{:?}", &window.text()[..20]);
+    assert!(window.text().starts_with("// éüßΩ\n"), "{:?}", &window.text()[..20]);
     window.key(Modifiers::NONE, Key::ArrowDown);
     window.key(Modifiers::NONE, Key::Home);
     window.type_text("z");

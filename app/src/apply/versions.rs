@@ -12,14 +12,18 @@ impl State {
     /// Asks for the text of a run, if it is not known.
     pub(super) fn read_version(&mut self, against: Against, effects: &mut Vec<Effect>) {
         let Version::Unread(number) = self.version(against) else { return };
-        let Some(desk) = self.desk() else { return };
-        if let Some(run) = desk.runs.get(number as usize - 1) {
+        let Some(desk) = self.desk_mut() else { return };
+        if let Some(run) = desk.runs.get(number as usize - 1)
+            && desk.versions.reading.as_ref() != Some(&run.source)
+        {
+            desk.versions.reading = Some(run.source.clone());
             effects.push(Effect::ReadRun { slot: desk.slot.clone(), run: Box::new(run.clone()) });
         }
     }
 
     pub(super) fn run_was_read(&mut self, slot: &TextSlot, sum: String, text: Option<String>) {
         if let Some(desk) = self.desks.get_mut(slot) {
+            desk.versions.reading.take_if(|reading| *reading == sum);
             desk.versions.texts.insert(sum, text);
         }
     }

@@ -28,6 +28,8 @@ pub struct CompareMemory {
     differences: Vec<Range<usize>>,
     /// The difference that is looked at.
     at: usize,
+    /// Runs that there were.
+    runs: usize,
     /// The state's count of steps that was followed last.
     followed: i32,
     scroll_to: Option<usize>,
@@ -150,6 +152,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         match state.version(against) {
             Version::Text(old) => {
                 let steps = state.view.difference - std::mem::replace(&mut memory.followed, state.view.difference);
+                if memory.runs != desk.runs.len() {
+                    // The last passing one may be another now.
+                    memory.runs = desk.runs.len();
+                    memory.key = None;
+                }
                 memory.update(&desk.slot, desk.editor.version(), against, old, desk.editor.text());
                 for _ in 0..steps.abs().min(1_000) {
                     memory.step(steps > 0);
