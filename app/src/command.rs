@@ -331,7 +331,7 @@ impl Action {
                 Global,
                 "Compare",
                 "Show what differs from the scaffold, the last passing version, the solution or any run",
-                keys![CTRL_SHIFT, D],
+                keys![CTRL_SHIFT, M],
             ),
             Action::NextDifference => {
                 row(View, Global, "Next Difference", "Go to the next place that differs", keys![NONE, F7])

@@ -294,7 +294,7 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     window.key(Modifiers::COMMAND, Key::Enter);
     window.until("the verdict", |app| !app.state.is_running());
     window.paste_kernel(&GOOD.replace("b[i]", "2.0f * b[i]").replace("int i", "int index"));
-    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
+    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
     assert!(window.has("Your text against"));
     window.click("Last passing");
     assert!(window.has("1 difference: 2 lines came, 2 went"), "neighbouring lines are one");
@@ -315,7 +315,7 @@ fn the_text_is_compared_with_a_run_and_differences_are_taken_back() {
     assert!(window.has("Difference 2 of 2"));
     window.key(Modifiers::SHIFT, Key::F7);
     assert!(window.has("Difference 1 of 2"));
-    for (choice, shown) in [("Scaffold", "came"), ("Solution", "lines came")] {
+    for (choice, shown) in [("Scaffold", "came"), ("Our solution", "lines came")] {
         window.harness.state_mut().command(Command::Do(Action::ShowCompare));
         window.settle();
         window.harness.get_all_by_label(choice).next().expect("a choice").click();

@@ -191,7 +191,7 @@ fn choices_ui(ui: &mut Ui, screen: &mut Screen<'_>, runs: &[RunRecord], against:
         ui.selectable_value(&mut chosen, Against::Scaffold, "Scaffold").on_hover_text("What the day starts from");
         ui.selectable_value(&mut chosen, Against::LastPassing, "Last passing")
             .on_hover_text("The newest run that passed");
-        ui.selectable_value(&mut chosen, Against::Reference, "Solution").on_hover_text("Ours");
+        ui.selectable_value(&mut chosen, Against::Reference, "Our solution").on_hover_text("The plain one");
         let text = match against {
             Against::Run(number) => format!("Run {number}"),
             _ => "Runs".to_owned(),
