@@ -28,6 +28,11 @@ const FIRST_ADDRESS: u64 = 0x2_0000_0000;
 const MIN_GAP: u64 = 1 << 16;
 /// Race shadows of freed allocations that are kept, in bytes: the pages of new ones cost more than what is done in them.
 const SPARE_SHADOWS: u64 = 64 << 20;
+/// The gap as long as addresses last: an index that overflowed 32 bits is up to 2^31 elements off, and must not land in
+/// the memory of another array, where nobody would notice.
+const WIDE_GAP: u64 = 1 << 34;
+/// From here on gaps are small: host memory, which programs may map, begins somewhere above.
+const WIDE_BELOW: u64 = 1 << 44;
 /// What fresh memory holds: as f32 a NaN, as int a large negative number.
 const POISON: u8 = 0xff;
 
@@ -255,7 +260,8 @@ impl Memory {
             return Err(MemoryError::OutOfMemory { bytes, available, limit: self.limit });
         }
         let base = self.next;
-        self.next = (base + bytes + bytes.max(MIN_GAP)).next_multiple_of(MIN_GAP);
+        let gap = if base < WIDE_BELOW { WIDE_GAP } else { MIN_GAP };
+        self.next = (base + bytes + bytes.max(gap)).next_multiple_of(MIN_GAP);
         self.used += bytes;
         self.insert(Allocation::new(name, base, bytes));
         Ok(base)
@@ -487,7 +493,7 @@ mod tests {
         let a = memory.alloc("a", 100).expect("fits");
         let b = memory.alloc("b", 100).expect("fits");
         assert_eq!(a % 256, 0);
-        assert!(b - a >= 100 + MIN_GAP);
+        assert!(b - a >= 100 + WIDE_GAP);
         let mut out = [0; 4];
         memory.read(a, &mut out).expect("inside");
         assert_eq!(out, [POISON; 4]);

@@ -68,7 +68,7 @@ fn compare_buffer(
                 continue;
             }
         }
-        wrong.note(index, got, *want, expected.magnitude(index), never_written);
+        wrong.note(index, got, *want, never_written);
         if result.mismatches.len() < TABLE_ROWS {
             result.mismatches.push(Mismatch {
                 buffer: shape.name.clone(),
@@ -111,13 +111,16 @@ struct Wrong {
     count: u64,
     never_written: u64,
     nan: u64,
-    nearly_right: u64,
+    /// Squares of the errors and of the expected values. Beside the magnitude every wrong sum of many terms is small,
+    /// for they cancel; beside what comes out of them only a rounding error is.
+    error_squares: f64,
+    want_squares: f64,
     first: usize,
     last: usize,
 }
 
 impl Wrong {
-    fn note(&mut self, index: usize, got: f64, want: f64, magnitude: f64, never_written: bool) {
+    fn note(&mut self, index: usize, got: f64, want: f64, never_written: bool) {
         if self.count == 0 {
             self.first = index;
         }
@@ -125,7 +128,8 @@ impl Wrong {
         self.count += 1;
         self.never_written += u64::from(never_written);
         self.nan += u64::from(!never_written && got.is_nan() && !want.is_nan());
-        self.nearly_right += u64::from(!never_written && (got - want).abs() <= NEARLY_RIGHT * magnitude);
+        self.error_squares += if never_written { f64::INFINITY } else { (got - want).powi(2) };
+        self.want_squares += want * want;
     }
 
     fn patterns(
@@ -148,7 +152,8 @@ impl Wrong {
         if self.nan > 0 {
             patterns.push("nan_output");
         }
-        if self.nearly_right == self.count && buffer.dtype.is_float() {
+        let is_near = self.error_squares.sqrt() <= NEARLY_RIGHT * self.want_squares.sqrt();
+        if is_near && buffer.dtype.is_float() {
             patterns.push("precision");
         }
         let size = buffer.dtype.bytes();
