@@ -25,6 +25,8 @@ pub struct Comparison {
     pub worst_error_ratio: f64,
     /// Hint keys that the pattern of wrong elements suggests, most telling first.
     pub patterns: Vec<&'static str>,
+    /// Where all wrong elements of a matrix lie, when that is only a part of it: `rows 64 to 69`.
+    pub region: Option<String>,
     /// Who wrote the first wrong element, or what is nearest to it.
     pub clue: Option<String>,
 }
@@ -53,6 +55,7 @@ fn compare_buffer(
     let poison = dtype.poison();
     let exact = !dtype.is_float();
     let mut wrong = Wrong::default();
+    let columns = shape.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
     let size = dtype.bytes();
     for (index, (&got, want)) in dtype.decode_all(&buffer.bytes).iter().zip(&expected.values).enumerate() {
         let ratio = error_ratio(got, *want, expected.magnitude(index), tolerance, exact);
@@ -68,7 +71,7 @@ fn compare_buffer(
                 continue;
             }
         }
-        wrong.note(index, got, *want, never_written);
+        wrong.note(index, columns, got, *want, never_written);
         if result.mismatches.len() < TABLE_ROWS {
             result.mismatches.push(Mismatch {
                 buffer: shape.name.clone(),
@@ -83,6 +86,9 @@ fn compare_buffer(
     result.element_count += shape.elements;
     result.mismatch_count += wrong.count;
     if wrong.count > 0 {
+        if result.mismatch_count == wrong.count {
+            result.region = wrong.region(shape);
+        }
         for pattern in wrong.patterns(shape, buffer, expected, tolerance) {
             if !result.patterns.contains(&pattern) {
                 result.patterns.push(pattern);
@@ -117,19 +123,41 @@ struct Wrong {
     want_squares: f64,
     first: usize,
     last: usize,
+    /// Least and largest column, of a matrix.
+    columns: (usize, usize),
 }
 
 impl Wrong {
-    fn note(&mut self, index: usize, got: f64, want: f64, never_written: bool) {
+    fn note(&mut self, index: usize, columns: usize, got: f64, want: f64, never_written: bool) {
+        let column = index % columns;
         if self.count == 0 {
             self.first = index;
+            self.columns = (column, column);
         }
+        self.columns = (self.columns.0.min(column), self.columns.1.max(column));
         self.last = index;
         self.count += 1;
         self.never_written += u64::from(never_written);
         self.nan += u64::from(!never_written && got.is_nan() && !want.is_nan());
         self.error_squares += if never_written { f64::INFINITY } else { (got - want).powi(2) };
         self.want_squares += want * want;
+    }
+
+    /// Wrong elements at an edge, or in one tile, tell of a bound or of a tile's index.
+    fn region(&self, shape: &ResolvedBuffer) -> Option<String> {
+        let [rows, columns] = shape.shape[..] else { return None };
+        let (rows, columns) = (rows as usize, columns as usize);
+        let span = |what: &str, first: usize, last: usize, all: usize| {
+            let is_part = first > 0 || last + 1 < all;
+            is_part
+                .then(|| if first == last { format!("{what} {first}") } else { format!("{what}s {first} to {last}") })
+        };
+        let parts = [
+            span("row", self.first / columns.max(1), self.last / columns.max(1), rows),
+            span("column", self.columns.0, self.columns.1, columns),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (self.count > 1 && !parts.is_empty()).then(|| parts.join(", "))
     }
 
     fn patterns(
@@ -250,6 +278,21 @@ mod tests {
         assert_eq!(result.mismatches[9].index, [0, 9]);
         let result = run(&[3, 20], Dtype::F32, &want, &[[0.0; 40].as_slice(), &want[40..]].concat(), 0.0);
         assert_eq!(result.mismatches[0].index, [0, 1]);
+    }
+
+    #[test]
+    fn the_region_of_wrong_elements_is_named() {
+        let want: Vec<f64> = (0..12).map(f64::from).collect();
+        let with = |wrong: &[usize]| {
+            let mut got = want.clone();
+            wrong.iter().for_each(|index| got[*index] = -1.0);
+            run(&[3, 4], Dtype::F32, &want, &got, 0.0).region
+        };
+        assert_eq!(with(&[2, 3, 6, 7, 11]).as_deref(), Some("columns 2 to 3"));
+        assert_eq!(with(&[8, 9, 10, 11]).as_deref(), Some("row 2"));
+        assert_eq!(with(&[9, 10]).as_deref(), Some("row 2, columns 1 to 2"));
+        assert_eq!(with(&[0, 11]), None, "all over the matrix");
+        assert_eq!(with(&[5]), None, "one element is named anyway");
     }
 
     #[test]

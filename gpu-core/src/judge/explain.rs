@@ -72,9 +72,10 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
     let first = comparison.mismatches.first()?;
     let (count, all) = (comparison.mismatch_count, comparison.element_count);
     let share = format!(
-        "{count} of {all} output element{} {} wrong",
+        "{count} of {all} output element{} {} wrong{}",
         if all == 1 { "" } else { "s" },
-        if count == 1 { "is" } else { "are" }
+        if count == 1 { "is" } else { "are" },
+        comparison.region.as_ref().map(|region| format!(", all in {region}")).unwrap_or_default()
     );
     let what = if first.never_written {
         format!("{} was never written (expected {})", element(first), number(first.expected))
