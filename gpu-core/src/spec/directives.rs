@@ -5,7 +5,8 @@
 //! // lockstep: grid = ceil_div(n, 4 * block_x)
 //! ```
 //!
-//! A macro of the kernel that stands for a whole number (`#define BLOCK 256`) may be used by name.
+//! A constant of the kernel that stands for a whole number (`#define BLOCK 256`, `constexpr int T = 8;`) may be used by
+//! name.
 
 use super::{Expr, LaunchShape, Parsed, Spec, macros};
 use serde::{Deserialize, Serialize};
