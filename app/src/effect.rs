@@ -7,6 +7,7 @@ use crate::state::{JobKey, LabKey, Purpose, RungKey};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
 use curriculum::store::{Progress, RunRecord, Settings, Slot, Store};
+use gpu_core::bench::Ceilings;
 use gpu_core::job::Job;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,6 +80,8 @@ pub enum Effect {
     /// Measure this machine with one of Lockstep's own programs, in a process of its own.
     RunProgram(RungKey),
     StopRung,
+    /// Read what these devices of this machine were measured to do at most: name and driver of each.
+    LoadCeilings(Vec<(String, Option<String>)>),
     /// Run the ready check.
     LookAround,
     /// Prepare the full-text search.
@@ -155,6 +158,7 @@ pub enum Update {
     RungEnded(RungKey, Result<(), String>),
     Course(Result<Arc<Course>, String>),
     Ready(Vec<crate::ready::Item>),
+    Ceilings(Vec<Ceilings>),
     Index(Arc<curriculum::search::Index>),
     /// How many files were written, and where; None when nothing was picked.
     StateExported(Result<Option<(usize, PathBuf)>, String>),

@@ -8,6 +8,7 @@ use crate::state::{Compiler, RungKey};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
 use curriculum::store::{RunRecord, Slot, Store};
+use gpu_core::bench::ceilings;
 use gpu_core::compile::{fetch, locate};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -216,6 +217,14 @@ impl Services {
                 },
             };
             send(Update::Compiler(compiler));
+        });
+    }
+
+    pub fn load_ceilings(&self, devices: Vec<(String, Option<String>)>) {
+        let data_dir = self.data_dir.clone();
+        self.spawn("load the ceilings", move |send| {
+            let load = |(name, driver): &(String, Option<String>)| ceilings::load(&data_dir, name, driver.as_deref());
+            send(Update::Ceilings(devices.iter().filter_map(load).collect()));
         });
     }
 

@@ -7,7 +7,7 @@ use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
 use curriculum::store::{Progress, RunRecord, Settings, Slot as TextSlot};
 use curriculum::{Course, Day, Exercise, Experiment, Step};
-use gpu_core::bench::BenchReport;
+use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::{DeviceChoice, DeviceInfo};
 use gpu_core::emulator::Trace;
@@ -112,12 +112,21 @@ pub struct LabDevices {
 pub struct Devices {
     pub labs: BTreeMap<LabKey, LabDevices>,
     pub picked: DeviceKey,
+    /// What this machine's GPUs were measured to do at most (`lockstep bench --ceilings`).
+    pub ceilings: Vec<Ceilings>,
 }
 
 impl Devices {
     pub fn info(&self, key: &DeviceKey) -> Option<&DeviceInfo> {
         let devices = self.labs.get(&key.lab)?.devices.value()?;
         devices.iter().find(|info| info.choice == key.choice)
+    }
+
+    /// The ceilings of the picked device, or of this machine's GPU while the emulator is picked.
+    pub fn ceilings(&self) -> Option<&Ceilings> {
+        let name = self.info(&self.picked).map(|info| info.name.as_str());
+        let picked = self.ceilings.iter().find(|ceilings| Some(ceilings.device.as_str()) == name);
+        picked.or_else(|| (self.picked == DeviceKey::emulator()).then(|| self.ceilings.first()).flatten())
     }
 
     /// Name for people: the device's own, with the remote machine's in front.

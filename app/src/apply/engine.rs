@@ -3,11 +3,12 @@
 use super::heat;
 use super::run::KERNEL_NAME;
 use crate::effect::Effect;
-use crate::state::{Compiler, Desk, JobKey, Pane, Purpose, Slot, State, ToastKind};
+use crate::state::{Compiler, Desk, JobKey, LabKey, Pane, Purpose, Slot, State, ToastKind};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
+use gpu_core::device::DeviceKind;
 use gpu_core::emulator::Fault;
 use gpu_core::job::{Event, Outcome};
 use gpu_core::verdict::Verdict;
@@ -50,6 +51,11 @@ impl State {
     pub fn receive(&mut self, key: &JobKey, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
         if let Event::Devices(devices) = event {
+            if key.lab == LabKey::Here {
+                let gpus = devices.iter().filter(|info| info.kind == DeviceKind::Gpu);
+                let names: Vec<_> = gpus.map(|info| (info.name.clone(), info.driver_version.clone())).collect();
+                effects.extend((!names.is_empty()).then_some(Effect::LoadCeilings(names)));
+            }
             let lab = self.devices.labs.entry(key.lab.clone()).or_default();
             lab.devices = Slot::Ready(devices);
             return effects;

@@ -80,6 +80,7 @@ impl State {
             Update::Ready(items) => {
                 self.ready = crate::state::Slot::Ready(items);
             }
+            Update::Ceilings(measured) => self.devices.ceilings = measured,
             Update::Index(index) => {
                 self.search.index = Some(index);
                 self.look_up_again(&mut effects);

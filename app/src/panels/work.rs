@@ -129,6 +129,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         counters: verdict.and_then(|verdict| verdict.cases.iter().find_map(|case| case.counters.as_ref())),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
         device: state.devices.info(&state.devices.picked),
+        ceilings: state.devices.ceilings(),
         measured: Some(&state.rungs),
     };
     let action = ScrollArea::vertical()

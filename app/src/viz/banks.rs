@@ -4,8 +4,9 @@ mod example;
 
 use super::coalescing::{place_words, wire};
 use super::example::Memo;
-use super::kit::{self, CellLook, LaneRow, Stepper};
+use super::kit::{self, CellLook, LaneRow};
 use super::model::{self, AccessSite, BANK_BYTES, BANKS, Execution, Pass};
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
@@ -212,8 +213,7 @@ impl Visualization for Banks {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
@@ -250,13 +250,12 @@ impl Visualization for Banks {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let site = sites.get(self.site.min(sites.len().saturating_sub(1)));
         let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();
         let (_, count) = moment(&executions, 0);
-        let at = self.pass.at.min(count.saturating_sub(1));
+        let at = self.pass.within(count);
         let (Some(site), Some(moment)) = (site, moment(&executions, at).0) else {
             return format!("{}. The traced warps used no shared memory.", kit::launch_words(trace));
         };

@@ -3,8 +3,9 @@
 mod example;
 
 use super::example::Memo;
-use super::kit::{self, CellLook, LaneRow, Stepper};
+use super::kit::{self, CellLook, LaneRow};
 use super::model::{self, AccessSite, Execution, LINE_BYTES, SECTOR_BYTES};
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
@@ -160,8 +161,7 @@ impl Visualization for Coalescing {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
@@ -198,12 +198,11 @@ impl Visualization for Coalescing {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let site = sites.get(self.chosen_site(&sites));
         let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();
-        let at = self.request.at.min(executions.len().saturating_sub(1));
+        let at = self.request.within(executions.len());
         let (Some(site), Some(Execution { warp, step, .. })) = (site, executions.get(at)) else {
             return format!("{}. The traced warps made no request to global memory.", kit::launch_words(trace));
         };

@@ -4,8 +4,9 @@ use gpu_core::emulator::{
     AccessKind, Class, SourceLine, Space, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, WarpTrace,
 };
 
-use super::model;
+use super::{VizInput, model};
 use std::cell::RefCell;
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// The last value that was worked out, kept until what it was worked out from changes: an example's trace for the
@@ -28,6 +29,33 @@ impl<K: Clone + PartialEq, V> Memo<K, V> {
         let value = Rc::new(build(key));
         *self.0.borrow_mut() = Some((key.clone(), value.clone()));
         value
+    }
+}
+
+/// The trace that is drawn: the learner's run, or the example as the viewer set it.
+pub enum Shown<'a> {
+    Run(&'a Trace),
+    Example(Rc<Trace>),
+}
+
+impl Deref for Shown<'_> {
+    type Target = Trace;
+
+    fn deref(&self) -> &Trace {
+        match self {
+            Shown::Run(trace) => trace,
+            Shown::Example(trace) => trace,
+        }
+    }
+}
+
+impl<K: Clone + PartialEq> Memo<K, Trace> {
+    /// The run, where there is one; otherwise the example that `record` makes of the viewer's choices.
+    pub fn shown<'a>(&self, input: &VizInput<'a>, what_if: &K, record: impl FnOnce(&K) -> Trace) -> Shown<'a> {
+        match input.trace {
+            Some(trace) => Shown::Run(trace),
+            None => Shown::Example(self.get(what_if, record)),
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 mod example;
 
 use super::example::Memo;
-use super::kit::{self, CellLook, Cells, Stepper};
+use super::kit::{self, CellLook, Cells};
 use super::map::{Map, Thread};
 use super::model::{self, AccessSite};
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
@@ -105,8 +106,7 @@ impl Visualization for Launch {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
@@ -153,14 +153,13 @@ impl Visualization for Launch {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let Some(map) = self.map(trace, &sites) else {
             return format!("{}. The traced threads touched no array.", kit::launch_words(trace));
         };
         let mut words = Vec::new();
-        if let Some(thread) = map.threads.get(self.thread.at.min(map.threads.len().saturating_sub(1))) {
+        if let Some(thread) = map.threads.get(self.thread.within(map.threads.len())) {
             words.push(thread_words(trace, &map, thread));
         }
         words.push(summary(&map));

@@ -4,9 +4,10 @@ mod example;
 mod measured;
 
 use super::example::Memo;
-use super::kit::{self, Stepper};
+use super::kit;
 use super::matrix::{Element, Matrix, State};
 use super::model;
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, font_size, space};
 use crate::widgets::plot_kit;
@@ -151,7 +152,7 @@ impl Loops {
         self.step.keys(ui, &canvas.response, walk.visits.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
-        let at = self.step.at.min(walk.visits.len().saturating_sub(1));
+        let at = self.step.within(walk.visits.len());
         let Some(now) = walk.visits.get(at) else { return };
         let cache = walk.cache_at(at);
         let mut x = canvas.rect.left();
@@ -230,8 +231,7 @@ impl Visualization for Loops {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.controls_ui(ui);
         }
@@ -255,10 +255,9 @@ impl Visualization for Loops {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let walk = self.walk(trace);
-        let at = self.step.at.min(walk.visits.len().saturating_sub(1));
+        let at = self.step.within(walk.visits.len());
         let Some(visit) = walk.visits.get(at) else {
             return format!("{}. The first traced thread touched no array.", kit::launch_words(trace));
         };

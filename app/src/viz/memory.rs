@@ -1,9 +1,12 @@
 //! Memory hierarchy: where a kernel's bytes come from. What threads ask for, what shared memory serves, what crosses to
-//! the L2 cache, and the least that must come from device memory.
+//! the L2 cache, and the least that must come from device memory. Beside each level: its size, and how long a load waits.
+
+mod latency;
 
 use super::example::{Builder, Memo};
-use super::kit::{self, Stepper};
+use super::kit;
 use super::model::{self, SECTOR_BYTES};
+use super::stepper::Stepper;
 use super::tiled;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, font_size, radius, space};
@@ -11,6 +14,7 @@ use crate::widgets::plot_kit;
 use egui::{Align2, FontId, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{AccessKind, Device, REGISTERS_PER_SM, Space, Trace};
+use latency::Latencies;
 use std::collections::HashSet;
 
 const ROW: f32 = 54.0;
@@ -197,11 +201,13 @@ fn levels(flow: &Flow, device: Option<&DeviceInfo>) -> [Level; 4] {
 }
 
 impl MemoryHierarchy {
-    fn picture_ui(&mut self, ui: &mut Ui, flows: &Flows, device: Option<&DeviceInfo>, words: &str) {
+    fn picture_ui(&mut self, ui: &mut Ui, flows: &Flows, input: &VizInput<'_>, words: &str) {
+        let device = input.device;
+        let waits = Latencies::of(input.ceilings).map(|latencies| latencies.of_rows()).unwrap_or_default();
         let canvas = kit::canvas(ui, vec2(ui.available_width(), 4.0 * ROW + space::S), words);
         self.request.keys(ui, &canvas.response, flows.requests.len());
         let tokens = theme::tokens(ui);
-        let at = self.request.at.min(flows.requests.len().saturating_sub(1));
+        let at = self.request.within(flows.requests.len());
         let (Some(now), Some(end)) = (flows.requests.get(at), flows.requests.last()) else { return };
         let before =
             at.checked_sub(1).and_then(|before| flows.requests.get(before)).map_or(Flow::default(), |r| r.flow);
@@ -219,19 +225,21 @@ impl MemoryHierarchy {
                 most,
                 active: touches[index],
             };
-            paint_level(&canvas.painter, tokens, row, level, &bars);
+            paint_level(&canvas.painter, tokens, row, level, &waits[index], &bars);
         }
         let Some(pos) = canvas.response.hover_pos() else { return };
         let index = (((pos.y - canvas.rect.top()) / ROW).max(0.0) as usize).min(3);
         let (level, end) = (&levels_now[index], &levels_end[index]);
         let text = format!(
-            "{}{}{}\n{} {}\n{} in the whole run",
+            "{}{}{}\n{} {}\n{} in the whole run{}{}",
             level.name,
             if level.size.is_empty() { "" } else { ": " },
             level.size,
             plot_kit::si(level.bytes as f64, "B"),
             level.what,
-            plot_kit::si(end.bytes as f64, "B")
+            plot_kit::si(end.bytes as f64, "B"),
+            if waits[index].is_empty() { "" } else { "\na load waits: " },
+            waits[index]
         );
         canvas.response.on_hover_text_at_pointer(text);
     }
@@ -246,7 +254,7 @@ struct Bars {
     active: bool,
 }
 
-fn paint_level(painter: &egui::Painter, tokens: &Tokens, row: Rect, level: &Level, bars: &Bars) {
+fn paint_level(painter: &egui::Painter, tokens: &Tokens, row: Rect, level: &Level, wait: &str, bars: &Bars) {
     let frame = if bars.active { Stroke::new(2.0, tokens.lane_focus) } else { Stroke::new(1.0, tokens.border) };
     painter.rect(row.shrink(1.0), radius::SMALL, tokens.raised, frame, StrokeKind::Inside);
     let left = row.left() + space::M;
@@ -272,6 +280,8 @@ fn paint_level(painter: &egui::Painter, tokens: &Tokens, row: Rect, level: &Leve
     painter.rect_filled(bar(bars.before, bars.now), 1.0, tokens.lane_focus);
     let text = format!("{} {}", plot_kit::si(bars.now as f64, "B"), level.what);
     kit::small(painter, pos2(start, row.bottom() - 4.0), Align2::LEFT_BOTTOM, text, tokens.text_muted);
+    let at = pos2(row.right() - space::M, row.bottom() - 4.0);
+    kit::small(painter, at, Align2::RIGHT_BOTTOM, wait, tokens.text);
 }
 
 impl Visualization for MemoryHierarchy {
@@ -296,8 +306,7 @@ impl Visualization for MemoryHierarchy {
                 }
             });
         }
-        let own = self.cached.get(&self.kernel, Kernel::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.kernel, Kernel::trace);
         let flows = self.flows.get(&model::fingerprint(trace), |_| Flows::new(trace));
         if flows.requests.is_empty() {
             kit::nothing_ui(ui, "The traced warps touched no memory.");
@@ -305,22 +314,25 @@ impl Visualization for MemoryHierarchy {
         }
         self.request.ui(ui, flows.requests.len(), "request");
         let words = self.describe(input);
-        self.picture_ui(ui, &flows, input.device, &words);
+        self.picture_ui(ui, &flows, input, &words);
         plot_kit::legend(ui, |ui| {
             let tokens = theme::tokens(ui);
             plot_kit::legend_entry(ui, plot_kit::Swatch::Bar, tokens.lane_on, "so far");
             plot_kit::legend_entry(ui, plot_kit::Swatch::Bar, tokens.lane_focus, "this request");
             kit::legend_cell(ui, kit::CellLook::Empty, false, "at the end of the run");
         });
+        if let Some(latencies) = Latencies::of(input.ceilings) {
+            let text = format!("At the right: how long a load waits that nothing hides, {}.", latencies.source);
+            ui.label(egui::RichText::new(text).small().color(theme::tokens(ui).text_muted));
+        }
         kit::caption_ui(ui, &words);
         None
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.kernel, Kernel::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.kernel, Kernel::trace);
         let flows = self.flows.get(&model::fingerprint(trace), |_| Flows::new(trace));
-        let at = self.request.at.min(flows.requests.len().saturating_sub(1));
+        let at = self.request.within(flows.requests.len());
         let (Some(now), Some(end)) = (flows.requests.get(at), flows.requests.last()) else {
             return format!("{}. The traced warps touched no memory.", kit::launch_words(trace));
         };
@@ -337,13 +349,14 @@ impl Visualization for MemoryHierarchy {
         };
         format!(
             "Request {}: {}. In the whole traced run threads ask {} of global memory and {} of shared memory. The \
-             sectors of all requests are {}, of which {waste:.0} % was asked for; {} are different. {reuse}",
+             sectors of all requests are {}, of which {waste:.0} % was asked for; {} are different. {reuse}{}",
             at + 1,
             now.words,
             plot_kit::si(asked as f64, "B"),
             plot_kit::si(shared as f64, "B"),
             plot_kit::si(sectors as f64, "B"),
             plot_kit::si(different as f64, "B"),
+            Latencies::of(input.ceilings).map_or_else(String::new, |latencies| format!(" {}", latencies.words())),
         )
     }
 }

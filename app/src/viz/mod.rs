@@ -9,6 +9,7 @@ pub mod kit;
 pub mod map;
 pub mod matrix;
 pub mod model;
+pub mod stepper;
 
 mod banks;
 mod coalescing;
@@ -23,6 +24,7 @@ mod transfer;
 mod warp;
 
 use crate::state::{RungKey, RungRun};
+use gpu_core::bench::Ceilings;
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{Counters, SourceLine, Trace};
@@ -39,6 +41,8 @@ pub struct VizInput<'a> {
     pub counters: Option<&'a Counters>,
     pub resources: Option<&'a KernelResources>,
     pub device: Option<&'a DeviceInfo>,
+    /// What the device was measured to do at most, where that was done.
+    pub ceilings: Option<&'a Ceilings>,
     /// What the programs of `crate::measure` found on this machine, and the rungs.
     pub measured: Option<&'a BTreeMap<RungKey, RungRun>>,
 }

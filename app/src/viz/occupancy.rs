@@ -1,7 +1,8 @@
 //! Occupancy: how many blocks of a kernel fit one multiprocessor, and which resource keeps more out.
 
-use super::kit::{self, Stepper};
+use super::kit;
 use super::model;
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;

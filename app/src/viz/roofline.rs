@@ -2,8 +2,9 @@
 //! (Williams, Waterman and Patterson, 2009). No time is drawn here: how high a kernel came is measured by a benchmark.
 
 use super::example::{Builder, Memo};
-use super::kit::{self, Stepper};
+use super::kit;
 use super::model::{self, SECTOR_BYTES};
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
@@ -143,7 +144,7 @@ impl Roofline {
     }
 
     fn factor(&self) -> f64 {
-        f64::from(1u32 << self.reuse.at.min(POSITIONS - 1))
+        f64::from(1u32 << self.reuse.within(POSITIONS))
     }
 
     fn picture_ui(&mut self, ui: &mut Ui, machine: &Machine, intensity: Option<f64>, words: &str) {

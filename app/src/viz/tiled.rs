@@ -5,9 +5,10 @@ mod example;
 mod phases;
 
 use super::example::Memo;
-use super::kit::{self, Stepper};
+use super::kit;
 use super::matrix::{Element, Matrix, State};
 use super::model;
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, space};
 use crate::widgets::plot_kit;
@@ -90,7 +91,7 @@ impl Tiled {
         self.phase.keys(ui, &canvas.response, phases.phases.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
-        let at = self.phase.at.min(phases.phases.len().saturating_sub(1));
+        let at = self.phase.within(phases.phases.len());
         let Some(phase) = phases.phases.get(at) else { return };
         let hovered = canvas.response.hover_pos();
         let mut tooltip = None;
@@ -245,8 +246,7 @@ impl Visualization for Tiled {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         self.controls_ui(ui, trace, input.trace.is_none());
         let Some((_, phases)) = self.phases(trace).filter(|(_, p)| !p.arrays.is_empty() && !p.phases.is_empty()) else {
             kit::nothing_ui(ui, "The traced block touched no array.");
@@ -265,11 +265,10 @@ impl Visualization for Tiled {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let nothing = || format!("{}. The traced block touched no array.", kit::launch_words(trace));
         let Some((block, phases)) = self.phases(trace) else { return nothing() };
-        let at = self.phase.at.min(phases.phases.len().saturating_sub(1));
+        let at = self.phase.within(phases.phases.len());
         let Some(phase) = phases.phases.get(at) else { return nothing() };
         let mut words =
             format!("Block {}, phase {} of {}: ", model::coordinates(block, trace.grid), at + 1, phases.phases.len());

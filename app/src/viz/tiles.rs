@@ -3,10 +3,11 @@
 mod example;
 
 use super::example::Memo;
-use super::kit::{self, Stepper};
+use super::kit;
 use super::map::{Map, Thread};
 use super::matrix::{Element, Matrix, State};
 use super::model::{self, AccessSite};
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, space};
 use crate::widgets::plot_kit;
@@ -81,7 +82,7 @@ impl Tiles {
     }
 
     fn place<'a>(&self, trace: &Trace, map: &'a Map) -> Option<Place<'a>> {
-        let thread = map.threads.get(self.thread.at.min(map.threads.len().checked_sub(1)?))?;
+        let thread = map.threads.get(self.thread.within(map.threads.len()))?;
         let element = *thread.elements.get(self.turn.min(thread.elements.len().checked_sub(1)?))?;
         let columns = self.columns(map);
         let tile = (i64::from(trace.block[1].max(1)), i64::from(trace.block[0].max(1)));
@@ -130,7 +131,7 @@ impl Tiles {
         let rows = (map.length.max(1) + columns - 1) / columns;
         let chosen = map
             .threads
-            .get(self.thread.at.min(map.threads.len().saturating_sub(1)))
+            .get(self.thread.within(map.threads.len()))
             .and_then(|thread| thread.elements.get(self.turn.min(thread.elements.len().saturating_sub(1))))
             .copied();
         let at = chosen.unwrap_or(0).max(0);
@@ -255,8 +256,7 @@ impl Visualization for Tiles {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let action = self.controls_ui(ui, input, trace, &sites);
         let Some(map) = self.map(trace, &sites).filter(|map| map.length > 0) else {
@@ -303,14 +303,13 @@ impl Visualization for Tiles {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let Some(map) = self.map(trace, &sites).filter(|map| !map.threads.is_empty()) else {
             return format!("{}. The traced threads touched no array.", kit::launch_words(trace));
         };
         let Some(place) = self.place(trace, &map) else {
-            let thread = &map.threads[self.thread.at.min(map.threads.len() - 1)];
+            let thread = &map.threads[self.thread.within(map.threads.len())];
             return format!(
                 "Thread {} of block {} lies outside the matrix: the bounds check keeps it idle.",
                 model::coordinates(thread.thread, trace.block),

@@ -3,7 +3,8 @@
 
 mod source;
 
-use super::kit::{self, Stepper};
+use super::kit;
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::rungs;
 use crate::theme::{self, Tokens, space};
@@ -321,7 +322,7 @@ impl Visualization for Transfer {
             return run_words(run, self.event.at);
         }
         let spans = self.spans();
-        let at = self.event.at.min(spans.len().saturating_sub(1));
+        let at = self.event.within(spans.len());
         let Some(span) = spans.get(at) else { return "There is nothing to run.".to_owned() };
         let total = spans.iter().map(|span| span.end_us).fold(0.0, f64::max);
         let busy = |engine: Engine| -> f64 {

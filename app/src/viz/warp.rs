@@ -4,8 +4,9 @@
 mod example;
 
 use super::example::Memo;
-use super::kit::{self, Stepper};
+use super::kit;
 use super::model;
+use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
@@ -144,8 +145,7 @@ impl Visualization for Warp {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
@@ -178,12 +178,11 @@ impl Visualization for Warp {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let own = self.cached.get(&self.what_if, WhatIf::trace);
-        let trace = input.trace.unwrap_or(&own);
+        let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let Some(warp) = self.warp(trace) else {
             return format!("{}. No warp was traced.", kit::launch_words(trace));
         };
-        let at = self.step.at.min(warp.steps.len().saturating_sub(1));
+        let at = self.step.within(warp.steps.len());
         let step = &warp.steps[at];
         let before = at.checked_sub(1).and_then(|before| warp.steps.get(before));
         let active = step.mask.count_ones();
