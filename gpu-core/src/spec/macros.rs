@@ -90,7 +90,8 @@ mod tests {
         let constants = integers(source, &[]);
         let expected = [("EDGE", "8"), ("HALF", "64"), ("K", "4"), ("TILE", "128")];
         assert_eq!(constants, expected.map(|(name, value)| (name, value.to_owned())).into());
-        let varied = integers(source, &["-DEDGE=2".to_owned()]);
+        let options = ["-DEDGE=2".to_owned()];
+        let varied = integers(source, &options);
         assert_eq!(varied["TILE"], "32", "what follows from an option follows");
     }
 }
