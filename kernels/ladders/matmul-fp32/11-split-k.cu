@@ -2,7 +2,7 @@
 
 // Matrix product, rung 11: small matrices fill the machine when several blocks share a tile.
 //
-// 1024 x 1024 outputs are 64 tiles of 128 x 128: on 132 multiprocessors that could each run two, most would idle. Here
+// 1024 x 1024 outputs are 128 tiles of 64 x 128: on 132 multiprocessors that could each run four, most would idle. Here
 // SPLIT blocks compute the same tile, each over its own part of k. They form a cluster, which runs at the same time and
 // can read each other's shared memory: so the parts are added without going through global memory, without atomic
 // additions, and in the same order every time. For large matrices it is not worth its price (rung 10 is faster from
@@ -10,11 +10,11 @@
 // lockstep: block = BM * BN / 128
 // lockstep: grid = ceil_div(m, BM) * ceil_div(n, BN) * SPLIT
 // lockstep: dynamic_shared_bytes = max(8 * BK * (BM + PAD + BN), 4 * BM * BN)
-#define BM 128
+#define BM 64
 #define BN 128
 #define BK 8
 #define PAD 4
-#define BLOCKS_PER_SM 2
+#define BLOCKS_PER_SM 4
 #define BAND 8
 // Blocks that share a tile: 2, 4 or 8.
 #define SPLIT 2

@@ -3,23 +3,15 @@
 // Sum, rung 4: few blocks, each thread adds many elements, several loads on their way at once.
 //
 // A thread of rung 3 asked for 4 bytes, waited, and then spent most of its time on the tree. Here it asks for LOADS
-// float4 before it adds the first, in a grid-stride loop, so that a multiprocessor (2 blocks of 512) keeps
+// float4 before it adds the first, in a grid-stride loop, so that a multiprocessor (2 blocks of 1024) keeps
 // 64 KB on their way (it needs about 30 KB to be busy: 4.8 TB/s x 0.8 us / 132), and the tree comes once for thousands
 // of elements. Every load has a sum of its own, so that no addition waits for the one before. 264 blocks are two for
 // each of the 132 multiprocessors of an H200: all run at once and end together. y must hold 0 before the launch.
 // lockstep: block = BLOCK
-// lockstep: grid = min(ceil_div(n, 4 * BLOCK), MAX_BLOCKS)
-#define BLOCK 512
-#define LOADS 4
+// lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
+#define BLOCK 1024
+#define LOADS 2
 #define MAX_BLOCKS 264
-
-__device__ void add(float4& sum, const float4& v)
-{
-    sum.x += v.x;
-    sum.y += v.y;
-    sum.z += v.z;
-    sum.w += v.w;
-}
 
 __device__ float warp_sum(float value)
 {
@@ -29,36 +21,42 @@ __device__ float warp_sum(float value)
     return value;
 }
 
-// What this thread adds: one float4 of every piece of gridDim.x * BLOCK of them, so that all threads of the grid read
-// neighbouring memory and every block has the same work, at any n.
+// What this thread adds: every gridDim.x-th piece of LOADS * BLOCK float4, neighbours for neighbouring threads.
 __device__ float thread_sum(const float* __restrict__ x, int n)
 {
     const float4* quads = reinterpret_cast<const float4*>(x);
     const int count = n / 4;
-    const int piece = gridDim.x * BLOCK;
+    const int step = gridDim.x * BLOCK * LOADS;
     float4 sum[LOADS] = {};
-    int i = blockIdx.x * BLOCK + threadIdx.x;
-    for (; i + (LOADS - 1) * piece < count; i += LOADS * piece) {
+    int first = blockIdx.x * BLOCK * LOADS + threadIdx.x;
+    for (; first + (LOADS - 1) * BLOCK < count; first += step) {
         float4 v[LOADS];
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
-            v[u] = quads[i + u * piece];
+            v[u] = quads[first + u * BLOCK];
         }
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
-            add(sum[u], v[u]);
+            sum[u].x += v[u].x;
+            sum[u].y += v[u].y;
+            sum[u].z += v[u].z;
+            sum[u].w += v[u].w;
         }
     }
-    // The last pieces: a question for each load costs less here than in every round.
-    float4 v[LOADS];
+    // The last, incomplete piece: a question for each load costs less here than in every round.
 #pragma unroll
     for (int u = 0; u < LOADS; u++) {
-        v[u] = i + u * piece < count ? quads[i + u * piece] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (first + u * BLOCK < count) {
+            const float4 v = quads[first + u * BLOCK];
+            sum[u].x += v.x;
+            sum[u].y += v.y;
+            sum[u].z += v.z;
+            sum[u].w += v.w;
+        }
     }
     float total = 0.0f;
 #pragma unroll
     for (int u = 0; u < LOADS; u++) {
-        add(sum[u], v[u]);
         total += (sum[u].x + sum[u].y) + (sum[u].z + sum[u].w);
     }
     // And the last one to three elements, if n is no multiple of 4.
