@@ -7,7 +7,7 @@
 // Against the rung before: wgmma takes both operands from shared memory, so no thread loads a fragment, and one
 // instruction of a warpgroup (four warps) multiplies 64 x 128 x 16. One thread asks the copy engine (TMA) for a whole
 // box of 128 rows; it comes swizzled and counted by an mbarrier. Copies and products take turns here, and only the
-// blocks that share a multiprocessor hide that from each other; it is faster than the rung before all the same.
+// blocks that share a multiprocessor hide that from each other; it is a little faster than the rung before all the same.
 #include "hopper.cuh"
 
 #define TILE_M 128
