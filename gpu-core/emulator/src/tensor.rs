@@ -216,6 +216,87 @@ impl TensorMap {
     }
 }
 
+/// A field that `tensormap.replace` changes (PTX ISA, "Data Movement and Conversion Instructions: tensormap.replace").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Address,
+    /// Given as one less.
+    Rank,
+    Box,
+    Size,
+    Stride,
+    Step,
+    Element,
+    Interleave,
+    Swizzle,
+    Atomicity,
+    Fill,
+}
+
+/// Element types in the order of `tensormap.replace`, which is not that of the driver.
+const REPLACED_TYPES: [TensorType; 13] = [
+    TensorType::U8,
+    TensorType::U16,
+    TensorType::U32,
+    TensorType::S32,
+    TensorType::U64,
+    TensorType::S64,
+    TensorType::F16,
+    TensorType::F32,
+    TensorType::F32Ftz,
+    TensorType::F64,
+    TensorType::BF16,
+    TensorType::TF32,
+    TensorType::TF32Ftz,
+];
+
+impl Field {
+    /// Changes this field of an encoded map. Fields may contradict each other until the last one is set.
+    ///
+    /// # Errors
+    /// A sentence's end on a value that the emulator has no map for.
+    pub fn replace(self, map: &mut [u8; 128], ordinal: usize, value: u64) -> Result<(), String> {
+        if map[0..2] != MAGIC.to_le_bytes() {
+            return Err("changes a tensor map where none was encoded".to_owned());
+        }
+        let ordinal = ordinal.min(4);
+        let low = value as u32;
+        let refused = |what: &str| Err(format!("sets the {what} of a tensor map to {value}, which is not emulated"));
+        match self {
+            Field::Address => map[8..16].copy_from_slice(&value.to_le_bytes()),
+            Field::Rank if low < 5 => map[3] = low as u8 + 1,
+            Field::Rank => return refused("rank"),
+            Field::Size => map[16 + 8 * ordinal..][..8].copy_from_slice(&u64::from(low).to_le_bytes()),
+            Field::Stride if ordinal < 4 => map[56 + 8 * ordinal..][..8].copy_from_slice(&value.to_le_bytes()),
+            Field::Stride => return refused("fifth stride"),
+            // A box counts elements before the step between those taken.
+            Field::Box => set_tile(map, ordinal, low.div_ceil(u32::from(map[108 + ordinal].max(1)))),
+            Field::Step => {
+                let at = 88 + 4 * ordinal;
+                let taken = u32::from_le_bytes([map[at], map[at + 1], map[at + 2], map[at + 3]]);
+                let whole = taken * u32::from(map[108 + ordinal].max(1));
+                map[108 + ordinal] = low.min(255) as u8;
+                set_tile(map, ordinal, whole.div_ceil(low.max(1)));
+            }
+            Field::Element => match REPLACED_TYPES.get(low as usize) {
+                Some(element) => map[2] = *element as u8,
+                None => return refused("element type"),
+            },
+            Field::Swizzle if Swizzle::from_cuda(low).is_some() => map[4] = low as u8,
+            Field::Swizzle => return refused("swizzle"),
+            Field::Fill => map[5] = u8::from(low != 0),
+            Field::Interleave | Field::Atomicity if low == 0 => {}
+            Field::Interleave => return refused("interleaving"),
+            Field::Atomicity => return refused("swizzle atomicity"),
+        }
+        Ok(())
+    }
+}
+
+fn set_tile(map: &mut [u8; 128], ordinal: usize, count: u32) {
+    map[88 + 4 * ordinal..][..4].copy_from_slice(&count.to_le_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +318,38 @@ mod tests {
         assert_eq!(TensorMap::decode(&[0; 128]), None);
         assert!(TensorMap { strides: vec![100], ..map.clone() }.encode().is_err());
         assert!(TensorMap { tile: vec![128, 8], ..map.clone() }.encode().is_err());
+        // Field by field, another map becomes this one.
+        let other = TensorMap {
+            address: 0,
+            element: TensorType::U8,
+            sizes: vec![16],
+            strides: vec![],
+            tile: vec![16],
+            element_strides: vec![1],
+            swizzle: Swizzle::None,
+            nan_fill: true,
+        };
+        let mut changed = other.encode().expect("valid");
+        let steps = [
+            (Field::Address, 0, 4096),
+            (Field::Rank, 0, 1),
+            (Field::Element, 0, 6),
+            (Field::Size, 0, 64),
+            (Field::Size, 1, 32),
+            (Field::Stride, 0, 128),
+            (Field::Step, 1, 1),
+            (Field::Box, 0, 64),
+            (Field::Box, 1, 8),
+            (Field::Swizzle, 0, 3),
+            (Field::Fill, 0, 0),
+            (Field::Interleave, 0, 0),
+        ];
+        for (field, ordinal, value) in steps {
+            field.replace(&mut changed, ordinal, value).expect("emulated");
+        }
+        assert_eq!(TensorMap::decode(&changed), Some(map.clone()));
+        assert!(Field::Interleave.replace(&mut changed, 0, 1).is_err());
+        assert!(Field::Address.replace(&mut [0; 128], 0, 1).is_err());
         assert_eq!(Swizzle::B128.apply(0x80), 0x90);
         assert_eq!(Swizzle::B32.apply(0x180), 0x190);
     }

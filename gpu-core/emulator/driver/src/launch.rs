@@ -219,10 +219,14 @@ fn code_of(fault: &Fault) -> CUresult {
         FaultKind::OutOfBounds | FaultKind::Misaligned if fault.instruction.contains("cp.async.bulk.tensor") => {
             ILLEGAL_INSTRUCTION
         }
-        FaultKind::OutOfBounds if matches!(fault.space, Some(Space::Shared | Space::Local)) => LAUNCH_FAILED,
-        FaultKind::OutOfBounds | FaultKind::UseAfterFree => ILLEGAL_ADDRESS,
+        // The same for shared addresses beyond the window of 16 MiB, and barriers for counts that are not whole warps.
+        FaultKind::OutOfBounds if fault.space == Some(Space::Shared) && fault.address.is_some_and(|a| a >> 24 != 0) => {
+            ILLEGAL_INSTRUCTION
+        }
+        FaultKind::BarrierDivergence if fault.message.contains("multiple of 32") => ILLEGAL_INSTRUCTION,
+        // Also for shared and local memory, and for a stack that grew too far.
+        FaultKind::OutOfBounds | FaultKind::UseAfterFree | FaultKind::StackOverflow => ILLEGAL_ADDRESS,
         FaultKind::Misaligned => MISALIGNED_ADDRESS,
-        FaultKind::StackOverflow => HARDWARE_STACK_ERROR,
         FaultKind::StepBudget | FaultKind::TimeBudget | FaultKind::Deadlock => LAUNCH_TIMEOUT,
         FaultKind::BadLaunch => INVALID_VALUE,
         FaultKind::Trap if fault.message.contains("ssert") => ASSERT,

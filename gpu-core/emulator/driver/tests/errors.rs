@@ -315,7 +315,7 @@ const CHILD: &str = "LOCKSTEP_TEST_FAULT";
 
 /// The faults and what they give.
 const FAULTS: &[(&str, u32)] =
-    &[("illegal", 700), ("freed", 700), ("misaligned", 716), ("shared", 719), ("trapped", 719)];
+    &[("illegal", 700), ("freed", 700), ("misaligned", 716), ("shared", 700), ("trapped", 719)];
 
 #[test]
 fn faults_are_sticky_for_the_whole_process() {

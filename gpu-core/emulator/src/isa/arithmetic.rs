@@ -130,8 +130,26 @@ pub const ROWS: &[Row] = &[
             example("max.NaN.f32 %d, %a, %b;", &[(32, 0x7fc0_0000), (32, 0)], (32, 0x7fff_ffff)),
         ],
     },
-    Row { opcode: "addc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Add), examples: &[] },
-    Row { opcode: "subc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Sub), examples: &[] },
+    Row {
+        opcode: "addc",
+        class: Class::Integer,
+        decode: |e, i| carry(e, i, Carry::Add),
+        // Recorded on an H200: nothing borrowed sets the flag.
+        examples: &[
+            example("sub.cc.u32 %d, %a, %b;\naddc.u32 %d, 0, 0;", &[(32, 5), (32, 5)], (32, 1)),
+            example("sub.cc.u32 %d, %a, %b;\naddc.u32 %d, 0, 0;", &[(32, 4), (32, 5)], (32, 0)),
+            example("add.cc.u32 %d, %a, %b;\naddc.u32 %d, 0, 0;", &[(32, u32::MAX as u64), (32, 1)], (32, 1)),
+        ],
+    },
+    Row {
+        opcode: "subc",
+        class: Class::Integer,
+        decode: |e, i| carry(e, i, Carry::Sub),
+        examples: &[
+            example("sub.cc.u32 %d, %a, %b;\nsubc.u32 %d, 7, 2;", &[(32, 4), (32, 5)], (32, 4)),
+            example("add.cc.u32 %d, %a, %b;\nsubc.u32 %d, 0, 0;", &[(32, 0), (32, 0)], (32, 0xffff_ffff)),
+        ],
+    },
     Row { opcode: "madc", class: Class::Integer, decode: |e, i| carry(e, i, Carry::Mad), examples: &[] },
     Row {
         opcode: "dp4a",
@@ -420,6 +438,9 @@ fn carry_out(e: &mut Emit<'_>, i: &mut Inst<'_>, what: Carry, carry_in: bool) ->
 }
 
 /// The carry flag is one predicate of the function. `e` holds it; `imm` says whether it comes in and goes out.
+///
+/// A subtraction adds the complement, so that the flag behind it is set when nothing was borrowed: an H200 does so, seen
+/// by reading the flag of `sub.cc` with `addc` (the manual only speaks of a borrow).
 fn carry_form(e: &mut Emit<'_>, i: &mut Inst<'_>, what: Carry, into: bool, out: bool) -> Decoded<()> {
     let hi = what == Carry::Mad && i.take("hi");
     if what == Carry::Mad && !hi && !i.take("lo") {
@@ -460,7 +481,7 @@ fn carry_form(e: &mut Emit<'_>, i: &mut Inst<'_>, what: Carry, into: bool, out: 
 trait Limb: crate::exec::lanes::Word {
     fn product(self, other: Self, hi: bool, signed: bool) -> Self;
     fn plus(self, other: Self, carry: bool) -> (Self, bool);
-    fn minus(self, other: Self, borrow: bool) -> (Self, bool);
+    fn complement(self) -> Self;
 }
 
 macro_rules! limb {
@@ -482,10 +503,8 @@ macro_rules! limb {
                 (sum, first | second)
             }
             #[inline(always)]
-            fn minus(self, other: $ty, borrow: bool) -> ($ty, bool) {
-                let (sum, first) = self.overflowing_sub(other);
-                let (sum, second) = sum.overflowing_sub(<$ty>::from(borrow));
-                (sum, first | second)
+            fn complement(self) -> $ty {
+                !self
             }
         }
     };
@@ -506,7 +525,7 @@ unsafe fn chain<W: Limb, const WHAT: u8>(
             let carry = op.imm & 1 != 0 && flags >> lane & 1 != 0;
             let (value, out) = match WHAT {
                 0 => a.plus(b, carry),
-                1 => a.minus(b, carry),
+                1 => a.plus(b.complement(), carry || op.imm & 1 == 0),
                 _ => {
                     let c = cx.lane::<W>(op.c, lane);
                     a.product(b, op.imm & 4 != 0, op.imm & 8 != 0).plus(c, carry)

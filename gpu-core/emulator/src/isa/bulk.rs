@@ -58,7 +58,10 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
         None => 0,
     };
     if i.rest().iter().any(|part| part.starts_with("im2col") || part.starts_with("tile::")) {
-        return Err(format!("`{}`: only the tiled mode of tensor copies is emulated", i.opcode));
+        return Err(format!(
+            "`{}`: of tensor copies only the tiled mode is emulated; write im2col and gather4 as several tiled copies",
+            i.opcode
+        ));
     }
     let barrier = i.take("mbarrier::complete_tx::bytes");
     i.take("bulk_group");
@@ -213,7 +216,7 @@ impl Cx<'_> {
         }
     }
 
-    fn global_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
+    pub fn global_span(&mut self, lane: usize, address: u64, bytes: u64) -> Option<Span> {
         let regions = &self.grid.regions;
         let index = regions.partition_point(|region| region.base <= address);
         let region = index.checked_sub(1).map(|index| &regions[index]);
@@ -361,7 +364,7 @@ fn combine(op: &Op, from: &Span, to: &Span, bytes: u64) {
 }
 
 /// What was never written stays so in the copy.
-fn carry_init(from: &Span, to: &Span, bytes: u64) {
+pub fn carry_init(from: &Span, to: &Span, bytes: u64) {
     let (source, target) = (from.bits(), to.bits());
     if target.is_empty() {
         return;
@@ -459,9 +462,14 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             let mut at = 0;
             while at < row {
                 let element = start[0] + (at * 8 / bits) as i64 * i64::from(map.element_strides[0]);
-                let here = inside && element >= 0 && (element as u64) < map.sizes[0];
                 let offset = map.swizzle.apply(base + index * row + at) - base;
                 let global = address.wrapping_add((element * bits as i64 / 8) as u64);
+                let mut here = inside && element >= 0 && (element as u64) < map.sizes[0];
+                if !load && !here && inside && element >= 0 {
+                    // Stores go by 16 bytes: an H200 writes what shares such a piece with the last element of the row.
+                    let piece = element as u64 * bits / 8 & !15;
+                    here = piece * 8 < map.sizes[0] * bits && cx.locate(Window::Global, global, unit).0;
+                }
                 // SAFETY: the swizzle permutes inside 1024-byte groups of the checked box when it is aligned; the
                 // offset is checked for boxes that are not.
                 unsafe {
@@ -474,7 +482,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                     let inner = Span { pointer: place, first_bit: base + offset, ..span };
                     if !here {
                         if load {
-                            fill(place, unit as usize, map.nan_fill, map.element);
+                            fill(place, unit as usize, map.nan_fill);
                             if !inner.bits().is_empty() {
                                 set_bits(inner.bits(), inner.first_bit, unit);
                             }
@@ -484,6 +492,10 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                         run = Some((run.map_or(global, |run| run.0), global + unit));
                         if load {
                             std::ptr::copy_nonoverlapping(outer.pointer, place, unit as usize);
+                            if matches!(map.element, TensorType::TF32 | TensorType::TF32Ftz) {
+                                let word = place.cast::<u32>();
+                                word.write_unaligned(to_tf32(word.read_unaligned()));
+                            }
                             carry_init(&outer, &inner, unit);
                         } else if op.imm & REDUCE != 0 {
                             reduce(&inner, outer.pointer, unit, (op.imm >> 8 & 15) as usize, element_type(map.element));
@@ -509,17 +521,19 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     Some((total, targets))
 }
 
-/// What a load finds outside the tensor.
-unsafe fn fill(to: *mut u8, bytes: usize, nan: bool, element: TensorType) {
-    let pattern: [u8; 8] = match (nan, element) {
-        // The NaN that `fma.oob` on an H200 takes for an element out of bounds.
-        (true, TensorType::F16 | TensorType::BF16) => [0xf7, 0x7f, 0, 0, 0, 0, 0, 0],
-        (true, TensorType::F64) => u64::to_le_bytes(0x7fff_ffff_ffff_ffff),
-        (true, TensorType::F32 | TensorType::F32Ftz | TensorType::TF32 | TensorType::TF32Ftz) => {
-            [0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0]
-        }
-        _ => [0; 8],
-    };
+/// What a load finds outside the tensor: of NaNs, an H200 fills every 16 bits with the one that `fma.oob` takes for an
+/// element out of bounds, whatever the type.
+unsafe fn fill(to: *mut u8, bytes: usize, nan: bool) {
+    let pattern: [u8; 8] = if nan { [0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f] } else { [0; 8] };
     // SAFETY: the caller checked the range.
     unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), to, bytes.min(8)) };
+}
+
+/// A float rounded to the 10 fraction bits of tf32, as a load by a tensor map of such a type does on an H200: subnormals
+/// too, in both types. That ties go to even is not settled.
+fn to_tf32(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0x7f80_0000 {
+        return bits;
+    }
+    (bits + 0xfff + (bits >> 13 & 1)) & !0x1fff
 }

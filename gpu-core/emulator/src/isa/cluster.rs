@@ -15,7 +15,6 @@ pub const ROWS: &[Row] = &[
     Row { opcode: "getctarank", class: Class::Integer, decode: getctarank, examples: &[] },
     Row { opcode: "setmaxnreg", class: Class::Other, decode: no_effect, examples: &[] },
     Row { opcode: "griddepcontrol", class: Class::Other, decode: no_effect, examples: &[] },
-    Row { opcode: "clusterlaunchcontrol", class: Class::Other, decode: |_, i| i.unsupported(), examples: &[] },
 ];
 
 /// What the blocks of a cluster share.

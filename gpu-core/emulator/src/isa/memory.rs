@@ -283,7 +283,7 @@ fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return super::st_async::decode(e, i, false);
     }
     if i.take("bulk") {
-        return i.unsupported();
+        return super::st_async::decode_bulk(e, i);
     }
     let window = space(i);
     let order = ordering(i);

@@ -24,7 +24,9 @@ pub mod packed;
 pub mod printf;
 pub mod special;
 pub mod st_async;
+mod tensormap;
 pub mod video;
+mod video_scalar;
 pub mod warp_ops;
 pub mod wgmma;
 
@@ -156,7 +158,9 @@ pub const FAMILIES: &[&[Row]] = &[
     mbarrier::ROWS,
     memory::ROWS,
     movement::ROWS,
+    tensormap::ROWS,
     video::ROWS,
+    video_scalar::ROWS,
     warp_ops::ROWS,
 ];
 
@@ -174,6 +178,9 @@ pub fn refused(opcode: &str) -> Option<&'static str> {
     match opcode {
         "tcgen05" => {
             Some("tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a")
+        }
+        "multimem" => {
+            Some("multimem works on memory shared by several GPUs, and the emulator is one; use ld, st and red.global")
         }
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
             Some("texture and surface instructions are not emulated; use global memory")

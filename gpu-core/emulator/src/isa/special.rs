@@ -161,9 +161,9 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         "%globaltimer" | "%globaltimer_lo" => Some(wall_ns()),
         "%globaltimer_hi" => Some(wall_ns() >> 32),
         "%dynamic_smem_size" => Some(launch.dynamic_shared_bytes.into()),
-        "%total_smem_size" | "%aggr_smem_size" => {
-            Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes))
-        }
+        "%total_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes)),
+        // With the kibibyte that the system keeps in each block: 1,792 for 768 on an H200.
+        "%aggr_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes) + 1024),
         "%cluster_ctaid" => Some((id[axis] % clusters[axis]).into()),
         "%cluster_nctaid" => Some(clusters[axis].into()),
         "%clusterid" => Some((id[axis] / clusters[axis]).into()),

@@ -69,6 +69,48 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     Ok(())
 }
 
+/// `st.bulk`: zeros over a stretch of shared memory, in multiples of 8 bytes.
+pub fn decode_bulk(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    i.take_where(|part| matches!(part, "weak" | "shared::cta"));
+    i.expect(3)?;
+    if i.operands[2] != Operand::Int(0) {
+        return Err("`st.bulk` writes zeros and nothing else".to_owned());
+    }
+    let to: Place = place(e, &i.operands[0], Window::Shared)?;
+    let mut op = e.op(run_bulk);
+    op.a = to.base;
+    op.imm = if to.wide { WIDE } else { 0 };
+    op.b = e.pool.splat(u128::from(to.offset as u64), 64);
+    op.c = e.src(&i.operands[1], Ty::U64)?;
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+unsafe fn run_bulk(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    for lane in lanes(cx.mask) {
+        // SAFETY: slots of a decoded instruction.
+        let (address, bytes) = unsafe {
+            let base =
+                if op.imm & WIDE != 0 { cx.lane::<u64>(op.a, lane) } else { u64::from(cx.lane::<u32>(op.a, lane)) };
+            (base.wrapping_add(cx.lane::<u64>(op.b, lane)), cx.lane::<u64>(op.c, lane))
+        };
+        let shared = address & 0xffff_ffff;
+        if !shared.is_multiple_of(8) || !bytes.is_multiple_of(8) {
+            let text = format!("clears {bytes} bytes at shared address {shared:#x}; both must be multiples of 8");
+            cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, shared, bytes, text);
+            return Flow::Next;
+        }
+        let Some(span) = cx.shared_span(lane, shared, bytes) else { return Flow::Next };
+        // SAFETY: the span was checked for as many bytes.
+        unsafe { std::ptr::write_bytes(span.pointer, 0, bytes as usize) };
+        if !span.bits().is_empty() {
+            set_bits(span.bits(), span.first_bit, bytes);
+        }
+    }
+    cx.worker.writes += 1;
+    Flow::Next
+}
+
 unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let slots = cx.image().list(op).to_vec();
     let ty = TYPES[(op.imm & 15) as usize % TYPES.len()];

@@ -6,6 +6,122 @@
 
 use super::{canonical, flush};
 
+/// How far a result may be from the exact one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Error {
+    /// Units in the last place of an f32.
+    Ulp(f64),
+    /// Times the exact result.
+    Relative(f64),
+    Absolute(f64),
+}
+
+/// What the manual allows a function, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    pub form: &'static str,
+    /// Section of the PTX ISA manual, chapter "Instruction Set", with the words that give the bound.
+    pub source: &'static str,
+    pub function: fn(f32, bool) -> f32,
+    pub exact: fn(f64) -> f64,
+    /// Arguments that the bound holds for.
+    pub from: f64,
+    pub to: f64,
+    pub error: Error,
+}
+
+/// Every one-argument f32 function and its bound; a test walks the list.
+pub const BOUNDS: &[Bound] = &[
+    bound("rcp.approx.f32", "rcp: \"maximum ulp error of 1\"", rcp, |x| 1.0 / x, 1e-37, 1e37, Error::Ulp(1.0)),
+    bound(
+        "sqrt.approx.f32",
+        "sqrt: \"maximum relative error 2^-23\"",
+        sqrt,
+        f64::sqrt,
+        1e-37,
+        1e38,
+        Error::Relative(P23),
+    ),
+    bound(
+        "rsqrt.approx.f32",
+        "rsqrt: \"maximum relative error 2^-22.9\"",
+        rsqrt,
+        |x| 1.0 / x.sqrt(),
+        1e-37,
+        1e38,
+        Error::Relative(P22_9),
+    ),
+    bound("ex2.approx.f32", "ex2: \"maximum ulp error of 2\"", ex2, f64::exp2, -125.0, 127.0, Error::Ulp(2.0)),
+    bound(
+        "lg2.approx.f32",
+        "lg2: \"absolute error 2^-22\" in (0.5, 2)",
+        lg2,
+        f64::log2,
+        0.5,
+        2.0,
+        Error::Absolute(P22),
+    ),
+    bound("lg2.approx.f32", "lg2: \"relative error 2^-22\" above 2", lg2, f64::log2, 2.0, 1e38, Error::Relative(P22)),
+    bound(
+        "lg2.approx.f32",
+        "lg2: \"relative error 2^-22\" below 0.5",
+        lg2,
+        f64::log2,
+        1e-37,
+        0.5,
+        Error::Relative(P22),
+    ),
+    bound(
+        "sin.approx.f32",
+        "sin: \"absolute error 2^-20.5\" in [-pi, pi]",
+        sin,
+        f64::sin,
+        -PI,
+        PI,
+        Error::Absolute(P20_5),
+    ),
+    bound(
+        "cos.approx.f32",
+        "cos: \"absolute error 2^-20.5\" in [-pi, pi]",
+        cos,
+        f64::cos,
+        -PI,
+        PI,
+        Error::Absolute(P20_5),
+    ),
+    bound(
+        "tanh.approx.f32",
+        "tanh: \"maximum relative error 2^-11\"",
+        |x, _| tanh(x),
+        f64::tanh,
+        -20.0,
+        20.0,
+        Error::Relative(P11),
+    ),
+];
+
+const PI: f64 = std::f64::consts::PI;
+const P11: f64 = 1.0 / 2048.0;
+/// 2^-20.5
+const P20_5: f64 = std::f64::consts::FRAC_1_SQRT_2 / 1048576.0;
+const P22: f64 = 1.0 / 4194304.0;
+/// 2^-22.9
+const P22_9: f64 = 1.071773462536293 / 8388608.0;
+const P23: f64 = 1.0 / 8388608.0;
+
+#[allow(clippy::too_many_arguments)]
+const fn bound(
+    form: &'static str,
+    source: &'static str,
+    function: fn(f32, bool) -> f32,
+    exact: fn(f64) -> f64,
+    from: f64,
+    to: f64,
+    error: Error,
+) -> Bound {
+    Bound { form, source, function, exact, from, to, error }
+}
+
 #[inline(always)]
 fn input(x: f32, ftz: bool) -> f32 {
     if ftz { flush(x) } else { x }

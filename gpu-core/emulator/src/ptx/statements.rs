@@ -217,6 +217,7 @@ impl<'a> Parser<'a, '_> {
                 Operand::Int(value) => Operand::Int(value.wrapping_neg()),
                 Operand::F32(bits) => Operand::F32(bits ^ (1 << 31)),
                 Operand::F64(bits) => Operand::F64(bits ^ (1 << 63)),
+                Operand::Name(name) => Operand::Negated(name),
                 _ => return self.error("a number after `-`"),
             },
             Kind::Int(value) => Operand::Int(value),

@@ -135,7 +135,8 @@ pub enum Operand<'a> {
     NameOffset(&'a str, i64),
     /// `!%p`.
     Not(&'a str),
-    /// `-%r` does not occur; a minus before a number is folded in.
+    /// `-%r`, which video multiplications alone have; a minus before a number is folded in.
+    Negated(&'a str),
     Int(u64),
     F32(u32),
     F64(u64),

@@ -87,5 +87,72 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
             list.push(Probe::scalar(GROUP, &name, &[a; 4], &[d; 3], body));
         }
     }
+    video(&mut list);
     list
+}
+
+/// Scalar video instructions, and masks and selectors of the packed ones.
+fn video(list: &mut Vec<Probe>) {
+    let mut add = |name: String, body: String| {
+        list.push(Probe::scalar(GROUP, &name, &[Fill::Int32; 3], &[Value::Bits32], body));
+    };
+    let types = product(&[&[".u32", ".s32"], &[".u32", ".s32"], &[".u32", ".s32"]]);
+    for name in ["vadd", "vsub", "vabsdiff", "vmin", "vmax"] {
+        for ty in &types {
+            for sat in ["", ".sat"] {
+                for (d, a, b, c, op) in [
+                    ("", "", "", "", ""),
+                    ("", ".b1", ".h1", "", ""),
+                    ("", ".h0", ".b3", ", %a2", ".add"),
+                    ("", "", ".b2", ", %a2", ".min"),
+                    ("", ".h1", "", ", %a2", ".max"),
+                    (".b2", "", ".b0", ", %a2", ""),
+                    (".h1", ".b3", "", ", %a2", ""),
+                ] {
+                    let opcode = format!("{name}{ty}{sat}{op}");
+                    add(format!("{opcode} {d}{a}{b}"), format!("{opcode} %d0{d}, %a0{a}, %a1{b}{c};"));
+                }
+            }
+        }
+    }
+    for opcode in product(&[
+        &["vshl", "vshr"],
+        &[".u32", ".s32"],
+        &[".u32", ".s32"],
+        &[".u32"],
+        &["", ".sat"],
+        &[".clamp", ".wrap"],
+    ]) {
+        add(opcode.clone(), format!("{opcode} %d0, %a0, %a1;"));
+        add(format!("{opcode} .b0"), format!("{opcode} %d0, %a0.h1, %a1.b0;"));
+        add(format!("{opcode}.add .b0"), format!("{opcode}.add %d0, %a0, %a1.b0, %a2;"));
+    }
+    for ty in &types {
+        for (sat, scale) in [("", ""), (".sat", ".shr7"), ("", ".shr15"), (".sat", "")] {
+            let plain = format!("vmad{ty}{sat}{scale}");
+            for (a, b, c) in [("%a0", "%a1", "%a2"), ("%a0.b1", "%a1.h1", "-%a2"), ("-%a0.h0", "%a1.b3", "%a2")] {
+                add(format!("{plain} {a} {b} {c}"), format!("{plain} %d0, {a}, {b}, {c};"));
+            }
+            let one = format!("vmad{ty}.po{sat}{scale}");
+            add(one.clone(), format!("{one} %d0, %a0.h1, %a1.b0, %a2;"));
+        }
+    }
+    for opcode in
+        product(&[&["vset"], &[".u32", ".s32"], &[".u32", ".s32"], &[".eq", ".ne", ".lt", ".le", ".gt", ".ge"]])
+    {
+        add(opcode.clone(), format!("{opcode} %d0, %a0.b1, %a1.h0;"));
+        add(format!("{opcode}.add"), format!("{opcode}.add %d0, %a0, %a1, %a2;"));
+        add(format!("{opcode} into a byte"), format!("{opcode} %d0.b2, %a0, %a1, %a2;"));
+        for (lanes, mask, select) in [("2", ".h1", ".h30"), ("4", ".b20", ".b7160")] {
+            let packed = opcode.replacen("vset", &format!("vset{lanes}"), 1);
+            add(packed.clone(), format!("{packed} %d0, %a0, %a1, %a2;"));
+            add(format!("{packed}.add {mask}"), format!("{packed}.add %d0{mask}, %a0, %a1{select}, %a2;"));
+        }
+    }
+    for opcode in product(&[&["vadd2", "vmax2"], &[".u32.s32.u32", ".s32.s32.s32"], &["", ".sat", ".add"]]) {
+        add(format!("{opcode} with mask and selectors"), format!("{opcode} %d0.h0, %a0.h23, %a1.h10, %a2;"));
+    }
+    for opcode in product(&[&["vsub4", "vabsdiff4"], &[".u32.s32.u32", ".s32.s32.s32"], &["", ".sat", ".add"]]) {
+        add(format!("{opcode} with mask and selectors"), format!("{opcode} %d0.b310, %a0.b7531, %a1.b0246, %a2;"));
+    }
 }

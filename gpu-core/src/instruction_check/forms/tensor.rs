@@ -182,18 +182,17 @@ fn ranks(list: &mut Vec<Probe>) {
 
 fn swizzles(list: &mut Vec<Probe>) {
     let modes = [
-        (Swizzle::B32, "32B", &[32, 16][..]),
-        (Swizzle::B64, "64B", &[64, 32, 16]),
-        (Swizzle::B128, "128B", &[128, 64, 32, 16]),
+        // Boxes with rows narrower than the pattern end in error 700 on an H200: they reach past their bytes.
+        (Swizzle::B32, "32B", 32),
+        (Swizzle::B64, "64B", 64),
+        (Swizzle::B128, "128B", 128),
     ];
-    for (swizzle, name, rows) in modes {
-        for &row in rows {
-            for offset in [0, 128, 512] {
-                let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
-                let starts = [vec![0, 0], vec![8, 3], vec![-8, 30]];
-                let title = format!("u16, swizzle {name}, rows of {row} bytes, {offset} bytes off");
-                list.push(load(&title, Fill::Bits32, map, &starts, offset));
-            }
+    for (swizzle, name, row) in modes {
+        for offset in [0, 128, 512] {
+            let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
+            let starts = [vec![0, 0], vec![8, 3], vec![-8, 30]];
+            let title = format!("u16, swizzle {name}, rows of {row} bytes, {offset} bytes off");
+            list.push(load(&title, Fill::Bits32, map, &starts, offset));
         }
     }
     let map = TensorMap { swizzle: Swizzle::B128, ..map(TensorType::F32, &[40, 6, 7], &[160, 960], &[32, 4, 3]) };
@@ -297,7 +296,8 @@ fn reductions(list: &mut Vec<Probe>) {
         (TensorType::U32, &["add", "min", "max", "inc", "dec", "and", "or", "xor"]),
         (TensorType::S32, &["add", "min", "max", "and", "or", "xor"]),
         (TensorType::U64, &["add", "min", "max", "and", "or", "xor"]),
-        (TensorType::S64, &["min", "max", "and", "or", "xor"]),
+        // An H200 calls the logical ones on s64 illegal instructions.
+        (TensorType::S64, &["min", "max"]),
         (TensorType::F16, &["add", "min", "max"]),
         (TensorType::BF16, &["add", "min", "max"]),
         (TensorType::F32, &["add"]),

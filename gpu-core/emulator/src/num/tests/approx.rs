@@ -1,7 +1,7 @@
 //! Approximate functions: special values of the PTX tables, and documented error bounds against f64.
 
 use super::Random;
-use crate::num::approx;
+use crate::num::approx::{self, Error};
 
 const INF: f32 = f32::INFINITY;
 
@@ -48,24 +48,45 @@ fn special_values_are_those_of_the_manual() {
 #[test]
 fn errors_stay_inside_the_documented_bounds() {
     let mut random = Random(31);
-    let within = |got: f32, exact: f64, relative: f64, name: &str, x: f32| {
-        if exact.abs() > f64::from(f32::MIN_POSITIVE) && exact.abs() < f64::from(f32::MAX) {
-            assert!((f64::from(got) - exact).abs() <= relative * exact.abs(), "{name}({x:e}) = {got:e}, not {exact:e}");
+    for bound in approx::BOUNDS {
+        // By magnitude where the range spans many, else evenly.
+        let (from, to) = (bound.from, bound.to);
+        let mut most = 0.0f64;
+        for _ in 0..50_000 {
+            let share = f64::from((random.bits() >> 32) as u32) / f64::from(u32::MAX);
+            let x = if from > 0.0 && to / from > 16.0 {
+                from * (to / from).powf(share)
+            } else {
+                from + (to - from) * share
+            };
+            let x = (x as f32).clamp(from as f32, to as f32);
+            let exact = (bound.exact)(f64::from(x));
+            let error = (f64::from((bound.function)(x, false)) - exact).abs();
+            let (size, limit) = match bound.error {
+                Error::Ulp(limit) => (error / 2f64.powi(exact.abs().log2().floor() as i32 - 23), limit),
+                Error::Relative(limit) => (if error == 0.0 { 0.0 } else { error / exact.abs() }, limit),
+                Error::Absolute(limit) => (error, limit),
+            };
+            assert!(size <= limit, "{} of {x:e}: error {size:e}, {} allows {limit:e}", bound.form, bound.source);
+            most = most.max(size);
         }
-    };
+        assert!(most > 0.0, "{} was never off: the exact function is compared with itself", bound.form);
+    }
+}
+
+#[test]
+fn quotients_stay_within_two_ulp() {
+    let mut random = Random(32);
     for _ in 0..100_000 {
-        let x = random.f32();
-        let wide = f64::from(x);
-        within(approx::rcp(x, false), 1.0 / wide, 2f64.powi(-23), "rcp", x);
-        within(approx::rsqrt(x.abs(), false), 1.0 / wide.abs().sqrt(), 2f64.powf(-22.9), "rsqrt", x);
-        within(approx::sqrt(x.abs(), false), wide.abs().sqrt(), 2f64.powi(-23), "sqrt", x);
-        within(approx::ex2(x, false), wide.exp2(), 2f64.powi(-22), "ex2", x);
-        within(approx::tanh(x), wide.tanh(), 2f64.powi(-11), "tanh", x);
-        let angle = (wide % std::f64::consts::PI) as f32;
-        let error = (f64::from(approx::sin(angle, false)) - f64::from(angle).sin()).abs();
-        assert!(error < 2f64.powf(-20.5), "sin {angle}");
-        let error = (f64::from(approx::cos(angle, false)) - f64::from(angle).cos()).abs();
-        assert!(error < 2f64.powf(-20.5), "cos {angle}");
+        let (a, b) = (random.f32(), random.f32());
+        let exact = f64::from(a) / f64::from(b);
+        if !exact.is_finite() || exact.abs() < 1e-37 || exact.abs() > 1e38 || !(1e-37..8e37).contains(&b.abs()) {
+            continue;
+        }
+        for got in [approx::div_approx(a, b, false), approx::div_full(a, b, false)] {
+            let ulp = 2f64.powi(exact.abs().log2().floor() as i32 - 23);
+            assert!((f64::from(got) - exact).abs() <= 2.0 * ulp, "{a:e} / {b:e} = {got:e}");
+        }
     }
 }
 

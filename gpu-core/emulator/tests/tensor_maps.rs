@@ -1,0 +1,134 @@
+//! Tensor maps changed by the kernel itself, and requests for other blocks' work.
+
+mod common;
+
+use common::*;
+use ptx_emulator::{Launch, Swizzle, TensorMap, TensorType};
+
+/// Points a map at another tensor of another height (in shared memory, then copied to global), and loads through it a
+/// box that reaches below the tensor's end.
+const REPLACE: &str = "
+.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out_, .param .u64 map_, .param .u64 tensor_, .param .u64 place_)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<12>;
+	.reg .b64 %l<12>;
+	.shared .align 128 .b8 map[128];
+	.shared .align 128 .b8 box[256];
+	.shared .align 8 .b8 full[8];
+	ld.param.u64 %l1, [out_];
+	ld.param.u64 %l2, [map_];
+	ld.param.u64 %l3, [tensor_];
+	ld.param.u64 %l4, [place_];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %l5, %r1, 4;
+	add.u64 %l6, %l2, %l5;
+	ld.global.u32 %r2, [%l6];
+	mov.u32 %r3, map;
+	mad.lo.u32 %r4, %r1, 4, %r3;
+	st.shared.u32 [%r4], %r2;
+	mov.u32 %r5, full;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [%r5], 1;
+	bar.sync 0;
+	mov.u32 %r6, 3;
+	@%p1 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r3], %l3;
+	@%p1 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r3], 1, %r6;
+	@%p1 tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r3], 1;
+	bar.sync 0;
+	tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%l4], [%r3], 128;
+	fence.proxy.tensormap::generic.acquire.gpu [%l4], 128;
+	mov.u32 %r7, box;
+	mov.u32 %r8, 0;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 256;
+	@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r7], [%l4, {%r8, %r8}], [%r5];
+WAIT:	mbarrier.try_wait.parity.shared.b64 %p2, [%r5], 0;
+	@!%p2 bra WAIT;
+	mad.lo.u32 %r9, %r1, 8, %r7;
+	ld.shared.v2.u32 {%r10, %r11}, [%r9];
+	mul.wide.u32 %l7, %r1, 8;
+	add.u64 %l8, %l1, %l7;
+	st.global.v2.u32 [%l8], {%r10, %r11};
+	ret;
+}
+";
+
+#[test]
+fn a_kernel_points_a_map_at_another_tensor() {
+    let mut memory = memory();
+    let ramp = |from: u32| (from..from + 128).collect::<Vec<u32>>();
+    let first = upload_u32(&mut memory, "first", &ramp(0));
+    let second = upload_u32(&mut memory, "second", &ramp(1000));
+    let map = TensorMap {
+        address: first,
+        element: TensorType::F32,
+        sizes: vec![16, 8],
+        strides: vec![64],
+        tile: vec![16, 4],
+        element_strides: vec![1, 1],
+        swizzle: Swizzle::None,
+        nan_fill: false,
+    };
+    let words = |bytes: &[u8]| -> Vec<u32> {
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+    };
+    let encoded = upload_u32(&mut memory, "map", &words(&map.encode().expect("valid")));
+    let place = upload_u32(&mut memory, "place", &[0; 32]);
+    let out = upload_u32(&mut memory, "out", &[0; 64]);
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(out).arg_u64(encoded).arg_u64(second).arg_u64(place);
+    run_clean(&load(REPLACE), &mut memory, &launch);
+    let got = download_u32(&memory, out, 64);
+    assert_eq!(got[..48], ramp(1000)[..48]);
+    // Three rows are inside; the fourth is filled as an H200 fills.
+    assert_eq!(got[48..], [0x7ff7_7ff7; 16]);
+}
+
+/// A persistent kernel's loop: it works on its own block, then on those it could take over.
+const TAKE_OVER: &str = "
+.version 8.6
+.target sm_120a
+.address_size 64
+.visible .entry k(.param .u64 out_)
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<12>;
+	.reg .b64 %l<6>;
+	.reg .b128 %q<2>;
+	.shared .align 16 .b8 answer[16];
+	.shared .align 8 .b8 full[8];
+	ld.param.u64 %l1, [out_];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, answer;
+	mov.u32 %r4, full;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [%r4], 1;
+	bar.sync 0;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 16;
+	@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r3], [%r4];
+	mul.wide.u32 %l2, %r2, 4;
+	add.u64 %l2, %l1, %l2;
+	@%p1 red.global.add.u32 [%l2], 1;
+WAIT:	mbarrier.try_wait.parity.shared.b64 %p2, [%r4], 0;
+	@!%p2 bra WAIT;
+	ld.shared.b128 %q1, [%r3];
+	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q1;
+	@!%p3 bra END;
+	clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r5, %q1;
+	mul.wide.u32 %l3, %r5, 4;
+	add.u64 %l3, %l1, %l3;
+	@%p1 red.global.add.u32 [%l3], 1;
+END:	ret;
+}
+";
+
+#[test]
+fn every_block_is_worked_on_once() {
+    let mut memory = memory();
+    let out = upload_u32(&mut memory, "out", &[0; 8]);
+    run_clean(&load(TAKE_OVER), &mut memory, &Launch::new("k", [8, 1, 1], [32, 1, 1]).arg_u64(out));
+    assert_eq!(download_u32(&memory, out, 8), [1; 8]);
+}
