@@ -212,6 +212,7 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, file: &str) {
     let key = RungKey { day: day.id.clone(), file: file.to_owned() };
     let start = Start {
+        what: "The script",
         button: "▶ Run the script",
         tooltip: format!("Runs {file} with your own Python"),
         stop: "Stop the script",
@@ -228,6 +229,7 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
         ui.label(RichText::new(program.title).strong());
         ui.add(egui::Label::new(RichText::new(program.what).color(t.text_muted)).wrap());
         let start = Start {
+            what: "The measurement",
             button: "▶ Measure",
             tooltip: format!("Runs on this machine, in a process of its own; in a terminal: lockstep measure {name}"),
             stop: "Stop measuring",
@@ -239,6 +241,8 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
 
 /// What starts and stops a run.
 struct Start {
+    /// For messages, `The script`.
+    what: &'static str,
     button: &'static str,
     tooltip: String,
     stop: &'static str,
@@ -265,8 +269,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     });
     if let Some(problem) = &run.problem {
         parts::notice(ui, t.fail_soft, t.fail, |ui| {
-            let text = if problem == "stopped" { "Stopped.".to_owned() } else { format!("It failed: {problem}") };
-            ui.add(egui::Label::new(text).wrap());
+            ui.add(egui::Label::new(format!("{} failed: {problem}", start.what)).wrap());
         });
     }
     for line in &run.said {
@@ -275,18 +278,19 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     if run.figures.is_empty() {
         return;
     }
-    let grid = egui::Grid::new(("rung", &key.day, file)).num_columns(4).spacing([space::L, space::XS]).striped(true);
+    let grid = egui::Grid::new(("rung", &key.day, file)).num_columns(5).spacing([space::L, space::XS]).striped(true);
     grid.show(ui, |ui| {
-        for name in ["Size", "What", "Time", "Rate"] {
+        for name in ["Size", "Program", "Result", "Time", "Rate"] {
             parts::caption(ui, name);
         }
         ui.end_row();
         for figure in &run.figures {
             ui.monospace(&figure.name);
-            let (text, color) = if figure.ok { ("✔", t.pass) } else { ("✖ wrong:", t.fail) };
-            ui.label(RichText::new(format!("{text} {}", figure.rung)).color(color)).on_hover_text(&figure.device);
+            ui.label(&figure.rung);
+            let (text, color) = if figure.ok { ("✔ right", t.pass) } else { ("✖ wrong", t.fail) };
+            ui.label(RichText::new(text).color(color));
             match figure.median_ms {
-                Some(ms) => ui.monospace(parts::time(1e6 * ms)),
+                Some(ms) => ui.monospace(format!("{} on {}", parts::time(1e6 * ms), figure.device)),
                 None => ui.label(RichText::new(format!("not timed: {}", figure.device)).color(t.text_muted)),
             };
             ui.monospace(rate_words(figure));
@@ -294,7 +298,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
         }
     });
     if run.figures.iter().any(|figure| figure.median_ms.is_some()) {
-        ui.label(RichText::new("The times are in the Timing tab too.").small().color(t.text_muted));
+        ui.label(RichText::new("The times are in the plot of the Timing tab.").small().color(t.text_muted));
     }
 }
 
