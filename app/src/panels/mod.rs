@@ -21,14 +21,15 @@ mod tour;
 mod work;
 
 use crate::command::{Action, Command, Scope};
-use crate::state::{Pane, State};
+use crate::state::{Desk, Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
 use crate::widgets::code_editor::editor_id;
 use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
-use crate::widgets::timing_plot::TimingPlotState;
+use crate::widgets::timing_plot::{TimedRun, TimingPlotState};
 use curriculum::Course;
+use curriculum::store::Slot as TextSlot;
 use egui::{Frame, Panel, Ui};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct Memory {
     tour_focus: Option<usize>,
     /// The course's words, and which course that is.
     glossary: (Option<Arc<Course>>, Glossary),
+    /// Runs as the plot takes them, with what they were made of: the text, how many, the newest benchmark's time.
+    timed: Option<((TextSlot, usize, Option<u64>), Arc<Vec<TimedRun>>)>,
 }
 
 impl Memory {
@@ -69,6 +72,20 @@ impl Memory {
             let terms = terms.iter().map(|(entry, _)| (entry.term.as_str(), entry.meaning.as_str()));
             self.glossary = (Some(course.clone()), Glossary::new(terms));
             self.texts.clear();
+        }
+    }
+
+    /// A text's runs for the plots, made anew when there is another.
+    fn timed_runs(&mut self, desk: &Desk) -> Arc<Vec<TimedRun>> {
+        let newest = desk.bench.value().map(|report| report.when_unix_s);
+        let of = (desk.slot.clone(), desk.runs.len(), newest);
+        match &self.timed {
+            Some((same, runs)) if *same == of => runs.clone(),
+            _ => {
+                let runs = Arc::new(results::timed_runs(desk));
+                self.timed = Some((of, runs.clone()));
+                runs
+            }
         }
     }
 

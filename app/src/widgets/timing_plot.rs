@@ -3,8 +3,11 @@
 //! Measured times are dots with a bar from the 20th to the 80th percentile. Modelled times are hatched intervals. Runs
 //! on the emulator have counters and no time: they get a plot of their own and never a place on a time axis.
 
+mod csv;
+
 use crate::theme::{self, Tokens};
 use crate::widgets::plot_kit::{self, Swatch};
+use csv::csv;
 use egui::{Align2, FontId, Pos2, Rect, RichText, Stroke, Ui, pos2, vec2};
 use egui_plot::{GridMark, Plot, PlotPoint, PlotTransform};
 use gpu_core::bench::{BenchPoint, BenchReport, Timing};
@@ -277,6 +280,9 @@ pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height:
     actions
 }
 
+/// Width in points that a dot with its bar needs.
+const DOT_ROOM: f32 = 3.0;
+
 struct Chart<'a> {
     runs: &'a [&'a TimedRun],
     others: &'a [&'a OtherTime],
@@ -391,7 +397,9 @@ impl Chart<'_> {
             }
         }
         let top = levels.iter().copied().fold(0.0, f64::max);
-        for value in levels {
+        // The two ends alone: a long history has thousands of values.
+        let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
+        for value in [low, top].into_iter().filter(|value| value.is_finite() && !levels.is_empty()) {
             plot = plot.include_y(self.y(value));
         }
         plot = plot.include_y(self.y(if top > 0.0 { top * 1.08 } else { 1.0 }));
@@ -434,7 +442,10 @@ impl Chart<'_> {
             let stroke = Stroke::new(1.5, tokens.series[(index + 4) % tokens.series.len()]);
             plot_kit::dashed(painter, pos2(rect.left(), y), pos2(rect.right(), y), stroke);
         }
-        let mut marks = Vec::new();
+        let mut marks = Vec::with_capacity(self.runs.len());
+        // More runs than there is room for dots: one bar for each column of pixels, from the lowest to the highest.
+        let dense = self.runs.len() as f32 * DOT_ROOM > rect.width();
+        let mut column: Option<(Pos2, Pos2)> = None;
         let mut previous: Option<Pos2> = None;
         for run in self.runs {
             let x = f64::from(run.number);
@@ -443,6 +454,21 @@ impl Chart<'_> {
                 Drawn::Measured { low, middle, high } => {
                     let color = tokens.measured;
                     let (low, middle, high) = (at(x, low), at(x, middle), at(x, high));
+                    if dense {
+                        marks.push((middle, *run));
+                        column = match column {
+                            Some((from, to)) if low.x - from.x < 1.0 => {
+                                Some((pos2(from.x, from.y.max(low.y)), pos2(from.x, to.y.min(high.y))))
+                            }
+                            full => {
+                                if let Some((from, to)) = full {
+                                    painter.line_segment([from, to], Stroke::new(1.0, color));
+                                }
+                                Some((pos2(low.x, low.y.max(high.y)), pos2(low.x, low.y.min(high.y))))
+                            }
+                        };
+                        continue;
+                    }
                     if let Some(previous) = previous {
                         painter.line_segment([previous, middle], Stroke::new(1.0, color.gamma_multiply(0.5)));
                     }
@@ -483,6 +509,9 @@ impl Chart<'_> {
                     marks.push((bottom, *run));
                 }
             }
+        }
+        if let Some((from, to)) = column {
+            painter.line_segment([from, to], Stroke::new(1.0, tokens.measured));
         }
         marks
     }
@@ -528,57 +557,4 @@ impl Chart<'_> {
         let newest = self.runs.iter().rfind(has_value).or(self.runs.last());
         newest.map(|run| self.detail(run).replace('\n', ". ") + ".").unwrap_or_default()
     }
-}
-
-/// The runs as a table, one line each, times in nanoseconds.
-fn csv(runs: &[&TimedRun]) -> String {
-    let mut out = String::from(
-        "run,device,unix_s,case,kind,median_ns,p20_ns,p80_ns,samples,modelled_low_ns,modelled_high_ns,\
-         share_of_ceiling,bound,reference_median_ns,flops,bytes,load_sectors,load_requests,store_sectors,\
-         store_requests,bank_conflicts,warp_instructions,rejected\n",
-    );
-    for run in runs {
-        let point = &run.point;
-        let kind = match (&point.timing, &point.stats) {
-            (Some(Timing::Modelled { .. }), _) => "modelled",
-            (_, Some(_)) => "measured",
-            _ => "counted",
-        };
-        let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
-        let stat = |get: fn(&gpu_core::bench::Stats) -> f64| number(point.stats.as_ref().map(get));
-        let (low, high) = match &point.timing {
-            Some(Timing::Modelled { low_ns, high_ns, .. }) => (Some(*low_ns), Some(*high_ns)),
-            _ => (None, None),
-        };
-        let count =
-            |get: fn(&gpu_core::emulator::Counters) -> u64| number(point.counters.as_ref().map(|c| get(c) as f64));
-        let fields = [
-            run.number.to_string(),
-            plot_kit::csv_field(&run.device),
-            run.when_unix_s.to_string(),
-            plot_kit::csv_field(&point.name),
-            kind.to_owned(),
-            stat(|s| s.median_ns),
-            stat(|s| s.p20_ns),
-            stat(|s| s.p80_ns),
-            stat(|s| f64::from(s.samples)),
-            number(low),
-            number(high),
-            number(point.share_of_ceiling),
-            plot_kit::csv_field(&point.bound),
-            number(point.reference.map(|r| r.median_ns)),
-            number(Some(point.flops)),
-            number(Some(point.bytes)),
-            count(|c| c.global_load.sectors),
-            count(|c| c.global_load.requests),
-            count(|c| c.global_store.sectors),
-            count(|c| c.global_store.requests),
-            count(|c| c.shared_load.bank_conflicts + c.shared_store.bank_conflicts),
-            count(|c| c.warp_instructions),
-            plot_kit::csv_field(point.rejected.as_deref().unwrap_or_default()),
-        ];
-        out.push_str(&fields.join(","));
-        out.push('\n');
-    }
-    out
 }

@@ -100,16 +100,34 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
     scored.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Lower is better; None when a word of the query is missing.
+/// Lower is better; None when a word of the query is missing. Letters in order are enough (`dkth` for Dark Theme),
+/// but count less than a word as it is written.
 fn score(text: &str, query: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let mut total = 0;
     for word in query.to_lowercase().split_whitespace() {
-        let at = text.find(word)?;
-        let starts_word = at == 0 || !text.as_bytes()[at - 1].is_ascii_alphanumeric();
-        total += at + if starts_word { 0 } else { 20 };
+        total += match text.find(word) {
+            Some(at) => {
+                let starts_word = at == 0 || !text.as_bytes()[at - 1].is_ascii_alphanumeric();
+                at + if starts_word { 0 } else { 20 }
+            }
+            None => 200 + scattered(&text, word)?,
+        };
     }
     Some(total)
+}
+
+/// How many letters stand between those of a word that are found in order; a letter that begins a word is nearest.
+fn scattered(text: &str, word: &str) -> Option<usize> {
+    let letters: Vec<char> = text.chars().collect();
+    let (mut at, mut skipped) = (0, 0);
+    for letter in word.chars() {
+        let next = (at..letters.len()).find(|next| letters[*next] == letter)?;
+        let begins = next == 0 || !letters[next - 1].is_alphanumeric();
+        skipped += if begins { 0 } else { next - at };
+        at = next + 1;
+    }
+    Some(skipped)
 }
 
 #[cfg(test)]
@@ -122,5 +140,8 @@ mod tests {
         assert!(score("View: Dark Theme", "darkness").is_none());
         assert!(score("Run: Stop", "stop") < score("Run: unstoppable", "stop"));
         assert_eq!(score("anything", ""), Some(0));
+        assert!(score("View: Dark Theme", "dkth").is_some(), "letters in order are enough");
+        assert!(score("View: Dark Theme", "dark") < score("Day: Review", "dre"));
+        assert!(score("View: Dark Theme", "thdk").is_none(), "in order");
     }
 }

@@ -5,6 +5,8 @@ mod console;
 mod counters;
 mod problems;
 mod timing;
+
+pub use timing::timed_runs;
 mod verdict;
 
 pub use compiled::ListingMemory;

@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 Slot::Empty | Slot::Ready(_) => {}
             }
             rates_ui(ui, screen, desk);
-            let runs = timed_runs(desk);
+            let runs = screen.memory.timed_runs(desk);
             let others = rung_times(screen, desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
             let plot = screen.memory.plots.entry(key).or_default();
@@ -160,7 +160,7 @@ fn rung_times(screen: &Screen<'_>, desk: &Desk) -> Vec<OtherTime> {
 }
 
 /// All versions of this text that were timed or counted, numbered from 1. The newest comes with all its details.
-fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
+pub fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
     let newest = desk.bench.value();
     let mut runs = Vec::new();
     for (index, record) in desk.runs.iter().enumerate() {
