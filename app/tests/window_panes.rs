@@ -1,0 +1,301 @@
+//! Layouts, panes, search, review and profiles as a learner uses them, by accessible label and from the keyboard.
+
+mod window_support;
+
+use curriculum::review::Date;
+use curriculum::store::Store;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use lockstep::command::{Action, Command};
+use lockstep::dock::Layout;
+use lockstep::effect::Update;
+use lockstep::services::{export_to, import_from};
+use lockstep::state::{Dialog, Pane};
+use lockstep::theme;
+use window_support::{GOOD, SIZE, Window, answer, simple_script};
+
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+fn act(window: &mut Window, action: Action) {
+    window.harness.state_mut().command(Command::Do(action));
+    window.settle();
+}
+
+fn in_sight(window: &Window, pane: Pane) -> bool {
+    window.app().state.is_in_sight(pane)
+}
+
+#[test]
+fn layouts_are_one_key_away_and_remembered() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    for (key, layout, seen, unseen) in [
+        (Key::F10, Layout::Code, Pane::Verdict, Pane::Course),
+        (Key::F11, Layout::Profile, Pane::Compiled, Pane::Lesson),
+        (Key::F9, Layout::Read, Pane::Course, Pane::Compiled),
+    ] {
+        window.key(Modifiers::NONE, key);
+        assert_eq!(window.app().state.view.dock.layout(), layout);
+        assert!(in_sight(&window, seen) && !in_sight(&window, unseen), "{layout:?}");
+    }
+    window.key(Modifiers::NONE, Key::F10);
+    let before = window.app().state.view.dock.root().clone();
+    window.key(Modifiers::COMMAND | Modifiers::ALT, Key::ArrowRight);
+    let wider = window.app().state.view.dock.root().clone();
+    assert_ne!(before, wider, "the pane with the keyboard is wider");
+    let Window { harness, folder, .. } = window;
+    drop(harness);
+    let mut window = Window::open_in(folder, true, SIZE, simple_script());
+    assert_eq!(window.app().state.view.dock.layout(), Layout::Code);
+    assert_eq!(*window.app().state.view.dock.root(), wider);
+    act(&mut window, Action::ResetLayout);
+    assert_eq!(*window.app().state.view.dock.root(), before);
+}
+
+#[test]
+fn a_pane_is_closed_by_its_cross_and_comes_back_by_key() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    window.click("Close Course");
+    assert!(!in_sight(&window, Pane::Course));
+    window.key(CTRL_SHIFT, Key::E);
+    assert!(in_sight(&window, Pane::Course));
+    // Without a mouse: to the pane by F6, away by Ctrl+W.
+    for _ in 0..8 {
+        if window.app().state.view.focus.0 == Pane::Lesson {
+            break;
+        }
+        window.key(Modifiers::NONE, Key::F6);
+    }
+    window.key(Modifiers::COMMAND, Key::W);
+    assert!(!in_sight(&window, Pane::Lesson));
+    // All closed: the window says how to get them back.
+    for pane in Pane::DOCKED {
+        window.harness.state_mut().command(Command::ClosePane(pane));
+    }
+    window.settle();
+    assert!(window.has("Every pane is closed"));
+    act(&mut window, Action::ResetLayout);
+    assert!(in_sight(&window, Pane::Lesson));
+}
+
+#[test]
+fn a_small_window_shows_one_pane_at_a_time_and_reaches_all() {
+    let mut window = Window::open(true, [640.0, 400.0], simple_script());
+    assert_eq!(window.app().state.panes_in_sight().len(), 1);
+    for pane in [Pane::Course, Pane::Editor, Pane::Timing, Pane::Log] {
+        window.harness.state_mut().command(Command::ShowPane(pane));
+        window.settle();
+        assert_eq!(window.app().state.panes_in_sight(), [pane]);
+    }
+}
+
+#[test]
+fn words_of_the_course_are_found_and_opened() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(CTRL_SHIFT, Key::F);
+    window.type_text("vector_add");
+    window.until("the index", |app| !app.state.search.hits.is_empty());
+    window.settle();
+    assert!(window.has("Enter opens"));
+    let hit = window.app().state.search.hits[0].clone();
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.app().state.view.day.as_deref(), Some(hit.day.as_str()));
+    assert_eq!(window.app().state.view.step, hit.place.step());
+    window.harness.get_by_label("Search the course").focus();
+    window.settle();
+    window.type_text(" zzz");
+    assert!(window.has("Nothing has all of these words"));
+}
+
+#[test]
+fn missed_questions_come_back_for_review() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let day = window.app().state.day().expect("a day").clone();
+    let question = day.quiz.questions[0].id.clone();
+    window.harness.state_mut().command(Command::Answered { question: question.clone(), correct: false });
+    act(&mut window, Action::Review);
+    assert!(window.has("Nothing is due for review today"), "it is due tomorrow");
+    let key = format!("{}/{question}", day.id);
+    window.harness.state_mut().state.progress.review.get_mut(&key).expect("a card").due = Date(0);
+    act(&mut window, Action::ShowProgress);
+    window.click("Review 1 question");
+    assert!(window.has("Questions that were missed come back"));
+    let again = Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true };
+    window.harness.state_mut().command(again);
+    let card = window.app().state.progress.review[&key];
+    assert!(card.due > window.app().state.today && card.level == 1, "{card:?}");
+    window.click("Done");
+    assert!(window.has("Nothing to review today"));
+}
+
+#[test]
+fn a_day_is_reset_after_asking() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    let day = window.app().state.day().expect("a day").clone();
+    assert!(window.app().state.progress.done(&day).finished > 0);
+    act(&mut window, Action::ResetDay);
+    assert!(window.has("Start this day anew?"));
+    window.click("Cancel");
+    assert_eq!(window.text(), GOOD, "asking changes nothing");
+    act(&mut window, Action::ResetDay);
+    window.click("Reset the day");
+    assert_eq!(window.app().state.progress.done(&day).finished, 0);
+    assert!(window.text().contains("TODO"));
+    act(&mut window, Action::Undo);
+    assert_eq!(window.text(), GOOD, "the text is one undo away");
+}
+
+#[test]
+fn everything_moves_to_another_computer_as_one_file() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    let there = tempfile::tempdir().expect("a scratch folder");
+    let file = there.path().join("state.json");
+    let (count, _) = export_to(&window.app().services.store, file.clone()).expect("it is written");
+    assert!(count >= 3, "text, runs and progress: {count}");
+
+    let mut other = Window::open(true, SIZE, simple_script());
+    assert!(other.text().contains("TODO"));
+    act(&mut other, Action::ImportState);
+    assert!(other.has("Take over another computer's state?"));
+    other.harness.state_mut().command(Command::CloseDialog);
+    let learner = import_from(&other.app().services.store, &file).expect("it is read");
+    other.harness.state_mut().inject(Update::StateImported(Ok(Some(Box::new(learner)))));
+    other.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+    other.settle();
+    assert_eq!(other.text(), GOOD);
+    assert_eq!(other.app().state.desk().expect("a text").runs.len(), 1);
+    let day = other.app().state.day().expect("a day").clone();
+    assert!(other.app().state.progress.is_step_done(&day, curriculum::Step::CodeIt));
+    let wrong = there.path().join("wrong.json");
+    std::fs::write(&wrong, "{}").expect("a scratch file");
+    assert!(import_from(&other.app().services.store, &wrong).is_err_and(|error| error.contains("wrong.json")));
+}
+
+#[test]
+fn two_people_share_a_machine() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("// mine\n");
+    act(&mut window, Action::Profiles);
+    window.until("the profiles", |app| matches!(app.state.dialog, Some(Dialog::Profiles { .. })));
+    window.settle();
+    window.harness.get_by_label("New profile").focus();
+    window.settle();
+    window.type_text("a/b");
+    window.click("Open");
+    assert!(window.has("letters, digits, spaces"), "a name becomes a folder's");
+    window.harness.state_mut().command(Command::SwitchProfile(Some("Ada".into())));
+    let open = |name: Option<&'static str>| {
+        move |app: &lockstep::app::App| {
+            app.state.profile.as_deref() == name && app.state.desk().is_some_and(|desk| desk.loaded)
+        }
+    };
+    window.until("Ada's files", open(Some("Ada")));
+    window.harness.state_mut().command(Command::OpenDay("first-kernel".into()));
+    window.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+    window.settle();
+    assert!(window.text().contains("TODO"), "her texts are her own");
+    assert!(window.folder.path().join("profiles/Ada/lockstep.lock").is_file());
+    window.harness.state_mut().command(Command::SwitchProfile(None));
+    window.until("the own files", open(None));
+    window.harness.state_mut().command(Command::OpenDay("first-kernel".into()));
+    window.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+    assert_eq!(window.text(), "// mine\n");
+    assert!(Store::open(&window.folder.path().join("profiles/Ada")).is_ok(), "her folder is free again");
+}
+
+#[test]
+fn projector_mode_is_larger_and_has_more_contrast() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    let panel = |window: &Window| theme::of_visuals(&window.harness.ctx.global_style().visuals).panel;
+    let before = panel(&window);
+    assert_eq!(before, theme::LIGHT.panel);
+    window.key(Modifiers::NONE, Key::F12);
+    assert_eq!(panel(&window), theme::LIGHT_CONTRAST.panel);
+    assert!((window.harness.ctx.zoom_factor() - theme::PROJECTOR_SCALE).abs() < 1e-3);
+    window.key(Modifiers::NONE, Key::F12);
+    assert_eq!(panel(&window), before);
+    act(&mut window, Action::ReducedMotion);
+    assert_eq!(window.harness.ctx.global_style().animation_time, 0.0);
+}
+
+#[test]
+fn enter_leads_through_the_tour() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(Modifiers::SHIFT, Key::F1);
+    assert!(window.has("Welcome to Lockstep"));
+    for _ in 0..lockstep::tour::TOUR.len() {
+        assert!(window.app().state.tour.is_some());
+        window.key(Modifiers::NONE, Key::Enter);
+    }
+    assert!(window.app().state.tour.is_none() && window.app().state.settings.tour_seen);
+    assert_eq!(window.app().state.view.dock.layout(), Layout::Read);
+}
+
+#[test]
+fn messages_hide_no_work_and_stay_in_the_log() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.harness.state_mut().inject(Update::Problem("The disk is full".into()));
+    window.settle();
+    let message = window.harness.get_by_label("The disk is full").rect();
+    assert!(message.top() > SIZE[1] - 40.0, "in the status strip: {message:?}");
+    window.click("The disk is full");
+    assert!(in_sight(&window, Pane::Log));
+    window.click("Dismiss message");
+    assert!(window.app().state.toasts.is_empty() && window.has("The disk is full"), "the log keeps it");
+}
+
+/// Stop is not behind anything: not behind a dialog, not behind the tour, not in a small window.
+#[test]
+fn stop_always_works() {
+    let hang = |job: &gpu_core::job::Job| match job {
+        gpu_core::job::Job::Check { .. } | gpu_core::job::Job::Bench { .. } => None,
+        job => Some(answer(job)),
+    };
+    let mut window = Window::open(true, SIZE, Box::new(hang));
+    for before in [Action::Settings, Action::Palette, Action::Shortcuts, Action::Tour, Action::LayoutProfile] {
+        window.paste_kernel(GOOD);
+        act(&mut window, Action::Check);
+        assert!(window.app().state.is_running());
+        act(&mut window, before);
+        window.key(Modifiers::COMMAND, Key::Period);
+        assert!(!window.app().state.is_running(), "with {before:?} open");
+        window.harness.state_mut().command(Command::CloseDialog);
+        window.harness.state_mut().command(Command::EndTour);
+        window.settle();
+    }
+}
+
+/// A worker that never answers anything, also no devices and no compilation, costs no frame.
+#[test]
+fn a_silent_worker_costs_no_frame() {
+    let mut window = Window::open(true, SIZE, Box::new(|_| None));
+    window.paste_kernel(GOOD);
+    for action in [Action::Check, Action::LayoutProfile, Action::LayoutCode, Action::ShowProgress, Action::SearchCourse] {
+        act(&mut window, action);
+    }
+    assert!(window.app().state.is_running());
+    window_support::check_frames(|| window.harness.step());
+}
+
+#[test]
+fn the_fix_of_a_failed_check_is_a_button() {
+    use lockstep::ready::{Item, State};
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.key(CTRL_SHIFT, Key::Y);
+    window.until("the check", |app| app.state.ready.value().is_some());
+    let item = Item {
+        id: "display",
+        title: "Display",
+        state: State::Failed,
+        found: "no display".into(),
+        fix: Some("run `sudo apt install xvfb`".into()),
+    };
+    window.harness.state_mut().inject(Update::Ready(vec![item]));
+    window.settle();
+    assert!(window.has("One thing must be repaired"));
+    window.click("Copy `sudo apt install xvfb`");
+    assert!(window.has("Copied"));
+}
