@@ -239,8 +239,9 @@ impl App {
         let mut effects = Vec::new();
         for mut update in self.services.poll() {
             if let Update::ProfileOpened(_, opened) = &mut update {
-                // The thread that opened it waited for the old one's last byte.
-                self.services.store = opened.store.clone();
+                let old = std::mem::replace(&mut self.services.store, opened.store.clone());
+                // Its last byte is on disk; its thread may still take a moment to end.
+                let _ = std::thread::Builder::new().name("end of a profile".to_owned()).spawn(move || drop(old));
             }
             effects.extend(self.state.update(update));
         }

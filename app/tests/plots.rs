@@ -6,6 +6,8 @@ use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, Ceilings, Stats, Timing};
 use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
+use lockstep::widgets::scaling_plot;
+use lockstep::widgets::svg::Recording;
 use lockstep::widgets::timing_plot::{self, Measure, OtherTime, TimedRun, TimingAction, TimingPlotState};
 
 /// Made-up runs with the shape of real ones.
@@ -89,6 +91,54 @@ fn timing_plot_of_measured_runs() {
             }
         });
     }
+}
+
+/// The same kernel at three sizes: the larger, the nearer to the ceiling.
+fn at_sizes() -> Vec<TimedRun> {
+    let at = |size: u64, us: f64| {
+        let mut run = run(1, Some(us));
+        run.point.name = format!("n = {size}");
+        run.point.reference = run.point.reference.map(|stats| Stats { median_ns: us * 0.8e3, ..stats });
+        run
+    };
+    vec![at(65_536, 2.4), at(1_048_576, 5.1), at(16_777_216, 52.0)]
+}
+
+#[test]
+fn sizes_are_compared_where_there_are_two() {
+    let mut shots = support::Shots::default();
+    for (name, measure, runs) in [
+        ("scaling_time", Measure::Time, at_sizes()),
+        ("scaling_share", Measure::Share, at_sizes()),
+        ("scaling_empty", Measure::Time, vec![run(1, Some(3.0))]),
+    ] {
+        shots.both_themes(name, [620.0, 420.0], || {
+            let runs = runs.clone();
+            move |ui: &mut egui::Ui| scaling_plot::show(ui, &runs, measure, 390.0)
+        });
+    }
+}
+
+/// A picture of a plot holds its curve, its axis and its legend, sharp and without the rest of the window.
+#[test]
+fn a_plot_is_saved_as_vectors() {
+    let saved = std::rc::Rc::new(std::cell::RefCell::new(String::new()));
+    let given = saved.clone();
+    let mut harness = support::harness(true, [620.0, 420.0], move |ui: &mut egui::Ui| {
+        ui.label("not of the plot");
+        let recording = Recording::begin(ui);
+        let top = ui.cursor().min;
+        timing_plot::show(ui, &mut TimingPlotState::default(), &on_gpu(), 360.0);
+        let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
+        *given.borrow_mut() = recording.end(ui, area, lockstep::theme::DARK.panel);
+    });
+    harness.run();
+    let svg = saved.borrow();
+    for part in ["measured: median, p20 to p80", "reference kernel", "<circle", "<line", "</svg>"] {
+        assert!(svg.contains(part), "{part:?} is missing");
+    }
+    assert!(!svg.contains("not of the plot"));
+    assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
 }
 
 #[test]

@@ -203,7 +203,8 @@ fn two_people_share_a_machine() {
     window.harness.state_mut().command(Command::OpenDay("first-kernel".into()));
     window.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
     assert_eq!(window.text(), "// mine\n");
-    assert!(Store::open(&window.folder.path().join("profiles/Ada")).is_ok(), "her folder is free again");
+    let hers = window.folder.path().join("profiles/Ada");
+    window.until("her folder to be free again", |_| Store::open(&hers).is_ok());
 }
 
 #[test]
@@ -273,7 +274,8 @@ fn stop_always_works() {
 fn a_silent_worker_costs_no_frame() {
     let mut window = Window::open(true, SIZE, Box::new(|_| None));
     window.paste_kernel(GOOD);
-    for action in [Action::Check, Action::LayoutProfile, Action::LayoutCode, Action::ShowProgress, Action::SearchCourse] {
+    for action in [Action::Check, Action::LayoutProfile, Action::LayoutCode, Action::ShowProgress, Action::SearchCourse]
+    {
         act(&mut window, action);
     }
     assert!(window.app().state.is_running());

@@ -8,15 +8,15 @@ use egui_kittest::SnapshotResults;
 use gpu_core::job::{Event, Job};
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
-use lockstep::state::{Compiler, Dialog, Pane};
+use lockstep::state::{Compiler, Pane};
 use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 
 /// The smallest window that is allowed; what fits here fits everywhere.
 const SMALL: [f32; 2] = [900.0, 600.0];
 
-/// A laptop and a desk screen, in points. The large pictures have half as many pixels, to keep the repository small:
-/// they are there for what stands where.
-const SIZES: [(&str, [f32; 2], f32); 2] = [("", SIZE, 1.0), ("_wide", [1920.0, 1080.0], 0.5)];
+/// A laptop and a desk screen, in points, and pixels for each point. The large pictures have fewer, to keep the
+/// repository small: they are there for what stands where.
+const SIZES: [(&str, [f32; 2], f32); 2] = [("", SIZE, 1.0), ("_wide", [1920.0, 1080.0], 0.4)];
 
 /// Prepares a window at both sizes in both themes and compares the pictures.
 fn everywhere(name: &str, prepare: impl Fn(&mut Window)) {
@@ -50,17 +50,24 @@ fn add_both_themes(
     }
 }
 
-/// Without course and lesson, so that the picture is of the pane in question.
-fn pane(name: &str, prepare: impl Fn(&mut Window)) {
-    add_pane(&mut SnapshotResults::new(), name, prepare);
-}
-
-fn add_pane(results: &mut SnapshotResults, name: &str, prepare: impl Fn(&mut Window)) {
-    add_everywhere(results, name, |window| {
-        window.harness.state_mut().command(Command::Do(Action::ToggleCourse));
-        window.harness.state_mut().command(Command::Do(Action::ToggleLesson));
-        prepare(window);
-    });
+/// Several scenes in one window of each size and theme, one after the other: opening a window is what costs.
+fn scenes(scenes: &[(&str, &dyn Fn(&mut Window))]) {
+    let mut results = SnapshotResults::new();
+    for (suffix, size, scale) in SIZES {
+        for (theme, dark) in [("light", false), ("dark", true)] {
+            let mut window = Window::open(dark, size, simple_script());
+            window.harness.set_pixels_per_point(scale.min(0.75));
+            for (name, prepare) in scenes {
+                prepare(&mut window);
+                let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
+                for id in toasts {
+                    window.harness.state_mut().command(Command::DismissToast(id));
+                }
+                window.settle();
+                window.shot(&mut results, &format!("window_{name}{suffix}-{theme}"));
+            }
+        }
+    }
 }
 
 fn act(window: &mut Window, action: Action) {
@@ -83,61 +90,65 @@ fn smallest_window() {
 
 #[test]
 fn layouts() {
-    let mut results = SnapshotResults::new();
-    for (name, action) in [("code", Action::LayoutCode), ("profile", Action::LayoutProfile)] {
-        add_everywhere(&mut results, &format!("layout_{name}"), |window| {
+    scenes(&[
+        ("layout_code", &|window| {
             window.paste_kernel(&unguarded());
             window.key(Modifiers::COMMAND, Key::Enter);
-            act(window, action);
-        });
-    }
+            act(window, Action::LayoutCode);
+        }),
+        ("layout_profile", &|window| act(window, Action::LayoutProfile)),
+        ("projector", &|window| {
+            act(window, Action::LayoutCode);
+            act(window, Action::Projector);
+        }),
+    ]);
 }
 
 #[test]
 fn panes_that_are_opened_on_request() {
-    let mut results = SnapshotResults::new();
-    add_everywhere(&mut results, "progress", |window| {
+    let miss = |window: &mut Window| {
         let day = window.app().state.day().expect("a day").clone();
         let question = day.quiz.questions[0].id.clone();
         window.harness.state_mut().command(Command::Answered { question, correct: false });
-        window.paste_kernel(GOOD);
-        window.key(Modifiers::COMMAND, Key::Enter);
-        act(window, Action::ShowProgress);
-    });
-    add_everywhere(&mut results, "review", |window| {
-        let day = window.app().state.day().expect("a day").clone();
-        let question = day.quiz.questions[0].id.clone();
-        window.harness.state_mut().command(Command::Answered { question, correct: false });
-        for card in window.harness.state_mut().state.progress.review.values_mut() {
-            card.due = curriculum::review::Date(0);
-        }
-        act(window, Action::Review);
-    });
-    add_everywhere(&mut results, "search", |window| {
-        act(window, Action::SearchCourse);
-        window.type_text("warp sectors");
-        window.until("the index", |app| app.state.search.index.is_some());
-        window.settle();
-    });
-    add_everywhere(&mut results, "ready", |window| {
-        act(window, Action::ReadyCheck);
-        window.until("the check", |app| app.state.ready.value().is_some());
-        window.harness.state_mut().inject(Update::Ready(ready_items()));
-        window.settle();
-    });
-    add_everywhere(&mut results, "log", |window| {
-        act(window, Action::ClearLog);
-        window.harness.state_mut().inject(Update::Problem("The data folder cannot be written: the disk is full".into()));
-        for line in &mut window.harness.state_mut().state.log {
-            line.at_unix_s = 1_790_000_000;
-        }
-        act(window, Action::ShowLog);
-    });
-    add_everywhere(&mut results, "tour", |window| {
-        window.harness.state_mut().command(Command::ShowTour(3));
-        window.settle();
-    });
-    add_everywhere(&mut results, "projector", |window| act(window, Action::Projector));
+    };
+    scenes(&[
+        ("progress", &|window| {
+            miss(window);
+            window.paste_kernel(GOOD);
+            window.key(Modifiers::COMMAND, Key::Enter);
+            act(window, Action::ShowProgress);
+        }),
+        ("review", &|window| {
+            for card in window.harness.state_mut().state.progress.review.values_mut() {
+                card.due = curriculum::review::Date(0);
+            }
+            act(window, Action::Review);
+        }),
+        ("search", &|window| {
+            window.harness.state_mut().command(Command::EndReview);
+            act(window, Action::SearchCourse);
+            window.type_text("warp sectors");
+            window.until("the index", |app| app.state.search.index.is_some());
+        }),
+        ("ready", &|window| {
+            act(window, Action::ReadyCheck);
+            window.until("the check", |app| app.state.ready.value().is_some());
+            window.harness.state_mut().inject(Update::Ready(ready_items()));
+        }),
+        ("log", &|window| {
+            act(window, Action::ClearLog);
+            let problem = "The data folder cannot be written: the disk is full".to_owned();
+            window.harness.state_mut().inject(Update::Problem(problem));
+            for line in &mut window.harness.state_mut().state.log {
+                line.at_unix_s = 1_790_000_000;
+            }
+            act(window, Action::ShowLog);
+        }),
+        ("tour", &|window| {
+            window.harness.state_mut().command(Command::ShowTour(3));
+            window.settle();
+        }),
+    ]);
 }
 
 fn ready_items() -> Vec<lockstep::ready::Item> {
@@ -189,37 +200,37 @@ fn verify() {
 }
 
 #[test]
-fn verdict_with_a_fault() {
-    pane("fault", |window| {
-        window.paste_kernel(&unguarded());
-        window.key(Modifiers::COMMAND, Key::Enter);
-    });
-}
-
-#[test]
-fn verdict_with_mismatches() {
-    pane("mismatch", |window| {
-        window.paste_kernel("extern \"C\" __global__ void vector_add() {}\n");
-        window.key(Modifiers::COMMAND, Key::Enter);
-    });
-}
-
-#[test]
 fn every_result_tab() {
-    let mut results = SnapshotResults::new();
-    for tab in [Pane::Problems, Pane::Console, Pane::Counters, Pane::Compiled, Pane::Timing] {
-        let name = format!("tab_{}", format!("{tab:?}").to_lowercase());
-        add_pane(&mut results, &name, |window| {
+    let show = |window: &mut Window, pane: Pane| {
+        window.harness.state_mut().command(Command::ShowPane(pane));
+        window.settle();
+    };
+    scenes(&[
+        ("fault", &|window| {
+            act(window, Action::ToggleCourse);
+            act(window, Action::ToggleLesson);
             window.paste_kernel(&unguarded());
             window.key(Modifiers::COMMAND, Key::Enter);
-            if tab == Pane::Timing {
-                window.paste_kernel(GOOD);
-                window.key(Modifiers::COMMAND, Key::Enter);
-            }
-            window.harness.state_mut().command(Command::ShowPane(tab));
+        }),
+        ("tab_problems", &|window| show(window, Pane::Problems)),
+        ("tab_console", &|window| show(window, Pane::Console)),
+        ("tab_counters", &|window| show(window, Pane::Counters)),
+        ("tab_compiled", &|window| show(window, Pane::Compiled)),
+        ("tab_timing", &|window| {
+            window.paste_kernel(GOOD);
+            window.key(Modifiers::COMMAND, Key::Enter);
+            show(window, Pane::Timing);
+        }),
+        ("mismatch", &|window| {
+            window.paste_kernel("extern \"C\" __global__ void vector_add() {}\n");
+            window.key(Modifiers::COMMAND, Key::Enter);
+        }),
+        ("solution", &|window| {
+            act(window, Action::ShowSolution);
+            window.harness.state_mut().command(Command::ConfirmDialog);
             window.settle();
-        });
-    }
+        }),
+    ]);
 }
 
 #[test]
@@ -268,40 +279,28 @@ fn a_planned_day() {
 }
 
 #[test]
-fn the_solution() {
-    pane("solution", |window| {
-        window.harness.state_mut().command(Command::Do(Action::ShowSolution));
-        window.harness.state_mut().command(Command::ConfirmDialog);
-        window.settle();
-    });
-}
-
-#[test]
 fn dialogs() {
-    let mut results = SnapshotResults::new();
-    for (name, action) in [
-        ("palette", Action::Palette),
-        ("shortcuts", Action::Shortcuts),
-        ("settings", Action::Settings),
-        ("about", Action::About),
-        ("go_to_line", Action::GoToLine),
-        ("confirm", Action::ResetToScaffold),
-        ("reset_day", Action::ResetDay),
-        ("import", Action::ImportState),
-        ("profiles", Action::Profiles),
-    ] {
-        add_everywhere(&mut results, &format!("dialog_{name}"), |window| {
-            act(window, action);
-            if action == Action::Profiles {
-                window.until("the profiles", |app| app.state.dialog.is_some());
-                window.harness.state_mut().inject(Update::Profiles(vec!["Ada".into(), "Grace".into()]));
-                window.settle();
-            }
-            if let Some(Dialog::Palette { .. }) = window.app().state.dialog {
-                window.type_text("line");
-            }
-        });
-    }
+    let open = |window: &mut Window, action: Action| {
+        window.harness.state_mut().command(Command::CloseDialog);
+        act(window, action);
+    };
+    scenes(&[
+        ("dialog_palette", &|window| {
+            open(window, Action::Palette);
+            window.type_text("line");
+        }),
+        ("dialog_shortcuts", &|window| open(window, Action::Shortcuts)),
+        ("dialog_settings", &|window| open(window, Action::Settings)),
+        ("dialog_about", &|window| open(window, Action::About)),
+        ("dialog_go_to_line", &|window| open(window, Action::GoToLine)),
+        ("dialog_confirm", &|window| open(window, Action::ResetToScaffold)),
+        ("dialog_reset_day", &|window| open(window, Action::ResetDay)),
+        ("dialog_import", &|window| open(window, Action::ImportState)),
+        ("dialog_profiles", &|window| {
+            window.harness.state_mut().command(Command::CloseDialog);
+            window.harness.state_mut().inject(Update::Profiles(vec!["Ada".into(), "Grace".into()]));
+        }),
+    ]);
 }
 
 #[test]

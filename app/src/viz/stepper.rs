@@ -102,6 +102,11 @@ impl Stepper {
     }
 
     fn toggle(&mut self, ui: &Ui, last: usize) {
+        // With reduced motion Space and the button go one step, and nothing moves by itself.
+        if !crate::theme::moves(ui) {
+            let next = if self.at == last { 0 } else { self.at + 1 };
+            return self.jump(next);
+        }
         self.playing = !self.playing && last > 0;
         self.last_step_s = ui.input(|input| input.time);
         if self.playing && self.at == last {

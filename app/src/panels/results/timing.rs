@@ -69,6 +69,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     Vec::new()
                 }
             };
+            // Choices stay behind; the legend begins the picture.
+            let choices = if plot.over == Over::Versions { ui.spacing().interact_size.y + space::S } else { 0.0 };
+            let top = top + egui::vec2(0.0, choices);
             let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
             if saves {
                 let text = recording.end(ui, area, t.panel);
