@@ -21,13 +21,20 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     if ui.available_width() >= ONE_ROW {
+        // The steps stand at the right end; how wide they are is known from the frame before.
+        let known = ui.scope_id().with("width of the steps");
+        let width: f32 = ui.data(|data| data.get_temp(known)).unwrap_or(520.0);
         ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-                // The steps' width first; the title is cut where it must be.
-                let steps = ui.scope(|ui| ui.horizontal(|ui| steps_ui(ui, screen, day)));
-                let _ = steps;
-                ui.with_layout(Layout::left_to_right(egui::Align::Center), |ui| title_ui(ui, day));
+            ui.scope(|ui| {
+                ui.set_max_width((ui.available_width() - width - space::XL).max(120.0));
+                title_ui(ui, day);
             });
+            ui.add_space((ui.available_width() - width).max(0.0));
+            let drawn = ui.scope(|ui| ui.horizontal(|ui| steps_ui(ui, screen, day))).response.rect.width();
+            if (drawn - width).abs() > 0.5 {
+                ui.data_mut(|data| data.insert_temp(known, drawn));
+                ui.ctx().request_discard("the steps are of another width");
+            }
         });
         return;
     }

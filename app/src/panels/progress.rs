@@ -130,6 +130,12 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
     let t = theme::tokens(ui);
     ui.add_space(space::S);
     ui.label(RichText::new(format!("Week {}  {}", week.number, week.title)).strong());
+    let planned = week.days.iter().filter(|day| !day.is_written()).count();
+    if planned == week.days.len() {
+        let text = format!("{planned} days, not written yet: {}", week.project);
+        ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
+        return;
+    }
     let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::XL, space::XS]).striped(true);
     grid.show(ui, |ui| {
         for name in ["Day", "Steps", "Kernels passed", "Best speed", "Quiz", "Review"] {
@@ -141,10 +147,6 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
             ui.end_row();
         }
     });
-    let planned = week.days.iter().filter(|day| !day.is_written()).count();
-    if planned == week.days.len() {
-        ui.label(RichText::new("Not written yet.").small().color(t.text_muted));
-    }
 }
 
 fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {

@@ -207,12 +207,13 @@ mod tests {
     fn text_keeps_its_words_size_and_colour() {
         let ctx = egui::Context::default();
         let mut svg = String::new();
-        let _ = ctx.run_ui(egui::RawInput::default(), |ui| {
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
             let recording = Recording::begin(ui);
             let font = egui::FontId::monospace(13.0);
             ui.painter().text(pos2(20.0, 20.0), egui::Align2::LEFT_TOP, "a < b & c", font, crate::theme::DARK.pass);
             svg = recording.end(ui, Rect::from_min_size(Pos2::ZERO, vec2(200.0, 100.0)), crate::theme::DARK.inset);
         });
+        output.textures_delta.clear();
         assert!(svg.contains(">a &lt; b &amp; c</text>") && svg.contains("font-size=\"13.0\""), "{svg}");
         assert!(svg.contains("#5ccf9a") && svg.contains("monospace"), "{svg}");
     }
