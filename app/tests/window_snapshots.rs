@@ -286,6 +286,10 @@ fn dialogs() {
     };
     scenes(&[
         ("dialog_palette", &|window| {
+            // Little behind the dialogs: smaller pictures.
+            act(window, Action::ToggleCourse);
+            act(window, Action::ToggleLesson);
+            window.paste_kernel("");
             open(window, Action::Palette);
             window.type_text("line");
         }),

@@ -4,7 +4,7 @@ use super::Screen;
 use crate::command::{Action, Command};
 use crate::theme::{self, font_size, radius, space};
 use curriculum::{Day, Step};
-use egui::{Button, Frame, Layout, Margin, Panel, RichText, Stroke, Ui};
+use egui::{Button, Frame, Margin, Panel, RichText, Stroke, Ui};
 
 /// Width from which title and steps stand in one row.
 const ONE_ROW: f32 = 1040.0;

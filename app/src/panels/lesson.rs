@@ -298,7 +298,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
         }
     });
     if run.figures.iter().any(|figure| figure.median_ms.is_some()) {
-        ui.label(RichText::new("The times are in the plot of the Timing tab.").small().color(t.text_muted));
+        ui.label(RichText::new("The times are under Plots too.").small().color(t.text_muted));
     }
 }
 
