@@ -37,8 +37,7 @@ fn add_both_themes(
     prepare: impl Fn(&mut Window),
 ) {
     for (theme, dark) in [("light", false), ("dark", true)] {
-        let mut window = Window::open(dark, size, simple_script());
-        window.harness.set_pixels_per_point(scale);
+        let mut window = Window::open_scaled(dark, size, scale, simple_script());
         prepare(&mut window);
         // Messages are tested apart.
         let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
@@ -55,8 +54,7 @@ fn scenes(scenes: &[(&str, &dyn Fn(&mut Window))]) {
     let mut results = SnapshotResults::new();
     for (suffix, size, scale) in SIZES {
         for (theme, dark) in [("light", false), ("dark", true)] {
-            let mut window = Window::open(dark, size, simple_script());
-            window.harness.set_pixels_per_point(scale.min(0.75));
+            let mut window = Window::open_scaled(dark, size, scale.min(0.75), simple_script());
             for (name, prepare) in scenes {
                 prepare(&mut window);
                 let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();

@@ -14,7 +14,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::S as i8)).show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new(format!("{} messages", lines.len())).small().color(t.text_muted));
+            let count = if lines.len() == 1 { "1 message".to_owned() } else { format!("{} messages", lines.len()) };
+            ui.label(RichText::new(count).small().color(t.text_muted));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if ui.button("Clear").on_hover_text(Action::ClearLog.tooltip(ui.ctx())).clicked() {
                     screen.commands.push(Command::Do(Action::ClearLog));

@@ -44,9 +44,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;
-        for hit in &state.search.hits {
-            hit_ui(ui, screen, hit);
-        }
+        Frame::new().inner_margin(Margin::symmetric(space::M as i8, 0)).show(ui, |ui| {
+            for hit in &state.search.hits {
+                hit_ui(ui, screen, hit);
+            }
+        });
     });
 }
 

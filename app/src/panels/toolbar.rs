@@ -143,7 +143,7 @@ fn devices_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let mut chosen = None;
     let response = ComboBox::from_id_salt("device")
         .selected_text(RichText::new(&picked))
-        .width(190.0)
+        .width(if screen.state.view.dock.is_narrow() { 84.0 } else { 190.0 })
         .truncate()
         .height(400.0)
         .show_ui(ui, |ui| {

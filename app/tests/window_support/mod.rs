@@ -94,7 +94,18 @@ impl Window {
     }
 
     pub fn open_in(folder: tempfile::TempDir, dark: bool, size: [f32; 2], script: Script) -> Self {
-        let (harness, engine) = Self::parts(folder.path().to_owned(), dark, size, script);
+        let parts = Self::parts(folder.path().to_owned(), dark, size, script);
+        Self::opened(folder, parts)
+    }
+
+    /// With this many pixels for each point.
+    pub fn open_scaled(dark: bool, size: [f32; 2], scale: f32, script: Script) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let parts = Self::parts_scaled(folder.path().to_owned(), dark, size, scale, script);
+        Self::opened(folder, parts)
+    }
+
+    fn opened(folder: tempfile::TempDir, (harness, engine): (Harness<'static, App>, Shared)) -> Self {
         let mut window = Self { harness, engine, folder };
         window.until("the text is read", |app| app.state.desk().is_some_and(|desk| desk.loaded));
         window.settle();
@@ -103,10 +114,21 @@ impl Window {
 
     /// The window alone, on a data folder that outlives it.
     pub fn parts(path: PathBuf, dark: bool, size: [f32; 2], script: Script) -> (Harness<'static, App>, Shared) {
+        Self::parts_scaled(path, dark, size, 1.0, script)
+    }
+
+    fn parts_scaled(
+        path: PathBuf,
+        dark: bool,
+        size: [f32; 2],
+        scale: f32,
+        script: Script,
+    ) -> (Harness<'static, App>, Shared) {
         let engine = Shared(Rc::new(RefCell::new(Scripted::new(script))));
         let given = engine.clone();
         let theme = if dark { egui::Theme::Dark } else { egui::Theme::Light };
-        let harness = Harness::builder().with_theme(theme).with_size(size).with_max_steps(64).build_eframe(move |cc| {
+        let builder = Harness::builder().with_theme(theme).with_size(size).with_pixels_per_point(scale);
+        let harness = builder.with_max_steps(64).build_eframe(move |cc| {
             let store = Store::open(&path).expect("a fresh data folder");
             let mut app = App::with_parts(&cc.egui_ctx, Course::embedded(), store, path, Box::new(given));
             app.state.settings.theme = if dark { ThemeChoice::Dark } else { ThemeChoice::Light };
