@@ -9,7 +9,7 @@
 //     rows begins up to SHIFT - 1 elements earlier. So all stores are whole 32-byte sectors, which no other block
 //     touches: L2 and memory never have to merge parts of them. (With multiples of 16 bytes it was 4% slower.)
 // The price: SHIFT - 1 more rows of x for each tile, which L2 has, because the block before read them, and turning in
-// shared memory float by float. One tile of 64 x 64 in rung 5 moves 8 float4 a thread, here 5 or 6.
+// shared memory float by float.
 // Where both row lengths are multiples of 32 bytes, this is rung 5.
 // lockstep: block = THREADS
 // lockstep: grid = ceil_div(n, COLUMNS) * ceil_div(m + SHIFT - 1, ROWS)
