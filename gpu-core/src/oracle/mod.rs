@@ -10,6 +10,7 @@ mod execution_probe;
 mod gather;
 mod matmul;
 mod matmul_bt;
+mod matmul_nvfp4;
 mod matrix_add;
 mod normalise;
 mod one_hot;
@@ -20,7 +21,7 @@ mod transpose;
 mod vector_add;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 15] = [
+pub static ORACLES: [&Oracle; 16] = [
     &copy::ORACLE,
     &dot::ORACLE,
     &embedding::ORACLE,
@@ -28,6 +29,7 @@ pub static ORACLES: [&Oracle; 15] = [
     &gather::ORACLE,
     &matmul::ORACLE,
     &matmul_bt::ORACLE,
+    &matmul_nvfp4::ORACLE,
     &matrix_add::ORACLE,
     &normalise::ORACLE,
     &one_hot::ORACLE,
@@ -247,6 +249,19 @@ mod tests {
                 vec![],
                 vec![2, 2],
                 vec![4.0, 5.0, 10.0, 11.0],
+            ),
+            // A row of 1, -6 and zeros with scale 2, and one of 3, 1 and zeros with scale 4: (2 * 12 - 12 * 4) * 10.
+            (
+                "matmul_nvfp4",
+                vec![
+                    (vec![1, 8], [vec![f64::from(0xf2u8)], vec![0.0; 7]].concat()),
+                    (vec![1, 8], [vec![f64::from(0x25u8)], vec![0.0; 7]].concat()),
+                    (vec![1, 1], vec![2.0]),
+                    (vec![1, 1], vec![4.0]),
+                ],
+                vec![("scale", 10.0)],
+                vec![1, 1],
+                vec![-240.0],
             ),
             ("matrix_add", vec![m23(), m23()], vec![], vec![2, 3], vec![2.0, 4.0, 6.0, 8.0, 10.0, 12.0]),
             (
