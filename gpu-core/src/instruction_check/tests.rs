@@ -125,3 +125,42 @@ fn the_emulator_gives_what_an_h200_gave() {
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// What `lockstep dev verify-instructions --record` wrote on an H200, where it is kept: the digest of every form's
+/// results, and the cases beside it to show where they part.
+#[test]
+fn the_emulator_gives_what_was_recorded() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/recorded/instructions-h200.tsv");
+    let Ok(text) = std::fs::read_to_string(&path) else { return };
+    let recorded = Recording::read(&text).expect("a recording");
+    let arch = arch("sm_90a");
+    let probes = probes(arch);
+    let mut wanted = std::collections::BTreeMap::new();
+    for (name, recording) in &recorded {
+        let index = probes.iter().position(|probe| probe.name == *name).unwrap_or_else(|| panic!("no probe {name}"));
+        wanted.insert(index, recording);
+    }
+    assert!(wanted.len() > 100, "{}", wanted.len());
+    let mut device = crate::device::open(&crate::device::DeviceChoice::Emulator).expect("the emulator");
+    let chosen: Vec<usize> = wanted.keys().copied().collect();
+    let mut wrong = Vec::new();
+    for batch in batches(arch, &probes, &chosen) {
+        let (taken, refused) = load(device.as_mut(), arch, &probes, &batch.members).expect("a module");
+        assert!(refused.is_empty(), "{refused:?}");
+        for index in taken {
+            let results = run(device.as_mut(), index, &probes[index]).expect("results");
+            let (name, recording) = (&probes[index].name, wanted[&index]);
+            let same = compare(&probes[index], &results, &results);
+            if Recording::new(&probes[index], &results, &same).digest == recording.digest {
+                continue;
+            }
+            let parts = recording
+                .cases
+                .iter()
+                .filter(|(case, row)| row.iter().enumerate().any(|(register, bits)| results[register][*case] != *bits));
+            let cases: Vec<usize> = parts.map(|(case, _)| *case).collect();
+            wrong.push(format!("{name}: differs, of the recorded cases in {cases:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
