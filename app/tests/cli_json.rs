@@ -113,6 +113,15 @@ fn kernels_print_what_the_page_shows() {
 }
 
 #[test]
+fn a_ladder_prints_what_the_page_shows() {
+    let (climbed, status) = Machine::new().json(&["bench", "--ladder", "copy", "--rung", "1"]);
+    assert_eq!(status, 0, "{climbed}");
+    agrees("ladder", &climbed);
+    assert_eq!(climbed["rungs"][0]["file"], "01-one-per-thread.cu");
+    assert_eq!(climbed["rungs"][0]["bench"]["passed_check"], true);
+}
+
+#[test]
 fn a_report_that_fails_is_still_one_object() {
     let machine = Machine::new();
     let file = machine.file("empty.cu", "");

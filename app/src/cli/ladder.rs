@@ -184,7 +184,11 @@ fn ladder_json(ladder: &Ladder, device: &str, climbed: &[Climbed<'_>]) -> Value 
             "bench": now.bench.as_ref().map(json::bench),
         }));
     }
-    object!({ "ladder": ladder.name, "title": ladder.title, "device": device, "rungs": rungs })
+    let measured = climbed.iter().find_map(|now| now.bench.as_ref()?.ceilings.as_ref());
+    let machine = measured.map(
+        |ceilings| object!({ "name": ceilings.device, "driver": ceilings.driver, "date": gpu_core::bench::today() }),
+    );
+    object!({ "ladder": ladder.name, "title": ladder.title, "device": device, "machine": machine, "rungs": rungs })
 }
 
 /// None of no values.
