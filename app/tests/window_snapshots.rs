@@ -49,8 +49,11 @@ fn add_both_themes(
     }
 }
 
+/// A picture's name, and what leads to it from the picture before.
+type Scene<'a> = (&'a str, &'a dyn Fn(&mut Window));
+
 /// Several scenes in one window of each size and theme, one after the other: opening a window is what costs.
-fn scenes(scenes: &[(&str, &dyn Fn(&mut Window))]) {
+fn scenes(scenes: &[Scene<'_>]) {
     let mut results = SnapshotResults::new();
     for (suffix, size, scale) in SIZES {
         for (theme, dark) in [("light", false), ("dark", true)] {

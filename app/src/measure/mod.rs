@@ -14,6 +14,9 @@ pub use recorded::{Origin, Recording, head_line, recording};
 use crate::rungs::Figure;
 use std::sync::atomic::AtomicBool;
 
+/// Does it: every figure goes out as it comes; one sentence on what went wrong.
+type Run = fn(&Request<'_>, &mut dyn FnMut(Figure)) -> Result<(), String>;
+
 /// A program by name.
 pub struct Program {
     /// As lessons and the terminal call it.
@@ -23,7 +26,7 @@ pub struct Program {
     pub what: &'static str,
     /// Sizes where none are given.
     pub sizes: &'static [usize],
-    run: fn(&Request<'_>, &mut dyn FnMut(Figure)) -> Result<(), String>,
+    run: Run,
 }
 
 /// What a program is asked for.

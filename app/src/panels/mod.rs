@@ -34,6 +34,9 @@ use egui::{Frame, Panel, Ui};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// The text, how many runs it has, and when its newest benchmark was.
+type TimedKey = (TextSlot, usize, Option<u64>);
+
 /// What panels keep between frames and nobody else needs.
 #[derive(Default)]
 pub struct Memory {
@@ -61,7 +64,7 @@ pub struct Memory {
     /// The course's words, and which course that is.
     glossary: (Option<Arc<Course>>, Glossary),
     /// Runs as the plot takes them, with what they were made of: the text, how many, the newest benchmark's time.
-    timed: Option<((TextSlot, usize, Option<u64>), Arc<Vec<TimedRun>>)>,
+    timed: Option<(TimedKey, Arc<Vec<TimedRun>>)>,
 }
 
 impl Memory {

@@ -78,6 +78,53 @@ pub fn measure(
     Ok(ceilings)
 }
 
+/// A chain of addresses that lies in one level of memory.
+struct Chain {
+    key: &'static str,
+    name: &'static str,
+    entry: &'static str,
+    /// Elements, words of 8 bytes from one to the next, and elements that a hop skips.
+    count: u32,
+    step: u32,
+    jump: u32,
+    /// Hops before the timed ones; 0: none, with L2 overwritten before.
+    warm: i32,
+    what: &'static str,
+}
+
+const CHAINS: [Chain; 3] = [
+    Chain {
+        key: "latency_l1",
+        name: "L1 latency",
+        entry: "chain_follow_l1",
+        count: 128,
+        step: 16,
+        jump: 1,
+        warm: 128,
+        what: "16 KiB",
+    },
+    Chain {
+        key: "latency_l2",
+        name: "L2 latency",
+        entry: "chain_follow",
+        count: 65_536,
+        step: 16,
+        jump: 24_593,
+        warm: 65_536,
+        what: "8 MiB",
+    },
+    Chain {
+        key: "latency_memory",
+        name: "memory latency",
+        entry: "chain_follow",
+        count: 262_144,
+        step: 512,
+        jump: 98_317,
+        warm: 0,
+        what: "1 GiB, L2 overwritten before",
+    },
+];
+
 struct Probes<'a> {
     gpu: &'a CudaDevice,
     module: &'a Module,
@@ -282,21 +329,7 @@ impl Probes<'_> {
         };
         self.time("chain_follow_shared", &single, &arguments(&[&output, &hops]), 1)?;
         add("latency_shared", "shared memory latency", clocks_a_hop(HOPS)?, "1024 words");
-        let chains: [(&str, &str, &str, u32, u32, u32, i32, &str); 3] = [
-            ("latency_l1", "L1 latency", "chain_follow_l1", 128, 16, 1, 128, "16 KiB"),
-            ("latency_l2", "L2 latency", "chain_follow", 65_536, 16, 24_593, 65_536, "8 MiB"),
-            (
-                "latency_memory",
-                "memory latency",
-                "chain_follow",
-                262_144,
-                512,
-                98_317,
-                0,
-                "1 GiB, L2 overwritten before",
-            ),
-        ];
-        for (key, name, entry, count, step, jump, warm, what) in chains {
+        for Chain { key, name, entry, count, step, jump, warm, what } in CHAINS {
             let bytes = count as usize * step as usize * 8;
             if bytes as u64 > self.gpu.free_bytes()? / 2 {
                 continue;

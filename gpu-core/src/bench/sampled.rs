@@ -52,8 +52,7 @@ pub fn first_wrong(
             buffers.read(c_at, at as usize * width, &mut bytes)?;
             let got = product.output.decode(&bytes);
             let allowed = tolerance.absolute + tolerance.relative * f64::sqrt(a_square * b_square);
-            // Not `>`: a NaN is wrong too.
-            if !((got - sum).abs() <= allowed) {
+            if got.is_nan() || (got - sum).abs() > allowed {
                 return Ok(Some(format!("c[{row}][{column}] is {got}, float64 gives {sum}")));
             }
         }

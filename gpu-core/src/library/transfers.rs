@@ -203,7 +203,8 @@ impl Run<'_> {
         let mut pieces: Vec<Piece> = Vec::new();
         for (engine, iteration, start, end) in &self.marks {
             let shown = *iteration < SHOWN;
-            if !shown && !(way == Way::Stays && *engine == Engine::CopyOut) {
+            let is_last_copy = way == Way::Stays && *engine == Engine::CopyOut;
+            if !shown && !is_last_copy {
                 continue;
             }
             let measured_ns = origin.nanos_until(start)?;

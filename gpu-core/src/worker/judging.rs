@@ -34,8 +34,9 @@ impl Opened {
                 Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
             }
             Task::Bench { compiled, reference, spec, seed, library, ceilings } => {
+                let ceilings = ceilings.map(|ceilings| *ceilings);
                 let request = BenchRequest { seed, library, ceilings, ..BenchRequest::default() };
-                let report = bench::measure(device, &compiled, reference.as_ref(), &spec, &request, emit, stop)?;
+                let report = bench::measure(device, &compiled, reference.as_deref(), &spec, &request, emit, stop)?;
                 Event::Bench(Box::new(report))
             }
             Task::Ceilings { probes } => {

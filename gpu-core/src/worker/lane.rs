@@ -127,13 +127,14 @@ impl Lane {
                 let ms = compiled.compile_ms;
                 let reference = match reference {
                     Some(reference) => {
-                        Some(self.compile(id, &reference, &spec, arch, stop, false).map_err(of_reference)?)
+                        Some(Box::new(self.compile(id, &reference, &spec, arch, stop, false).map_err(of_reference)?))
                     }
                     None => None,
                 };
                 let library = self.library();
                 let ceilings = self.worker.as_ref().and_then(|(_, info)| {
                     ceilings::load(&self.shared.config.data_dir, &info.name, info.driver_version.as_deref())
+                        .map(Box::new)
                 });
                 (Task::Bench { compiled, reference, spec: *spec, seed, library, ceilings }, limits.bench_time, ms)
             }

@@ -145,13 +145,13 @@ pub enum Task {
     },
     Bench {
         compiled: CompileReport,
-        reference: Option<CompileReport>,
+        reference: Option<Box<CompileReport>>,
         spec: Spec,
         seed: Option<u64>,
         /// cuBLASLt's file on this machine.
         library: Option<PathBuf>,
         /// Measured before.
-        ceilings: Option<Ceilings>,
+        ceilings: Option<Box<Ceilings>>,
     },
     Run {
         compiled: CompileReport,

@@ -96,9 +96,10 @@ impl Glossary {
     ) {
         let mut found: Vec<(Range<usize>, usize)> = Vec::new();
         for (index, word) in self.words.iter().enumerate().filter(|(index, _)| !used.contains(index)) {
-            let place = word.forms.iter().filter_map(|form| place_of(text, form)).min_by_key(|place| place.start);
+            // A place inside of a longer word that was found before is that word's.
             let free = |place: &Range<usize>| !found.iter().any(|(o, _)| o.start < place.end && place.start < o.end);
-            if let Some(place) = place.filter(free) {
+            let places = word.forms.iter().filter_map(|form| places_of(text, form).find(free));
+            if let Some(place) = places.min_by_key(|place| place.start) {
                 found.push((place, index));
             }
         }
@@ -122,11 +123,11 @@ impl Glossary {
     }
 }
 
-/// Where a word stands by itself or in the plural. A name in capitals is sought as written: `SM` is not `sm`.
-fn place_of(text: &str, form: &str) -> Option<Range<usize>> {
+/// Where a word stands by itself or in the plural, every place. A name in capitals is sought as written: `SM` is not `sm`.
+fn places_of<'t>(text: &'t str, form: &'t str) -> impl Iterator<Item = Range<usize>> + use<'t> {
     let exact = form.chars().count() <= 4 && form.chars().any(char::is_uppercase);
     let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.char_indices().find_map(|(at, _)| {
+    text.char_indices().filter_map(move |(at, _)| {
         let end = at + form.len();
         let here = text.get(at..end)?;
         let same = if exact { here == form } else { here.eq_ignore_ascii_case(form) };

@@ -59,6 +59,8 @@ pub struct Missed {
     pub barrier: u32,
     pub pc: u32,
     pub arrived: u32,
+    /// Linear number of the thread that came first.
+    pub first_thread: u32,
 }
 
 /// An array in shared memory, for bounds and names.
@@ -160,7 +162,12 @@ impl Block {
         self.time += 1;
         let barrier = &mut self.barriers[id];
         if barrier.expected.is_none() && barrier.arrived < self.threads {
-            self.missed.push(Missed { barrier: id as u32, pc: barrier.first_pc, arrived: barrier.arrived });
+            self.missed.push(Missed {
+                barrier: id as u32,
+                pc: barrier.first_pc,
+                arrived: barrier.arrived,
+                first_thread: barrier.first_thread,
+            });
         }
         barrier.generation += 1;
         barrier.arrived = 0;

@@ -234,14 +234,17 @@ impl Cx<'_> {
             return;
         }
         let total = self.block.threads;
+        let first = self.thread_of(missed.first_thread);
+        let [x, y, z] = first.thread;
         let message = format!(
-            "only {} of the {total} threads of block ({},{},{}) reach barrier {}; the others ended before it",
+            "only {} of the {total} threads of block ({},{},{}) reach barrier {}, thread ({x},{y},{z}) first; the \
+             others ended before it",
             missed.arrived, self.block.id[0], self.block.id[1], self.block.id[2], missed.barrier
         );
-        self.fault(
+        self.fault_of(
             FaultKind::BarrierDivergence,
             missed.pc,
-            Some(0),
+            Some(first),
             total - missed.arrived,
             message,
             Detail::default(),
