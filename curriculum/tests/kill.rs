@@ -157,7 +157,9 @@ fn a_second_instance_is_told_and_may_look() {
     assert_eq!(first.text(&slot(), "").text(), "mine");
     assert_eq!(first.progress(), Progress::default());
     drop(first);
-    assert!(Store::open(dir.path()).is_ok());
+    // The other tests of this program start processes, and a child holds every lock between its fork and its exec.
+    let opens = |_| Store::open(dir.path()).is_ok() || (std::thread::sleep(Duration::from_millis(20)), false).1;
+    assert!((0..100).any(opens));
 }
 
 #[test]
