@@ -28,6 +28,8 @@ pub enum Fill {
     /// f32 over the whole line in equal steps of the bit pattern.
     SweepF32,
     SweepF64,
+    /// f32 halfway between two neighbours of 10 fraction bits.
+    TiesF32,
     /// 0 to 80, and sometimes anything.
     Amount,
     /// -40 to 40.
@@ -256,6 +258,7 @@ fn value(probe: &Probe, fill: Fill, case: usize, mood: Mood, random: &mut Random
         Fill::EveryPair => (case & 0xffff | (case.wrapping_mul(40_503) & 0xffff) << 16) as u64,
         Fill::SweepF32 => sweep(32, random),
         Fill::SweepF64 => sweep(64, random),
+        Fill::TiesF32 => float(random, 8, 23, mood) & !0x1fff | 0x1000,
         Fill::Amount if mood == Mood::Arbitrary => random.bits() >> 32,
         Fill::Amount => random.below(81),
         Fill::Offset => random.below(81).wrapping_sub(40) & 0xffff_ffff,

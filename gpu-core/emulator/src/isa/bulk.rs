@@ -530,10 +530,10 @@ unsafe fn fill(to: *mut u8, bytes: usize, nan: bool) {
 }
 
 /// A float rounded to the 10 fraction bits of tf32, as a load by a tensor map of such a type does on an H200: subnormals
-/// too, in both types. That ties go to even is not settled.
+/// too, in both types. Every NaN becomes the one that has all its fraction bits.
 fn to_tf32(bits: u32) -> u32 {
     if bits & 0x7f80_0000 == 0x7f80_0000 {
-        return bits;
+        return if bits & 0x7f_ffff == 0 { bits } else { 0x7fff_e000 };
     }
     (bits + 0xfff + (bits >> 13 & 1)) & !0x1fff
 }

@@ -1,5 +1,10 @@
 //! Scalar video instructions: one operation on bytes, half-words or words of two registers, clamped to what the
 //! destination holds, with a second operation or a merge on a third (PTX ISA, "Scalar Video Instructions").
+//!
+//! These follow the manual. Since Volta no GPU has them: the assembler writes sequences of other instructions, which
+//! depart from the manual (`vadd.u32.u32.u32.sat` of two large numbers wraps on an H200) and from one another (the
+//! merge `vadd.u32.u32.u32 %d.h1, %a.b3, %b, %c` is right as NVRTC 13.5 assembles it and gives zero as driver 580
+//! does). `lockstep dev verify-instructions` therefore lists them as a group of their own.
 
 use super::video::{SATURATE, SIGNED_A, SIGNED_B, SIGNED_RESULT, clamp, compare, holds, signs};
 use super::{Row, Ty, example};

@@ -91,10 +91,13 @@ pub fn probes(arch: Arch) -> Vec<Probe> {
     list
 }
 
+/// What `vadd` and its kin do where they are not hardware's is up to the assembler: see `video_scalar.rs`.
+const VIDEO: &str = "video";
+
 /// Scalar video instructions, and masks and selectors of the packed ones.
 fn video(list: &mut Vec<Probe>) {
     let mut add = |name: String, body: String| {
-        list.push(Probe::scalar(GROUP, &name, &[Fill::Int32; 3], &[Value::Bits32], body));
+        list.push(Probe::scalar(VIDEO, &name, &[Fill::Int32; 3], &[Value::Bits32], body));
     };
     let types = product(&[&[".u32", ".s32"], &[".u32", ".s32"], &[".u32", ".s32"]]);
     for name in ["vadd", "vsub", "vabsdiff", "vmin", "vmax"] {

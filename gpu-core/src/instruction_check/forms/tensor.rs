@@ -82,20 +82,33 @@ fn read_box(body: &mut String, bytes: usize) -> usize {
 /// Each block loads a box that starts at coordinates of its own; `offset` moves the box in shared memory.
 fn load(title: &str, fill: Fill, map: TensorMap, starts: &[Vec<i32>], offset: usize) -> Probe {
     let bytes = box_bytes(&map);
+    load_into(title, fill, map, starts, offset, bytes)
+}
+
+/// As `load`; reads back `room` bytes from the start of the box, which are zero where the copy does not write.
+fn load_into(title: &str, fill: Fill, map: TensorMap, starts: &[Vec<i32>], offset: usize, room: usize) -> Probe {
+    let bytes = box_bytes(&map);
     let rank = map.sizes.len();
     let mut body = format!("{BEGIN}add.u32 %x0, %sh, {};\n", BOX_AT + offset);
     let place = coordinates(&mut body, starts);
+    if room > bytes {
+        let _ = writeln!(body, "mad.lo.u32 %x1, %thread, 4, %x0;");
+        for word in 0..room / 4 / THREADS {
+            let _ = writeln!(body, "st.shared.b32 [%x1+{}], 0;", word * 4 * THREADS);
+        }
+        let _ = writeln!(body, "fence.proxy.async;\nbar.sync 0;");
+    }
     let _ = write!(
         body,
         "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%sh], {bytes};\n\
          @%p1 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%x0], [%map, {place}], [%sh];\n\
          LOOP: mbarrier.try_wait.parity.shared.b64 %p2, [%sh], 0;\n@!%p2 bra LOOP;\n"
     );
-    let words = read_box(&mut body, bytes);
+    let words = read_box(&mut body, room);
     let name = format!("cp.async.bulk.tensor.{rank}d load {title}");
     Probe::scalar(GROUP, &name, &[fill; OPERANDS], &vec![Value::Bits32; words], body)
         .shape(starts.len(), THREADS)
-        .shared(BOX_AT + offset + bytes)
+        .shared(BOX_AT + offset + room)
         .map(map, false)
 }
 
@@ -150,6 +163,9 @@ fn types(list: &mut Vec<Probe>) {
             let title = format!("{}{}", name_of(element), if nan_fill { ", NaN outside" } else { "" });
             list.push(load(&title, fill_of(element), TensorMap { nan_fill, ..table(element) }, &starts, 0));
         }
+        if matches!(element, TensorType::TF32 | TensorType::TF32Ftz) {
+            list.push(load(&format!("{}, ties", name_of(element)), Fill::TiesF32, table(element), &starts, 0));
+        }
     }
 }
 
@@ -181,12 +197,7 @@ fn ranks(list: &mut Vec<Probe>) {
 }
 
 fn swizzles(list: &mut Vec<Probe>) {
-    let modes = [
-        // Boxes with rows narrower than the pattern end in error 700 on an H200: they reach past their bytes.
-        (Swizzle::B32, "32B", 32),
-        (Swizzle::B64, "64B", 64),
-        (Swizzle::B128, "128B", 128),
-    ];
+    let modes = [(Swizzle::B32, "32B", 32), (Swizzle::B64, "64B", 64), (Swizzle::B128, "128B", 128)];
     for (swizzle, name, row) in modes {
         for offset in [0, 128, 512] {
             let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
@@ -194,6 +205,18 @@ fn swizzles(list: &mut Vec<Probe>) {
             let title = format!("u16, swizzle {name}, rows of {row} bytes, {offset} bytes off");
             list.push(load(&title, Fill::Bits32, map, &starts, offset));
         }
+    }
+    // Rows narrower than the pattern.
+    for (swizzle, name, row, span) in [
+        (Swizzle::B32, "32B", 16, 32),
+        (Swizzle::B64, "64B", 32, 64),
+        (Swizzle::B128, "128B", 16, 128),
+        (Swizzle::B128, "128B", 64, 128),
+    ] {
+        let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
+        let starts = [vec![0, 0], vec![8, 3], vec![-8, 30]];
+        let title = format!("u16, swizzle {name}, rows of {row} bytes");
+        list.push(load_into(&title, Fill::Bits32, map, &starts, 0, 24 * span));
     }
     let map = TensorMap { swizzle: Swizzle::B128, ..map(TensorType::F32, &[40, 6, 7], &[160, 960], &[32, 4, 3]) };
     list.push(load("f32, swizzle 128B", Fill::F32, map, &[vec![0, 0, 0], vec![16, 4, 5], vec![-4, -2, 3]], 0));
