@@ -4,7 +4,7 @@
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, content, json, out, usage};
 use curriculum::{Ladder, LadderRung};
-use gpu_core::bench::BenchReport;
+use gpu_core::bench::{BenchPoint, BenchReport};
 use gpu_core::job::{Job, Outcome, Source};
 use serde_json::{Value, json as object};
 
@@ -123,10 +123,22 @@ fn rung_text(now: &Climbed<'_>, before: Option<&Climbed<'_>>, style: out::Style)
     if let Some(why) = now.message.as_ref().or(now.failed.as_ref()) {
         return text + &format!("  {} {why}\n\n", style.red("failed:"));
     }
+    let points: Vec<&BenchPoint> = now.bench.iter().flat_map(|bench| &bench.points).collect();
+    text += &points_text(&points, |size| before.and_then(|before| before.median_ns(size)), style);
+    text.push('\n');
+    text
+}
+
+/// One line a size; `before` says how many nanoseconds the rung before took for it.
+fn points_text(points: &[&BenchPoint], before: impl Fn(&str) -> Option<f64>, style: out::Style) -> String {
     let mut rows = Vec::new();
-    for point in now.bench.iter().flat_map(|bench| &bench.points) {
+    for point in points {
         let Some(stats) = &point.stats else {
-            rows.push(vec![point.name.clone(), point.rejected.clone().unwrap_or_else(|| "no time here".to_owned())]);
+            let why = point.rejected.clone().unwrap_or_else(|| "no time here".to_owned());
+            let mut cells = vec![String::new(); 5];
+            cells[0].clone_from(&point.name);
+            cells.push(why);
+            rows.push(cells);
             continue;
         };
         let mut cells = vec![
@@ -141,7 +153,7 @@ fn rung_text(now: &Climbed<'_>, before: Option<&Climbed<'_>>, style: out::Style)
         } else if let Some(ratio) = point.of_copy() {
             cells.push(format!("{ratio:.3} of a copy of as many bytes"));
         }
-        if let Some(gain) = before.and_then(|before| Some(before.median_ns(&point.name)? / stats.median_ns)) {
+        if let Some(gain) = before(&point.name).map(|before| before / stats.median_ns) {
             cells.push(format!("{gain:.2}x the rung before"));
         }
         if let Some(why) = &point.rejected {
@@ -149,9 +161,8 @@ fn rung_text(now: &Climbed<'_>, before: Option<&Climbed<'_>>, style: out::Style)
         }
         rows.push(cells);
     }
-    text += &out::table(&[out::Align::Left, out::Align::Right, out::Align::Left, out::Align::Right], &rows);
-    text.push('\n');
-    text
+    use out::Align::{Left, Right};
+    out::table(&[Left, Right, Right, Right, Right, Left], &rows)
 }
 
 fn ladder_json(ladder: &Ladder, device: &str, climbed: &[Climbed<'_>]) -> Value {
@@ -199,7 +210,33 @@ fn geomean(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::geomean;
+    use super::{BenchPoint, geomean, points_text};
+    use crate::cli::out::Style;
+    use gpu_core::bench::{LibraryTime, Stats};
+
+    #[test]
+    fn a_size_prints_with_all_that_is_known_of_it() {
+        let stats = |median_ns| Stats { samples: 9, min_ns: 1e5, median_ns, p20_ns: 1e5, p80_ns: 3e5 };
+        let whole = BenchPoint {
+            name: "n = 64".into(),
+            stats: Some(stats(2e5)),
+            flops: 4e5,
+            bytes: 8e5,
+            copy: Some(stats(1e5)),
+            library: Some(LibraryTime { name: "cuBLASLt".into(), stats: stats(3e5) }),
+            rejected: Some("too fast".into()),
+            ..BenchPoint::default()
+        };
+        let bare = BenchPoint { name: "n = 128".into(), rejected: Some("does not fit".into()), ..whole.clone() };
+        let bare = BenchPoint { stats: None, ..bare };
+        let text = points_text(&[&whole, &bare], |size| (size == "n = 64").then_some(3e5), Style::plain());
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("  n = 64 "), "{text}");
+        assert!(
+            lines[0].ends_with("2.0 GFLOP/s  4 GB/s  1.500 of cuBLASLt  1.50x the rung before  rejected: too fast")
+        );
+        assert_eq!(lines[1].trim(), format!("n = 128{}does not fit", " ".repeat(lines[1].trim().len() - 19)));
+    }
 
     #[test]
     fn a_geomean_is_the_root_of_the_product() {

@@ -106,16 +106,17 @@ pub enum Align {
     Right,
 }
 
-/// Columns two spaces apart, indented by two. The last left-aligned column is not padded.
+/// Columns two spaces apart, indented by two. The last left-aligned column is not padded; columns that no alignment is
+/// given for are flush left.
 pub fn table(aligns: &[Align], rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..aligns.len()).map(width).collect();
+    let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::from("  ");
         for (column, cell) in row.iter().enumerate() {
             let padding = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
-            match aligns[column] {
+            match aligns.get(column).unwrap_or(&Align::Left) {
                 Align::Left => line += &format!("{cell}{padding}  "),
                 Align::Right => line += &format!("{padding}{cell}  "),
             }
@@ -179,5 +180,6 @@ mod tests {
     fn columns_line_up() {
         let rows = vec![vec!["a".into(), "10".into(), "x".into()], vec!["bbb".into(), "7".into(), "y".into()]];
         assert_eq!(table(&[Align::Left, Align::Right, Align::Left], &rows), "  a    10  x\n  bbb   7  y\n");
+        assert_eq!(table(&[Align::Left], &rows), "  a    10  x\n  bbb  7   y\n");
     }
 }
