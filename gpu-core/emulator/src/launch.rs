@@ -1,7 +1,7 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -358,6 +358,12 @@ fn run(
         });
     }
     let shared_bytes = shared_arrays.iter().map(|array| array.base + array.bytes).max().unwrap_or(0);
+    let shared_bytes = shared_bytes.next_multiple_of(64);
+    let shared_gaps: Vec<AtomicU64> = (0..shared_bytes / 64).map(|_| AtomicU64::new(u64::MAX)).collect();
+    for array in &shared_arrays {
+        crate::memory::clear_bits(&shared_gaps, array.base.into(), array.bytes.into());
+    }
+    let shared_gaps = shared_gaps.into_iter().map(AtomicU64::into_inner).collect();
     let mut grid = Grid {
         image,
         function: function as u32,
@@ -367,7 +373,8 @@ fn run(
         regions,
         races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
         shared_arrays,
-        shared_bytes: shared_bytes.next_multiple_of(64),
+        shared_bytes,
+        shared_gaps,
         local_stride,
         max_resident: (resident as usize / workers).max(1),
         blocks,

@@ -83,6 +83,10 @@ fn rates(bench: &mut Bench) {
             }
         }
     }
+    let what = "matmul 64x64, all checks, 1 core";
+    if bench.asked(what) {
+        bench.line(what, "M/s", rate(&NUMBA_MATMUL, &one_worker(Options::default())), None, false);
+    }
 }
 
 fn matrix(bench: &mut Bench) {

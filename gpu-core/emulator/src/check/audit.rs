@@ -85,33 +85,46 @@ impl Cx<'_> {
         self.fault(fault, pc, Some(lane), 1, message, detail);
     }
 
-    /// The same for an access in runs. Each check answers from the runs alone where it can; one that cannot gets the
-    /// lanes.
+    /// The same as `watch` says for an access in runs, which lie `by` bytes on. Each check answers from the runs alone where
+    /// it can; one that cannot gets the lanes.
     #[inline(always)]
-    pub fn audit_runs<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, runs: &Runs, kind: AccessKind) {
-        let watch = self.watch;
-        if watch & watch::COUNT != 0 && !self.worker.quiet && !self.count_runs::<BYTES>(op, reach.window, runs, kind) {
-            self.count_access::<BYTES>(op, reach.window, &runs.spread(BYTES), kind);
+    #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
+    pub fn audit_runs<const FORM: u8, const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        reach: &Reach,
+        runs: &Runs,
+        by: u64,
+        kind: AccessKind,
+        watch: u32,
+    ) {
+        if watch & watch::COUNT != 0 && !self.worker.quiet {
+            let runs = runs.moved(by);
+            if !self.count_runs::<BYTES>(op, reach.window, &runs, kind) {
+                self.count_access::<BYTES>(op, reach.window, &runs.spread(BYTES), kind);
+            }
         }
-        if watch & watch::INIT != 0 && !reach.all_written && !self.init_runs::<BYTES>(reach, runs, kind) {
-            self.check_init::<BYTES>(op, reach, &runs.spread(BYTES), kind);
+        if watch & watch::INIT != 0 && !reach.all_written && !self.init_runs::<BYTES>(reach, runs, by, kind) {
+            self.check_init::<BYTES>(op, reach, &runs.moved(by).spread(BYTES), kind);
         }
         if watch & watch::RACE != 0 {
             match reach.window {
-                Window::Shared if self.race_shared_runs::<BYTES>(op, runs, kind) => {}
-                Window::Shared => self.race_shared::<BYTES>(op, &runs.spread(BYTES), kind),
+                Window::Shared if self.race_shared_runs::<FORM, BYTES>(op, runs, by, kind) => {}
+                Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
                 Window::Global => {
                     let grid = self.grid;
-                    grid.races.access_runs::<BYTES>(self, op, reach, runs, kind);
+                    if kind != AccessKind::Read || !grid.races.knows_read::<BYTES>(self, reach, runs, by) {
+                        grid.races.access_runs::<BYTES>(self, op, reach, &runs.moved(by), kind);
+                    }
                 }
                 _ => {}
             }
         }
         if reach.window == Window::Shared && self.block.guarded {
-            self.check_guarded(op, &runs.spread(BYTES), BYTES, kind);
+            self.check_guarded(op, &runs.moved(by).spread(BYTES), BYTES, kind);
         }
         if watch & (watch::TRACE | watch::HEAP) != 0 {
-            let all = runs.spread(BYTES);
+            let all = runs.moved(by).spread(BYTES);
             if watch & watch::HEAP != 0 && reach.window == Window::Global {
                 self.check_heap(&all, BYTES, kind);
             }
@@ -123,7 +136,7 @@ impl Cx<'_> {
 
     /// The init bits of an access in runs. False: look at the lanes; nothing was changed.
     #[inline(always)]
-    fn init_runs<const BYTES: u64>(&self, reach: &Reach, runs: &Runs, kind: AccessKind) -> bool {
+    fn init_runs<const BYTES: u64>(&self, reach: &Reach, runs: &Runs, by: u64, kind: AccessKind) -> bool {
         let bytes = match runs.step {
             0 => BYTES,
             step if step == BYTES => BYTES * runs.width as u64,
@@ -133,7 +146,7 @@ impl Cx<'_> {
         let writes = matches!(kind, AccessKind::Write | AccessKind::AsyncCopy);
         let mut all = true;
         for start in runs.starts() {
-            let first = start - reach.base;
+            let first = start.wrapping_add(by) - reach.base;
             if !all_bits(bits, first, bytes) {
                 all = false;
                 if writes {

@@ -16,6 +16,8 @@ use super::shadow::{CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, 
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::WIDEST;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::report::{AccessKind, Fault, FaultKind, OtherSide, Space, ThreadId};
@@ -70,29 +72,48 @@ impl Cx<'_> {
         (stamp, u64::from(self.warp.floor) << CLOCK | ((1 << CLOCK) - 1))
     }
 
-    /// The same for an access in runs. False: look at the lanes; nothing was changed.
+    /// The same for an access in runs, `by` bytes on. False: look at the lanes; nothing was changed.
     #[inline(always)]
-    pub fn race_shared_runs<const BYTES: u64>(&mut self, op: &Op, runs: &Runs, kind: AccessKind) -> bool {
+    pub fn race_shared_runs<const FORM: u8, const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        runs: &Runs,
+        by: u64,
+        kind: AccessKind,
+    ) -> bool {
         let strong = op.e.0 & crate::exec::access::STRONG != 0;
         let bytes = u64::from(self.block.shared_shadow.bytes);
-        if strong || self.block.shared_shadow.shift != 2 || BYTES < 4 || runs.high + BYTES > bytes {
+        let high = runs.high.wrapping_add(by);
+        if strong || self.block.shared_shadow.shift != 2 || BYTES < 4 || high + BYTES > bytes {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        #[cfg(target_arch = "x86_64")]
+        if FORM == WIDEST && BYTES == 4 && runs.count == 1 && runs.step == 4 && runs.width == 32 {
+            let first = runs.starts[0].wrapping_add(by);
+            // SAFETY: the machine has what the form is for.
+            return unsafe {
+                match kind {
+                    AccessKind::Read => shadow.read_row(first, stamp, floor),
+                    AccessKind::Write => shadow.write_row(first, stamp, floor),
+                    _ => false,
+                }
+            };
+        }
         match kind {
-            AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, stamp, floor),
+            AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, by, stamp, floor),
             AccessKind::Read => match runs.width {
-                32 => shadow.read::<BYTES, 32>(runs, stamp, floor),
-                16 => shadow.read::<BYTES, 16>(runs, stamp, floor),
-                8 => shadow.read::<BYTES, 8>(runs, stamp, floor),
-                _ => shadow.read::<BYTES, 0>(runs, stamp, floor),
+                32 => shadow.read::<BYTES, 32>(runs, by, stamp, floor),
+                16 => shadow.read::<BYTES, 16>(runs, by, stamp, floor),
+                8 => shadow.read::<BYTES, 8>(runs, by, stamp, floor),
+                _ => shadow.read::<BYTES, 0>(runs, by, stamp, floor),
             },
             AccessKind::Write => match runs.width {
-                32 => shadow.write::<BYTES, 32>(runs, stamp, floor),
-                16 => shadow.write::<BYTES, 16>(runs, stamp, floor),
-                8 => shadow.write::<BYTES, 8>(runs, stamp, floor),
-                _ => shadow.write::<BYTES, 0>(runs, stamp, floor),
+                32 => shadow.write::<BYTES, 32>(runs, by, stamp, floor),
+                16 => shadow.write::<BYTES, 16>(runs, by, stamp, floor),
+                8 => shadow.write::<BYTES, 8>(runs, by, stamp, floor),
+                _ => shadow.write::<BYTES, 0>(runs, by, stamp, floor),
             },
             _ => false,
         }

@@ -100,6 +100,43 @@ impl GlobalRaces {
         })
     }
 
+    /// Whether an access in runs, `by` bytes on, only reads what several threads are known to have read and nobody to have
+    /// written: then it brings nothing new.
+    #[inline(always)]
+    pub fn knows_read<const BYTES: u64>(&self, cx: &Cx<'_>, reach: &Reach, runs: &Runs, by: u64) -> bool {
+        let Some(table) = self.pages.table(reach.shadow as usize) else { return false };
+        let block = cx.block.index % BLOCKS;
+        let clock = cx.warp.clock - cx.block.base_time;
+        // A saturated clock may be any time.
+        let floor = if clock >= CLOCKS { CLOCKS } else { cx.warp.floor.saturating_sub(cx.block.base_time) };
+        let generation = self.pages.generation;
+        let known = |first: u64, end: u64| {
+            let mut number = first / SECTOR;
+            while number * SECTOR < end {
+                match table.entry(number) {
+                    Some(entry) if entry.is_read_by_many(generation, bytes_of(number, first, end), block, floor) => {}
+                    _ => return false,
+                }
+                number += 1;
+            }
+            true
+        };
+        let bytes = match runs.step {
+            0 => BYTES,
+            step if step == BYTES => BYTES * runs.width as u64,
+            _ => return false,
+        };
+        let mut before = u64::MAX;
+        for start in runs.starts() {
+            let first = start.wrapping_add(by) - reach.base;
+            if first != before && !known(first, first + bytes) {
+                return false;
+            }
+            before = first;
+        }
+        true
+    }
+
     /// Checks a weak access in runs.
     #[inline(always)]
     pub fn access_runs<const BYTES: u64>(

@@ -154,6 +154,19 @@ impl Entry {
         self.generation.load(Ordering::Acquire) == generation
     }
 
+    /// Whether all bytes of `mask` were read by several blocks, or by several threads of `block` later than `floor`, and
+    /// none was written.
+    #[inline(always)]
+    pub fn is_read_by_many(&self, generation: u32, mask: u32, block: u64, floor: u32) -> bool {
+        let current = self.is_of(generation);
+        // In the order that `get` says.
+        let written = self.masks[WRITES].load(Ordering::Acquire);
+        let read = self.get(READS);
+        let kind = read.kind();
+        let own = kind == READ_MANY && read.stamp >> BLOCK == block && clock_of(read.stamp) > floor;
+        current && written & mask == 0 && mask & !read.mask == 0 && !read.is_cells() && (kind == READ_BLOCKS || own)
+    }
+
     /// First touch in this launch.
     #[inline(always)]
     pub fn start(&self, generation: u32, read: Half, write: Half) {
@@ -248,6 +261,12 @@ impl Pages {
             self.full.store(true, Ordering::Relaxed);
         }
         fits
+    }
+
+    /// The shadow of one allocation.
+    #[inline(always)]
+    pub fn table(&self, table: usize) -> Option<&Shadow> {
+        self.tables.get(table)
     }
 
     /// One page of an allocation's shadow; None beyond its end or the limit.

@@ -29,28 +29,121 @@ fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
     mine & !late | both & late
 }
 
-/// Accesses in runs, of `BYTES` a lane and `LANES` lanes a run (0: as many as the runs say). False: look closer; nothing was changed.
+/// A row of 32 words, a word a lane, where there is AVX-512: what kernels do most. As the loops below.
+#[cfg(target_arch = "x86_64")]
+impl SharedShadow {
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub unsafe fn read_row(&mut self, first: u64, stamp: u64, floor: u64) -> bool {
+        use std::arch::x86_64::*;
+        let cell = (first >> 2) as usize;
+        let (writes, reads) = (&self.writes[cell..][..32], &mut self.reads[cell..][..32]);
+        let all = |value: u64| _mm512_set1_epi64(value as i64);
+        let (floor, thread, others) = (all(floor), all(THREAD_MASK), all(THREADS << OTHER | FLAG));
+        let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let mine = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(lanes));
+        let next = all(8 << THREAD);
+        // SAFETY: both rows have 32 cells.
+        unsafe {
+            let write = |part: usize| _mm512_loadu_si512(writes.as_ptr().add(8 * part).cast());
+            let mut late = 0;
+            for part in 0..4 {
+                late |= _mm512_cmpgt_epu64_mask(write(part), floor);
+            }
+            if late != 0 {
+                let (mut bad, mut mine) = (0, mine);
+                for part in 0..4 {
+                    let late = _mm512_cmpgt_epu64_mask(write(part), floor);
+                    bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write(part), mine), thread);
+                    mine = _mm512_add_epi64(mine, next);
+                }
+                if bad != 0 {
+                    return false;
+                }
+            }
+            let mut mine = mine;
+            for part in 0..4 {
+                let place = reads.as_mut_ptr().add(8 * part);
+                let old = _mm512_loadu_si512(place.cast());
+                let late = _mm512_cmpgt_epu64_mask(old, floor);
+                let other = _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(old, mine), thread);
+                // By this lane before: what is known of others stays.
+                let own = _mm512_or_si512(mine, _mm512_and_si512(old, others));
+                // By another one: this lane is the other.
+                let me = _mm512_srli_epi64::<{ THREAD - OTHER }>(_mm512_and_si512(mine, thread));
+                let joined = _mm512_or_si512(_mm512_andnot_si512(others, old), _mm512_or_si512(me, all(FLAG)));
+                let new = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(mine, late, own), other, joined);
+                _mm512_storeu_si512(place.cast(), new);
+                mine = _mm512_add_epi64(mine, next);
+            }
+        }
+        true
+    }
+
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub unsafe fn write_row(&mut self, first: u64, stamp: u64, floor: u64) -> bool {
+        use std::arch::x86_64::*;
+        let cell = (first >> 2) as usize;
+        let (writes, reads) = (&mut self.writes[cell..][..32], &mut self.reads[cell..][..32]);
+        let all = |value: u64| _mm512_set1_epi64(value as i64);
+        let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
+        let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let mine = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(lanes));
+        let next = all(8 << THREAD);
+        // SAFETY: both rows have 32 cells.
+        unsafe {
+            let (mut bad, mut lane) = (0, mine);
+            for part in 0..4 {
+                let write = _mm512_loadu_si512(writes.as_ptr().add(8 * part).cast());
+                let read = _mm512_loadu_si512(reads.as_ptr().add(8 * part).cast());
+                let late = _mm512_cmpgt_epu64_mask(write, floor);
+                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write, lane), thread);
+                let late = _mm512_cmpgt_epu64_mask(read, floor);
+                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(read, lane), thread);
+                bad |= _mm512_mask_test_epi64_mask(late, read, flag);
+                lane = _mm512_add_epi64(lane, next);
+            }
+            if bad != 0 {
+                return false;
+            }
+            let mut lane = mine;
+            for part in 0..4 {
+                _mm512_storeu_si512(writes.as_mut_ptr().add(8 * part).cast(), lane);
+                _mm512_storeu_si512(reads.as_mut_ptr().add(8 * part).cast(), _mm512_setzero_si512());
+                lane = _mm512_add_epi64(lane, next);
+            }
+        }
+        true
+    }
+}
+
+/// Accesses in runs, `by` bytes on, of `BYTES` a lane and `LANES` lanes a run (0: as many as the runs say). False: look closer; nothing was changed.
 impl SharedShadow {
     /// First cell of a lane of a run, and the distance to the next lane's.
     #[inline(always)]
-    fn run_cells(runs: &Runs, start: u64) -> (usize, usize) {
-        ((start >> 2) as usize, (runs.step >> 2) as usize)
+    fn run_cells(runs: &Runs, by: u64, start: u64) -> (usize, usize) {
+        ((start.wrapping_add(by) >> 2) as usize, (runs.step >> 2) as usize)
     }
 
     /// All lanes of each run read one place: its first and last lane stand for all.
     #[inline(always)]
-    pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, stamp: u64, floor: u64) -> bool {
+    pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
         for start in runs.starts() {
-            let (cell, _) = Self::run_cells(runs, *start);
+            let (cell, _) = Self::run_cells(runs, by, *start);
             if self.writes[cell..][..words].iter().any(|write| *write > floor) {
                 return false;
             }
         }
         let lanes = runs.width;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, _) = Self::run_cells(runs, *start);
+            let (cell, _) = Self::run_cells(runs, by, *start);
             let first = of_lane(stamp, group * lanes);
             let last = of_lane(stamp, (group + 1) * lanes - 1);
             for old in &mut self.reads[cell..][..words] {
@@ -65,14 +158,14 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    pub fn read<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, stamp: u64, floor: u64) -> bool {
+    pub fn read<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
         let lanes = if LANES == 0 { runs.width } else { LANES };
         let dense = runs.step == BYTES;
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, *start);
+            let (cell, step) = Self::run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             let foreign =
                 |write: u64, lane: usize| late(write, floor_clock) & (write ^ of_lane(stamp, lane)) & THREAD_MASK;
@@ -94,7 +187,7 @@ impl SharedShadow {
             return false;
         }
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, *start);
+            let (cell, step) = Self::run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             if dense {
                 let reads = &mut self.reads[cell..][..lanes * words];
@@ -115,19 +208,26 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    pub fn write<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, stamp: u64, floor: u64) -> bool {
+    pub fn write<const BYTES: u64, const LANES: usize>(
+        &mut self,
+        runs: &Runs,
+        by: u64,
+        stamp: u64,
+        floor: u64,
+    ) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
         let lanes = if LANES == 0 { runs.width } else { LANES };
         let dense = runs.step == BYTES;
         // Lanes that write the same place race among themselves.
-        let apart = runs.starts().windows(2).all(|pair| pair[1] >= pair[0] + lanes as u64 * runs.step.max(BYTES));
+        let least = lanes as u64 * runs.step.max(BYTES);
+        let apart = runs.starts().windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i64 >= least as i64);
         if runs.step < BYTES || !apart {
             return false;
         }
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, *start);
+            let (cell, step) = Self::run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             let clash = |write: u64, read: u64, lane: usize| {
                 let mine = of_lane(stamp, lane);
@@ -154,7 +254,7 @@ impl SharedShadow {
             return false;
         }
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, *start);
+            let (cell, step) = Self::run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             if dense {
                 for (index, write) in self.writes[cell..][..lanes * words].iter_mut().enumerate() {

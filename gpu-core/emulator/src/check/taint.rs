@@ -286,6 +286,7 @@ impl Cx<'_> {
         };
         match window {
             Window::Shared if address.saturating_add(bytes) <= self.block.shared.len() as u64 * 16 => {
+                *self.block.shared_written.get_mut() = false;
                 clear_bits(&self.block.shared_init, address, bytes);
             }
             Window::Local => {

@@ -27,6 +27,17 @@ pub struct Site {
     pub kind: Option<AccessKind>,
 }
 
+impl Site {
+    fn add(&mut self, more: &Site) {
+        self.requests += more.requests;
+        self.cost += more.cost;
+        self.conflicts += more.conflicts;
+        self.bytes += more.bytes;
+        self.space = self.space.max(more.space);
+        self.kind = self.kind.or(more.kind);
+    }
+}
+
 /// Counts of one worker.
 #[derive(Debug)]
 pub struct Counts {
@@ -71,6 +82,11 @@ impl Counts {
         self.copied[pc as usize] += bytes;
     }
 
+    /// Adds accesses of one site.
+    pub fn add(&mut self, site: u32, more: &Site) {
+        self.sites[site as usize][more.space as usize - 1].add(more);
+    }
+
     /// Adds another worker's counts.
     pub fn merge(&mut self, other: &Counts) {
         for (a, b) in self.executed.iter_mut().zip(&other.executed) {
@@ -87,12 +103,7 @@ impl Counts {
             }
         }
         for (a, b) in self.sites.iter_mut().flatten().zip(other.sites.iter().flatten()) {
-            a.requests += b.requests;
-            a.cost += b.cost;
-            a.conflicts += b.conflicts;
-            a.bytes += b.bytes;
-            a.space = a.space.max(b.space);
-            a.kind = a.kind.or(b.kind);
+            a.add(b);
         }
     }
 
@@ -253,6 +264,30 @@ fn wavefronts_of_runs<const BYTES: u64>(runs: &Runs) -> Option<(u64, u64)> {
             Some(if clash { (2, 1) } else { (1, 0) })
         }
         _ => None,
+    }
+}
+
+/// What an access in runs costs: sectors, or wavefronts and conflicts of shared memory. It depends on the lowest bits of
+/// the first address alone, and on how the others lie to it.
+pub fn cost_of_runs(window: Window, runs: &Runs, bytes: u64) -> (u64, u64) {
+    let found = match bytes {
+        1 => runs_cost::<1>(window, runs),
+        2 => runs_cost::<2>(window, runs),
+        4 => runs_cost::<4>(window, runs),
+        8 => runs_cost::<8>(window, runs),
+        16 => runs_cost::<16>(window, runs),
+        _ => runs_cost::<32>(window, runs),
+    };
+    found.unwrap_or_else(|| match window {
+        Window::Shared => wavefronts(&runs.spread(bytes), bytes),
+        _ => (sectors(&runs.spread(bytes), bytes), 0),
+    })
+}
+
+fn runs_cost<const BYTES: u64>(window: Window, runs: &Runs) -> Option<(u64, u64)> {
+    match window {
+        Window::Shared => wavefronts_of_runs::<BYTES>(runs),
+        _ => sectors_of_runs::<BYTES>(runs).map(|sectors| (sectors, 0)),
     }
 }
 

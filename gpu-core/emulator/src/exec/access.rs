@@ -156,7 +156,7 @@ impl Cx<'_> {
     /// # Safety
     /// As [`super::op::Exec`].
     #[inline(always)]
-    pub unsafe fn prepare<const WIDE: bool, A: AddressWord, const BYTES: u64>(
+    pub unsafe fn prepare<const FORM: u8, A: AddressWord, const BYTES: u64>(
         &mut self,
         op: &Op,
         kind: AccessKind,
@@ -165,7 +165,7 @@ impl Cx<'_> {
         // SAFETY: passed on; the wide forms are chosen only where the machine has the features.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if WIDE {
+            if FORM != super::lanes::BASE {
                 if self.widest {
                     return self.prepare_widest::<A, BYTES>(op, kind, out);
                 }
@@ -358,7 +358,7 @@ impl Cx<'_> {
             init_words: self.block.shared_init.len(),
             shadow: 0,
             window: Window::Shared,
-            all_written: false,
+            all_written: self.block.shared_written.load(Ordering::Relaxed),
         }
     }
 

@@ -68,7 +68,18 @@ impl Runs {
     pub fn at(&self, lane: usize) -> u64 {
         // `count` is a power of two, so that 32 / count is 1 << shift.
         let shift = 5 - self.count.trailing_zeros();
-        self.starts[(lane >> shift) & 3] + (lane & ((1 << shift) - 1)) as u64 * self.step
+        self.starts[(lane >> shift) & 3].wrapping_add((lane & ((1 << shift) - 1)) as u64 * self.step)
+    }
+
+    /// The same so many bytes on.
+    #[inline(always)]
+    pub fn moved(&self, by: u64) -> Runs {
+        Runs {
+            starts: self.starts.map(|start| start.wrapping_add(by)),
+            low: self.low.wrapping_add(by),
+            high: self.high.wrapping_add(by),
+            ..*self
+        }
     }
 
     /// Moves all addresses down, to make them relative to a window.
@@ -109,6 +120,12 @@ pub trait AddressWord: Word {
     /// # Safety
     /// `row` must be a row; the machine must have what `FORM` is for.
     unsafe fn quarters<const FORM: u8>(row: *const [Self::Raw; 32], step: u64) -> bool;
+
+    /// Whether the addresses of the lanes of `mask` are so far from lane 0's as `offsets` says.
+    ///
+    /// # Safety
+    /// As [`AddressWord::quarters`].
+    unsafe fn follows<const FORM: u8>(row: *const [Self::Raw; 32], offsets: &[i32; 32], mask: u32) -> bool;
 }
 
 impl AddressWord for u32 {
@@ -148,6 +165,34 @@ impl AddressWord for u32 {
         let mut off = 0;
         for lane in 0..32 {
             off |= row[lane] ^ row[lane & !7].wrapping_add((lane & 7) as u32 * step as u32);
+        }
+        off == 0
+    }
+
+    #[inline(always)]
+    unsafe fn follows<const FORM: u8>(row: *const [u32; 32], offsets: &[i32; 32], mask: u32) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if FORM == WIDEST {
+            use std::arch::x86_64::*;
+            // SAFETY: the caller gives a row, and AVX-512 is there.
+            unsafe {
+                let (row, offsets) = (row.cast::<i32>(), offsets.as_ptr());
+                let first = _mm512_set1_epi32(*row);
+                let mut off = 0;
+                for part in 0..2 {
+                    let want = _mm512_add_epi32(first, _mm512_loadu_si512(offsets.add(16 * part).cast()));
+                    let have = _mm512_loadu_si512(row.add(16 * part).cast());
+                    off |= u32::from(_mm512_cmpneq_epi32_mask(have, want)) << (16 * part);
+                }
+                return off & mask == 0;
+            }
+        }
+        // SAFETY: the caller gives a row.
+        let row = unsafe { &*row };
+        let mut off = 0;
+        for lane in 0..32 {
+            let want = row[0].wrapping_add(offsets[lane] as u32);
+            off |= (row[lane] ^ want) & (mask >> lane & 1).wrapping_neg();
         }
         off == 0
     }
@@ -208,6 +253,42 @@ impl AddressWord for u64 {
         let mut off = 0;
         for lane in 0..32 {
             off |= row[lane] ^ row[lane & !7].wrapping_add((lane & 7) as u64 * step);
+        }
+        off == 0
+    }
+
+    #[inline(always)]
+    unsafe fn follows<const FORM: u8>(row: *const [u64; 32], offsets: &[i32; 32], mask: u32) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if FORM == WIDEST {
+            use std::arch::x86_64::*;
+            // SAFETY: the caller gives a row, and AVX-512 is there.
+            unsafe {
+                let (row, offsets) = (row.cast::<i64>(), offsets.as_ptr());
+                let first = _mm512_set1_epi64(*row);
+                let mut off = [_mm512_setzero_si512(); 4];
+                for part in 0..4 {
+                    let offsets = _mm512_cvtepi32_epi64(_mm256_loadu_si256(offsets.add(8 * part).cast()));
+                    let have = _mm512_loadu_si512(row.add(8 * part).cast());
+                    off[part] = _mm512_xor_si512(have, _mm512_add_epi64(first, offsets));
+                }
+                if mask == u32::MAX {
+                    let any = _mm512_or_si512(_mm512_or_si512(off[0], off[1]), _mm512_or_si512(off[2], off[3]));
+                    return _mm512_test_epi64_mask(any, any) == 0;
+                }
+                let mut lanes = 0;
+                for part in 0..4 {
+                    lanes |= u32::from(_mm512_test_epi64_mask(off[part], off[part])) << (8 * part);
+                }
+                return lanes & mask == 0;
+            }
+        }
+        // SAFETY: the caller gives a row.
+        let row = unsafe { &*row };
+        let mut off = 0;
+        for lane in 0..32 {
+            let want = row[0].wrapping_add(offsets[lane] as u64);
+            off |= (row[lane] ^ want) & (u64::from(mask >> lane) & 1).wrapping_neg();
         }
         off == 0
     }

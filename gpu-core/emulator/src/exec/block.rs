@@ -1,6 +1,6 @@
 //! A block: shared memory, barriers and its warps.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::warp::Warp;
 use crate::check::shadow::SharedShadow;
@@ -89,7 +89,10 @@ pub struct Block {
     /// Clocks published through atomics and strong stores, for the other warps of the block, by address.
     pub syncs: std::collections::HashMap<u64, [u32; 32]>,
     pub shared: Vec<u128>,
+    /// One bit per byte: written. Those between the arrays are set.
     pub shared_init: Vec<AtomicU64>,
+    /// All of them are known to be set.
+    pub shared_written: AtomicBool,
     pub shared_shadow: SharedShadow,
     pub missed: Vec<Missed>,
     /// `cp.async` copies that nobody waited for yet.
@@ -160,6 +163,10 @@ impl Block {
 
     fn complete(&mut self, id: usize) {
         self.time += 1;
+        // Where a block has filled its arrays, it mostly meets before it reads them.
+        if !*self.shared_written.get_mut() {
+            *self.shared_written.get_mut() = self.shared_init.iter_mut().all(|word| *word.get_mut() == u64::MAX);
+        }
         let barrier = &mut self.barriers[id];
         if barrier.expected.is_none() && barrier.arrived < self.threads {
             self.missed.push(Missed {

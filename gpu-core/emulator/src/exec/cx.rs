@@ -24,6 +24,8 @@ pub struct Cx<'r> {
     pub regs: *mut u8,
     /// Constant rows of the image.
     pub pool: *const u8,
+    /// Shared memory of the block.
+    pub shared: *mut u8,
     /// Lanes that execute this instruction: the group's, less those its guard switches off.
     pub mask: u32,
     /// Lanes of the group.

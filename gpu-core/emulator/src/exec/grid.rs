@@ -24,6 +24,8 @@ pub struct Grid<'r> {
     pub races: GlobalRaces,
     pub shared_arrays: Vec<SharedArray>,
     pub shared_bytes: u32,
+    /// One bit per byte of shared memory: in no array.
+    pub shared_gaps: Vec<u64>,
     pub local_stride: u32,
     pub max_resident: usize,
     pub blocks: u64,

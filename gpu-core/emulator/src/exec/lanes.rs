@@ -121,19 +121,26 @@ pub unsafe fn blend<R: Copy>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
 pub trait Body {
     /// # Safety
     /// As [`Exec`].
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow;
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_widest<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe { B::run::<WIDEST>(cx, op) }
 }
 
 unsafe fn run_base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
-    unsafe { B::run::<false>(cx, op) }
+    unsafe { B::run::<BASE>(cx, op) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
-    unsafe { B::run::<true>(cx, op) }
+    unsafe { B::run::<WIDE>(cx, op) }
 }
 
 /// The form of `B` for this machine.
@@ -145,12 +152,21 @@ pub fn exec<B: Body>() -> Exec {
     run_base::<B>
 }
 
+/// The same with a form for AVX-512: for what runs most.
+pub fn exec_widest<B: Body>() -> Exec {
+    #[cfg(target_arch = "x86_64")]
+    if widest() {
+        return run_widest::<B>;
+    }
+    exec::<B>()
+}
+
 macro_rules! mapper {
     ($(#[$doc:meta])* $name:ident, $each:ident, $body:ident, $each_body:ident, $(($arg:ident, $slot:ident)),+) => {
         struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 // SAFETY: slots of a decoded instruction.
                 unsafe {
@@ -173,7 +189,7 @@ macro_rules! mapper {
         struct $each_body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $each_body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 for lane in lanes(cx.mask) {
                     // SAFETY: slots of a decoded instruction; lane < 32.
@@ -207,7 +223,7 @@ macro_rules! imm_mapper {
         struct $body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
         impl<$($arg: Word,)+ D: Word, F: Fn(i64, $($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
             #[inline(always)]
-            unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let f = conjure::<F>();
                 let imm = op.imm;
                 for lane in lanes(cx.mask) {
@@ -250,7 +266,7 @@ pub const COMBINE_NOT: i64 = 4;
 
 impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let f = conjure::<F>();
         // SAFETY: slots of a decoded instruction.
         unsafe {
@@ -292,7 +308,7 @@ struct Test<A, F>(std::marker::PhantomData<(A, F)>);
 
 impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let f = conjure::<F>();
         // SAFETY: slots of a decoded instruction.
         unsafe {
@@ -316,7 +332,7 @@ struct CopyRow<A>(std::marker::PhantomData<A>);
 
 impl<A: Word> Body for CopyRow<A> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction. The two rows are one or lie apart, so that all of it may be read first.
         unsafe {
             let (from, to) = (cx.row::<A>(op.a), cx.row_mut::<A>(op.d));
@@ -341,7 +357,7 @@ struct Splat<F>(std::marker::PhantomData<F>);
 
 impl<F: Fn(&Cx<'_>, i64) -> u32 + Copy> Body for Splat<F> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let value = conjure::<F>()(cx, op.imm);
         // SAFETY: slots of a decoded instruction.
         unsafe { blend(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
@@ -358,7 +374,7 @@ struct Select<A>(std::marker::PhantomData<A>);
 
 impl<A: Word> Body for Select<A> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));

@@ -11,6 +11,7 @@ pub mod grid;
 pub mod image;
 pub mod lanes;
 pub mod op;
+pub mod pattern;
 pub mod quick;
 pub mod schedule;
 pub mod space;

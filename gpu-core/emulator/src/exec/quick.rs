@@ -8,6 +8,7 @@ use super::address::{first_lanes, runs};
 use super::cx::Cx;
 use super::lanes::{BASE, WIDE, WIDEST};
 use super::op::Op;
+use super::pattern::Followed;
 use super::space::{WINDOW, Window, window_base, window_of};
 use super::transfer::window_from;
 use crate::report::AccessKind;
@@ -46,9 +47,9 @@ impl Cx<'_> {
     /// Finds, checks and counts a weak load or store of `BYTES` a lane. `found` is set with [`Shape::Runs`].
     ///
     /// # Safety
-    /// As [`super::op::Exec`]; with `WIDE_FORM`, [`super::lanes::wide`] must hold.
+    /// As [`super::op::Exec`]; the machine must have what `FORM` is for.
     #[inline(always)]
-    pub unsafe fn quick<const WIDE_FORM: bool, A: AddressWord, const BYTES: u64, const WRITE: bool>(
+    pub unsafe fn quick<const FORM: u8, A: AddressWord, const BYTES: u64, const WRITE: bool>(
         &mut self,
         op: &Op,
         found: &mut MaybeUninit<Runs>,
@@ -56,7 +57,7 @@ impl Cx<'_> {
         // SAFETY: passed on; the wide forms are chosen only where the machine has the features.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if WIDE_FORM {
+            if FORM != BASE {
                 if self.widest {
                     return self.quick_widest::<A, BYTES, WRITE>(op, found);
                 }
@@ -108,6 +109,16 @@ impl Cx<'_> {
         op: &Op,
         found: &mut MaybeUninit<Runs>,
     ) -> Quick {
+        // SAFETY: passed on; patterns live as long as the launch.
+        unsafe {
+            if let Some(followed) = self.follow::<FORM, A>(op, BYTES) {
+                let quick = self.accept::<FORM, BYTES, WRITE>(op, &followed);
+                if quick.shape == Shape::Runs {
+                    found.write((*followed.pattern).runs);
+                }
+                return quick;
+            }
+        }
         // SAFETY: passed on.
         let runs = unsafe {
             match self.mask {
@@ -144,18 +155,14 @@ impl Cx<'_> {
             _ => return OTHER,
         };
         if step > 32 {
-            // Every lane waits for memory: ask for this access, and for the next one if it is as far on as the last was.
-            let ahead = runs.low.wrapping_sub(std::mem::replace(&mut self.worker.last_low[cell], runs.low));
-            self.worker.ahead = ahead;
-            let next = pointer.wrapping_add(runs.low as usize).wrapping_add(ahead as usize);
-            for lane in 0..32 {
-                prefetch(pointer.wrapping_add(runs.at(lane) as usize));
-                prefetch(next.wrapping_add(lane * step as usize));
-            }
+            self.ask_ahead(cell, runs.low, pointer.wrapping_add(runs.low as usize), step);
         }
+        let window = if window == Window::Shared { window } else { Window::Global };
+        self.remember(op, BYTES, window, &runs, WRITE);
         if self.watch != 0 {
+            let region = self.worker.hit[cell];
             // SAFETY: passed on.
-            unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, &runs) };
+            unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, region, &runs) };
         }
         if runs.count == 1 && step == 0 {
             let pointer = pointer.wrapping_add(runs.low as usize);
@@ -175,6 +182,51 @@ impl Cx<'_> {
         Quick { pointer, shape: Shape::Runs }
     }
 
+    /// Every lane waits for memory: asks for this access, and for the next one if it is as far on as the last was.
+    #[inline(always)]
+    fn ask_ahead(&mut self, cell: usize, low: u64, pointer: *mut u8, step: u64) {
+        let ahead = low.wrapping_sub(std::mem::replace(&mut self.worker.last_low[cell], low));
+        self.worker.ahead = ahead;
+        let next = pointer.wrapping_add(ahead as usize);
+        for lane in 0..32 {
+            prefetch(pointer.wrapping_add(lane * step as usize));
+            prefetch(next.wrapping_add(lane * step as usize));
+        }
+    }
+
+    /// Counts and checks an access that follows a pattern.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    pub unsafe fn accept<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        followed: &Followed,
+    ) -> Quick {
+        let pointer = followed.pointer;
+        // SAFETY: patterns live as long as the launch.
+        let pattern = unsafe { &*followed.pattern };
+        match pattern.shape {
+            Shape::Dense if !followed.shared => {
+                prefetch(pointer.wrapping_add(AHEAD));
+                prefetch(pointer.wrapping_add(AHEAD + 64));
+            }
+            Shape::Runs if pattern.runs.step > 32 => {
+                self.ask_ahead(op.site as usize & 63, followed.first, pointer, pattern.runs.step);
+            }
+            _ => {}
+        }
+        if self.watch != 0 {
+            let left = self.count_followed(followed);
+            if left != 0 || followed.shared && self.block.guarded {
+                // SAFETY: passed on.
+                unsafe { self.audit_followed_form::<FORM, BYTES, WRITE>(op, followed, left) };
+            }
+        }
+        Quick { pointer, shape: pattern.shape }
+    }
+
     /// Counts and checks an access in runs, in the form for this machine.
     ///
     /// # Safety
@@ -184,47 +236,117 @@ impl Cx<'_> {
         &mut self,
         op: &Op,
         window: Window,
+        region: u32,
         runs: &Runs,
     ) {
         // SAFETY: as the caller says.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             match FORM {
-                WIDEST => return self.audit_widest::<BYTES, WRITE>(op, window, runs),
-                WIDE => return self.audit_wide::<BYTES, WRITE>(op, window, runs),
+                WIDEST => return self.audit_widest::<BYTES, WRITE>(op, window, region, runs),
+                WIDE => return self.audit_wide::<BYTES, WRITE>(op, window, region, runs),
                 _ => {}
             }
         }
-        self.audit_base::<BYTES, WRITE>(op, window, runs);
+        self.audit_base::<BYTES, WRITE>(op, window, region, runs);
     }
 
     #[inline(never)]
-    fn audit_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
-        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    fn audit_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, region: u32, runs: &Runs) {
+        self.audit_found::<BASE, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn audit_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
-        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    unsafe fn audit_wide<const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        region: u32,
+        runs: &Runs,
+    ) {
+        self.audit_found::<WIDE, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
     }
 
     /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn audit_widest<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
-        self.audit_found::<BYTES, WRITE>(op, window, runs);
+    unsafe fn audit_widest<const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        region: u32,
+        runs: &Runs,
+    ) {
+        self.audit_found::<WIDEST, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
     }
 
+    /// As [`Cx::audit_form`], for an access that follows a pattern.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
     #[inline(always)]
-    fn audit_found<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, runs: &Runs) {
+    unsafe fn audit_followed_form<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        followed: &Followed,
+        watch: u32,
+    ) {
+        // SAFETY: as the caller says.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            match FORM {
+                WIDEST => return self.followed_widest::<BYTES, WRITE>(op, followed, watch),
+                WIDE => return self.followed_wide::<BYTES, WRITE>(op, followed, watch),
+                _ => {}
+            }
+        }
+        self.followed_base::<BYTES, WRITE>(op, followed, watch);
+    }
+
+    #[inline(never)]
+    fn followed_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
+        self.audit_followed::<BASE, BYTES, WRITE>(op, followed, watch);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn followed_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
+        self.audit_followed::<WIDE, BYTES, WRITE>(op, followed, watch);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn followed_widest<const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        followed: &Followed,
+        watch: u32,
+    ) {
+        self.audit_followed::<WIDEST, BYTES, WRITE>(op, followed, watch);
+    }
+
+    /// Counts and checks as `watch` says.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
+    pub(super) fn audit_found<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        region: u32,
+        runs: &Runs,
+        by: u64,
+        watch: u32,
+    ) {
         let reach = match window {
             Window::Shared => self.shared_reach(),
-            _ => Reach::of(&self.grid.regions[self.worker.hit[op.site as usize & 63] as usize]),
+            _ => Reach::of(&self.grid.regions[region as usize]),
         };
         let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-        self.audit_runs::<BYTES>(op, &reach, runs, kind);
+        self.audit_runs::<FORM, BYTES>(op, &reach, runs, by, kind, watch);
     }
 }

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::access::{Access, AddressWord, Prepared, Runs};
 use super::cx::{Cx, lanes};
-use super::lanes::{Body, Word, blend, exec};
+use super::lanes::{BASE, Body, WIDE, WIDEST, Word, blend, exec, exec_widest};
 use super::op::{Exec, Flow, Op, Slot};
 use super::quick::{Quick, Shape};
 use super::space::Window;
@@ -65,7 +65,7 @@ pub fn window_from(code: u32) -> Window {
 /// # Safety
 /// As [`Exec`].
 #[inline(always)]
-unsafe fn prepare<const WIDE: bool, A: AddressWord>(
+unsafe fn prepare<const FORM: u8, A: AddressWord>(
     cx: &mut Cx<'_>,
     op: &Op,
     bytes: usize,
@@ -75,12 +75,12 @@ unsafe fn prepare<const WIDE: bool, A: AddressWord>(
     // SAFETY: passed on.
     unsafe {
         match bytes {
-            1 => cx.prepare::<WIDE, A, 1>(op, kind, access),
-            2 => cx.prepare::<WIDE, A, 2>(op, kind, access),
-            4 => cx.prepare::<WIDE, A, 4>(op, kind, access),
-            8 => cx.prepare::<WIDE, A, 8>(op, kind, access),
-            16 => cx.prepare::<WIDE, A, 16>(op, kind, access),
-            _ => cx.prepare::<WIDE, A, 32>(op, kind, access),
+            1 => cx.prepare::<FORM, A, 1>(op, kind, access),
+            2 => cx.prepare::<FORM, A, 2>(op, kind, access),
+            4 => cx.prepare::<FORM, A, 4>(op, kind, access),
+            8 => cx.prepare::<FORM, A, 8>(op, kind, access),
+            16 => cx.prepare::<FORM, A, 16>(op, kind, access),
+            _ => cx.prepare::<FORM, A, 32>(op, kind, access),
         }
     }
 }
@@ -139,9 +139,9 @@ unsafe fn store_run<E: Element, const V: usize, const N: usize>(
 /// Finds, checks and counts a common access of `bytes` a lane.
 ///
 /// # Safety
-/// As [`Exec`]; with `WIDE`, [`super::lanes::wide`] must hold.
+/// As [`Exec`]; the machine must have what `FORM` is for.
 #[inline(always)]
-unsafe fn quick<const WIDE: bool, A: AddressWord, const WRITE: bool>(
+unsafe fn quick<const FORM: u8, A: AddressWord, const WRITE: bool>(
     cx: &mut Cx<'_>,
     op: &Op,
     bytes: usize,
@@ -150,38 +150,63 @@ unsafe fn quick<const WIDE: bool, A: AddressWord, const WRITE: bool>(
     // SAFETY: passed on.
     unsafe {
         match bytes {
-            1 => cx.quick::<WIDE, A, 1, WRITE>(op, found),
-            2 => cx.quick::<WIDE, A, 2, WRITE>(op, found),
-            4 => cx.quick::<WIDE, A, 4, WRITE>(op, found),
-            8 => cx.quick::<WIDE, A, 8, WRITE>(op, found),
-            16 => cx.quick::<WIDE, A, 16, WRITE>(op, found),
-            _ => cx.quick::<WIDE, A, 32, WRITE>(op, found),
+            1 => cx.quick::<FORM, A, 1, WRITE>(op, found),
+            2 => cx.quick::<FORM, A, 2, WRITE>(op, found),
+            4 => cx.quick::<FORM, A, 4, WRITE>(op, found),
+            8 => cx.quick::<FORM, A, 8, WRITE>(op, found),
+            16 => cx.quick::<FORM, A, 16, WRITE>(op, found),
+            _ => cx.quick::<FORM, A, 32, WRITE>(op, found),
         }
+    }
+}
+
+/// Checks and counts an access of `bytes` a lane that lies as the last one of its instruction did; gives its runs, relative to lane 0.
+///
+/// # Safety
+/// As [`Exec`]; the machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn followed<const FORM: u8, A: AddressWord, const WRITE: bool>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    bytes: usize,
+) -> Option<(Quick, *const Runs)> {
+    // SAFETY: passed on.
+    unsafe {
+        let followed = cx.follow::<FORM, A>(op, bytes as u64)?;
+        let quick = match bytes {
+            1 => cx.accept::<FORM, 1, WRITE>(op, &followed),
+            2 => cx.accept::<FORM, 2, WRITE>(op, &followed),
+            4 => cx.accept::<FORM, 4, WRITE>(op, &followed),
+            8 => cx.accept::<FORM, 8, WRITE>(op, &followed),
+            16 => cx.accept::<FORM, 16, WRITE>(op, &followed),
+            _ => cx.accept::<FORM, 32, WRITE>(op, &followed),
+        };
+        Some((quick, &raw const (*followed.pattern).runs))
     }
 }
 
 /// Runs an access lane by lane in the form for this machine; out of line, so that the common access stays short.
 ///
 /// # Safety
-/// As [`Exec`]; with `WIDE`, [`super::lanes::wide`] must hold.
+/// As [`Exec`]; the machine must have what `FORM` is for.
 #[inline(always)]
-unsafe fn by_lanes<const WIDE: bool, B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+unsafe fn by_lanes<const FORM: u8, B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     #[inline(never)]
     unsafe fn base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: passed on.
-        unsafe { B::run::<false>(cx, op) }
+        unsafe { B::run::<BASE>(cx, op) }
     }
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: passed on.
-        unsafe { B::run::<true>(cx, op) }
+        unsafe { B::run::<WIDE>(cx, op) }
     }
     // SAFETY: passed on.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if WIDE {
+        if FORM != BASE {
             return wide::<B>(cx, op);
         }
         base::<B>(cx, op)
@@ -192,17 +217,22 @@ pub struct Load<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut found = MaybeUninit::uninit();
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<WIDE, LoadLanes<E, A, V>>(cx, op);
+                return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
             }
-            let Quick { pointer, shape } = quick::<WIDE, A, false>(cx, op, size_of::<E>() * V, &mut found);
+            let bytes = size_of::<E>() * V;
+            let followed = if FORM == WIDEST && V == 1 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
+            let (Quick { pointer, shape }, runs) = match followed {
+                Some((quick, runs)) => (quick, runs),
+                None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
+            };
             if shape == Shape::Other {
-                return by_lanes::<WIDE, LoadLanes<E, A, V>>(cx, op);
+                return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
             for (index, slot) in slots.iter().enumerate() {
@@ -219,7 +249,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                                 pointer.cast::<E>().add(lane * V + index).read_unaligned().load().to_raw();
                         }
                     }
-                    _ => load_runs::<E, V>(pointer, found.assume_init_ref(), index, row),
+                    _ => load_runs::<E, V>(pointer, &*runs, index, row),
                 }
             }
         }
@@ -275,12 +305,12 @@ struct LoadLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut access = Access::new();
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
         // answer says.
         unsafe {
-            match prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access) {
+            match prepare::<FORM, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access) {
                 Prepared::Lanes => {}
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
@@ -311,17 +341,22 @@ pub struct Store<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut found = MaybeUninit::uninit();
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<WIDE, StoreLanes<E, A, V>>(cx, op);
+                return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
             }
-            let Quick { pointer, shape } = quick::<WIDE, A, true>(cx, op, size_of::<E>() * V, &mut found);
+            let bytes = size_of::<E>() * V;
+            let followed = if FORM == WIDEST && V == 1 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
+            let (Quick { pointer, shape }, runs) = match followed {
+                Some((quick, runs)) => (quick, runs),
+                None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
+            };
             if shape == Shape::Other {
-                return by_lanes::<WIDE, StoreLanes<E, A, V>>(cx, op);
+                return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
             for (index, slot) in slots.iter().enumerate() {
@@ -339,7 +374,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                         let value = E::store(E::Row::from_raw((*row)[31]));
                         pointer.cast::<E>().add(index).write_unaligned(value);
                     }
-                    _ => store_runs::<E, V>(pointer, found.assume_init_ref(), index, row),
+                    _ => store_runs::<E, V>(pointer, &*runs, index, row),
                 }
             }
         }
@@ -387,12 +422,12 @@ struct StoreLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for StoreLanes<E, A, V> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let mut access = Access::new();
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
         // answer says.
         unsafe {
-            match prepare::<WIDE, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access) {
+            match prepare::<FORM, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access) {
                 Prepared::Lanes => {}
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
@@ -421,14 +456,14 @@ struct LoadParam<E, const V: usize>(std::marker::PhantomData<E>);
 
 impl<E: Element, const V: usize> Body for LoadParam<E, V> {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let (at, bytes) = (op.imm as u64, size_of::<E>() * V);
         let inside = at.checked_add(bytes as u64).is_some_and(|end| end <= cx.grid.launch.params.len() as u64);
         let aligned = at.is_multiple_of(bytes as u64);
         // SAFETY: slots of a decoded instruction; the range lies inside the parameters.
         unsafe {
             if !inside || !aligned || cx.watch & super::cx::watch::TRACE != 0 {
-                return Load::<E, u64, V>::run::<WIDE>(cx, op);
+                return Load::<E, u64, V>::run::<FORM>(cx, op);
             }
             let from = cx.grid.params.as_ptr().cast::<u8>().add(at as usize).cast::<E>();
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
@@ -455,18 +490,18 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
 
 /// A load of one element.
 pub fn load_one<E: Element, A: AddressWord>() -> Exec {
-    exec::<Load<E, A, 1>>()
+    exec_widest::<Load<E, A, 1>>()
 }
 
 /// A store of one element.
 pub fn store_one<E: Element, A: AddressWord>() -> Exec {
-    exec::<Store<E, A, 1>>()
+    exec_widest::<Store<E, A, 1>>()
 }
 
 /// A load of `V` elements.
 pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
     match vector {
-        1 => exec::<Load<E, A, 1>>(),
+        1 => load_one::<E, A>(),
         2 => exec::<Load<E, A, 2>>(),
         4 => exec::<Load<E, A, 4>>(),
         _ => exec::<Load<E, A, 8>>(),
@@ -476,7 +511,7 @@ pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
 /// A store of `V` elements.
 pub fn store<E: Element, A: AddressWord>(vector: usize) -> Exec {
     match vector {
-        1 => exec::<Store<E, A, 1>>(),
+        1 => store_one::<E, A>(),
         2 => exec::<Store<E, A, 2>>(),
         4 => exec::<Store<E, A, 4>>(),
         _ => exec::<Store<E, A, 8>>(),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::block::{BARRIERS, Barrier, Block};
 use super::cx::{Cx, watch};
 use super::grid::Grid;
+use super::pattern::Patterns;
 use super::schedule::Turn;
 use super::warp::{NONE, Split, Wait, Warp};
 use crate::check::shadow::SharedShadow;
@@ -28,6 +29,8 @@ pub struct Worker {
     /// Lowest address of the last access with lanes far apart, by site as well; and how far on the running one is.
     pub last_low: [u64; 64],
     pub ahead: u64,
+    /// How the accesses of each instruction lie.
+    pub patterns: Patterns,
     pub counts: Counts,
     pub trace: Option<crate::count::trace::Recorder>,
     /// Parts of finished blocks for the next ones.
@@ -72,6 +75,7 @@ impl Worker {
             hit: [0; 64],
             last_low: [0; 64],
             ahead: 0,
+            patterns: Patterns::new(grid.image.sites.len()),
             counts: Counts::new(grid.image),
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
@@ -104,6 +108,7 @@ impl Worker {
     pub fn run(&mut self, grid: &Grid<'_>) {
         self.run_blocks(grid);
         self.publish(grid);
+        self.patterns.count(&mut self.counts);
     }
 
     fn run_blocks(&mut self, grid: &Grid<'_>) {
@@ -214,6 +219,7 @@ impl Worker {
                 syncs: Default::default(),
                 shared: vec![u128::MAX; shared_units],
                 shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+                shared_written: Default::default(),
                 shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
                 missed: Vec::new(),
                 copies: Default::default(),
@@ -242,9 +248,10 @@ impl Worker {
             block.time = 1;
             block.shared_shadow.clear();
         }
-        for word in &mut block.shared_init {
-            *word.get_mut() = 0;
+        for (word, gaps) in block.shared_init.iter_mut().zip(&grid.shared_gaps) {
+            *word.get_mut() = *gaps;
         }
+        *block.shared_written.get_mut() = false;
         let function = grid.kernel();
         let base = block.time;
         block.base_time = base;
@@ -401,6 +408,7 @@ impl Worker {
         let mut cx = Cx {
             regs: std::ptr::null_mut(),
             pool: grid.image.pool.as_ptr().cast(),
+            shared: block.shared_pointer(),
             mask: 0,
             active: 0,
             pc: 0,

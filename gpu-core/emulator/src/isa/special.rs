@@ -128,7 +128,7 @@ struct ReadThread;
 
 impl Body for ReadThread {
     #[inline(always)]
-    unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction; `find` gives this code to numbers below 3 only. Registers are no part
         // of the warp's own rows.
         unsafe {
