@@ -1,5 +1,7 @@
 //! What every memory access goes through when anything beyond bounds is asked for.
 
+use std::sync::atomic::Ordering;
+
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
@@ -113,9 +115,7 @@ impl Cx<'_> {
                 Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
                 Window::Global => {
                     let grid = self.grid;
-                    if kind != AccessKind::Read || !grid.races.knows_read::<BYTES>(self, reach, runs, by) {
-                        grid.races.access_runs::<BYTES>(self, op, reach, &runs.moved(by), kind);
-                    }
+                    grid.races.access_runs::<BYTES>(self, op, reach, &runs.moved(by), kind);
                 }
                 _ => {}
             }
@@ -140,7 +140,7 @@ impl Cx<'_> {
         let bytes = match runs.step {
             0 => BYTES,
             step if step == BYTES => BYTES * runs.width as u64,
-            _ => return false,
+            _ => return self.init_apart::<BYTES>(reach, runs, by, kind),
         };
         let bits = reach.init_bits();
         let writes = matches!(kind, AccessKind::Write | AccessKind::AsyncCopy);
@@ -155,6 +155,34 @@ impl Cx<'_> {
             }
         }
         all || writes
+    }
+
+    /// The same for one run whose lanes lie apart.
+    #[inline(always)]
+    fn init_apart<const BYTES: u64>(&self, reach: &Reach, runs: &Runs, by: u64, kind: AccessKind) -> bool {
+        if runs.count != 1 {
+            return false;
+        }
+        let bits = reach.init_bits();
+        let writes = matches!(kind, AccessKind::Write | AccessKind::AsyncCopy);
+        let alone = reach.window != Window::Global || self.grid.workers == 1;
+        let first = runs.starts[0].wrapping_add(by) - reach.base;
+        // Aligned accesses stay inside one word of bits.
+        let want = u64::MAX >> (64 - BYTES);
+        for lane in 0..runs.width as u64 {
+            let bit = first + lane * runs.step;
+            let (word, mask) = (&bits[(bit / 64) as usize], want << (bit % 64));
+            let old = word.load(Ordering::Relaxed);
+            if old & mask == mask {
+                continue;
+            }
+            match writes {
+                false => return false,
+                true if alone => word.store(old | mask, Ordering::Relaxed),
+                true => _ = word.fetch_or(mask, Ordering::Relaxed),
+            }
+        }
+        true
     }
 
     #[inline(always)]

@@ -6,10 +6,12 @@
 
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
-use crate::exec::access::{Addresses, Reach, Runs, STRONG};
+use crate::exec::access::{Addresses, Reach, Region, Runs, STRONG};
+use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
+use crate::exec::warp::Warp;
 use crate::report::AccessKind;
 
 /// Shadows of all allocations of a launch.
@@ -103,12 +105,19 @@ impl GlobalRaces {
     /// Whether an access in runs, `by` bytes on, only reads what several threads are known to have read and nobody to have
     /// written: then it brings nothing new.
     #[inline(always)]
-    pub fn knows_read<const BYTES: u64>(&self, cx: &Cx<'_>, reach: &Reach, runs: &Runs, by: u64) -> bool {
-        let Some(table) = self.pages.table(reach.shadow as usize) else { return false };
-        let block = cx.block.index % BLOCKS;
-        let clock = cx.warp.clock - cx.block.base_time;
+    pub fn knows_read<const BYTES: u64>(
+        &self,
+        warp: &Warp,
+        block: &Block,
+        region: &Region,
+        runs: &Runs,
+        by: u64,
+    ) -> bool {
+        let Some(table) = self.pages.table(region.shadow as usize) else { return false };
+        let clock = warp.clock - block.base_time;
         // A saturated clock may be any time.
-        let floor = if clock >= CLOCKS { CLOCKS } else { cx.warp.floor.saturating_sub(cx.block.base_time) };
+        let floor = if clock >= CLOCKS { CLOCKS } else { warp.floor.saturating_sub(block.base_time) };
+        let block = block.index % BLOCKS;
         let generation = self.pages.generation;
         let known = |first: u64, end: u64| {
             let mut number = first / SECTOR;
@@ -128,7 +137,7 @@ impl GlobalRaces {
         };
         let mut before = u64::MAX;
         for start in runs.starts() {
-            let first = start.wrapping_add(by) - reach.base;
+            let first = start.wrapping_add(by) - region.base;
             if first != before && !known(first, first + bytes) {
                 return false;
             }
@@ -213,7 +222,8 @@ impl GlobalRaces {
             // Whole sectors apart, the lanes' pieces differ by their threads alone.
             let level = runs.step.is_multiple_of(SECTOR);
             let lane_0 = lane_piece(&mine, first / SECTOR, first, BYTES, 0);
-            for lane in 0..32 {
+            let begun = if level { self.start_apart(&mut at, first, runs.step, &lane_0, &mine) } else { 0 };
+            for lane in begun..32 {
                 let first = first + lane as u64 * runs.step;
                 let Some(page) = at.page(first / SECTOR) else { return };
                 let piece = if level {
@@ -228,6 +238,34 @@ impl GlobalRaces {
         if !conflicts.is_empty() {
             report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
         }
+    }
+
+    /// The first lanes of an access whose lanes lie whole sectors apart, as long as nobody touched those: most large arrays
+    /// are touched once. Gives how many lanes that were.
+    #[inline(always)]
+    fn start_apart(&self, at: &mut At<'_>, first: u64, step: u64, lane_0: &Piece, mine: &Mine) -> usize {
+        let (read, write) = halves(lane_0, mine);
+        let thread = thread_of(lane_0.stamp);
+        for lane in 0..32 {
+            let number = first / SECTOR + lane * (step / SECTOR);
+            let Some(page) = at.page(number) else { return lane as usize };
+            let entry = page.entry(number);
+            if entry.is_of(self.pages.generation) {
+                return lane as usize;
+            }
+            if !at.locked {
+                at.lock();
+                if entry.is_of(self.pages.generation) {
+                    return lane as usize;
+                }
+            }
+            let own = |half: Half| match half.mask {
+                0 => half,
+                _ => Half { stamp: with_thread(half.stamp, thread + lane), ..half },
+            };
+            entry.start(self.pages.generation, own(read), own(write));
+        }
+        32
     }
 
     #[inline(always)]
@@ -296,11 +334,7 @@ impl GlobalRaces {
         at.lock();
         // Another worker may have come first.
         if !touched && !entry.is_of(self.pages.generation) {
-            let (read, write) = match mine.effect {
-                Effect::Read => (piece.half(READ), Half::NONE),
-                Effect::Write => (Half::NONE, piece.half(WRITTEN)),
-                Effect::Atomic => (Half::NONE, piece.half(ATOMIC)),
-            };
+            let (read, write) = halves(&piece, mine);
             entry.start(self.pages.generation, read, write);
         } else {
             let done = match mine.effect {
@@ -442,6 +476,16 @@ fn bytes_of(number: u64, first: u64, end: u64) -> u32 {
     let low = first.saturating_sub(start).min(31) as u32;
     let high = (end - start).min(SECTOR) as u32;
     (u32::MAX >> (32 - high)) & (u32::MAX << low)
+}
+
+/// What is known of a sector that only a piece has touched: reads and writes.
+#[inline(always)]
+fn halves(piece: &Piece, mine: &Mine) -> (Half, Half) {
+    match mine.effect {
+        Effect::Read => (piece.half(READ), Half::NONE),
+        Effect::Write => (Half::NONE, piece.half(WRITTEN)),
+        Effect::Atomic => (Half::NONE, piece.half(ATOMIC)),
+    }
 }
 
 /// What one lane touches of a sector.

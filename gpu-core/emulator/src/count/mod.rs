@@ -41,8 +41,9 @@ impl Site {
 /// Counts of one worker.
 #[derive(Debug)]
 pub struct Counts {
-    /// Executions and active lanes of each instruction.
-    executed: Vec<(u64, u64)>,
+    /// Executions of each instruction, and lanes that did not take part.
+    executed: Vec<u64>,
+    absent: Vec<u64>,
     divergent: Vec<u64>,
     /// By site and space: a generic access may go to several.
     sites: Vec<[Site; 4]>,
@@ -54,7 +55,8 @@ impl Counts {
     pub fn new(image: &Image) -> Counts {
         let count = image.code.len();
         Counts {
-            executed: vec![(0, 0); count],
+            executed: vec![0; count],
+            absent: vec![0; count],
             divergent: vec![0; count],
             sites: vec![[Site::default(); 4]; image.sites.len()],
             barriers: vec![0; count],
@@ -64,10 +66,13 @@ impl Counts {
 
     #[inline(always)]
     pub fn instruction(&mut self, pc: u32, mask: u32) {
-        // SAFETY: program counters lie inside the code, which this table is as long as.
-        let cell = unsafe { self.executed.get_unchecked_mut(pc as usize) };
-        cell.0 += 1;
-        cell.1 += u64::from(mask.count_ones());
+        // SAFETY: program counters lie inside the code, which these tables are as long as.
+        unsafe {
+            *self.executed.get_unchecked_mut(pc as usize) += 1;
+            if mask != u32::MAX {
+                *self.absent.get_unchecked_mut(pc as usize) += u64::from((!mask).count_ones());
+            }
+        }
     }
 
     pub fn divergent(&mut self, pc: u32) {
@@ -89,11 +94,9 @@ impl Counts {
 
     /// Adds another worker's counts.
     pub fn merge(&mut self, other: &Counts) {
-        for (a, b) in self.executed.iter_mut().zip(&other.executed) {
-            a.0 += b.0;
-            a.1 += b.1;
-        }
         for (list, more) in [
+            (&mut self.executed, &other.executed),
+            (&mut self.absent, &other.absent),
             (&mut self.divergent, &other.divergent),
             (&mut self.barriers, &other.barriers),
             (&mut self.copied, &other.copied),
@@ -119,10 +122,11 @@ impl Counts {
                 add(lines.entry(line).or_default());
             }
         };
-        for (pc, &(executed, active)) in self.executed.iter().enumerate() {
+        for (pc, &executed) in self.executed.iter().enumerate() {
             if executed == 0 {
                 continue;
             }
+            let active = 32 * executed - self.absent[pc];
             let class = image.infos[pc].class;
             let conditional = class == Class::Branch && !image.code[pc].guard.is_pool();
             let (divergent, barriers, copied) = (self.divergent[pc], self.barriers[pc], self.copied[pc]);

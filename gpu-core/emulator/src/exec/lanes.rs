@@ -253,6 +253,26 @@ imm_mapper!(
     /// `d = f(imm, a, b, c)` in the lanes that run.
     imm_tri, ImmTri, (A, a), (B, b), (C, c));
 
+/// The lanes that something holds for.
+#[inline(always)]
+fn mask_of<const FORM: u8>(holds: impl Fn(usize) -> bool) -> u32 {
+    let mut flags = [0u8; 32];
+    for lane in 0..32 {
+        flags[lane] = u8::from(holds(lane)).wrapping_neg();
+    }
+    #[cfg(target_arch = "x86_64")]
+    if FORM != BASE {
+        use std::arch::x86_64::{_mm256_loadu_si256, _mm256_movemask_epi8};
+        // SAFETY: AVX2 is there in this form, and the flags are 32 bytes.
+        return unsafe { _mm256_movemask_epi8(_mm256_loadu_si256(flags.as_ptr().cast())) } as u32;
+    }
+    let mut mask = 0;
+    for lane in 0..32 {
+        mask |= u32::from(flags[lane] & 1) << lane;
+    }
+    mask
+}
+
 /// `d = mask of f(a, b)`, `e = its opposite` when there is one, both combined with predicate `c` as `imm` says.
 struct Cmp<A, F>(std::marker::PhantomData<(A, F)>);
 
@@ -271,14 +291,7 @@ impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));
-            let mut bits = [0u32; 32];
-            for lane in 0..32 {
-                bits[lane] = u32::from(f(A::from_raw((*a)[lane]), A::from_raw((*b)[lane]))) << lane;
-            }
-            let mut mask = 0;
-            for bit in bits {
-                mask |= bit;
-            }
+            let mask = mask_of::<FORM>(|lane| f(A::from_raw((*a)[lane]), A::from_raw((*b)[lane])));
             let (mut yes, mut no) = (mask, !mask);
             if op.imm != COMBINE_NONE {
                 let c = cx.pred(op.c) ^ if op.imm & COMBINE_NOT != 0 { u32::MAX } else { 0 };
@@ -313,11 +326,7 @@ impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let a = cx.row::<A>(op.a);
-            let mut mask = 0;
-            for lane in 0..32 {
-                mask |= u32::from(f(A::from_raw((*a)[lane]))) << lane;
-            }
-            cx.set_pred(op.d, mask);
+            cx.set_pred(op.d, mask_of::<FORM>(|lane| f(A::from_raw((*a)[lane]))));
         }
         Flow::Next
     }

@@ -47,6 +47,9 @@ pub struct Cell {
     /// Accesses that lay in another way.
     misses: u8,
     write: bool,
+    /// Next reads that are not asked whether they bring something new; and how many that were last time.
+    skip: u8,
+    news: u8,
 }
 
 // SAFETY: the pointer goes into memory that the launch owns; only the worker that has the cell uses it.
@@ -68,7 +71,12 @@ const EMPTY: Cell = Cell {
     window: Window::Global,
     misses: 0,
     write: false,
+    skip: 0,
+    news: 0,
 };
+
+/// Most reads that are not asked in a row.
+const NEWS: u8 = 7;
 
 /// Patterns that are remembered; one more, and all are forgotten.
 const PATTERNS: usize = 32;
@@ -256,6 +264,8 @@ impl Cx<'_> {
             window,
             misses: cell.misses,
             write,
+            skip: 0,
+            news: 0,
         };
     }
 
@@ -272,6 +282,26 @@ impl Cx<'_> {
             return self.watch & !watch::COUNT;
         }
         self.watch
+    }
+
+    /// Whether a read that follows a pattern, of global memory that is all written, is known to the race check already.
+    #[inline(never)]
+    pub(super) fn brings_nothing<const BYTES: u64>(&mut self, followed: &Followed) -> bool {
+        // SAFETY: `follow` found the cell, and the pattern lives as long as the launch.
+        let (cell, runs) =
+            unsafe { (self.worker.patterns.cells.get_unchecked_mut(followed.cell), &(*followed.pattern).runs) };
+        if cell.skip > 0 {
+            cell.skip -= 1;
+            return false;
+        }
+        let region = &self.grid.regions[cell.region as usize];
+        let known = region.is_all_written()
+            && self.grid.races.knows_read::<BYTES>(self.warp, self.block, region, runs, followed.first);
+        // Where reads are new, the next ones mostly are as well.
+        let cell = &mut self.worker.patterns.cells[followed.cell];
+        cell.news = if known { 0 } else { (2 * cell.news + 1).min(NEWS) };
+        cell.skip = cell.news;
+        known
     }
 
     /// Counts and checks an access that follows a pattern, as `watch` says.

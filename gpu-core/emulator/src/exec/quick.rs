@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::access::{AddressWord, Reach, Runs, prefetch};
 use super::address::{first_lanes, runs};
-use super::cx::Cx;
+use super::cx::{Cx, watch};
 use super::lanes::{BASE, WIDE, WIDEST};
 use super::op::Op;
 use super::pattern::Followed;
@@ -218,7 +218,10 @@ impl Cx<'_> {
             _ => {}
         }
         if self.watch != 0 {
-            let left = self.count_followed(followed);
+            let mut left = self.count_followed(followed);
+            if !WRITE && !followed.shared && left & watch::RACE != 0 && self.brings_nothing::<BYTES>(followed) {
+                left &= !(watch::RACE | watch::INIT);
+            }
             if left != 0 || followed.shared && self.block.guarded {
                 // SAFETY: passed on.
                 unsafe { self.audit_followed_form::<FORM, BYTES, WRITE>(op, followed, left) };

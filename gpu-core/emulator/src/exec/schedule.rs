@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::cx::{Cx, watch};
 use super::fault::Detail;
 use super::op::Flow;
-use super::warp::{NONE, Wait};
+use super::warp::{NONE, Split, Wait};
 use crate::report::FaultKind;
 
 /// Polls of memory after which a group that spins gives way.
@@ -25,15 +25,20 @@ impl Cx<'_> {
     /// A group of this warp that can run: the newest first.
     fn pick(&mut self) -> bool {
         for index in (0..self.warp.splits.len()).rev() {
-            let ready = match self.warp.splits[index].wait {
-                Wait::Ready => true,
-                Wait::Barrier { id, generation } => {
-                    let moved = self.block.barriers[id as usize].generation != generation;
-                    if moved {
-                        self.warp.pass_barrier(&self.block.barriers[id as usize]);
-                    }
-                    moved
+            let wait = self.warp.splits[index].wait;
+            // What is common comes first: the table that the rest is made into is a jump that is hard to foresee.
+            if let Wait::Barrier { id, generation } = wait {
+                let Some(barrier) = self.block.barriers.get(id as usize) else { continue };
+                if barrier.generation == generation {
+                    continue;
                 }
+                self.warp.pass_barrier(barrier);
+                self.warp.splits[index].wait = Wait::Ready;
+                self.load_split(index);
+                return true;
+            }
+            let ready = match wait {
+                Wait::Ready | Wait::Barrier { .. } => true,
                 // Members that exited are waited for no more.
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
                 Wait::Together => self.warp.splits[index].mask == self.warp.live,
@@ -71,6 +76,10 @@ impl Cx<'_> {
                 return Turn::Aborted;
             }
             match flow {
+                // Alone and at a barrier that waits for others.
+                Leave::Switched if matches!(&self.warp.splits[..], [Split { wait: Wait::Barrier { .. }, .. }]) => {
+                    return Turn::Blocked;
+                }
                 Leave::Switched => polled = 0,
                 Leave::Fuel if left == 0 => return Turn::Ran,
                 Leave::Fuel => {
@@ -174,19 +183,14 @@ impl Cx<'_> {
             }
             // SAFETY: the op belongs to this image.
             let flow = unsafe { (op.run)(self, op) };
-            // One test for what nearly all do, where a table of four would be a second jump.
+            // One test for what nearly all do; the rest apart, or the compiler makes a table of both, which is a second jump.
             if flow == Flow::Next {
                 pc += 1;
                 self.pc = pc;
             } else {
-                match flow {
-                    Flow::Next | Flow::Goto => pc = self.pc,
-                    Flow::Switch => break Leave::Switched,
-                    Flow::Yield => {
-                        self.pc = pc + 1;
-                        self.store_split();
-                        break Leave::Polled;
-                    }
+                match self.turned(flow, pc) {
+                    None => pc = self.pc,
+                    Some(leave) => break leave,
                 }
             }
             if self.tainted {
@@ -195,6 +199,20 @@ impl Cx<'_> {
         };
         *fuel -= given - budget;
         leave
+    }
+
+    /// After an instruction that did not just go on. None: the group runs on at `self.pc`.
+    #[inline(never)]
+    fn turned(&mut self, flow: Flow, pc: u32) -> Option<Leave> {
+        match flow {
+            Flow::Next | Flow::Goto => None,
+            Flow::Switch => Some(Leave::Switched),
+            Flow::Yield => {
+                self.pc = pc + 1;
+                self.store_split();
+                Some(Leave::Polled)
+            }
+        }
     }
 
     /// Called before an instruction when something is unusual. False: end the launch.

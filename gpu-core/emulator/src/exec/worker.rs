@@ -29,6 +29,10 @@ pub struct Worker {
     /// Lowest address of the last access with lanes far apart, by site as well; and how far on the running one is.
     pub last_low: [u64; 64],
     pub ahead: u64,
+    /// What is done with every access, but for traces.
+    watch: u32,
+    /// [`super::lanes::widest`].
+    widest: bool,
     /// How the accesses of each instruction lie.
     pub patterns: Patterns,
     pub counts: Counts,
@@ -71,7 +75,20 @@ enum Slice {
 
 impl Worker {
     pub fn new(grid: &Grid<'_>) -> Worker {
+        let options = grid.options;
+        let mut watched = 0;
+        if options.counters || options.line_counters {
+            watched |= watch::COUNT;
+        }
+        if options.checks.uninitialised {
+            watched |= watch::INIT;
+        }
+        if options.checks.race {
+            watched |= watch::RACE;
+        }
         Worker {
+            watch: watched,
+            widest: super::lanes::widest(),
             hit: [0; 64],
             last_low: [0; 64],
             ahead: 0,
@@ -387,17 +404,7 @@ impl Worker {
         peers: &[*mut Block],
         cluster: &mut Cluster,
     ) -> Turn {
-        let options = grid.options;
-        let mut bits = 0;
-        if options.counters || options.line_counters {
-            bits |= watch::COUNT;
-        }
-        if options.checks.uninitialised {
-            bits |= watch::INIT;
-        }
-        if options.checks.race {
-            bits |= watch::RACE;
-        }
+        let mut bits = self.watch;
         if self.trace.as_ref().is_some_and(|trace| trace.wants(block.index, warp.index)) {
             bits |= watch::TRACE;
         }
@@ -415,7 +422,7 @@ impl Worker {
             rpc: NONE,
             watch: bits,
             attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
-            widest: super::lanes::widest(),
+            widest: self.widest,
             tainted,
             warp,
             block,
