@@ -146,8 +146,8 @@ fn take_other(slot: &mut Slot<CompileReport>, report: CompileReport) {
     if report.succeeded {
         *slot = Slot::Ready(CompileReport { cubin: Vec::new(), ..report });
     } else {
-        let first = report.diagnostics.first().map_or("", |diagnostic| diagnostic.message.as_str());
-        let line = report.diagnostics.first().map_or(0, |diagnostic| diagnostic.line);
+        let first = report.first_error().map_or("", |diagnostic| diagnostic.message.as_str());
+        let line = report.first_error().map_or(0, |diagnostic| diagnostic.line);
         slot.fail(format!("does not compile for {}: line {line}: {first}", report.arch));
     }
 }

@@ -5,6 +5,7 @@ use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, content, json, out, usage};
 use curriculum::{Ladder, LadderRung};
 use gpu_core::bench::{BenchPoint, BenchReport};
+use gpu_core::emulator::Counters;
 use gpu_core::job::{Job, Outcome, Source};
 use serde_json::{Value, json as object};
 
@@ -84,7 +85,7 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
         let errors = answer.compiled.as_ref().filter(|compiled| !compiled.succeeded);
         let failed = verdict
             .map(|verdict| verdict.summary.clone())
-            .or_else(|| errors.and_then(|compiled| compiled.diagnostics.first()).map(|first| first.message.clone()));
+            .or_else(|| errors.and_then(|compiled| compiled.first_error()).map(|first| first.message.clone()));
         let resources = answer
             .compiled
             .as_ref()
@@ -134,10 +135,10 @@ fn points_text(points: &[&BenchPoint], before: impl Fn(&str) -> Option<f64>, sty
     let mut rows = Vec::new();
     for point in points {
         let Some(stats) = &point.stats else {
-            let why = point.rejected.clone().unwrap_or_else(|| "no time here".to_owned());
+            let why = point.rejected.clone().or_else(|| point.counters.as_ref().map(counted));
             let mut cells = vec![String::new(); 5];
             cells[0].clone_from(&point.name);
-            cells.push(why);
+            cells.push(why.unwrap_or_else(|| "no time here".to_owned()));
             rows.push(cells);
             continue;
         };
@@ -163,6 +164,23 @@ fn points_text(points: &[&BenchPoint], before: impl Fn(&str) -> Option<f64>, sty
     }
     use out::Align::{Left, Right};
     out::table(&[Left, Right, Right, Right, Right, Left], &rows)
+}
+
+/// What the emulator says of one launch, where it has no time to give.
+fn counted(counters: &Counters) -> String {
+    let global = [counters.global_load, counters.global_store, counters.global_atomic, counters.global_reduction];
+    let shared = [counters.shared_load, counters.shared_store, counters.shared_atomic];
+    let mut parts = vec![
+        (counters.warp_instructions, "warp instructions"),
+        (global.iter().map(|traffic| traffic.sectors).sum(), "sectors"),
+        (shared.iter().map(|traffic| traffic.wavefronts).sum(), "shared wavefronts"),
+        (shared.iter().map(|traffic| traffic.bank_conflicts).sum(), "bank conflicts"),
+        (counters.async_copy_bytes, "bytes copied asynchronously"),
+        (counters.matrix_instructions, "matrix instructions"),
+    ];
+    parts.retain(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.iter().map(|(count, what)| format!("{} {what}", out::grouped(*count))).collect();
+    parts.join(", ")
 }
 
 fn ladder_json(ladder: &Ladder, device: &str, climbed: &[Climbed<'_>]) -> Value {
@@ -213,6 +231,7 @@ mod tests {
     use super::{BenchPoint, geomean, points_text};
     use crate::cli::out::Style;
     use gpu_core::bench::{LibraryTime, Stats};
+    use gpu_core::emulator::Counters;
 
     #[test]
     fn a_size_prints_with_all_that_is_known_of_it() {
@@ -236,6 +255,15 @@ mod tests {
             lines[0].ends_with("2.0 GFLOP/s  4 GB/s  1.500 of cuBLASLt  1.50x the rung before  rejected: too fast")
         );
         assert_eq!(lines[1].trim(), format!("n = 128{}does not fit", " ".repeat(lines[1].trim().len() - 19)));
+    }
+
+    #[test]
+    fn what_was_counted_stands_where_no_time_can() {
+        let mut counters = Counters { warp_instructions: 12_345, ..Counters::default() };
+        counters.global_store.sectors = 64;
+        let point = BenchPoint { name: "n = 64".into(), counters: Some(counters), ..BenchPoint::default() };
+        let text = points_text(&[&point], |_| None, Style::plain());
+        assert!(text.trim().ends_with("12 345 warp instructions, 64 sectors"), "{text}");
     }
 
     #[test]

@@ -82,3 +82,10 @@ pub struct CompileReport {
     pub from_cache: bool,
     pub compile_ms: f64,
 }
+
+impl CompileReport {
+    /// What to say first of a text that does not compile: warnings may come before the error.
+    pub fn first_error(&self) -> Option<&Diagnostic> {
+        self.diagnostics.iter().find(|found| found.severity == Severity::Error).or(self.diagnostics.first())
+    }
+}

@@ -154,7 +154,7 @@ impl Lane {
         }
         let source = ceilings::source();
         let report = pipeline::compile(&self.shared, &self.pool, &source, &info.arch, Emit::default(), stop)?;
-        let first = report.diagnostics.first().map(|first| first.message.clone()).unwrap_or_default();
+        let first = report.first_error().map(|first| first.message.clone()).unwrap_or_default();
         match report.succeeded {
             true => Ok(Some(report)),
             false => Err(Outcome::Environment(format!("the probes do not compile for {}: {first}", info.arch))),
