@@ -8,7 +8,7 @@ use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
 use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, State, ToastKind, View};
 use crate::versions::{Against, Disassembler, ListingView};
-use crate::{paths, ready, theme};
+use crate::{paths, ready, system_fonts, theme};
 use curriculum::review::Date;
 use curriculum::store::{Store, StoreError, ThemeChoice};
 use curriculum::{Course, Step};
@@ -116,6 +116,7 @@ impl App {
         };
         let engine = Box::new(Labs::new(data_dir.clone(), ctx.clone()));
         let mut app = Self::with_parts(ctx, Course::embedded(), store, data_dir, engine);
+        system_fonts::install(ctx);
         app.state.read_only = read_only;
         app.state.profile = profile;
         if let Some(content) = options.content {
@@ -160,6 +161,7 @@ impl App {
                     .and_then(|text| serde_json::from_str(&text).ok())
                     .map_or_else(Dock::default, Dock::new),
                 focus: (Pane::Editor, 0),
+                plot: None,
             },
             desks: BTreeMap::new(),
             desk: None,
@@ -315,6 +317,12 @@ impl App {
                 Effect::ExportState => self.services.export_state(),
                 Effect::ImportState => self.services.import_state(),
                 Effect::SavePage { name, text } => self.services.save_page(name, text),
+                Effect::SavePicture { name, area } => {
+                    let area = area * ctx.pixels_per_point();
+                    let save = self.services.save_picture(name, area);
+                    let taken = egui::ScreenshotCallback::new(save);
+                    ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(taken));
+                }
                 Effect::ListProfiles => self.services.list_profiles(),
                 Effect::OpenProfile(name) => self.services.open_profile(name),
                 Effect::LookForCompiler => self.services.look_for_compiler(self.state.settings.nvrtc.clone()),

@@ -17,7 +17,7 @@ pub(crate) use update::first_day;
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::effect::Effect;
-use crate::state::{Dialog, Pane, State, Toast, ToastKind};
+use crate::state::{Dialog, Pane, PlotWish, State, Toast, ToastKind};
 use crate::widgets::code_editor::EditorAction;
 use curriculum::Step;
 
@@ -105,6 +105,10 @@ impl State {
             Command::RunProgram(name) => self.run_program(&name, effects),
             Command::StopRung => effects.push(Effect::StopRung),
             Command::Answered { question, correct } => self.answered(&question, correct, effects),
+            Command::ReadyAnswered { question, correct } => {
+                self.progress.ready_answered(&question, correct);
+                effects.push(Effect::SaveProgress);
+            }
             Command::Predict { question, run } => self.predict(question, *run, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
             Command::MarkStepDone(step) => self.mark_step(step, effects),
@@ -119,6 +123,7 @@ impl State {
             Command::SetProfileName(name) => self.set_profile_name(name),
             Command::SwitchProfile(name) => self.switch_profile(name, effects),
             Command::SavePage { name, text } => effects.push(Effect::SavePage { name, text }),
+            Command::SavePicture { name, area } => effects.push(Effect::SavePicture { name, area }),
             Command::Say(text) => self.toast(ToastKind::Info, text),
             Command::OpenRun(number) => {
                 let run =
@@ -223,6 +228,9 @@ impl State {
             Action::ShowCompare => self.show_and_focus(Pane::Compare, effects),
             Action::ShowCompiled => self.show_and_focus(Pane::Compiled, effects),
             Action::ShowPlots => self.show_and_focus(Pane::Timing, effects),
+            Action::CopyPlot => self.want_plot(PlotWish::Csv, effects),
+            Action::SavePlotSvg => self.want_plot(PlotWish::Svg, effects),
+            Action::SavePlotPng => self.want_plot(PlotWish::Png, effects),
             Action::ShowLog => self.show_and_focus(Pane::Log, effects),
             Action::ClearLog => self.log.clear(),
             Action::ShowProgress => self.show_and_focus(Pane::Progress, effects),
@@ -271,6 +279,15 @@ impl State {
             | Action::MoveLineUp
             | Action::MoveLineDown => {}
         }
+    }
+
+    /// The pane of the plots does it in its next frame: it knows which plot is shown.
+    fn want_plot(&mut self, wish: PlotWish, effects: &mut Vec<Effect>) {
+        if self.desk().is_none() {
+            return self.toast(ToastKind::Info, "This day has no kernel, so there is no plot");
+        }
+        self.show_pane(Pane::Timing, effects);
+        self.view.plot = Some((wish, self.view.plot.map_or(0, |(_, generation)| generation) + 1));
     }
 
     fn ask(&mut self, dialog: Dialog) {

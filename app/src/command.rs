@@ -61,6 +61,9 @@ pub enum Action {
     PreviousDifference,
     ShowCompiled,
     ShowPlots,
+    CopyPlot,
+    SavePlotSvg,
+    SavePlotPng,
     ShowLog,
     ClearLog,
     ShowProgress,
@@ -152,7 +155,7 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 79] = [
+    pub const ALL: [Action; 82] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -203,6 +206,9 @@ impl Action {
         Action::PreviousDifference,
         Action::ShowCompiled,
         Action::ShowPlots,
+        Action::CopyPlot,
+        Action::SavePlotSvg,
+        Action::SavePlotPng,
         Action::ShowLog,
         Action::ClearLog,
         Action::ShowProgress,
@@ -345,6 +351,15 @@ impl Action {
             }
             Action::ShowPlots => {
                 row(View, Global, "Plots", "Show times and counts of all versions", keys![CTRL_SHIFT, T])
+            }
+            Action::CopyPlot => {
+                row(View, Global, "Copy Plot as CSV", "Copy the runs of the plot as a table", keys![CTRL_ALT, C])
+            }
+            Action::SavePlotSvg => {
+                row(View, Global, "Save Plot as SVG…", "The plot as a picture that stays sharp", keys![CTRL_ALT, V])
+            }
+            Action::SavePlotPng => {
+                row(View, Global, "Save Plot as PNG…", "The plot as it is on the screen", keys![CTRL_ALT, G])
             }
             Action::ShowLog => row(View, Global, "Log", "Show all messages", keys![CTRL_SHIFT, U]),
             Action::ClearLog => row(View, Global, "Clear Log", "Forget the messages", keys![CTRL_ALT, U]),

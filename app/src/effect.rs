@@ -90,6 +90,11 @@ pub enum Effect {
     ExportState,
     /// Take over a file that the learner picks.
     ImportState,
+    /// Write a part of the window, in points, as a picture under a name that the learner picks.
+    SavePicture {
+        name: String,
+        area: egui::Rect,
+    },
     /// Write a page of text under a name that the learner picks.
     SavePage {
         name: String,

@@ -15,6 +15,7 @@ pub mod dock;
 #[deny(clippy::disallowed_methods)]
 pub mod effect;
 pub mod elsewhere;
+pub mod file_dialogs;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;
 #[deny(clippy::disallowed_methods)]
@@ -28,6 +29,7 @@ pub mod rungs;
 pub mod services;
 #[deny(clippy::disallowed_methods)]
 pub mod state;
+pub mod system_fonts;
 pub mod theme;
 #[deny(clippy::disallowed_methods)]
 pub mod tour;

@@ -3,9 +3,9 @@
 
 use crate::effect::{Learner, OpenedProfile, Update};
 use crate::elsewhere::Elsewhere;
-use crate::rungs;
 use crate::state::{Compiler, RungKey};
 use crate::widgets::code_editor::Change;
+use crate::{file_dialogs, rungs};
 use curriculum::Course;
 use curriculum::store::{RunRecord, Slot, Store};
 use gpu_core::bench::ceilings;
@@ -143,25 +143,18 @@ impl Services {
 
     pub fn pick_import(&self) {
         self.spawn("import", move |send| {
-            let dialog = rfd::FileDialog::new().set_title("Import a kernel");
-            let dialog = dialog.add_filter("CUDA C++", &["cu", "cuh", "cpp", "h"]).add_filter("All files", &["*"]);
-            if let Some(path) = dialog.pick_file() {
-                send(Update::Imported(read_kernel(&path)));
+            let kinds = [("CUDA C++", ["cu", "cuh", "cpp", "h"].as_slice()), ("All files", &["*"])];
+            match file_dialogs::to_open("Import a kernel", &kinds) {
+                Ok(Some(path)) => send(Update::Imported(read_kernel(&path))),
+                Ok(None) => {}
+                Err(problem) => send(Update::Imported(Err(problem))),
             }
         });
     }
 
     pub fn pick_export(&self, name: String, text: String) {
         self.spawn("export", move |send| {
-            let dialog = rfd::FileDialog::new().set_title("Export the kernel").set_file_name(name);
-            let saved = match dialog.add_filter("CUDA C++", &["cu"]).save_file() {
-                Some(path) => match std::fs::write(&path, text) {
-                    Ok(()) => Ok(Some(path)),
-                    Err(error) => Err(format!("The kernel cannot be written ({error}): {}", path.display())),
-                },
-                None => Ok(None),
-            };
-            send(Update::Exported(saved));
+            send(Update::Exported(save("Export the kernel", "kernel", &name, text.as_bytes())));
         });
     }
 
@@ -242,36 +235,43 @@ impl Services {
     pub fn export_state(&self) {
         let store = self.store.clone();
         self.spawn("export everything", move |send| {
-            let dialog = rfd::FileDialog::new().set_title("Export everything").set_file_name("lockstep-state.json");
-            let picked = dialog.add_filter("Lockstep state", &["json"]).save_file();
-            send(Update::StateExported(match picked {
-                Some(path) => export_to(&store, path).map(Some),
-                None => Ok(None),
-            }));
+            let picked = file_dialogs::to_save("Export everything", "lockstep-state.json");
+            send(Update::StateExported(picked.map(|path| export_to(&store, path)).transpose()));
         });
     }
 
     pub fn import_state(&self) {
         let store = self.store.clone();
         self.spawn("import everything", move |send| {
-            let dialog = rfd::FileDialog::new().set_title("Import everything");
-            let picked = dialog.add_filter("Lockstep state", &["json"]).pick_file();
+            let picked = file_dialogs::to_open("Import everything", &[("Lockstep state", &["json"])]);
             send(Update::StateImported(match picked {
-                Some(path) => import_from(&store, &path).map(|learner| Some(Box::new(learner))),
-                None => Ok(None),
+                Ok(Some(path)) => import_from(&store, &path).map(|learner| Some(Box::new(learner))),
+                Ok(None) => Ok(None),
+                Err(problem) => Err(problem),
             }));
         });
     }
 
     pub fn save_page(&self, name: String, text: String) {
         self.spawn("save a page", move |send| {
-            let picked = rfd::FileDialog::new().set_title("Save the page").set_file_name(name).save_file();
-            let Some(path) = picked else { return };
-            send(Update::Exported(match std::fs::write(&path, text) {
-                Ok(()) => Ok(Some(path)),
-                Err(error) => Err(format!("The page cannot be written ({error}): {}", path.display())),
-            }));
+            send(Update::Exported(save("Save the page", "page", &name, text.as_bytes())));
         });
+    }
+
+    /// Takes the whole window's picture, of which `area` (in pixels) is written.
+    pub fn save_picture(&self, name: String, area: egui::Rect) -> impl FnOnce(Arc<egui::ColorImage>) + Send + 'static {
+        let (sender, context) = (self.sender.clone(), self.context.clone());
+        move |image| {
+            // Called on the window's thread; the dialog may stay open for long.
+            let work = move || {
+                let saved =
+                    png_of(&image, area).and_then(|bytes| save("Save the picture", "picture", &name, &bytes));
+                let _ = sender.send(Update::Exported(saved));
+                context.request_repaint();
+            };
+            // Without a further thread there is no picture; the next piece of work says why.
+            let _ = std::thread::Builder::new().name("save a picture".to_owned()).spawn(work);
+        }
     }
 
     pub fn list_profiles(&self) {
@@ -309,6 +309,38 @@ impl Services {
             send(Update::Course(course.map(Arc::new)));
         });
     }
+}
+
+/// Asks for a place and writes there; None when the learner thinks better of it.
+fn save(title: &str, what: &str, name: &str, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
+    let Some(path) = file_dialogs::to_save(title, name) else { return Ok(None) };
+    match std::fs::write(&path, bytes) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) => Err(format!("The {what} cannot be written ({error}): {}", path.display())),
+    }
+}
+
+/// A part of the window's picture as PNG. `area` is in pixels; what lies outside of the window is left out.
+pub fn png_of(image: &egui::ColorImage, area: egui::Rect) -> Result<Vec<u8>, String> {
+    let whole = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(image.size[0] as f32, image.size[1] as f32));
+    let area = area.intersect(whole);
+    let (left, top) = (area.left().round() as usize, area.top().round() as usize);
+    let (right, bottom) = (area.right().round() as usize, area.bottom().round() as usize);
+    if !area.is_positive() || right <= left || bottom <= top {
+        return Err("The plot is not in sight; make its pane larger and save it again".to_owned());
+    }
+    let rows = image.pixels.chunks_exact(image.size[0]).skip(top).take(bottom - top);
+    let pixels = rows.flat_map(|row| &row[left..right]).flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()]);
+    let pixels: Vec<u8> = pixels.collect();
+    let problem = |error: png::EncodingError| format!("The picture cannot be made ({error})");
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, (right - left) as u32, (bottom - top) as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().map_err(problem)?;
+    writer.write_image_data(&pixels).map_err(problem)?;
+    writer.finish().map_err(problem)?;
+    Ok(bytes)
 }
 
 /// Writes everything; says how many files and where.
@@ -372,5 +404,19 @@ mod tests {
         let error = read_kernel(&path("big.cu", &vec![b' '; 5_000_000])).unwrap_err();
         assert!(error.contains("5.0 MB"), "{error}");
         assert!(read_kernel(&folder.path().join("none.cu")).unwrap_err().contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_picture_holds_the_area_and_what_is_outside_of_the_window_is_left_out() {
+        let mut image = egui::ColorImage::filled([8, 6], egui::Color32::BLACK);
+        image.pixels[2 * 8 + 3] = egui::Color32::WHITE;
+        let area = |x: f32, y: f32| egui::Rect::from_min_size(egui::pos2(x, y), egui::vec2(20.0, 2.0));
+        let bytes = png_of(&image, area(3.0, 2.0)).expect("a picture");
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+        let info = reader.next_frame(&mut pixels).expect("its pixels");
+        assert_eq!((info.width, info.height), (5, 2));
+        assert_eq!(pixels[..6], [255, 255, 255, 0, 0, 0]);
+        assert!(png_of(&image, area(30.0, 2.0)).unwrap_err().contains("not in sight"));
     }
 }

@@ -222,6 +222,9 @@ impl Pane {
     }
 }
 
+/// Under this name the ready check's quiz is kept, beside those of the days.
+pub const READY_QUIZ: &str = "ready";
+
 /// What is open and visible.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -237,6 +240,18 @@ pub struct View {
     pub dock: Dock,
     /// The pane that should take the keyboard; a new generation is a new request.
     pub focus: (Pane, u64),
+    /// What is to be made of the plot in sight; a new generation is a new request.
+    pub plot: Option<(PlotWish, u64)>,
+}
+
+/// What a plot becomes outside of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlotWish {
+    /// A table on the clipboard.
+    Csv,
+    /// Files.
+    Svg,
+    Png,
 }
 
 /// What a run is for.

@@ -8,7 +8,7 @@ use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
 use lockstep::widgets::scaling_plot;
 use lockstep::widgets::svg::Recording;
-use lockstep::widgets::timing_plot::{self, Measure, OtherTime, TimedRun, TimingAction, TimingPlotState};
+use lockstep::widgets::timing_plot::{self, Measure, OtherTime, Over, TimedRun, TimingPlotState};
 
 /// Made-up runs with the shape of real ones.
 fn run(number: u32, median_us: Option<f64>) -> TimedRun {
@@ -166,18 +166,7 @@ fn a_plot_without_runs_says_how_to_get_some() {
 #[test]
 fn runs_are_copied_as_csv() {
     let runs = on_gpu();
-    let mut state = TimingPlotState::default();
-    let copied = std::cell::RefCell::new(Vec::new());
-    let mut harness = support::harness(true, [620.0, 420.0], |ui| {
-        copied.borrow_mut().extend(timing_plot::show(ui, &mut state, &runs, 390.0));
-    });
-    harness.get_by_label("Copy CSV").click();
-    harness.step();
-    let text = harness.output().platform_output.commands.iter().find_map(|command| match command {
-        egui::OutputCommand::CopyText(text) => Some(text.clone()),
-        _ => None,
-    });
-    let text = text.expect("text on the clipboard");
+    let text = timing_plot::table(&TimingPlotState::default(), &runs).expect("a table");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 8);
     let columns = lines[0].split(',').count();
@@ -185,8 +174,13 @@ fn runs_are_copied_as_csv() {
         assert_eq!(line.split(',').count(), columns, "{line}");
     }
     assert!(lines[1].starts_with("1,NVIDIA H200,1790000001,n = 1048576,measured,31000,"));
-    drop(harness);
-    assert_eq!(copied.into_inner(), [TimingAction::CopiedCsv]);
+    assert_eq!(timing_plot::table(&TimingPlotState::default(), &[]), None);
+    // Over the versions one size is shown; the other plots hold all.
+    let lines = |over| {
+        let state = TimingPlotState { over, ..TimingPlotState::default() };
+        timing_plot::table(&state, &at_sizes()).expect("a table").lines().count()
+    };
+    assert_eq!([Over::Versions, Over::Sizes, Over::Intensity].map(lines), [2, 4, 4]);
 }
 
 fn ceilings() -> Ceilings {

@@ -226,6 +226,10 @@ fn every_result_tab() {
             window.paste_kernel("extern \"C\" __global__ void vector_add() {}\n");
             window.key(Modifiers::COMMAND, Key::Enter);
         }),
+        ("compare", &|window| {
+            act(window, Action::ShowCompare);
+            window.until("the differences", |app| app.state.is_in_sight(Pane::Compare));
+        }),
         ("solution", &|window| {
             act(window, Action::ShowSolution);
             window.harness.state_mut().command(Command::ConfirmDialog);
@@ -299,6 +303,7 @@ fn dialogs() {
         ("dialog_about", &|window| open(window, Action::About)),
         ("dialog_go_to_line", &|window| open(window, Action::GoToLine)),
         ("dialog_confirm", &|window| open(window, Action::ResetToScaffold)),
+        ("dialog_solution", &|window| open(window, Action::ShowSolution)),
         ("dialog_reset_day", &|window| open(window, Action::ResetDay)),
         ("dialog_import", &|window| open(window, Action::ImportState)),
         ("dialog_profiles", &|window| {

@@ -90,16 +90,16 @@ impl Index {
         };
         add(Place::Day, 8, [&day.title, &day.summary, &day.objectives.join("\n")].map(String::as_str).join("\n"));
         for section in &day.lesson.sections {
-            add(Place::Lesson(section.step), 3, section.markdown.clone());
+            add(Place::Lesson(section.step), 3, plain(&section.markdown));
         }
         for term in &day.glossary {
-            add(Place::Glossary, 6, format!("{}: {}", term.term, term.meaning));
+            add(Place::Glossary, 6, plain(&format!("{}: {}", term.term, term.meaning)));
         }
         for entry in &day.math {
             add(Place::Formula, 4, format!("{}: {}", entry.name, entry.meaning));
         }
         for question in &day.quiz.questions {
-            add(Place::Question, 2, question.prompt.clone());
+            add(Place::Question, 2, plain(&question.prompt));
         }
         for exercise in &day.exercises {
             add(Place::Kernel, 2, exercise.scaffold.clone());
@@ -150,6 +150,43 @@ fn is_word(text: &str, at: usize, len: usize) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = text.as_bytes();
     !letter(at.checked_sub(1).and_then(|before| bytes.get(before))) && !letter(bytes.get(at + len))
+}
+
+/// Markdown as it reads: without backquotes, stars of emphasis and targets of links. A star between spaces multiplies.
+fn plain(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut before = ' ';
+    let mut rest = markdown.chars().peekable();
+    // Inside of backquotes a star is the code's own.
+    let mut in_code = false;
+    while let Some(c) = rest.next() {
+        match c {
+            '`' => in_code = !in_code,
+            '*' if !in_code => {
+                let blank_before = before.is_whitespace();
+                let blank_after = rest.peek().is_none_or(|next| next.is_whitespace());
+                if blank_before && blank_after && before != '*' {
+                    out.push(c);
+                }
+            }
+            ']' if !in_code && rest.peek() == Some(&'(') => {
+                let label = out.rfind('[').filter(|at| !out[*at..].contains('\n'));
+                if let Some(at) = label {
+                    out.remove(at);
+                    for skipped in rest.by_ref() {
+                        if skipped == ')' {
+                            break;
+                        }
+                    }
+                } else {
+                    out.push(c);
+                }
+            }
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    out
 }
 
 /// The part of a line around the first word, and where all words are in it.
@@ -231,6 +268,21 @@ mod tests {
         assert_eq!(marked, ["Warp", "sector", "warp"]);
         assert_eq!(index.search("warp bank", 9), []);
         assert_eq!(&index.search("über", 9)[0].snippet, "Über warps");
+    }
+
+    #[test]
+    fn markdown_is_shown_as_it_reads() {
+        for (markdown, shown) in [
+            ("do **in the same moment**.", "do in the same moment."),
+            ("ask for with the *different* sectors", "ask for with the different sectors"),
+            ("with `STRIDE` 2 and `a*b`", "with STRIDE 2 and a*b"),
+            ("2 * 3 threads", "2 * 3 threads"),
+            ("see [the day](week1/day4) [1]", "see the day [1]"),
+            ("* a list\n* more", " a list\n more"),
+        ] {
+            let shown_now = plain(markdown);
+            assert_eq!(shown_now.trim(), shown.trim(), "{markdown}");
+        }
     }
 
     #[test]

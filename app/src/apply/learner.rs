@@ -102,8 +102,9 @@ impl State {
         self.desks.clear();
         self.desk = None;
         self.review.clear();
-        for day in self.course.days() {
-            *self.resets.entry(day.id.clone()).or_default() += 1;
+        let ready = std::iter::once(crate::state::READY_QUIZ.to_owned());
+        for quiz in self.course.days().map(|day| day.id.clone()).chain(ready) {
+            *self.resets.entry(quiz).or_default() += 1;
         }
         let last = self.progress.last_day.clone().filter(|id| self.course.day_by_id(id).is_some());
         self.view.day = None;

@@ -84,6 +84,11 @@ pub enum Command {
         question: String,
         correct: bool,
     },
+    /// An answer to a question of the ready check.
+    ReadyAnswered {
+        question: String,
+        correct: bool,
+    },
     Predict {
         question: String,
         run: Box<curriculum::quiz::PredictRun>,
@@ -117,6 +122,12 @@ pub enum Command {
     SavePage {
         name: String,
         text: String,
+    },
+    /// Writes what is on the screen there as a PNG file that the learner picks.
+    SavePicture {
+        name: String,
+        /// In points.
+        area: egui::Rect,
     },
     /// A short message for the learner.
     Say(String),

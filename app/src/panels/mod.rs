@@ -57,6 +57,8 @@ pub struct Memory {
     /// The last request for the keyboard that was granted.
     focus_granted: u64,
     find_focus_granted: u64,
+    /// The last wish for the plot that was granted.
+    plot_granted: u64,
     /// The pane that was clicked into since the last frame.
     pressed_pane: Option<Pane>,
     /// The card of the tour that has got the keyboard.
@@ -117,6 +119,12 @@ impl Screen<'_> {
             self.memory.focus_granted = generation;
         }
         takes
+    }
+
+    /// Some once for each request to copy or save the plot in sight.
+    fn plot_wish(&mut self) -> Option<crate::state::PlotWish> {
+        let (wish, generation) = self.state.view.plot?;
+        (std::mem::replace(&mut self.memory.plot_granted, generation) != generation).then_some(wish)
     }
 
     /// A Markdown text, laid out once.

@@ -1,6 +1,6 @@
 //! The progress pane: where to go on, what is due for review, and what was really done, day by day.
 
-use super::{Screen, parts};
+use super::Screen;
 use crate::command::{Action, Command};
 use crate::state::State;
 use crate::theme::{self, font_size, space};
@@ -10,7 +10,7 @@ use curriculum::{Day, Step, Week};
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui, vec2};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
-    ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::same(space::XL as i8)).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = space::M;
             if screen.state.review.is_empty() {
@@ -136,23 +136,53 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
         ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
         return;
     }
-    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::XL, space::XS]).striped(true);
+    // What is left beside the other columns is the day's: its name is cut, nothing else is.
+    let name_width = (ui.available_width() - COLUMNS_WIDTH - 5.0 * space::L).clamp(LEAST_NAME, MOST_NAME);
+    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::L, space::XS]).striped(true);
     grid.show(ui, |ui| {
-        for name in ["Day", "Steps", "Kernels passed", "Best speed", "Quiz", "Review"] {
-            parts::caption(ui, name);
+        for (name, about) in COLUMNS {
+            let caption = ui.label(RichText::new(name).small().strong().color(t.text_muted));
+            if !about.is_empty() {
+                caption.on_hover_text(about);
+            }
         }
         ui.end_row();
         for day in &week.days {
-            day_ui(ui, screen, day);
+            day_ui(ui, screen, day, name_width);
             ui.end_row();
         }
     });
 }
 
-fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+/// What is told of a day, and what it means.
+const COLUMNS: [(&str, &str); 6] = [
+    ("Day", ""),
+    ("Steps", "Challenge, Explore, Concept, Code It, Verify"),
+    ("Passed", "Kernels that passed, of those that the day asks for"),
+    ("Speed", "The best measured share of this machine's ceiling"),
+    ("Quiz", "Questions answered right at last, of the day's"),
+    ("Due", "Questions that were missed and are to be answered again today"),
+];
+
+/// Points that the columns after the first need: five squares, and four short figures.
+const COLUMNS_WIDTH: f32 = 70.0 + 46.0 + 46.0 + 46.0 + 34.0;
+const LEAST_NAME: f32 = 110.0;
+const MOST_NAME: f32 = 260.0;
+
+fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name_width: f32) {
     let t = theme::tokens(ui);
-    let link = ui.link(format!("{}  {}", day.number, day.title));
-    if link.on_hover_text(&day.summary).clicked() {
+    let name = RichText::new(format!("{}  {}", day.number, day.title)).color(t.link);
+    let size = vec2(name_width, ui.spacing().interact_size.y);
+    let place = ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        ui.set_min_width(name_width);
+        ui.add(egui::Label::new(name).truncate().sense(egui::Sense::click()))
+    });
+    let link = place.inner.on_hover_cursor(egui::CursorIcon::PointingHand);
+    link.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &day.title));
+    if link.has_focus() {
+        ui.painter().rect_stroke(link.rect.expand(2.0), 3.0, (1.5, t.accent), egui::StrokeKind::Outside);
+    }
+    if link.on_hover_text(format!("{}: {}", day.title, day.summary)).clicked() {
         screen.send(Command::OpenDay(day.id.clone()));
     }
     if !day.is_written() {
@@ -169,16 +199,17 @@ fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     }
     match &line.best {
         Some((share, device)) => {
-            let text = RichText::new(format!("{:.0} % of the ceiling", 100.0 * share)).color(t.measured);
-            ui.label(text).on_hover_text(format!("Measured on {device}"));
+            let text = RichText::new(format!("{:.0} %", 100.0 * share)).color(t.measured);
+            ui.label(text).on_hover_text(format!("Of the ceiling, measured on {device}"));
         }
         None => {
-            ui.label(RichText::new("not measured").color(t.text_muted));
+            let text = "Not measured: that takes a benchmark on a GPU";
+            ui.label(RichText::new("–").color(t.text_muted)).on_hover_text(text);
         }
     }
     ui.label(format!("{} of {}", line.right, day.quiz.questions.len()));
     if line.due > 0 {
-        ui.label(RichText::new(format!("{} due", line.due)).color(t.warn));
+        ui.label(RichText::new(line.due.to_string()).color(t.warn));
     } else {
         ui.label(RichText::new("–").color(t.text_muted));
     }

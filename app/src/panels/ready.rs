@@ -3,7 +3,7 @@
 use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::ready::{self, Answers, Item, State as Standing};
-use crate::state::{Compiler, Slot};
+use crate::state::{Compiler, READY_QUIZ, Slot};
 use crate::theme::{self, font_size, space};
 use crate::widgets::quiz::{self, QuizAction};
 use egui::{Frame, Margin, ProgressBar, RichText, ScrollArea, Ui};
@@ -48,9 +48,6 @@ fn devices(screen: &Screen<'_>) -> Vec<DeviceInfo> {
     labs.filter_map(|lab| lab.devices.value()).flatten().cloned().collect()
 }
 
-/// Under this name the ready check's quiz is kept, beside those of the days.
-const QUIZ: &str = "ready";
-
 /// A few questions, for the pace.
 fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
@@ -60,13 +57,24 @@ fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     ui.separator();
     ui.label(RichText::new("What do you know already?").size(font_size::HEADING).strong());
-    let text = "Eight questions on what the course builds on. They are not marked anywhere; they decide on the pace \
-                that is proposed below.";
+    let text = "Eight questions on what the course builds on. They count for nothing but the pace that is proposed below.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
-    let state = screen.memory.quiz_mut(QUIZ);
+    let key = screen.state.quiz_key(READY_QUIZ);
+    let restores = screen.memory.restored.insert(key.clone());
+    let state = screen.memory.quiz_mut(&key);
+    if restores {
+        for (question, answer) in &screen.state.progress.ready {
+            state.restore(question, answer.correct);
+        }
+    }
     for action in quiz::show(ui, &course.ready, state) {
-        if let QuizAction::OpenLink(target) = action {
-            screen.commands.push(Command::OpenLink(target));
+        match action {
+            QuizAction::Answered { question, correct, .. } => {
+                screen.commands.push(Command::ReadyAnswered { question, correct });
+            }
+            QuizAction::OpenLink(target) => screen.commands.push(Command::OpenLink(target)),
+            // Nothing of the ready check is measured.
+            QuizAction::Run { .. } => {}
         }
     }
 }
@@ -76,7 +84,8 @@ fn path_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item], devices: &[Devi
     let t = theme::tokens(ui);
     let course = screen.state.course.clone();
     let mut answers = Answers::default();
-    for (question, right) in screen.memory.quiz_mut(QUIZ).firsts(&course.ready) {
+    let key = screen.state.quiz_key(READY_QUIZ);
+    for (question, right) in screen.memory.quiz_mut(&key).firsts(&course.ready) {
         answers.add(&question.concept, right);
     }
     let recommended = ready::recommend(items, ready::best_capability(devices), &answers);
@@ -118,8 +127,12 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
         });
         ui.add(egui::Label::new(RichText::new(&item.found).color(t.text)).wrap());
         let Some(fix) = &item.fix else { return };
-        ui.add(egui::Label::new(RichText::new(format!("To do: {fix}")).color(t.text_muted)).wrap());
-        ui.horizontal_wrapped(|ui| fix_ui(ui, screen, item, fix));
+        let begin = if item.state == Standing::Failed { "To do" } else { "Optional" };
+        ui.add(egui::Label::new(RichText::new(format!("{begin}: {fix}")).color(t.text_muted)).wrap());
+        let in_window = matches!(item.id, "nvrtc" | "headers" | "disassembler" | "python");
+        if in_window || commands(fix).next().is_some() {
+            ui.horizontal_wrapped(|ui| fix_ui(ui, screen, item, fix));
+        }
     });
 }
 

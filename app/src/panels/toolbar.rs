@@ -74,6 +74,9 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::MoveLineUp
         | Action::MoveLineDown
         | Action::NextHint
+        | Action::CopyPlot
+        | Action::SavePlotSvg
+        | Action::SavePlotPng
         | Action::ShowSolution => desk.is_some(),
         Action::CloseElsewhere => desk.is_some_and(|desk| desk.elsewhere.is_some()),
         Action::ShowVisualization => state.has_content(Pane::Visualization),

@@ -189,6 +189,7 @@ pub fn show(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) -> Vec<QuizAction> 
     }
     let score = state.score(quiz);
     let summary = match score.answered {
+        0 if score.questions == 1 => "1 question".to_owned(),
         0 => format!("{} questions", score.questions),
         answered => format!("{answered} of {} answered, {} right at the first try", score.questions, score.right),
     };

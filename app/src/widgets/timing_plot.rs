@@ -152,14 +152,6 @@ pub struct OtherTime {
     pub median_ns: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum TimingAction {
-    /// The table was put on the clipboard; for a toast.
-    CopiedCsv,
-    /// Show the source of this version.
-    OpenRun(u32),
-}
-
 fn drawn(run: &TimedRun, measure: Measure) -> Drawn {
     let point = &run.point;
     if let Some(counters) = point.counters.as_ref().filter(|_| !measure.is_timed()) {
@@ -218,25 +210,38 @@ fn level(runs: &[&TimedRun], measure: Measure, ns_of: impl Fn(&BenchPoint) -> Op
     }
 }
 
-/// Draws the plot in the available width, `height` points high with its controls.
-pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height: f32) -> Vec<TimingAction> {
-    let mut actions = Vec::new();
+/// Names of the sizes of these runs, and the one that is shown: the chosen one, else the last.
+fn cases<'a>(state: &TimingPlotState, runs: &'a [TimedRun]) -> Option<(Vec<&'a str>, String)> {
     let mut cases: Vec<&str> = Vec::new();
     for run in runs {
         if !cases.contains(&run.point.name.as_str()) {
             cases.push(&run.point.name);
         }
     }
-    let Some(last) = cases.last() else {
+    let last = cases.last()?;
+    let case = state.case.as_deref().filter(|case| cases.contains(case)).unwrap_or(last).to_owned();
+    Some((cases, case))
+}
+
+/// What the plot shows as a table in CSV: the runs of the chosen size over the versions, else all of them.
+pub fn table(state: &TimingPlotState, runs: &[TimedRun]) -> Option<String> {
+    let (_, case) = cases(state, runs)?;
+    let shown = |run: &&TimedRun| state.over != Over::Versions || run.point.name == case;
+    Some(csv(&runs.iter().filter(shown).collect::<Vec<_>>()))
+}
+
+/// Draws the plot in the available width, `height` points high with its controls. Gives the number of a run that was
+/// clicked, to show its source.
+pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height: f32) -> Option<u32> {
+    let Some((cases, case)) = cases(state, runs) else {
         plot_kit::empty_state(
             ui,
             height,
             "No runs yet",
             "Benchmark your kernel: each version becomes a point here, beside the reference and the ceiling.",
         );
-        return actions;
+        return None;
     };
-    let case = state.case.as_deref().filter(|case| cases.contains(case)).unwrap_or(last).to_owned();
     let runs: Vec<&TimedRun> = runs.iter().filter(|run| run.point.name == case).collect();
     let timed = runs.iter().any(|run| run.point.timing.is_some() || run.point.stats.is_some());
     let counted = runs.iter().any(|run| run.point.counters.is_some());
@@ -263,25 +268,21 @@ pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height:
             ui.label(RichText::new(&case).color(theme::tokens(ui).text_muted));
         }
         ui.checkbox(&mut state.log, "Log").on_hover_text("Logarithmic axis");
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.button("Copy CSV").on_hover_text("Copy these runs as a table").clicked() {
-                ui.ctx().copy_text(csv(&runs));
-                actions.push(TimingAction::CopiedCsv);
-            }
-        });
     });
     let others: Vec<&OtherTime> = state.others.iter().filter(|other| other.case == case).collect();
     let chart = Chart { runs: &runs, others: &others, measure, log: state.log };
     chart.legend_ui(ui);
-    if let Some(number) = chart.plot_ui(ui, plot_kit::height_left(ui, top, height)) {
-        actions.push(TimingAction::OpenRun(number));
-    }
+    let clicked = chart.plot_ui(ui, plot_kit::height_left(ui, top, height));
     ui.label(RichText::new(chart.summary()).small().color(theme::tokens(ui).text_muted));
-    actions
+    clicked
 }
 
 /// Width in points that a dot with its bar needs.
 const DOT_ROOM: f32 = 3.0;
+
+/// Height in points of a bar's number with some air, and of the axis below the plot.
+const LABEL_ROOM: f32 = 22.0;
+const AXIS_ROOM: f32 = 62.0;
 
 struct Chart<'a> {
     runs: &'a [&'a TimedRun],
@@ -402,7 +403,14 @@ impl Chart<'_> {
         for value in [low, top].into_iter().filter(|value| value.is_finite() && !levels.is_empty()) {
             plot = plot.include_y(self.y(value));
         }
-        plot = plot.include_y(self.y(if top > 0.0 { top * 1.08 } else { 1.0 }));
+        if top > 0.0 {
+            // Above the highest bar is room for its number.
+            let bottom = if log { self.y(low) } else { 0.0 };
+            let span = (self.y(top) - bottom).max(if log { 0.2 } else { 0.0 });
+            plot = plot.include_y(self.y(top) + span * f64::from(LABEL_ROOM / (height - AXIS_ROOM).max(LABEL_ROOM)));
+        } else {
+            plot = plot.include_y(self.y(1.0));
+        }
         let shown = plot.show(ui, |_| ());
         let painter = ui.painter_at(shown.response.rect);
         let marks = self.paint(&painter, &shown.transform, shown.response.rect, tokens);

@@ -20,6 +20,9 @@ pub struct Progress {
     /// Spaced review by `day-id/question-id`.
     #[serde(default)]
     pub review: BTreeMap<String, Card>,
+    /// The ready check's questions by id: the first answers, which decide on the pace that is proposed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ready: BTreeMap<String, AnswerProgress>,
     /// Entries of a newer version of the app; kept as they are.
     #[serde(flatten)]
     pub other: toml::Table,
@@ -126,6 +129,12 @@ impl Progress {
         let key = format!("{}/{question}", day.id);
         let card = review::answered(self.review.get(&key), correct, today);
         self.review.insert(key, card);
+    }
+
+    /// Notes an answer to a question of the ready check; these do not come back for review.
+    pub fn ready_answered(&mut self, question: &str, correct: bool) {
+        let answer = AnswerProgress { correct, tries: 1, ..AnswerProgress::default() };
+        self.ready.insert(question.to_owned(), answer);
     }
 
     /// Questions to ask again today as (day, question id), most urgent first. Questions that the course no longer

@@ -16,7 +16,9 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
         .stroke(Stroke::new(1.0, t.border_strong))
         .corner_radius(radius::LARGE)
         .inner_margin(space::XL);
-    let response = Modal::new(Id::unique("dialog")).frame(frame).show(ui.ctx(), |ui| match dialog {
+    // Each kind has a place of its own: a window keeps the size that it grew to.
+    let id = Id::unique(("dialog", std::mem::discriminant(dialog)));
+    let response = Modal::new(id).frame(frame).show(ui.ctx(), |ui| match dialog {
         Dialog::Palette { query } => palette::show(ui, screen, query),
         Dialog::GoToLine { text } => go_to_line(ui, screen, text),
         Dialog::Settings(draft) => settings::show(ui, screen, draft),
@@ -177,14 +179,23 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.label(text);
         }
     });
+    closing(ui, screen, |ui, screen| {
+        let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
+        if save.clicked() {
+            screen.send(Command::Do(Action::SaveCheatSheet));
+        }
+    });
+}
+
+/// Close at the right, and what else can be done left of it.
+fn closing(ui: &mut Ui, screen: &mut Screen<'_>, more: impl FnOnce(&mut Ui, &mut Screen<'_>)) {
     ui.add_space(space::M);
-    let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
-    if save.clicked() {
-        screen.send(Command::Do(Action::SaveCheatSheet));
-    }
-    if ui.button("Close").clicked() {
-        screen.send(Command::CloseDialog);
-    }
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        if ui.button("Close").clicked() {
+            screen.send(Command::CloseDialog);
+        }
+        more(ui, screen);
+    });
 }
 
 fn about(ui: &mut Ui, screen: &mut Screen<'_>) {
@@ -202,8 +213,5 @@ fn about(ui: &mut Ui, screen: &mut Screen<'_>) {
     );
     let folder = format!("Your texts and progress: {}", screen.state.data_dir.display());
     ui.add(egui::Label::new(RichText::new(folder).small().color(t.text_muted)).wrap());
-    ui.add_space(space::M);
-    if ui.button("Close").clicked() {
-        screen.send(Command::CloseDialog);
-    }
+    closing(ui, screen, |_, _| {});
 }

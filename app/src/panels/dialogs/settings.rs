@@ -8,6 +8,9 @@ use crate::theme::{self, space};
 use curriculum::store::ThemeChoice;
 use egui::{DragValue, Grid, RichText, ScrollArea, TextEdit, Ui};
 
+/// One width for the names of both groups, so that their fields line up.
+const LABEL_WIDTH: f32 = 90.0;
+
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
     let t = theme::tokens(ui);
     ui.set_width(600.0);
@@ -15,7 +18,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
     let mut draft = old.clone();
     ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.68).show(ui, |ui| {
         parts::caption(ui, "Look");
-        Grid::new("look").num_columns(2).spacing([space::XXL, space::S]).show(ui, |ui| {
+        Grid::new("look").num_columns(2).min_col_width(LABEL_WIDTH).spacing([space::XXL, space::S]).show(ui, |ui| {
             ui.label("Theme");
             ui.horizontal(|ui| {
                 let choices =
@@ -27,19 +30,19 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             ui.end_row();
             let label = ui.label("Size");
             let mut percent = (draft.settings.scale * 100.0).round();
-            let drag = DragValue::new(&mut percent).range(50.0..=400.0).speed(1.0).suffix(" %");
+            let drag = DragValue::new(&mut percent).range(50.0..=400.0).speed(1.0).max_decimals(0).suffix(" %");
             if ui.add(drag).labelled_by(label.id).changed() {
                 draft.settings.scale = percent / 100.0;
             }
             ui.end_row();
             let label = ui.label("Code size");
-            let drag = DragValue::new(&mut draft.settings.editor_points).range(8.0..=40.0).speed(0.1).suffix(" pt");
+            let drag = DragValue::new(&mut draft.settings.editor_points).range(8.0..=40.0).speed(0.1).max_decimals(1).suffix(" pt");
             ui.add(drag).labelled_by(label.id);
             ui.end_row();
         });
         ui.add_space(space::M);
         parts::caption(ui, "Compiler and course");
-        Grid::new("paths").num_columns(2).spacing([space::XXL, space::S]).show(ui, |ui| {
+        Grid::new("paths").num_columns(2).min_col_width(LABEL_WIDTH).spacing([space::XXL, space::S]).show(ui, |ui| {
             path_ui(ui, "NVRTC", &mut draft.nvrtc, "folder with libnvrtc; empty searches");
             path_ui(ui, "Course folder", &mut draft.content, "empty takes the built-in course");
             path_ui(ui, "Python", &mut draft.python, "interpreter for the Python steps; empty takes python3");

@@ -1,15 +1,15 @@
 //! Times of this kernel's runs beside the reference and the machine's ceiling.
 
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::panels::{Screen, parts};
 use crate::rungs::Figure;
-use crate::state::{Desk, RungKey, Slot};
+use crate::state::{Desk, PlotWish, RungKey, Slot};
 use crate::theme::{self, space};
 use crate::widgets::rate_bars::{self, RateBar};
 use crate::widgets::roofline::{self, RooflinePoint};
 use crate::widgets::scaling_plot;
 use crate::widgets::svg::Recording;
-use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun, TimingAction};
+use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun};
 use curriculum::Block;
 use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
@@ -36,9 +36,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let runs = screen.memory.timed_runs(desk);
             let others = rung_times(screen, desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
+            let mut wish = screen.plot_wish();
             let plot = screen.memory.plots.entry(key).or_default();
             plot.others = others;
-            let mut saves = false;
             ui.horizontal(|ui| {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
@@ -49,47 +49,56 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.selectable_value(&mut plot.over, value, text).on_hover_text(tooltip);
                 }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    let button = ui.add_enabled(!runs.is_empty(), egui::Button::new("Save SVG…"));
-                    saves = button.on_hover_text("This plot as a picture that stays sharp").clicked();
+                    // From the right to the left.
+                    for (action, text, of) in [
+                        (Action::SavePlotPng, "PNG…", PlotWish::Png),
+                        (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
+                        (Action::CopyPlot, "CSV", PlotWish::Csv),
+                    ] {
+                        let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text).small());
+                        let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
+                        button.widget_info(named);
+                        if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
+                            wish = Some(of);
+                        }
+                    }
                 });
             });
             let height = (ui.available_height() - space::M).clamp(230.0, 460.0);
             let recording = Recording::begin(ui);
             let top = ui.cursor().min;
-            let actions = match plot.over {
+            let clicked = match plot.over {
                 Over::Versions => timing_plot::show(ui, plot, &runs, height),
                 Over::Sizes => {
                     let measure = plot.measure.unwrap_or(timing_plot::Measure::Time);
                     scaling_plot::show(ui, &runs, measure, height);
-                    Vec::new()
+                    None
                 }
                 Over::Intensity => {
                     let ceilings = desk.bench.value().and_then(|report| report.ceilings.as_ref());
                     roofline::show(ui, ceilings, &roofline_points(&runs), height);
-                    Vec::new()
+                    None
                 }
             };
             // Choices stay behind; the legend begins the picture.
             let choices = if plot.over == Over::Versions { ui.spacing().interact_size.y + space::S } else { 0.0 };
             let top = top + egui::vec2(0.0, choices);
             let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
-            if saves {
-                let text = recording.end(ui, area, t.panel);
-                let which = match plot.over {
-                    Over::Versions => "versions",
-                    Over::Sizes => "sizes",
-                    Over::Intensity => "roofline",
-                };
-                let name = format!("{}-{which}.svg", desk.day);
-                screen.commands.push(Command::SavePage { name, text });
-            }
-            for action in actions {
-                match action {
-                    // Already on the clipboard; only the toast is missing.
-                    TimingAction::CopiedCsv => screen.commands.push(Command::Say("Copied as CSV".to_owned())),
-                    TimingAction::OpenRun(number) => screen.commands.push(Command::OpenRun(number)),
+            let which = match plot.over {
+                Over::Versions => "versions",
+                Over::Sizes => "sizes",
+                Over::Intensity => "roofline",
+            };
+            let name = |ending: &str| format!("{}-{which}.{ending}", desk.day);
+            screen.commands.extend(wish.map(|wish| match (wish, timing_plot::table(plot, &runs)) {
+                (_, None) => Command::Say("There is no run to plot yet: benchmark your kernel first".to_owned()),
+                (PlotWish::Csv, Some(text)) => Command::CopyText(text),
+                (PlotWish::Svg, _) => Command::SavePage { name: name("svg"), text: recording.end(ui, area, t.panel) },
+                (PlotWish::Png, _) => {
+                    Command::SavePicture { name: name("png"), area: area.intersect(ui.clip_rect()) }
                 }
-            }
+            }));
+            screen.commands.extend(clicked.map(Command::OpenRun));
             if let Some(report) = desk.bench.value() {
                 ui.separator();
                 report_ui(ui, report);
