@@ -2,7 +2,6 @@
 
 mod support;
 
-use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, Ceilings, Stats, Timing};
 use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
