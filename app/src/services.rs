@@ -264,8 +264,7 @@ impl Services {
         move |image| {
             // Called on the window's thread; the dialog may stay open for long.
             let work = move || {
-                let saved =
-                    png_of(&image, area).and_then(|bytes| save("Save the picture", "picture", &name, &bytes));
+                let saved = png_of(&image, area).and_then(|bytes| save("Save the picture", "picture", &name, &bytes));
                 let _ = sender.send(Update::Exported(saved));
                 context.request_repaint();
             };

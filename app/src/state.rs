@@ -358,7 +358,9 @@ pub struct Desk {
 impl Desk {
     /// True when the text was changed since the verdict.
     pub fn is_stale(&self) -> bool {
-        self.judged != 0 && self.judged != self.editor.version()
+        let newer = self.judged != 0 && self.judged != self.editor.version();
+        // Undo may have led back to it.
+        newer && self.judged_text != self.editor.text()
     }
 }
 

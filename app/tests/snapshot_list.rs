@@ -78,7 +78,9 @@ fn every_pane_and_dialog_is_in_the_pictures_at_two_sizes_in_both_themes() {
     let dialogs = dialogs();
     for scene in panes.chain(dialogs.iter().map(scene_of_dialog)) {
         assert!(SOURCE.contains(&format!("\"{scene}\"")), "{scene} is no scene of window_snapshots.rs");
-        for name in ["", "_wide"].iter().flat_map(|size| ["light", "dark"].map(|theme| format!("{scene}{size}-{theme}"))) {
+        for name in
+            ["", "_wide"].iter().flat_map(|size| ["light", "dark"].map(|theme| format!("{scene}{size}-{theme}")))
+        {
             assert!(has_picture(&format!("window_{name}")), "there is no picture window_{name}");
         }
     }
@@ -88,7 +90,8 @@ fn every_pane_and_dialog_is_in_the_pictures_at_two_sizes_in_both_themes() {
 fn every_visualization_is_in_the_pictures_at_two_sizes_in_both_themes() {
     for viz in viz::all() {
         let id = viz.id();
-        for name in ["", "_narrow"].iter().flat_map(|size| ["light", "dark"].map(|theme| format!("{id}{size}-{theme}"))) {
+        for name in ["", "_narrow"].iter().flat_map(|size| ["light", "dark"].map(|theme| format!("{id}{size}-{theme}")))
+        {
             assert!(has_picture(&format!("viz_{name}")), "there is no picture viz_{name}");
         }
     }

@@ -139,7 +139,7 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
             }
         });
         if open {
-            ui.label(RichText::new("Open in the editor").color(t.text_muted));
+            ui.label(RichText::new("✔ In the editor now").color(t.text_muted));
         } else if ui.button("Open in the editor").clicked() {
             screen.send(Command::OpenExercise(key.to_owned()));
         }

@@ -137,8 +137,8 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
         return;
     }
     // What is left beside the other columns is the day's: its name is cut, nothing else is.
-    let name_width = (ui.available_width() - COLUMNS_WIDTH - 5.0 * space::L).clamp(LEAST_NAME, MOST_NAME);
-    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::L, space::XS]).striped(true);
+    let name_width = (ui.available_width() - COLUMNS_WIDTH - 5.0 * space::M).clamp(LEAST_NAME, MOST_NAME);
+    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::M, space::XS]).striped(true);
     grid.show(ui, |ui| {
         for (name, about) in COLUMNS {
             let caption = ui.label(RichText::new(name).small().strong().color(t.text_muted));
@@ -165,7 +165,7 @@ const COLUMNS: [(&str, &str); 6] = [
 ];
 
 /// Points that the columns after the first need: five squares, and four short figures.
-const COLUMNS_WIDTH: f32 = 70.0 + 46.0 + 46.0 + 46.0 + 34.0;
+const COLUMNS_WIDTH: f32 = 70.0 + 42.0 + 42.0 + 46.0 + 28.0;
 const LEAST_NAME: f32 = 110.0;
 const MOST_NAME: f32 = 260.0;
 

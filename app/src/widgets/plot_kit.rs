@@ -111,7 +111,7 @@ pub fn legend(ui: &mut Ui, entries: impl FnOnce(&mut Ui)) {
 /// What is left of `height`, which began at `top`, for the plot itself: two lines of text come below it.
 pub fn height_left(ui: &Ui, top: f32, height: f32) -> f32 {
     let used = ui.cursor().top() - top;
-    (height - used - 2.0 * theme::font_size::SMALL * 1.3 - 2.0 * space::S).max(120.0)
+    (height - used - 2.0 * theme::font_size::SMALL * 1.3 - 2.0 * space::S).max(96.0)
 }
 
 /// One entry of a legend, to be placed in a wrapping row.

@@ -230,26 +230,25 @@ pub fn table(state: &TimingPlotState, runs: &[TimedRun]) -> Option<String> {
     Some(csv(&runs.iter().filter(shown).collect::<Vec<_>>()))
 }
 
-/// Draws the plot in the available width, `height` points high with its controls. Gives the number of a run that was
-/// clicked, to show its source.
-pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height: f32) -> Option<u32> {
-    let Some((cases, case)) = cases(state, runs) else {
-        plot_kit::empty_state(
-            ui,
-            height,
-            "No runs yet",
-            "Benchmark your kernel: each version becomes a point here, beside the reference and the ceiling.",
-        );
-        return None;
-    };
+/// The runs of the size that is shown, and the quantity on the vertical axis: the chosen one where they have it.
+fn shown<'a>(
+    state: &TimingPlotState,
+    runs: &'a [TimedRun],
+    case: &str,
+) -> (Vec<&'a TimedRun>, Measure, impl Fn(&Measure) -> bool + use<>) {
     let runs: Vec<&TimedRun> = runs.iter().filter(|run| run.point.name == case).collect();
     let timed = runs.iter().any(|run| run.point.timing.is_some() || run.point.stats.is_some());
     let counted = runs.iter().any(|run| run.point.counters.is_some());
-    let fits = |measure: &Measure| if measure.is_timed() { timed } else { counted };
+    let fits = move |measure: &Measure| if measure.is_timed() { timed } else { counted };
     let fallback = if timed { Measure::Share } else { Measure::LoadSectors };
     let measure = state.measure.filter(fits).unwrap_or(fallback);
+    (runs, measure, fits)
+}
 
-    let top = ui.cursor().top();
+/// What is chosen of the plot: quantity, size, and the kind of axis. Nothing where there are no runs.
+pub fn controls_ui(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun]) {
+    let Some((cases, case)) = cases(state, runs) else { return };
+    let (_, measure, fits) = shown(state, runs, &case);
     ui.horizontal(|ui| {
         let shown = egui::ComboBox::from_id_salt("measure").selected_text(measure.title()).show_ui(ui, |ui| {
             for option in Measure::ALL.into_iter().filter(fits) {
@@ -269,6 +268,29 @@ pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height:
         }
         ui.checkbox(&mut state.log, "Log").on_hover_text("Logarithmic axis");
     });
+}
+
+/// Draws the plot in the available width, `height` points high with its controls. Gives the number of a run that was
+/// clicked, to show its source.
+pub fn show(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height: f32) -> Option<u32> {
+    let top = ui.cursor().top();
+    controls_ui(ui, state, runs);
+    plot_ui(ui, state, runs, height - (ui.cursor().top() - top))
+}
+
+/// The same without the controls.
+pub fn plot_ui(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun], height: f32) -> Option<u32> {
+    let Some((_, case)) = cases(state, runs) else {
+        plot_kit::empty_state(
+            ui,
+            height,
+            "No runs yet",
+            "Benchmark your kernel: each version becomes a point here, beside the reference and the ceiling.",
+        );
+        return None;
+    };
+    let (runs, measure, _) = shown(state, runs, &case);
+    let top = ui.cursor().top();
     let others: Vec<&OtherTime> = state.others.iter().filter(|other| other.case == case).collect();
     let chart = Chart { runs: &runs, others: &others, measure, log: state.log };
     chart.legend_ui(ui);

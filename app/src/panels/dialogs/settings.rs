@@ -36,7 +36,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             }
             ui.end_row();
             let label = ui.label("Code size");
-            let drag = DragValue::new(&mut draft.settings.editor_points).range(8.0..=40.0).speed(0.1).max_decimals(1).suffix(" pt");
+            let drag = DragValue::new(&mut draft.settings.editor_points)
+                .range(8.0..=40.0)
+                .speed(0.1)
+                .max_decimals(1)
+                .suffix(" pt");
             ui.add(drag).labelled_by(label.id);
             ui.end_row();
         });

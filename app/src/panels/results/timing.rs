@@ -15,6 +15,13 @@ use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Timing};
 
+/// Points from which all choices of a plot stand in one row.
+const ONE_ROW: f32 = 700.0;
+
+/// Of a plot with its legend and its words, in points.
+const LEAST_HEIGHT: f32 = 170.0;
+const MOST_HEIGHT: f32 = 460.0;
+
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ScrollArea::vertical().id_salt("timing").auto_shrink(false).show(ui, |ui| {
@@ -39,6 +46,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let mut wish = screen.plot_wish();
             let plot = screen.memory.plots.entry(key).or_default();
             plot.others = others;
+            // One row for all where there is room: in a low pane each row is a piece of the plot.
+            let one_row = ui.available_width() >= ONE_ROW;
             ui.horizontal(|ui| {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
@@ -48,6 +57,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 for (value, text, tooltip) in over {
                     ui.selectable_value(&mut plot.over, value, text).on_hover_text(tooltip);
                 }
+                if one_row && plot.over == Over::Versions {
+                    ui.separator();
+                    timing_plot::controls_ui(ui, plot, &runs);
+                }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     // From the right to the left.
                     for (action, text, of) in [
@@ -55,7 +68,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                         (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
                         (Action::CopyPlot, "CSV", PlotWish::Csv),
                     ] {
-                        let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text).small());
+                        let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
                         let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
                         button.widget_info(named);
                         if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
@@ -64,10 +77,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     }
                 });
             });
-            let height = (ui.available_height() - space::M).clamp(230.0, 460.0);
+            let height = (ui.available_height() - space::M).clamp(LEAST_HEIGHT, MOST_HEIGHT);
             let recording = Recording::begin(ui);
             let top = ui.cursor().min;
             let clicked = match plot.over {
+                Over::Versions if one_row => timing_plot::plot_ui(ui, plot, &runs, height),
                 Over::Versions => timing_plot::show(ui, plot, &runs, height),
                 Over::Sizes => {
                     let measure = plot.measure.unwrap_or(timing_plot::Measure::Time);
@@ -81,7 +95,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 }
             };
             // Choices stay behind; the legend begins the picture.
-            let choices = if plot.over == Over::Versions { ui.spacing().interact_size.y + space::S } else { 0.0 };
+            let choices =
+                if plot.over == Over::Versions && !one_row { ui.spacing().interact_size.y + space::S } else { 0.0 };
             let top = top + egui::vec2(0.0, choices);
             let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
             let which = match plot.over {
@@ -94,9 +109,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 (_, None) => Command::Say("There is no run to plot yet: benchmark your kernel first".to_owned()),
                 (PlotWish::Csv, Some(text)) => Command::CopyText(text),
                 (PlotWish::Svg, _) => Command::SavePage { name: name("svg"), text: recording.end(ui, area, t.panel) },
-                (PlotWish::Png, _) => {
-                    Command::SavePicture { name: name("png"), area: area.intersect(ui.clip_rect()) }
-                }
+                (PlotWish::Png, _) => Command::SavePicture { name: name("png"), area: area.intersect(ui.clip_rect()) },
             }));
             screen.commands.extend(clicked.map(Command::OpenRun));
             if let Some(report) = desk.bench.value() {
