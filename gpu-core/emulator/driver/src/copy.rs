@@ -220,6 +220,11 @@ fn copy(block: Block, stream: Handle, wait: bool) -> Answer {
     Ok(())
 }
 
+/// Queues a copy between any two places.
+pub fn unified(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: Handle) -> Answer {
+    copy(Block::line(Place::unified(to), Place::unified(from), bytes), stream, false)
+}
+
 /// A fill of `width` elements a row over `height` rows.
 #[derive(Clone, Copy)]
 pub struct Fill {

@@ -281,6 +281,16 @@ api! {
         check(peer)?;
         put(answer, 0)
     }
+    fn cuDeviceGetP2PAttribute(_value: *mut i32, _id: u32, device: i32, peer: i32) {
+        check(device)?;
+        check(peer)?;
+        // There is one device, and none is its own peer.
+        Err(INVALID_DEVICE)
+    }
+    fn cuDeviceGetExecAffinitySupport(answer: *mut i32, _kind: u32, device: i32) {
+        check(device)?;
+        put(answer, 0)
+    }
     fn cuGetErrorName(code: u32, text: *mut *const c_char) {
         let found = RESULTS.iter().find(|result| result.0 == code);
         put(text, found.map_or(std::ptr::null(), |result| result.1.as_ptr()))?;

@@ -9,11 +9,14 @@ use crate::state::{driver, lock};
 /// Every entry point of the library.
 fn all() -> Vec<(&'static str, *const c_void)> {
     [
+        crate::absent::entries(),
+        crate::batch::entries(),
         crate::context::entries(),
         crate::copy::entries(),
         crate::device::entries(),
         crate::event::entries(),
         crate::graph::entries(),
+        crate::kernels::entries(),
         crate::launch::entries(),
         crate::memory::entries(),
         crate::module::entries(),
@@ -45,6 +48,8 @@ const SINCE: &[(&str, i32)] = &[
     ("cuGraphRemoveDependencies_v2", 12030),
     ("cuMemAdvise_v2", 12020),
     ("cuMemPrefetchAsync_v2", 12020),
+    ("cuMemcpy3DBatchAsync_v2", 13000),
+    ("cuMemcpyBatchAsync_v2", 13000),
     ("cuStreamGetCaptureInfo_v2", 11030),
     ("cuStreamGetCaptureInfo_v3", 12030),
     ("cuStreamUpdateCaptureDependencies_v2", 12030),

@@ -260,6 +260,10 @@ impl KernelNode {
         Ok(KernelNode { handle, function, shape, packed, pointers: Arc::new(pointers), priority: 0 })
     }
 
+    pub fn name(&self) -> &str {
+        &self.function.info.name
+    }
+
     /// What it was made from; the arguments point into this node.
     pub fn params(&self) -> KernelNodeParams {
         KernelNodeParams {

@@ -23,6 +23,8 @@
 
 #[macro_use]
 mod abi;
+mod absent;
+mod batch;
 mod context;
 mod copy;
 mod cubin;
@@ -30,6 +32,7 @@ mod device;
 mod event;
 mod export;
 mod graph;
+mod kernels;
 mod launch;
 mod memory;
 mod module;

@@ -1,7 +1,7 @@
 //! Modules, libraries, functions and their variables.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -26,6 +26,8 @@ pub struct Library {
 pub struct Function {
     pub module: Module,
     pub info: KernelInfo,
+    /// Its name, for programs that ask.
+    pub c_name: CString,
     pub library: Handle,
     pub registers: Registers,
     pub max_dynamic_shared_bytes: AtomicU32,
@@ -150,7 +152,7 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs) -> Answer {
     unsafe { put(out, driver().libraries.add(Arc::new(library))) }
 }
 
-unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Answer {
+unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
     if path.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -161,11 +163,28 @@ unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Answer {
     })?;
     let mut bytes: Vec<u8> = bytes;
     bytes.extend_from_slice(&[0; 4]);
-    let text = unsafe { ptx_of(bytes.as_ptr().cast()) }?;
-    unsafe { load(out, &text, &Logs::default()) }
+    unsafe { ptx_of(bytes.as_ptr().cast()) }
 }
 
-unsafe fn function(out: *mut Handle, library_handle: Handle, name: *const c_char) -> Answer {
+unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Answer {
+    unsafe { load(out, &ptx_of_file(path)?, &Logs::default()) }
+}
+
+/// Adds a text to a link in progress.
+fn link_text(link: Handle, text: &str) -> Answer {
+    let mut links = lock(&driver().linked);
+    let slot = links.get_mut(&link).ok_or(INVALID_HANDLE)?;
+    if !slot.is_empty() {
+        explain("linking several PTX modules is not supported by the emulator; compile them as one");
+        return Err(NOT_SUPPORTED);
+    }
+    slot.extend_from_slice(text.as_bytes());
+    slot.push(0);
+    Ok(())
+}
+
+/// The handle of a kernel of a module, by its name.
+pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *const c_char) -> Answer {
     let library = driver().libraries.get(library_handle)?;
     if name.is_null() {
         return Err(INVALID_VALUE);
@@ -186,6 +205,7 @@ unsafe fn function(out: *mut Handle, library_handle: Handle, name: *const c_char
             .get(&info.name)
             .copied()
             .map_or(Registers::Estimated(info.register_estimate.unwrap_or(MOST_REGISTERS)), Registers::Known),
+        c_name: CString::new(info.name.as_str()).map_err(|_| NOT_FOUND)?,
         info,
         library: library_handle,
         carveout: AtomicU32::new(u32::MAX),
@@ -288,10 +308,7 @@ api! {
     }
     fn cuModuleGetFunction(out: *mut Handle, module: Handle, name: *const c_char) {
         state::current()?;
-        function(out, module, name)
-    }
-    fn cuModuleGetFunctionCount(count: *mut u32, module: Handle) {
-        put(count, driver().libraries.get(module)?.module.kernels().len() as u32)
+        find_function(out, module, name)
     }
     fn cuModuleGetGlobal_v2(pointer: *mut CUdeviceptr, bytes: *mut usize, module: Handle, name: *const c_char) {
         state::current()?;
@@ -312,7 +329,7 @@ api! {
         unload(library)
     }
     fn cuLibraryGetKernel(out: *mut Handle, library: Handle, name: *const c_char) {
-        function(out, library, name)
+        find_function(out, library, name)
     }
     fn cuLibraryGetModule(module: *mut Handle, library: Handle) {
         driver().libraries.get(library)?;
@@ -352,13 +369,6 @@ api! {
     fn cuFuncGetModule(module: *mut Handle, function: Handle) {
         put(module, driver().functions.get(function)?.library)
     }
-    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, bytes: *mut usize) {
-        let function = driver().functions.get(function)?;
-        let param = function.info.params.get(index).ok_or(INVALID_VALUE)?;
-        put(offset, param.offset as usize)?;
-        put_optional(bytes, param.bytes as usize);
-        Ok(())
-    }
     fn cuFuncLoad(function: Handle) {
         driver().functions.get(function).map(drop)
     }
@@ -371,16 +381,10 @@ api! {
         put(link, crate::export::new_link())
     }
     fn cuLinkAddData_v2(link: Handle, _kind: u32, data: *const c_void, _bytes: usize, _name: *const c_char, _count: u32, _options: *const u32, _values: *const *mut c_void) {
-        let text = ptx_of(data)?;
-        let mut links = lock(&driver().linked);
-        let slot = links.get_mut(&link).ok_or(INVALID_HANDLE)?;
-        if !slot.is_empty() {
-            explain("linking several PTX modules is not supported by the emulator; compile them as one");
-            return Err(NOT_SUPPORTED);
-        }
-        slot.extend_from_slice(text.as_bytes());
-        slot.push(0);
-        Ok(())
+        link_text(link, &ptx_of(data)?)
+    }
+    fn cuLinkAddFile_v2(link: Handle, _kind: u32, path: *const c_char, _count: u32, _options: *const u32, _values: *const *mut c_void) {
+        link_text(link, &ptx_of_file(path)?)
     }
     fn cuLinkComplete(link: Handle, image: *mut *mut c_void, bytes: *mut usize) {
         let links = lock(&driver().linked);

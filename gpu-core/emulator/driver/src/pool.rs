@@ -50,7 +50,52 @@ fn alloc_async(out: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle
     unsafe { put(out, address) }
 }
 
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Location {
+    kind: u32,
+    id: i32,
+}
+
+const LOCATION_DEVICE: u32 = 1;
+const ALLOCATION_PINNED: u32 = 1;
+const ACCESS_READ_WRITE: u32 = 3;
+
+/// The emulated device is the one place that has pools, of memory that does not move.
+unsafe fn pool_place(location: *const Location, kind: u32) -> Answer {
+    let location = unsafe { location.as_ref() }.ok_or(INVALID_VALUE)?;
+    if location.kind != LOCATION_DEVICE || kind != ALLOCATION_PINNED {
+        return Err(NOT_SUPPORTED);
+    }
+    if location.id == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
 api! {
+    fn cuMemPoolGetAccess(access: *mut u32, pool: Handle, location: *const Location) {
+        driver().pools.get(pool)?;
+        let location = location.as_ref().ok_or(INVALID_VALUE)?;
+        if location.kind != LOCATION_DEVICE || location.id != 0 {
+            return Err(INVALID_VALUE);
+        }
+        put(access, ACCESS_READ_WRITE)
+    }
+    fn cuMemGetDefaultMemPool(pool: *mut Handle, location: *const Location, kind: u32) {
+        state::initialised()?;
+        pool_place(location, kind)?;
+        put(pool, driver().default_pool)
+    }
+    fn cuMemGetMemPool(pool: *mut Handle, location: *const Location, kind: u32) {
+        state::initialised()?;
+        pool_place(location, kind)?;
+        put(pool, *lock(&driver().current_pool))
+    }
+    fn cuMemSetMemPool(location: *const Location, kind: u32, pool: Handle) {
+        pool_place(location, kind)?;
+        driver().pools.get(pool)?;
+        *lock(&driver().current_pool) = pool;
+        Ok(())
+    }
     fn cuMemAllocAsync(pointer: *mut CUdeviceptr, bytes: usize, stream: Handle) {
         let pool = *lock(&driver().current_pool);
         alloc_async(pointer, bytes, pool, stream)

@@ -128,6 +128,17 @@ impl Block {
         }
     }
 
+    /// Lets lanes that a `.sync` operation waits for leave a meeting point. False when none is held there.
+    pub fn free_awaited_lanes(&mut self) -> bool {
+        self.warps.iter_mut().flatten().any(|warp| {
+            let grouped = warp.splits.iter().fold(0, |mask, split| mask | split.mask);
+            let held = warp.live & !grouped;
+            let awaits =
+                |wait: super::warp::Wait| matches!(wait, super::warp::Wait::Sync { members } if members & held != 0);
+            warp.splits.iter().any(|split| awaits(split.wait)) && warp.break_join()
+        })
+    }
+
     /// Some group waits at the cluster barrier.
     pub fn waits_for_cluster(&self) -> bool {
         let splits = self.warps.iter().flatten().flat_map(|warp| &warp.splits);

@@ -4,6 +4,8 @@ mod edges;
 mod exec;
 mod memory;
 mod nodes;
+mod objects;
+mod picture;
 
 pub use exec::Executable;
 pub use memory::{Address, GraphMemory, check_free, forget_outstanding, range as memory_range, released, reserve};
@@ -111,6 +113,8 @@ pub struct Graph {
     nodes: Mutex<Vec<Node>>,
     /// Handle under which a child graph can be asked for, once it was.
     handle: Mutex<Option<Handle>>,
+    /// The program's objects that must outlive it and its copies.
+    objects: Mutex<Vec<Arc<objects::UserObject>>>,
     /// Instantiations alive: graphs with memory nodes may have one.
     instances: AtomicUsize,
 }
@@ -161,7 +165,8 @@ impl Graph {
                 node.operation = Operation::Child(child.copy(fresh));
             }
         }
-        Arc::new(Graph { nodes: Mutex::new(nodes), ..Graph::default() })
+        let objects = Mutex::new(lock(&self.objects).clone());
+        Arc::new(Graph { nodes: Mutex::new(nodes), objects, ..Graph::default() })
     }
 
     /// Positions of the nodes so that each follows its dependencies; None when they form a cycle.
@@ -302,5 +307,6 @@ unsafe fn handles(list: *const Handle, count: usize) -> Result<Vec<Handle>, CUre
 
 /// All entry points of the folder.
 pub fn entries() -> Vec<(&'static str, *const c_void)> {
-    [edges::entries(), exec::entries(), memory::entries(), nodes::entries()].concat()
+    [edges::entries(), exec::entries(), memory::entries(), nodes::entries(), objects::entries(), picture::entries()]
+        .concat()
 }

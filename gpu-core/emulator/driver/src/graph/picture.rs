@@ -1,0 +1,56 @@
+//! A graph as text for Graphviz.
+
+use std::ffi::{CStr, c_char};
+use std::fmt::Write as _;
+
+use super::{Graph, Operation};
+use crate::abi::*;
+use crate::state::{driver, lock};
+
+impl Graph {
+    /// Nodes and edges in the DOT language; a child graph becomes a cluster of its own.
+    fn dot(&self, out: &mut String, depth: usize) {
+        let nodes = lock(&self.nodes).clone();
+        let indent = "  ".repeat(depth + 1);
+        for node in &nodes {
+            let label = match &node.operation {
+                Operation::Kernel(kernel) => format!("KERNEL {}", kernel.name()),
+                Operation::Copy(_) => "MEMCPY".to_owned(),
+                Operation::Fill(_) => "MEMSET".to_owned(),
+                Operation::Host(_) => "HOST".to_owned(),
+                Operation::Child(_) => "GRAPH".to_owned(),
+                Operation::Empty => "EMPTY".to_owned(),
+                Operation::WaitEvent(_) => "EVENT WAIT".to_owned(),
+                Operation::RecordEvent(_) => "EVENT RECORD".to_owned(),
+                Operation::Alloc(_) => "MEM ALLOC".to_owned(),
+                Operation::Free(_) => "MEM FREE".to_owned(),
+            };
+            let _ = writeln!(out, "{indent}\"{:x}\" [label=\"{label}\"];", node.handle);
+            for dependency in &node.dependencies {
+                let _ = writeln!(out, "{indent}\"{dependency:x}\" -> \"{:x}\";", node.handle);
+            }
+            if let Operation::Child(child) = &node.operation {
+                let _ = writeln!(out, "{indent}subgraph \"cluster_{:x}\" {{", node.handle);
+                child.dot(out, depth + 1);
+                let _ = writeln!(out, "{indent}}}");
+            }
+        }
+    }
+}
+
+api! {
+    fn cuGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags: u32) {
+        let graph = driver().graphs.get(graph)?;
+        if path.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let path = CStr::from_ptr(path).to_string_lossy().into_owned();
+        let mut text = "digraph graph_ {\n".to_owned();
+        graph.dot(&mut text, 0);
+        text.push_str("}\n");
+        std::fs::write(&path, text).map_err(|error| {
+            explain(format!("cannot write the graph: {error}: {path}"));
+            INVALID_VALUE
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! What kernels say of themselves: their names, their parameters, and which of them a module has.
+
+use std::ffi::{CString, c_char};
+
+use crate::abi::*;
+use crate::module::{Function, find_function};
+use crate::state::driver;
+
+unsafe fn name(out: *mut *const c_char, function: Handle) -> Answer {
+    // The text lives as long as the function, which is as long as its module.
+    unsafe { put(out, driver().functions.get(function)?.c_name.as_ptr()) }
+}
+
+unsafe fn param_info(function: &Function, index: usize, offset: *mut usize, bytes: *mut usize) -> Answer {
+    let param = function.info.params.get(index).ok_or(INVALID_VALUE)?;
+    unsafe { put(offset, param.offset as usize) }?;
+    unsafe { put_optional(bytes, param.bytes as usize) };
+    Ok(())
+}
+
+unsafe fn count(out: *mut u32, library: Handle) -> Answer {
+    unsafe { put(out, driver().libraries.get(library)?.module.kernels().len() as u32) }
+}
+
+/// Handles of the first `room` kernels of a module.
+unsafe fn enumerate(out: *mut Handle, room: u32, library: Handle) -> Answer {
+    if out.is_null() || room == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let loaded = driver().libraries.get(library)?;
+    for (index, kernel) in loaded.module.kernels().iter().take(room as usize).enumerate() {
+        let name = CString::new(kernel.name.as_str()).map_err(|_| NOT_FOUND)?;
+        unsafe { find_function(out.add(index), library, name.as_ptr()) }?;
+    }
+    Ok(())
+}
+
+api! {
+    fn cuFuncGetName(text: *mut *const c_char, function: Handle) {
+        name(text, function)
+    }
+    fn cuKernelGetName(text: *mut *const c_char, kernel: Handle) {
+        name(text, kernel)
+    }
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, bytes: *mut usize) {
+        param_info(&*driver().functions.get(function)?, index, offset, bytes)
+    }
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: *mut usize, bytes: *mut usize) {
+        param_info(&*driver().functions.get(kernel)?, index, offset, bytes)
+    }
+    fn cuFuncGetParamCount(function: Handle, out: *mut usize) {
+        put(out, driver().functions.get(function)?.info.params.len())
+    }
+    fn cuKernelGetParamCount(kernel: Handle, out: *mut usize) {
+        put(out, driver().functions.get(kernel)?.info.params.len())
+    }
+    fn cuModuleGetFunctionCount(out: *mut u32, module: Handle) {
+        count(out, module)
+    }
+    fn cuLibraryGetKernelCount(out: *mut u32, library: Handle) {
+        count(out, library)
+    }
+    fn cuModuleEnumerateFunctions(functions: *mut Handle, room: u32, module: Handle) {
+        enumerate(functions, room, module)
+    }
+    fn cuLibraryEnumerateKernels(kernels: *mut Handle, room: u32, library: Handle) {
+        enumerate(kernels, room, library)
+    }
+    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: i32) {
+        driver().functions.get(kernel)?;
+        if device != 0 {
+            return Err(INVALID_DEVICE);
+        }
+        if config > 3 {
+            return Err(INVALID_VALUE);
+        }
+        Ok(())
+    }
+}

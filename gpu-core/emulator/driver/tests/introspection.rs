@@ -1,0 +1,173 @@
+//! What a program can ask about modules, pools and graphs, and that all of CUDA's names are there to be linked.
+
+mod common;
+
+use common::*;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+unsafe extern "C" {
+    fn cuModuleGetFunctionCount(count: *mut u32, module: Handle) -> u32;
+    fn cuModuleEnumerateFunctions(functions: *mut Handle, room: u32, module: Handle) -> u32;
+    fn cuFuncGetName(text: *mut *const c_char, function: Handle) -> u32;
+    fn cuFuncGetParamCount(function: Handle, count: *mut usize) -> u32;
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: *mut usize, bytes: *mut usize) -> u32;
+    fn cuDeviceGetP2PAttribute(value: *mut i32, id: u32, device: i32, peer: i32) -> u32;
+    fn cuMemGetDefaultMemPool(pool: *mut Handle, location: *const [u32; 2], kind: u32) -> u32;
+    fn cuMemPoolGetAccess(access: *mut u32, pool: Handle, location: *const [u32; 2]) -> u32;
+    fn cuMemcpyBatchAsync_v2(
+        to: *const u64,
+        from: *const u64,
+        bytes: *const usize,
+        count: usize,
+        attributes: *const c_void,
+        indices: *const usize,
+        attribute_count: usize,
+        stream: Handle,
+    ) -> u32;
+    fn cuStreamCreate(stream: *mut Handle, flags: u32) -> u32;
+    fn cuStreamSynchronize(stream: Handle) -> u32;
+    fn cuGraphCreate(graph: *mut Handle, flags: u32) -> u32;
+    fn cuGraphDestroy(graph: Handle) -> u32;
+    fn cuGraphAddEmptyNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize) -> u32;
+    fn cuGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, flags: u64) -> u32;
+    fn cuGraphExecDestroy(exec: Handle) -> u32;
+    fn cuGraphDebugDotPrint(graph: Handle, path: *const c_char, flags: u32) -> u32;
+    fn cuUserObjectCreate(
+        out: *mut Handle,
+        data: *mut c_void,
+        destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+        count: u32,
+        flags: u32,
+    ) -> u32;
+    fn cuUserObjectRelease(object: Handle, count: u32) -> u32;
+    fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) -> u32;
+    fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) -> u32;
+    fn cuTexObjectCreate(object: *mut u64, resource: *const c_void, texture: *const c_void, view: *const c_void)
+    -> u32;
+    fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const c_void, version: i32, flags: u64, s: *mut u32) -> u32;
+}
+
+const PTX: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry first(.param .u64 p, .param .u32 n) { ret; }
+.visible .entry second() { ret; }
+";
+
+#[test]
+fn modules_tell_their_kernels() {
+    context();
+    let module = load(PTX);
+    let mut count = 0;
+    assert_eq!(unsafe { cuModuleGetFunctionCount(&mut count, module) }, 0);
+    assert_eq!(count, 2);
+    let mut found = [0; 2];
+    assert_eq!(unsafe { cuModuleEnumerateFunctions(found.as_mut_ptr(), 2, module) }, 0);
+    let mut names: Vec<String> = found.iter().map(|&kernel| name_of(kernel)).collect();
+    names.sort();
+    assert_eq!(names, ["first", "second"]);
+    // Listed and looked up are the same.
+    assert!(found.contains(&function(module, "first")));
+    let first = function(module, "first");
+    let (mut params, mut offset, mut bytes) = (0, 0, 0);
+    assert_eq!(unsafe { cuFuncGetParamCount(first, &mut params) }, 0);
+    assert_eq!(params, 2);
+    assert_eq!(unsafe { cuKernelGetParamInfo(first, 1, &mut offset, &mut bytes) }, 0);
+    assert_eq!((offset, bytes), (8, 4));
+    assert_eq!(unsafe { cuKernelGetParamInfo(first, 2, &mut offset, &mut bytes) }, 1);
+}
+
+fn name_of(kernel: Handle) -> String {
+    let mut text = null();
+    assert_eq!(unsafe { cuFuncGetName(&mut text, kernel) }, 0);
+    // SAFETY: the text lives as long as the module.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+#[test]
+fn pools_and_peers_are_those_of_one_device() {
+    context();
+    let (mut pool, mut access, mut value) = (0, 0, 0);
+    let (device, host) = ([1, 0], [2, 0]);
+    assert_eq!(unsafe { cuMemGetDefaultMemPool(&mut pool, &device, 1) }, 0);
+    assert_eq!(unsafe { cuMemPoolGetAccess(&mut access, pool, &device) }, 0);
+    assert_eq!(access, 3);
+    assert_eq!(unsafe { cuMemGetDefaultMemPool(&mut pool, &host, 1) }, 801);
+    assert_eq!(unsafe { cuDeviceGetP2PAttribute(&mut value, 1, 0, 0) }, 101);
+}
+
+#[test]
+fn a_batch_copies_all_its_pieces() {
+    context();
+    let (a, b) = (upload(&[1u32, 2, 3, 4]), upload(&[0u32; 4]));
+    let mut stream = 0;
+    assert_eq!(unsafe { cuStreamCreate(&mut stream, 1) }, 0);
+    let (to, from, bytes) = ([b, b + 8], [a + 8, a], [8usize, 8]);
+    let batch = |stream| unsafe {
+        cuMemcpyBatchAsync_v2(to.as_ptr(), from.as_ptr(), bytes.as_ptr(), 2, null(), null(), 0, stream)
+    };
+    assert_eq!(batch(0), 1, "not on the legacy stream");
+    assert_eq!(batch(stream), 0);
+    assert_eq!(unsafe { cuStreamSynchronize(stream) }, 0);
+    assert_eq!(download::<u32>(b, 4), [3, 4, 1, 2]);
+}
+
+static DESTROYED: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn destroyed(data: *mut c_void) {
+    assert_eq!(data as usize, 7);
+    DESTROYED.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn a_user_object_lives_as_long_as_the_last_graph_that_holds_it() {
+    context();
+    let (mut graph, mut object, mut exec, mut node) = (0, 0, 0, 0);
+    unsafe {
+        assert_eq!(cuGraphCreate(&mut graph, 0), 0);
+        assert_eq!(cuGraphAddEmptyNode(&mut node, graph, null(), 0), 0);
+        assert_eq!(cuUserObjectCreate(&mut object, 7 as *mut c_void, Some(destroyed), 1, 0), 1, "the flag is demanded");
+        assert_eq!(cuUserObjectCreate(&mut object, 7 as *mut c_void, Some(destroyed), 2, 1), 0);
+        assert_eq!(cuGraphRetainUserObject(graph, object, 3, 1), 1, "more than there are");
+        assert_eq!(cuGraphRetainUserObject(graph, object, 1, 1), 0);
+        assert_eq!(cuGraphReleaseUserObject(graph, object, 2), 1, "more than the graph has");
+        assert_eq!(cuUserObjectRelease(object, 1), 0);
+        assert_eq!(cuGraphInstantiateWithFlags(&mut exec, graph, 0), 0);
+        assert_eq!(cuGraphDestroy(graph), 0);
+        assert_eq!(DESTROYED.load(Ordering::SeqCst), 0, "the executable graph still holds it");
+        assert_eq!(cuGraphExecDestroy(exec), 0);
+    }
+    assert_eq!(DESTROYED.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_graph_is_drawn_with_its_edges() {
+    context();
+    let (mut graph, mut a, mut b) = (0, 0, 0);
+    let path = std::env::temp_dir().join(format!("lockstep-graph-{}.dot", std::process::id()));
+    let name = CString::new(path.to_str().expect("a plain path")).expect("no NUL");
+    unsafe {
+        assert_eq!(cuGraphCreate(&mut graph, 0), 0);
+        assert_eq!(cuGraphAddEmptyNode(&mut a, graph, null(), 0), 0);
+        assert_eq!(cuGraphAddEmptyNode(&mut b, graph, &a, 1), 0);
+        assert_eq!(cuGraphDebugDotPrint(graph, name.as_ptr(), 0), 0);
+    }
+    let text = std::fs::read_to_string(&path).expect("written");
+    let _ = std::fs::remove_file(&path);
+    assert!(text.contains(&format!("\"{a:x}\" -> \"{b:x}\"")), "{text}");
+}
+
+#[test]
+fn what_the_emulator_lacks_is_there_and_says_so() {
+    context();
+    let mut object = 0;
+    assert_eq!(unsafe { cuTexObjectCreate(&mut object, null(), null(), null()) }, 801);
+    for name in [c"cuTexObjectCreate", c"cuArrayCreate", c"cuMipmappedArrayCreate", c"cuGreenCtxCreate"] {
+        let mut address = null();
+        assert_eq!(unsafe { cuGetProcAddress_v2(name.as_ptr(), &mut address, 13000, 0, null_mut()) }, 0, "{name:?}");
+        assert!(!address.is_null());
+    }
+}
