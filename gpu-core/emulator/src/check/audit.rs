@@ -91,7 +91,7 @@ impl Cx<'_> {
     /// it can; one that cannot gets the lanes.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
-    pub fn audit_runs<const FORM: u8, const BYTES: u64>(
+    pub fn audit_runs<const BYTES: u64>(
         &mut self,
         op: &Op,
         reach: &Reach,
@@ -111,7 +111,7 @@ impl Cx<'_> {
         }
         if watch & watch::RACE != 0 {
             match reach.window {
-                Window::Shared if self.race_shared_runs::<FORM, BYTES>(op, runs, by, kind) => {}
+                Window::Shared if self.race_shared_runs::<BYTES>(op, runs, by, kind) => {}
                 Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
                 Window::Global => {
                     let grid = self.grid;

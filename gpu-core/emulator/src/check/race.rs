@@ -16,8 +16,6 @@ use super::shadow::{CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, 
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
-#[cfg(target_arch = "x86_64")]
-use crate::exec::lanes::WIDEST;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::report::{AccessKind, Fault, FaultKind, OtherSide, Space, ThreadId};
@@ -74,13 +72,7 @@ impl Cx<'_> {
 
     /// The same for an access in runs, `by` bytes on. False: look at the lanes; nothing was changed.
     #[inline(always)]
-    pub fn race_shared_runs<const FORM: u8, const BYTES: u64>(
-        &mut self,
-        op: &Op,
-        runs: &Runs,
-        by: u64,
-        kind: AccessKind,
-    ) -> bool {
+    pub fn race_shared_runs<const BYTES: u64>(&mut self, op: &Op, runs: &Runs, by: u64, kind: AccessKind) -> bool {
         let strong = op.e.0 & crate::exec::access::STRONG != 0;
         let bytes = u64::from(self.block.shared_shadow.bytes);
         let high = runs.high.wrapping_add(by);
@@ -89,18 +81,6 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
-        #[cfg(target_arch = "x86_64")]
-        if FORM == WIDEST && BYTES == 4 && runs.count == 1 && runs.step == 4 && runs.width == 32 {
-            let first = runs.starts[0].wrapping_add(by);
-            // SAFETY: the machine has what the form is for.
-            return unsafe {
-                match kind {
-                    AccessKind::Read => shadow.read_row(first, stamp, floor),
-                    AccessKind::Write => shadow.write_row(first, stamp, floor),
-                    _ => false,
-                }
-            };
-        }
         match kind {
             AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, by, stamp, floor),
             AccessKind::Read => match runs.width {
@@ -116,6 +96,47 @@ impl Cx<'_> {
                 _ => shadow.write::<BYTES, 0>(runs, by, stamp, floor),
             },
             _ => false,
+        }
+    }
+
+    /// Whether races on shared memory up to `end` are looked for by words.
+    #[inline(always)]
+    fn is_by_words(&self, end: u32) -> bool {
+        self.block.shared_shadow.shift == 2 && end <= self.block.shared_shadow.bytes
+    }
+
+    /// All lanes read the word at `first`, which lies in one array. False: look closer; nothing was changed.
+    #[inline(never)]
+    pub fn race_shared_word(&mut self, op: &Op, first: u32) -> bool {
+        if !self.is_by_words(first.saturating_add(4)) {
+            return false;
+        }
+        let (stamp, floor) = self.shared_stamp(op);
+        self.block.shared_shadow.read_word(first, stamp, floor)
+    }
+
+    /// The first `lanes` lanes read or write a word each, side by side from `first` on, which lie in one array. False: look
+    /// closer; nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512; `lanes` must be 32 at most.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub unsafe fn race_shared_row<const WRITE: bool>(&mut self, op: &Op, first: u32, lanes: usize) -> bool {
+        if !self.is_by_words(first.saturating_add(4 * lanes as u32)) {
+            return false;
+        }
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        // SAFETY: as the caller says.
+        unsafe {
+            match (WRITE, lanes) {
+                (true, 32) => shadow.write_row::<true>(first, lanes, stamp, floor),
+                (true, _) => shadow.write_row::<false>(first, lanes, stamp, floor),
+                (false, 32) => shadow.read_row::<true>(first, lanes, stamp, floor),
+                (false, _) => shadow.read_row::<false>(first, lanes, stamp, floor),
+            }
         }
     }
 

@@ -29,53 +29,59 @@ fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
     mine & !late | both & late
 }
 
-/// A row of 32 words, a word a lane, where there is AVX-512: what kernels do most. As the loops below.
+/// Lanes from `first` to `last` (their stamps) read a cell.
+#[inline(always)]
+fn by_all(old: u64, first: u64, last: u64, floor: u64) -> u64 {
+    if old > floor && (old ^ first) & THREAD_MASK != 0 {
+        return join_read(old, first, (floor >> CLOCK) as i64);
+    }
+    first | (last & THREAD_MASK) >> (THREAD - OTHER) | FLAG
+}
+
+/// Words side by side, one for each of the first lanes, where there is AVX-512: what kernels do most. As the loops below.
 #[cfg(target_arch = "x86_64")]
 impl SharedShadow {
     /// # Safety
-    /// The machine must have AVX-512.
+    /// The machine must have AVX-512; `lanes` must be 32 at most, and is with `FULL`.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub unsafe fn read_row(&mut self, first: u64, stamp: u64, floor: u64) -> bool {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub unsafe fn read_row<const FULL: bool>(&mut self, first: u32, lanes: usize, stamp: u64, floor: u64) -> bool {
         use std::arch::x86_64::*;
+        let lanes = if FULL { 32 } else { lanes };
         let cell = (first >> 2) as usize;
-        let (writes, reads) = (&self.writes[cell..][..32], &mut self.reads[cell..][..32]);
+        let (writes, reads) = (&self.writes[cell..cell + lanes], &mut self.reads[cell..cell + lanes]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, others) = (all(floor), all(THREAD_MASK), all(THREADS << OTHER | FLAG));
-        let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-        let mine = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(lanes));
+        let numbers = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let own = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(numbers));
         let next = all(8 << THREAD);
-        // SAFETY: both rows have 32 cells.
+        let here = |part: usize| if FULL { 0xff } else { (((1u64 << lanes) - 1) >> (8 * part)) as u8 };
+        let parts = lanes.div_ceil(8);
+        // SAFETY: only cells of lanes that are there are loaded and stored.
         unsafe {
-            let write = |part: usize| _mm512_loadu_si512(writes.as_ptr().add(8 * part).cast());
-            let mut late = 0;
-            for part in 0..4 {
-                late |= _mm512_cmpgt_epu64_mask(write(part), floor);
+            let (mut bad, mut mine) = (0, own);
+            for part in 0..parts {
+                let write = _mm512_maskz_loadu_epi64(here(part), writes.as_ptr().add(8 * part).cast());
+                let late = _mm512_cmpgt_epu64_mask(write, floor);
+                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write, mine), thread);
+                mine = _mm512_add_epi64(mine, next);
             }
-            if late != 0 {
-                let (mut bad, mut mine) = (0, mine);
-                for part in 0..4 {
-                    let late = _mm512_cmpgt_epu64_mask(write(part), floor);
-                    bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write(part), mine), thread);
-                    mine = _mm512_add_epi64(mine, next);
-                }
-                if bad != 0 {
-                    return false;
-                }
+            if bad != 0 {
+                return false;
             }
-            let mut mine = mine;
-            for part in 0..4 {
+            let mut mine = own;
+            for part in 0..parts {
                 let place = reads.as_mut_ptr().add(8 * part);
-                let old = _mm512_loadu_si512(place.cast());
+                let old = _mm512_maskz_loadu_epi64(here(part), place.cast());
                 let late = _mm512_cmpgt_epu64_mask(old, floor);
                 let other = _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(old, mine), thread);
                 // By this lane before: what is known of others stays.
-                let own = _mm512_or_si512(mine, _mm512_and_si512(old, others));
+                let same = _mm512_or_si512(mine, _mm512_and_si512(old, others));
                 // By another one: this lane is the other.
                 let me = _mm512_srli_epi64::<{ THREAD - OTHER }>(_mm512_and_si512(mine, thread));
                 let joined = _mm512_or_si512(_mm512_andnot_si512(others, old), _mm512_or_si512(me, all(FLAG)));
-                let new = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(mine, late, own), other, joined);
-                _mm512_storeu_si512(place.cast(), new);
+                let new = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(mine, late, same), other, joined);
+                _mm512_mask_storeu_epi64(place.cast(), here(part), new);
                 mine = _mm512_add_epi64(mine, next);
             }
         }
@@ -83,39 +89,42 @@ impl SharedShadow {
     }
 
     /// # Safety
-    /// The machine must have AVX-512.
+    /// As [`SharedShadow::read_row`].
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub unsafe fn write_row(&mut self, first: u64, stamp: u64, floor: u64) -> bool {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub unsafe fn write_row<const FULL: bool>(&mut self, first: u32, lanes: usize, stamp: u64, floor: u64) -> bool {
         use std::arch::x86_64::*;
+        let lanes = if FULL { 32 } else { lanes };
         let cell = (first >> 2) as usize;
-        let (writes, reads) = (&mut self.writes[cell..][..32], &mut self.reads[cell..][..32]);
+        let (writes, reads) = (&mut self.writes[cell..cell + lanes], &mut self.reads[cell..cell + lanes]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
-        let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-        let mine = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(lanes));
+        let numbers = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let own = _mm512_add_epi64(all(stamp), _mm512_slli_epi64::<THREAD>(numbers));
         let next = all(8 << THREAD);
-        // SAFETY: both rows have 32 cells.
+        let here = |part: usize| if FULL { 0xff } else { (((1u64 << lanes) - 1) >> (8 * part)) as u8 };
+        let parts = lanes.div_ceil(8);
+        // SAFETY: only cells of lanes that are there are loaded and stored.
         unsafe {
-            let (mut bad, mut lane) = (0, mine);
-            for part in 0..4 {
-                let write = _mm512_loadu_si512(writes.as_ptr().add(8 * part).cast());
-                let read = _mm512_loadu_si512(reads.as_ptr().add(8 * part).cast());
+            let (mut bad, mut mine) = (0, own);
+            for part in 0..parts {
+                let write = _mm512_maskz_loadu_epi64(here(part), writes.as_ptr().add(8 * part).cast());
+                let read = _mm512_maskz_loadu_epi64(here(part), reads.as_ptr().add(8 * part).cast());
                 let late = _mm512_cmpgt_epu64_mask(write, floor);
-                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write, lane), thread);
+                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write, mine), thread);
                 let late = _mm512_cmpgt_epu64_mask(read, floor);
-                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(read, lane), thread);
+                bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(read, mine), thread);
                 bad |= _mm512_mask_test_epi64_mask(late, read, flag);
-                lane = _mm512_add_epi64(lane, next);
+                mine = _mm512_add_epi64(mine, next);
             }
             if bad != 0 {
                 return false;
             }
-            let mut lane = mine;
-            for part in 0..4 {
-                _mm512_storeu_si512(writes.as_mut_ptr().add(8 * part).cast(), lane);
-                _mm512_storeu_si512(reads.as_mut_ptr().add(8 * part).cast(), _mm512_setzero_si512());
-                lane = _mm512_add_epi64(lane, next);
+            let mut mine = own;
+            for part in 0..parts {
+                _mm512_mask_storeu_epi64(writes.as_mut_ptr().add(8 * part).cast(), here(part), mine);
+                _mm512_mask_storeu_epi64(reads.as_mut_ptr().add(8 * part).cast(), here(part), _mm512_setzero_si512());
+                mine = _mm512_add_epi64(mine, next);
             }
         }
         true
@@ -131,9 +140,20 @@ impl SharedShadow {
     }
 
     /// All lanes of each run read one place: its first and last lane stand for all.
+    /// All 32 lanes read the word at `first`.
+    #[inline(always)]
+    pub fn read_word(&mut self, first: u32, stamp: u64, floor: u64) -> bool {
+        let cell = (first >> 2) as usize;
+        let (Some(write), Some(read)) = (self.writes.get(cell), self.reads.get_mut(cell)) else { return false };
+        if *write > floor {
+            return false;
+        }
+        *read = by_all(*read, stamp, of_lane(stamp, 31), floor);
+        true
+    }
+
     #[inline(always)]
     pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
-        let floor_clock = (floor >> CLOCK) as i64;
         let words = (BYTES / 4) as usize;
         for start in runs.starts() {
             let (cell, _) = Self::run_cells(runs, by, *start);
@@ -147,11 +167,7 @@ impl SharedShadow {
             let first = of_lane(stamp, group * lanes);
             let last = of_lane(stamp, (group + 1) * lanes - 1);
             for old in &mut self.reads[cell..][..words] {
-                *old = if *old > floor && (*old ^ first) & THREAD_MASK != 0 {
-                    join_read(*old, first, floor_clock)
-                } else {
-                    first | (last & THREAD_MASK) >> (THREAD - OTHER) | FLAG
-                };
+                *old = by_all(*old, first, last, floor);
             }
         }
         true

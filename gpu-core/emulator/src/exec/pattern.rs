@@ -306,7 +306,7 @@ impl Cx<'_> {
 
     /// Counts and checks an access that follows a pattern, as `watch` says.
     #[inline(always)]
-    pub(super) fn audit_followed<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+    pub(super) fn audit_followed<const BYTES: u64, const WRITE: bool>(
         &mut self,
         op: &Op,
         followed: &Followed,
@@ -318,6 +318,6 @@ impl Cx<'_> {
         let (window, region) = (cell.window, cell.region);
         let generic = super::transfer::window_from(op.e.0) == Window::Generic;
         let by = if generic { followed.first - window_base(window) } else { followed.first };
-        self.audit_found::<FORM, BYTES, WRITE>(op, window, region, runs, by, watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 }

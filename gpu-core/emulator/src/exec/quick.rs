@@ -2,6 +2,7 @@
 //! into two registers; everything else, and every fault, is left to [`Cx::prepare`].
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
 use super::access::{AddressWord, Reach, Runs, prefetch};
 use super::address::{first_lanes, runs};
@@ -219,8 +220,18 @@ impl Cx<'_> {
         }
         if self.watch != 0 {
             let mut left = self.count_followed(followed);
-            if !WRITE && !followed.shared && left & watch::RACE != 0 && self.brings_nothing::<BYTES>(followed) {
-                left &= !(watch::RACE | watch::INIT);
+            if left & watch::RACE != 0 {
+                if followed.shared {
+                    // SAFETY: passed on.
+                    if unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
+                        left &= !watch::RACE;
+                    }
+                    if self.block.shared_written.load(Ordering::Relaxed) {
+                        left &= !watch::INIT;
+                    }
+                } else if !WRITE && self.brings_nothing::<BYTES>(followed) {
+                    left &= !(watch::RACE | watch::INIT);
+                }
             }
             if left != 0 || followed.shared && self.block.guarded {
                 // SAFETY: passed on.
@@ -256,7 +267,7 @@ impl Cx<'_> {
 
     #[inline(never)]
     fn audit_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, region: u32, runs: &Runs) {
-        self.audit_found::<BASE, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -269,7 +280,7 @@ impl Cx<'_> {
         region: u32,
         runs: &Runs,
     ) {
-        self.audit_found::<WIDE, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
     }
 
     /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
@@ -283,7 +294,35 @@ impl Cx<'_> {
         region: u32,
         runs: &Runs,
     ) {
-        self.audit_found::<WIDEST, BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+    }
+
+    /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. False: nothing was
+    /// done.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    unsafe fn settles_row<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        followed: &Followed,
+    ) -> bool {
+        // SAFETY: patterns live as long as the launch.
+        let pattern = unsafe { &*followed.pattern };
+        let first = followed.first as u32;
+        if BYTES != 4 {
+            return false;
+        }
+        match pattern.shape {
+            Shape::Same if !WRITE => self.race_shared_word(op, first),
+            #[cfg(target_arch = "x86_64")]
+            Shape::Dense | Shape::First if FORM == WIDEST => {
+                // SAFETY: as the caller says; a pattern has no more than 32 lanes.
+                unsafe { self.race_shared_row::<WRITE>(op, first, pattern.runs.width) }
+            }
+            _ => false,
+        }
     }
 
     /// As [`Cx::audit_form`], for an access that follows a pattern.
@@ -311,14 +350,14 @@ impl Cx<'_> {
 
     #[inline(never)]
     fn followed_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
-        self.audit_followed::<BASE, BYTES, WRITE>(op, followed, watch);
+        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn followed_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
-        self.audit_followed::<WIDE, BYTES, WRITE>(op, followed, watch);
+        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -330,13 +369,13 @@ impl Cx<'_> {
         followed: &Followed,
         watch: u32,
     ) {
-        self.audit_followed::<WIDEST, BYTES, WRITE>(op, followed, watch);
+        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
     }
 
     /// Counts and checks as `watch` says.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
-    pub(super) fn audit_found<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+    pub(super) fn audit_found<const BYTES: u64, const WRITE: bool>(
         &mut self,
         op: &Op,
         window: Window,
@@ -350,6 +389,6 @@ impl Cx<'_> {
             _ => Reach::of(&self.grid.regions[region as usize]),
         };
         let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-        self.audit_runs::<FORM, BYTES>(op, &reach, runs, by, kind, watch);
+        self.audit_runs::<BYTES>(op, &reach, runs, by, kind, watch);
     }
 }

@@ -281,6 +281,11 @@ unsafe fn load_runs<E: Element, const V: usize>(
                     load_run::<E, V, 8>(start(group), index, row, 8 * group);
                 }
             }
+        } else if runs.step == 0 && runs.count == 2 {
+            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
+            let halves = row.cast::<[<E::Row as Word>::Raw; 16]>();
+            halves.write([value(0); 16]);
+            halves.add(1).write([value(1); 16]);
         } else if runs.step == 0 {
             // Groups of 16 are two neighbouring quarters each.
             let value = |group| start(group).add(index).read_unaligned().load().to_raw();

@@ -74,8 +74,36 @@ fn bar(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         imm |= COUNTED;
     }
     op.imm = imm;
+    if imm == SYNC | ALIGNED && op.a.is_pool() {
+        op.run = sync_block;
+    }
     e.push(op, Taint::Use);
     Ok(())
+}
+
+/// `bar.sync` with a number in the text and no thread count, by a whole warp: what `__syncthreads()` is.
+unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let pc = cx.pc;
+    // SAFETY: slots of a decoded instruction.
+    let id = unsafe { cx.lane::<u32>(op.a, 0) } as usize;
+    if cx.mask != cx.warp.live || id >= BARRIERS {
+        // SAFETY: passed on.
+        return unsafe { barrier_exec(cx, op) };
+    }
+    if cx.watch & crate::exec::cx::watch::COUNT != 0 {
+        cx.worker.counts.barrier(pc);
+    }
+    cx.finish_acquires(true);
+    cx.check_meeting(id, None, pc);
+    let generation = cx.block.barriers[id].generation;
+    let threads = cx.mask.count_ones();
+    if cx.block.arrive(id, threads, None, cx.warp, pc) {
+        cx.warp.pass_barrier(&cx.block.barriers[id]);
+        return Flow::Next;
+    }
+    let current = cx.warp.current;
+    cx.warp.set_awaited(current, false);
+    cx.suspend(pc + 1, Wait::Barrier { id: id as u32, generation })
 }
 
 unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
