@@ -2,7 +2,7 @@
 
 mod window_support;
 
-use egui::{Key, Modifiers};
+use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use lockstep::command::{Action, Command};
 use lockstep::state::Pane;
@@ -94,6 +94,27 @@ fn typing_undo_and_redo_work_from_the_keyboard() {
 }
 
 /// An input method composes, then commits.
+/// As the tap of a touchpad, or a machine that is slow for a moment, sends them.
+#[test]
+fn a_click_within_one_frame_places_the_cursor() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let area = window.harness.get_by_label("Code editor").rect();
+    let pos = area.left_top() + egui::vec2(120.0, 9.5 * window.app().state.settings.editor_points);
+    let button = |pressed| Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let events = [Event::PointerMoved(pos), button(true), button(false)];
+    window.harness.input_mut().events.extend(events);
+    window.settle();
+    let line = window.app().state.desk().expect("a text").editor.cursor_position().0;
+    assert!(line > 4, "the cursor is on line {line}");
+    window.type_text("here");
+    assert!(window.text().lines().nth(line - 1).is_some_and(|line| line.contains("here")));
+}
+
 #[test]
 fn composed_text_is_shown_and_committed_once() {
     use egui::ImeEvent;

@@ -2,6 +2,7 @@
 
 use super::{Screen, day, parts};
 use crate::command::{Action, Command};
+use crate::dock::Layout;
 use crate::state::{Pane, RungKey};
 use crate::theme::{self, space};
 use crate::widgets::quiz::{self, QuizAction};
@@ -139,7 +140,15 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
             }
         });
         if open {
-            ui.label(RichText::new("✔ In the editor now").color(t.text_muted));
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new("✔ In the editor now").color(t.text_muted));
+                if screen.state.view.dock.layout() == Layout::Read {
+                    let wider = format!("Give it more room ({})", Action::LayoutCode.shortcut_text(ui.ctx()));
+                    if ui.link(wider).on_hover_text(Action::LayoutCode.info().tooltip).clicked() {
+                        screen.commands.push(Command::Do(Action::LayoutCode));
+                    }
+                }
+            });
         } else if ui.button("Open in the editor").clicked() {
             screen.send(Command::OpenExercise(key.to_owned()));
         }

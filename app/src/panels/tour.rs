@@ -1,7 +1,8 @@
-//! Draws the tour: a card at the bottom that covers no pane's heading, and a frame around what it is about.
+//! Draws the tour: a card that covers no pane's heading, and a frame around what it is about.
 
 use super::Screen;
 use crate::command::Command;
+use crate::state::{Compiler, Pane};
 use crate::theme::{self, font_size, radius, space};
 use crate::tour::TOUR;
 use egui::{Align2, Area, Frame, Id, Order, RichText, Stroke, Ui, vec2};
@@ -15,7 +16,13 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
         .corner_radius(radius::LARGE)
         .inner_margin(space::XL);
     let area = Area::new(Id::unique("tour")).order(Order::Foreground);
-    area.anchor(Align2::CENTER_BOTTOM, vec2(0.0, -44.0)).show(ui.ctx(), |ui| {
+    // The results lie at the bottom: what a card says of them must not hide them.
+    let (anchor, offset) = match card.pane {
+        Some(Pane::Verdict) => (Align2::CENTER_CENTER, vec2(0.0, -80.0)),
+        _ => (Align2::CENTER_BOTTOM, vec2(0.0, -44.0)),
+    };
+    let missing = matches!(screen.state.compiler, Compiler::Missing { .. } | Compiler::InstallFailed { .. });
+    area.anchor(anchor, offset).show(ui.ctx(), |ui| {
         frame.show(ui, |ui| {
             ui.set_width(ui.ctx().content_rect().width().min(540.0) - 60.0);
             ui.horizontal(|ui| {
@@ -27,14 +34,20 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
             });
             ui.add_space(space::S);
             ui.add(egui::Label::new(card.text).wrap());
+            if step == 0 && missing {
+                let text = "First let the bar above install NVIDIA's compiler: kernels need it, and it takes a minute.";
+                ui.add(egui::Label::new(RichText::new(text).color(t.warn)).wrap());
+            }
             ui.add_space(space::M);
             ui.horizontal(|ui| {
                 let last = step + 1 == TOUR.len();
                 let text = if last { "Begin" } else { "Next" };
                 let button = egui::Button::new(RichText::new(text).color(t.on_accent).strong()).fill(t.accent);
                 let next = ui.add(button);
-                // The keyboard goes along: Enter leads through the whole tour.
-                if screen.memory.tour_focus != Some(step) {
+                // The keyboard goes along: Enter leads through the whole tour, also when what had it is gone, such as the
+                // button that installs the compiler.
+                let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
+                if screen.memory.tour_focus != Some(step) || nobody_has_it {
                     screen.memory.tour_focus = Some(step);
                     next.request_focus();
                 }

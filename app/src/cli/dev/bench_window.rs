@@ -29,7 +29,8 @@ pub struct Args {
     /// Seconds of idleness
     #[arg(long, value_name = "S", default_value_t = 5)]
     idle_s: u64,
-    /// Another program to start beside ours, as NAME=COMMAND; its time is until its window is mapped (needs xdotool)
+    /// Another program to start as often, as NAME=COMMAND; its time, and then ours too, is until the window is mapped
+    /// (needs xdotool)
     #[arg(long, value_name = "NAME=COMMAND")]
     rival: Vec<String>,
     /// What a child process of this command does
@@ -106,19 +107,47 @@ fn measure(args: &Args) -> Done {
             ));
         }
     }
-    for rival in &args.rival {
-        let Some((name, command)) = rival.split_once('=') else {
-            return Err(usage(format!("a rival is written NAME=COMMAND (found `{rival}`)")));
-        };
-        match start_rival(command) {
-            Ok(took) => out::print(&format!("{name}: window mapped after {:.0} ms\n", took.as_secs_f64() * 1e3)),
-            Err(why) => out::print(&format!("{name}: not measured, because {why}\n")),
-        }
-    }
+    rivals(args, &exe)?;
     for (role, name) in [(Role::Idle, "idle"), (Role::EveryDay, "after visiting every day")] {
         match start(Renderer::Glow, role, args.idle_s) {
             Ok((_, report)) => out::print(&format!("{name}: {report}\n")),
             Err(why) => out::print(&format!("{name}: not measured, because {why}\n")),
+        }
+    }
+    Ok(())
+}
+
+/// Starts each rival, and this program in the same way: only then do the times compare.
+fn rivals(args: &Args, exe: &std::path::Path) -> Done {
+    if args.rival.is_empty() {
+        return Ok(());
+    }
+    let mut programs = Vec::new();
+    for rival in &args.rival {
+        let Some((name, command)) = rival.split_once('=') else {
+            return Err(usage(format!("a rival is written NAME=COMMAND (found `{rival}`)")));
+        };
+        programs.push((name.to_owned(), command.to_owned()));
+    }
+    let folder = tempfile::tempdir().map_err(|error| usage(format!("no place for a data folder ({error})")))?;
+    let own = format!("'{}' --data '{}'", exe.display(), folder.path().display());
+    programs.insert(0, ("Lockstep".to_owned(), own));
+    for (name, command) in programs {
+        let mut starts = Vec::new();
+        for _ in 0..args.starts.max(1) {
+            match start_rival(&command) {
+                Ok(took) => starts.push(took.as_secs_f64() * 1e3),
+                Err(why) => {
+                    out::print(&format!("{name}: not measured, because {why}\n"));
+                    break;
+                }
+            }
+        }
+        if let Some([median, worst]) = spread(&mut starts, [0.5, 1.0]) {
+            let count = starts.len();
+            out::print(&format!(
+                "{name}: window mapped after {median:.0} ms (median), {worst:.0} ms (worst of {count})\n"
+            ));
         }
     }
     Ok(())

@@ -191,17 +191,32 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
     let t = theme::tokens(ui);
     let (symbol, color) = parts::outcome(t, case.passed);
     let reason = if case.passed { "" } else { case.reason.as_str() };
-    let mut title = egui::text::LayoutJob::default();
     let font = egui::TextStyle::Body.resolve(ui.style());
-    let mut add = |text: &str, color| {
-        title.append(text, 0.0, egui::text::TextFormat::simple(font.clone(), color));
+    let title = |reason: &str| {
+        let mut title = egui::text::LayoutJob::default();
+        let mut add = |text: &str, color| {
+            title.append(text, 0.0, egui::text::TextFormat::simple(font.clone(), color));
+        };
+        add(symbol, color);
+        add(&format!("  {}", case.name), t.text);
+        add(&format!("   {}", case.device), t.text_muted);
+        if !reason.is_empty() {
+            add(&format!("   {reason}"), t.text);
+        }
+        title
     };
-    add(symbol, color);
-    add(&format!("  {}", case.name), t.text);
-    add(&format!("   {}", case.device), t.text_muted);
-    if !reason.is_empty() {
-        add(&format!("   {reason}"), t.text);
-    }
+    // A heading is one line; a reason that does not fit is told in full below it.
+    let width = |reason: &str| ui.painter().layout_job(title(reason)).size().x;
+    let room = ui.available_width() - 2.0 * space::XXL;
+    let cut = !reason.is_empty() && width(reason) > room;
+    let shown = if cut {
+        let share = ((room - width("")) / (width(reason) - width(""))).clamp(0.0, 1.0);
+        let kept = (reason.chars().count() as f32 * share) as usize;
+        format!("{}…", reason.chars().take(kept.saturating_sub(4)).collect::<String>())
+    } else {
+        reason.to_owned()
+    };
+    let title = title(&shown);
     CollapsingHeader::new(title).id_salt(("case", index)).default_open(open).show(ui, |ui| {
         if case.passed {
             let text = format!(
@@ -212,6 +227,9 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
                 case.seed
             );
             ui.label(RichText::new(text).color(t.text_muted));
+        }
+        if cut {
+            ui.add(egui::Label::new(reason).wrap());
         }
         mismatches_ui(ui, index, case, commands);
         for text in &case.corrupted {
@@ -251,7 +269,7 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Ve
         return;
     }
     let text = format!(
-        "{} of {} elements are wrong; the first {}:",
+        "{} of {} elements wrong; the first {}:",
         parts::grouped(case.mismatch_count),
         parts::grouped(case.element_count),
         case.mismatches.len()

@@ -289,7 +289,8 @@ fn mouse(
         actions.push(EditorAction::SelectLine(editor.buffer().line_of(offset)));
     } else if response.double_clicked() {
         actions.push(EditorAction::SelectWord(offset));
-    } else if response.is_pointer_button_down_on() && pressed {
+    } else if pressed && (response.is_pointer_button_down_on() || response.clicked()) {
+        // The tap of a touchpad may be pressed and released within one frame.
         response.request_focus();
         actions.push(EditorAction::Place { offset, extend: shift });
     } else if response.dragged_by(egui::PointerButton::Primary) && offset != editor.cursor() {
