@@ -55,7 +55,13 @@ impl Real {
             if holds(self.harness.state()) {
                 return slowest;
             }
-            assert!(start.elapsed() < PATIENCE, "never came: {what}");
+            let app = self.harness.state();
+            let loaded = app.state.desk().is_some_and(|desk| desk.loaded);
+            let (compiler, log) = (&app.state.compiler, &app.state.log);
+            assert!(
+                start.elapsed() < PATIENCE,
+                "never came: {what}; compiler {compiler:?}, text read: {loaded}, log {log:?}"
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
     }
