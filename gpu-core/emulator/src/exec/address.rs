@@ -189,12 +189,12 @@ impl AddressWord for u32 {
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let mut off = 0;
-        for lane in 0..32 {
-            let want = row[0].wrapping_add(offsets[lane] as u32);
-            off |= (row[lane] ^ want) & (mask >> lane & 1).wrapping_neg();
+        let off = |lane: usize| row[lane] ^ row[0].wrapping_add(offsets[lane] as u32);
+        // Apart, for the common one needs no mask.
+        if mask == u32::MAX {
+            return (0..32).fold(0, |any, lane| any | off(lane)) == 0;
         }
-        off == 0
+        (0..32).fold(0, |any, lane| any | off(lane) & (mask >> lane & 1).wrapping_neg()) == 0
     }
 }
 
@@ -285,12 +285,12 @@ impl AddressWord for u64 {
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let mut off = 0;
-        for lane in 0..32 {
-            let want = row[0].wrapping_add(offsets[lane] as u64);
-            off |= (row[lane] ^ want) & (u64::from(mask >> lane) & 1).wrapping_neg();
+        let off = |lane: usize| row[lane] ^ row[0].wrapping_add(offsets[lane] as u64);
+        // Apart, for the common one needs no mask.
+        if mask == u32::MAX {
+            return (0..32).fold(0, |any, lane| any | off(lane)) == 0;
         }
-        off == 0
+        (0..32).fold(0, |any, lane| any | off(lane) & (u64::from(mask >> lane) & 1).wrapping_neg()) == 0
     }
 }
 

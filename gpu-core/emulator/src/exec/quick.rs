@@ -321,8 +321,19 @@ impl Cx<'_> {
                 // SAFETY: as the caller says; a pattern has no more than 32 lanes.
                 unsafe { self.race_shared_row::<WRITE>(op, first, pattern.runs.width) }
             }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as the caller says.
+            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<WRITE>(op, &pattern.runs, first) },
             _ => false,
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn row_wide<const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
+        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+        self.race_shared_runs::<4>(op, runs, first.into(), kind)
     }
 
     /// As [`Cx::audit_form`], for an access that follows a pattern.

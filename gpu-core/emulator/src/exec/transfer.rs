@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::access::{Access, AddressWord, Prepared, Runs};
 use super::cx::{Cx, lanes};
-use super::lanes::{BASE, Body, WIDE, WIDEST, Word, blend, exec, exec_widest};
+use super::lanes::{BASE, Body, WIDE, Word, blend, exec, exec_widest};
 use super::op::{Exec, Flow, Op, Slot};
 use super::quick::{Quick, Shape};
 use super::space::Window;
@@ -226,7 +226,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM == WIDEST && V == 1 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
+            let followed = if FORM != BASE && V == 1 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
@@ -355,7 +355,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM == WIDEST && V == 1 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
+            let followed = if FORM != BASE && V == 1 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
