@@ -38,6 +38,7 @@ const SOURCES: &[Source] = &[
     source!("wgmma": "sm_90a"),
     source!("right": "sm_90a"),
     source!("groups": "sm_90a"),
+    source!("unusual": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -302,4 +303,9 @@ fn cooperative_groups() {
 #[test]
 fn warpgroup_products() {
     walk("wgmma");
+}
+
+#[test]
+fn unusual_mistakes() {
+    walk("unusual");
 }

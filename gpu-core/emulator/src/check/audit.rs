@@ -230,7 +230,7 @@ impl Cx<'_> {
             }
         }
         if missing != 0 {
-            self.uninitialised_read(op, reach.window, at, BYTES, kind, missing);
+            self.uninitialised_read(op, reach, at, BYTES, kind, missing);
             if kind == AccessKind::Atomic {
                 // Report once, not for every later update.
                 for lane in lanes(missing) {

@@ -4,12 +4,13 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
-use crate::exec::access::{Addresses, window_from};
+use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::exec::warp::{Poison, Warp};
+use crate::memory::all_bits;
 use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
 
 /// Where an uninitialised value came from.
@@ -32,7 +33,7 @@ impl Warp {
     pub fn poison_register(&mut self, frame: u32, slot: Slot, lanes: u32, pc: u32) {
         let origin =
             self.origin(Origin { pc, lane: 0, space: None, address: 0, bytes: 0, allocation: None, reported: false });
-        self.poison.insert((frame, slot.0), Poison { lanes, computed: false, origin });
+        self.poison.insert((frame, slot.0), Poison { lanes, origin, ..Poison::default() });
     }
 
     fn origin(&mut self, origin: Origin) -> u32 {
@@ -47,6 +48,36 @@ impl Warp {
     }
 }
 
+/// Registers of an access that have parts of their own of what it touches.
+enum Parts<'r> {
+    /// One after the other in memory.
+    Elements(&'r [Slot]),
+    /// One for each eight rows.
+    Matrices(&'r [Slot]),
+}
+
+/// The opcode of an instruction's text, behind its guard.
+fn opcode(text: &str) -> &str {
+    text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default()
+}
+
+/// Whether an instruction only puts bits elsewhere, as code for bit fields does.
+fn is_bitwise(opcode: &str) -> bool {
+    let name = opcode.split('.').next().unwrap_or_default();
+    matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt")
+}
+
+impl<'r> Cx<'r> {
+    fn parts_of(&self, op: &Op) -> Option<Parts<'r>> {
+        let image = self.image();
+        let opcode = opcode(image.text(self.place_of(op)));
+        if op.list_len > 1 && (opcode.starts_with("ld.") || opcode.starts_with("st.")) {
+            return Some(Parts::Elements(image.list(op)));
+        }
+        (opcode.starts_with("ldmatrix") && opcode.contains(".m8n8.")).then(|| Parts::Matrices(image.list(op)))
+    }
+}
+
 impl Cx<'_> {
     /// A load met bytes that nobody wrote.
     #[cold]
@@ -54,12 +85,13 @@ impl Cx<'_> {
     pub fn uninitialised_read(
         &mut self,
         op: &Op,
-        window: Window,
+        reach: &Reach,
         at: &Addresses,
         bytes: u64,
         kind: AccessKind,
         missing: u32,
     ) {
+        let window = reach.window;
         let lane = missing.trailing_zeros() as usize;
         let address = at.at[lane];
         let (_, allocation) = self.locate(window, address, bytes);
@@ -81,14 +113,41 @@ impl Cx<'_> {
             return;
         }
         let frame = self.warp.splits[self.warp.current].frame;
-        for slot in &info.writes {
-            self.warp.poison.insert((frame, slot.0), Poison { lanes: missing, computed: false, origin: index });
+        let marked: Vec<(Slot, u32)> = match self.parts_of(op) {
+            Some(Parts::Elements(slots)) => {
+                let size = bytes / slots.len() as u64;
+                let undefined = |part: usize, lane: usize| {
+                    !all_bits(reach.init_bits(), reach.init_bit(at.at[lane], lane) + part as u64 * size, size)
+                };
+                let of =
+                    |part| lanes(missing).filter(|lane| undefined(part, *lane)).fold(0, |mask, lane| mask | 1 << lane);
+                slots.iter().enumerate().map(|(part, slot)| (*slot, of(part))).collect()
+            }
+            // Each matrix has eight rows; which lanes get a row's elements depends on the form, so all of them count.
+            Some(Parts::Matrices(slots)) => {
+                let of = |matrix: usize| if missing >> (8 * matrix) & 0xff == 0 { 0 } else { self.mask };
+                slots.iter().enumerate().map(|(matrix, slot)| (*slot, of(matrix))).collect()
+            }
+            None => info.writes.iter().map(|slot| (*slot, missing)).collect(),
+        };
+        for (slot, lanes) in marked {
+            let key = (frame, slot.0);
+            let kept = self.warp.poison.get(&key).map_or(0, |old| old.lanes & !self.mask);
+            if lanes | kept == 0 {
+                self.warp.poison.remove(&key);
+            } else if lanes != 0 {
+                self.warp.poison.insert(key, Poison { lanes: lanes | kept, origin: index, ..Poison::default() });
+            }
         }
-        let _ = op;
         self.tainted = true;
         self.attention = true;
         // `after_op` must not take the fresh marks for stale ones.
         self.worker.fresh_taint = true;
+    }
+
+    /// Where an instruction stands.
+    fn place_of(&self, op: &Op) -> u32 {
+        ((std::ptr::from_ref(op) as usize - self.image().code.as_ptr() as usize) / size_of::<Op>()) as u32
     }
 
     /// Marks on the sources of an instruction in the lanes that run: lanes, whether computed with, origin.
@@ -107,6 +166,7 @@ impl Cx<'_> {
                         Some(sum) => Poison {
                             lanes: sum.lanes | lanes,
                             computed: sum.computed | mark.computed,
+                            mixed: sum.mixed | mark.mixed,
                             origin: sum.origin,
                         },
                     });
@@ -153,7 +213,11 @@ impl Cx<'_> {
                 {
                     let window = window_from(op.e.0);
                     let leaves = matches!(window, Window::Global | Window::Generic);
-                    if mark.computed && leaves {
+                    if mark.mixed && !mark.computed && self.returns_to(op, &mark) {
+                        // A bit field is set: its word comes back with other bits, and counts as written.
+                        return;
+                    }
+                    if (mark.computed || mark.mixed) && leaves {
                         self.report_use(mark.origin, pc, mark.lanes & mask, "stores what it computed with it");
                     }
                     self.worker.carried = Some(mark);
@@ -166,8 +230,11 @@ impl Cx<'_> {
                     Taint::Shuffle => self.shuffle_marks(op),
                     _ => self.marks(&info.reads, skip),
                 };
+                let computes = matches!(info.taint, Taint::Compute);
+                let mixes = computes && mark.is_some() && is_bitwise(opcode(image.text(pc)));
                 self.worker.carried = mark.map(|mark| Poison {
-                    computed: mark.computed || matches!(info.taint, Taint::Compute),
+                    computed: mark.computed || computes && !mixes,
+                    mixed: mark.mixed || mixes,
                     lanes: mark.lanes & mask,
                     ..mark
                 });
@@ -212,9 +279,7 @@ impl Cx<'_> {
             return;
         }
         // The instruction may have branched: its own place is in the info of the op.
-        let image = self.image();
-        let index = (std::ptr::from_ref(op) as usize - image.code.as_ptr() as usize) / size_of::<Op>();
-        let info = &image.infos[index];
+        let info = &self.image().infos[self.place_of(op) as usize];
         let Some(split) = self.warp.splits.get(self.warp.current) else { return };
         let frame = split.frame;
         let carried = self.worker.carried.take();
@@ -250,20 +315,42 @@ impl Cx<'_> {
 
     /// A store of a marked value: the bytes count as never written again.
     fn unwrite(&mut self, op: &Op, mark: Poison) {
-        let info_mask = mark.lanes & self.mask;
-        for lane in lanes(info_mask) {
-            // SAFETY: slots of a decoded instruction.
-            let address = unsafe {
-                use crate::exec::access::AddressWord;
-                if self.address_is_wide(op) {
-                    self.lane::<u64>(op.a, lane).plus(op.imm as u64)
-                } else {
-                    self.lane::<u32>(op.a, lane).plus(op.imm as u64)
+        let bytes = self.store_bytes(op);
+        let window = window_from(op.e.0);
+        if let Some(Parts::Elements(slots)) = self.parts_of(op) {
+            let frame = self.warp.splits[self.warp.current].frame;
+            let size = bytes / slots.len() as u64;
+            for (part, slot) in slots.iter().enumerate() {
+                let marked = self.warp.poison.get(&(frame, slot.0)).map_or(0, |mark| mark.lanes & self.mask);
+                for lane in lanes(marked) {
+                    self.forget(window, self.address_in(op, lane) + part as u64 * size, size, lane);
                 }
-            };
-            let bytes = self.store_bytes(op);
-            self.forget(window_from(op.e.0), address, bytes, lane);
+            }
+            return;
         }
+        for lane in lanes(mark.lanes & self.mask) {
+            self.forget(window, self.address_in(op, lane), bytes, lane);
+        }
+    }
+
+    /// Where a lane's access begins.
+    fn address_in(&self, op: &Op, lane: usize) -> u64 {
+        use crate::exec::access::AddressWord;
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            if self.address_is_wide(op) {
+                self.lane::<u64>(op.a, lane).plus(op.imm as u64)
+            } else {
+                self.lane::<u32>(op.a, lane).plus(op.imm as u64)
+            }
+        }
+    }
+
+    /// Whether a store puts a value where it was read.
+    fn returns_to(&self, op: &Op, mark: &Poison) -> bool {
+        let Some(origin) = self.warp.origins.get(mark.origin as usize) else { return false };
+        let same_space = origin.space == Some(crate::exec::access::space_of(window_from(op.e.0)));
+        same_space && mark.lanes >> origin.lane & 1 != 0 && self.address_in(op, origin.lane) == origin.address
     }
 
     fn address_is_wide(&self, op: &Op) -> bool {

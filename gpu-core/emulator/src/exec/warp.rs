@@ -79,11 +79,13 @@ pub struct Frame {
 pub const MAX_DEPTH: u32 = 4096;
 
 /// Uninitialised values in registers, kept only while there are any.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Poison {
     pub lanes: u32,
     /// Something was computed with it.
     pub computed: bool,
+    /// Its bits were put elsewhere, masked or joined with others.
+    pub mixed: bool,
     /// Index into `Warp::origins`.
     pub origin: u32,
 }

@@ -295,7 +295,7 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
                 let c = if code.operation == 5 { get_wide(cx, op.c, lane, bits) } else { 0 };
                 let place = pointer.add(element * bits as usize / 8);
                 let old = update(place, bits, |old| apply(code.operation, code.ty, flush, old, b, c));
-                changed |= code.operation != 5 || old == b;
+                changed |= apply(code.operation, code.ty, flush, old, b, c) != old;
                 let target = if code.vector > 1 && code.returns { slots[code.vector + element] } else { op.d };
                 if code.returns && !target.is_none() {
                     set_wide(cx, target, lane, bits.max(32), old);
@@ -306,8 +306,9 @@ unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &O
         if changed {
             cx.worker.writes += 1;
         }
-        // A failed compare-and-swap is a poll; so is an exchange that a lock spins on.
-        if matches!(code.operation, 5 | 6) && cx.polled() {
+        // An update that changes nothing is a poll: the compare-and-swap that fails, and the 0 that is added to look at a
+        // counter. So is any compare-and-swap or exchange, which a lock spins on.
+        if (matches!(code.operation, 5 | 6) || !changed && code.returns) && cx.polled() {
             return Flow::Yield;
         }
     }

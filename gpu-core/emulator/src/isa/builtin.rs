@@ -3,10 +3,11 @@
 use super::printf;
 use crate::exec::access::Region;
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::fault::Detail;
+use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{Builtin, CallSite, ParamArea};
 use crate::exec::op::{Flow, Op, Slot};
 use crate::exec::space::{Window, window_base, window_of};
+use crate::memory::all_bits;
 use crate::report::FaultKind;
 
 /// The function of a name.
@@ -76,6 +77,16 @@ impl Cx<'_> {
         Some(())
     }
 
+    /// Whether some bytes of a thread's stack were never written, or with a value that nobody gave.
+    fn is_undefined_local(&self, address: u64, bytes: u64, lane: usize) -> bool {
+        let offset = address.wrapping_sub(window_base(Window::Local));
+        let stride = u64::from(self.warp.local_stride);
+        self.grid.options.checks.uninitialised
+            && window_of(address) == Window::Local
+            && offset.saturating_add(bytes) <= stride
+            && !all_bits(&self.warp.local_init, lane as u64 * stride + offset, bytes)
+    }
+
     /// A zero-terminated string of device memory.
     pub fn text_at(&self, address: u64, lane: usize) -> Vec<u8> {
         let mut out = Vec::new();
@@ -96,12 +107,22 @@ unsafe fn vprintf(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
         // SAFETY: the areas belong to this call.
         let (format, values) = unsafe { (argument(cx, format, lane), argument(cx, values, lane)) };
         let format = cx.text_at(format, lane);
+        let undefined = std::cell::Cell::new(false);
         let (text, count) = printf::format(
             &format,
-            |offset, out| cx.peek(values.wrapping_add(offset), lane, out),
+            |offset, out| {
+                let address = values.wrapping_add(offset);
+                undefined.set(undefined.get() || cx.is_undefined_local(address, out.len() as u64, lane));
+                cx.peek(address, lane, out)
+            },
             |address| cx.text_at(address, lane),
         );
         cx.print(&text);
+        if undefined.get() {
+            let message = format!("{} prints a value that was never given", text_of(&cx.thread(lane)));
+            let pc = cx.pc;
+            cx.fault(FaultKind::Uninitialised, pc, Some(lane), 1, message, Detail::default());
+        }
         if let Some(result) = site.results.first() {
             // SAFETY: the area belongs to this call.
             unsafe { cx.set_lane::<u32>(result.slot, lane, count) };

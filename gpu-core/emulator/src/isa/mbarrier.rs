@@ -33,6 +33,8 @@ pub struct MBarrier {
     init: (u32, u32, u32),
     /// Somebody used it without being ordered behind that, which was reported.
     unordered: bool,
+    /// That it was stored over has been reported.
+    overwritten: bool,
 }
 
 impl MBarrier {
@@ -197,6 +199,10 @@ unsafe fn run_narrow(cx: &mut Cx<'_>, op: &Op) -> Flow {
     unsafe { run::<false>(cx, op) }
 }
 
+/// What the memory of an mbarrier holds: its state is kept elsewhere, and whatever else is found there was stored by
+/// something that is no mbarrier operation.
+const OPAQUE: u64 = u64::from_le_bytes(*b"mbarrier");
+
 impl Cx<'_> {
     /// The block that a shared address belongs to, and its offset there.
     pub fn shared_home(&mut self, address: u64) -> Option<(*mut Block, u32)> {
@@ -244,6 +250,19 @@ impl Cx<'_> {
         self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 
+    #[cold]
+    fn report_overwritten(&mut self, offset: u32, lane: usize) {
+        let message = format!(
+            "{} uses the mbarrier{} after something else was stored over it; its 8 bytes belong to mbarrier operations \
+             from mbarrier.init to mbarrier.inval",
+            text_of(&self.thread(lane)),
+            self.shared_name(offset)
+        );
+        let detail = Detail { space: Some(Space::Shared), address: Some(offset.into()), bytes: 8, ..Detail::default() };
+        let pc = self.pc;
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
+    }
+
     /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
     pub fn with_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
         let (home, offset) = self.shared_home(address)?;
@@ -251,6 +270,12 @@ impl Cx<'_> {
         let found = unsafe { (*home).mbarriers.get_mut(&offset) };
         match found {
             Some(barrier) => {
+                // SAFETY: as above; it lay inside when it was initialised.
+                let holds = unsafe { (*home).shared_pointer().add(offset as usize).cast::<u64>().read() };
+                if holds != OPAQUE && !barrier.overwritten && self.grid.options.checks.barrier {
+                    barrier.overwritten = true;
+                    self.report_overwritten(offset, lane);
+                }
                 if !barrier.unordered && self.watch & watch::RACE != 0 {
                     // SAFETY: as above.
                     let (index, base) = unsafe { ((*home).index, (*home).base_time) };
@@ -331,10 +356,12 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     released: [0; 32],
                     init: (cx.warp.index * 32 + lane as u32, cx.warp.clock, cx.pc),
                     unordered: false,
+                    overwritten: false,
                 };
-                // SAFETY: peers of a cluster are run by this worker alone.
+                // SAFETY: peers of a cluster are run by this worker alone, and the place was found to be inside.
                 unsafe {
                     (*home).mbarriers.insert(at, made);
+                    (*home).shared_pointer().add(at as usize).cast::<u64>().write(OPAQUE);
                     set_bits(&(*home).shared_init, at.into(), 8);
                 }
             }

@@ -1,7 +1,7 @@
 //! The floating-point formats as data, and one rounding engine for all of them.
 
 /// How an inexact result is chosen. `Rs` (stochastic) carries its random bits; see [`Rounding::Rs`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// Nearest, ties to even (`.rn`).
     Rn,

@@ -1,5 +1,6 @@
 //! Every form there is, and how it is written: for tests and tools that walk the whole table.
 
+use super::super::Rounding;
 use super::Element;
 use super::form::{Form, Input, Kind, Output, Scale, Sparse};
 use super::integer::BitOp;
@@ -87,6 +88,7 @@ impl Form {
                                     kind: Kind::Plain,
                                     scale: None,
                                     sparse,
+                                    rounding: Rounding::Rn,
                                     wmma,
                                 };
                                 all.extend(form.variants());

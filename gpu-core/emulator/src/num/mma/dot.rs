@@ -299,10 +299,17 @@ pub fn quad_tile(accumulator: Accumulator, (m, n): (usize, usize), a: &Operand, 
 }
 
 /// f64 `mma`: a chain of fma over k in ascending order. Layouts as in [`dot_tile`].
-pub fn chain_f64((m, n, k): (usize, usize, usize), a: &[f64], b: &[f64], c: &[f64], d: &mut [f64]) {
+pub fn chain_f64(
+    (m, n, k): (usize, usize, usize),
+    rounding: super::super::Rounding,
+    a: &[f64],
+    b: &[f64],
+    c: &[f64],
+    d: &mut [f64],
+) {
     for i in 0..m {
         for j in 0..n {
-            let fma = |sum, kk| arith64::fma(a[i * k + kk], b[kk * n + j], sum, super::super::Rounding::Rn);
+            let fma = |sum, kk| arith64::fma(a[i * k + kk], b[kk * n + j], sum, rounding);
             d[i * n + j] = (0..k).fold(c[i * n + j], fma);
         }
     }

@@ -1,5 +1,6 @@
 //! The forms of `mma` and `wmma.mma`: what an opcode says, and which architecture accepts it.
 
+use super::super::Rounding;
 use super::integer::BitOp;
 use super::scaled::ScaleType;
 use super::sparse::Pattern;
@@ -64,6 +65,8 @@ pub struct Form {
     pub kind: Kind,
     pub scale: Option<Scale>,
     pub sparse: Option<Sparse>,
+    /// Of each step of an f64 chain; everything else rounds in the one way of its unit.
+    pub rounding: Rounding,
     /// A `wmma.mma`: other fragment counts than `mma`.
     pub wmma: bool,
 }
@@ -143,7 +146,7 @@ impl Form {
         }
         let (mut dims, mut layouts, mut types) = (None, Vec::new(), Vec::new());
         let (mut saturate, mut bit_op, mut kind, mut sparse) = (false, BitOp::Xor, Kind::Plain, None);
-        let (mut block_scale, mut per_row) = (false, None);
+        let (mut block_scale, mut per_row, mut rounding) = (false, None, None);
         for part in parts {
             match part {
                 "sync" | "aligned" | "popc" => {}
@@ -157,6 +160,10 @@ impl Form {
                 "kind::mxf8f6f4" => kind = Kind::Mxf8f6f4,
                 "kind::mxf4" => kind = Kind::Mxf4,
                 "kind::mxf4nvf4" => kind = Kind::Mxf4nvf4,
+                "rn" => rounding = Some(Rounding::Rn),
+                "rz" => rounding = Some(Rounding::Rz),
+                "rm" => rounding = Some(Rounding::Rm),
+                "rp" => rounding = Some(Rounding::Rp),
                 "block_scale" => block_scale = true,
                 "scale_vec::1X" => per_row = Some(1),
                 "scale_vec::2X" => per_row = Some(2),
@@ -196,7 +203,11 @@ impl Form {
             return Err(format!("`{opcode}` must name the layouts of A and B"));
         };
         let (a, b, c, d) = (input(a)?, input(b)?, output(c)?, output(d)?);
-        Ok(Form { m, n, k, a, b, c, d, a_row, b_row, saturate, bit_op, kind, scale, sparse, wmma })
+        if rounding.is_some() && a != Input::F64 {
+            return Err(format!("`{opcode}`: only f64 products have a rounding modifier"));
+        }
+        let rounding = rounding.unwrap_or(Rounding::Rn);
+        Ok(Form { m, n, k, a, b, c, d, a_row, b_row, saturate, bit_op, kind, scale, sparse, rounding, wmma })
     }
 
     /// Whether an architecture has the form. `specific` says that the target is `sm_XXa` or `sm_XXf`.

@@ -442,7 +442,7 @@ impl Plan {
                 c_tile[usize::from(indices[lane])] = f64::from_bits(row[lane]);
             }
         }
-        chain_f64((m, n, k), &a, &b, &c_tile, &mut d_tile);
+        chain_f64((m, n, k), form.rounding, &a, &b, &c_tile, &mut d_tile);
         for (row, indices) in d.iter_mut().zip(&self.accumulator) {
             for lane in 0..32 {
                 row[lane] = d_tile[usize::from(indices[lane])].to_bits();

@@ -269,6 +269,7 @@ impl From<&WarpGroupForm> for Form {
             kind: Kind::Plain,
             scale: None,
             sparse: form.sparse.then_some(Sparse { ordered: false }),
+            rounding: super::super::Rounding::Rn,
             wmma: false,
         }
     }

@@ -2,10 +2,11 @@
 
 use super::Random;
 use crate::num::format::{Format, Overflow, Rounding};
+use crate::num::mma::form::Form;
 use crate::num::mma::integer::{BitOp, bit_tile, integer_tile};
 use crate::num::mma::scaled::{ScaleType, fp4_tile};
 use crate::num::mma::sparse::{Pattern, expand};
-use crate::num::mma::{ABSENT, Accumulator, Element, Model, Operand, Order, Unit, add_scales, dot_tile};
+use crate::num::mma::{ABSENT, Accumulator, Element, Model, Operand, Order, Unit, add_scales, chain_f64, dot_tile};
 use std::time::Instant;
 
 const FLOATS: [Element; 8] = [
@@ -361,4 +362,21 @@ fn a_warp_tile_takes_about_a_microsecond() {
     println!("m16n8k16 f16, decode and product: {best:.0} ns");
     // Generous: builds with overflow checks and loaded machines run this too.
     assert!(best < 20_000.0, "{best} ns");
+}
+
+#[test]
+fn f64_products_round_as_they_say() {
+    let opcode = |rounding: &str| format!("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64{rounding}");
+    let third = 1.0 / 3.0;
+    for (suffix, rounding) in
+        [("", Rounding::Rn), (".rn", Rounding::Rn), (".rz", Rounding::Rz), (".rm", Rounding::Rm), (".rp", Rounding::Rp)]
+    {
+        let form = Form::parse(&opcode(suffix)).expect("a form of the manual");
+        assert_eq!((form.rounding, form.check(80, false)), (rounding, Ok(())));
+        let mut d = [0.0];
+        chain_f64((1, 1, 1), form.rounding, &[third], &[third], &[-1.0], &mut d);
+        assert_eq!(d[0], crate::num::arith64::fma(third, third, -1.0, rounding));
+    }
+    let half = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.rn";
+    assert!(Form::parse(half).is_err_and(|why| why.contains("rounding")), "only f64 has them");
 }
