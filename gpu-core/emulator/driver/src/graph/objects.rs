@@ -24,8 +24,10 @@ impl Drop for UserObject {
 }
 
 /// Objects to which the program itself refers, and how often.
-fn owned() -> &'static Mutex<HashMap<Handle, (Arc<UserObject>, u32)>> {
-    static OWNED: OnceLock<Mutex<HashMap<Handle, (Arc<UserObject>, u32)>>> = OnceLock::new();
+type Owned = Mutex<HashMap<Handle, (Arc<UserObject>, u32)>>;
+
+fn owned() -> &'static Owned {
+    static OWNED: OnceLock<Owned> = OnceLock::new();
     OWNED.get_or_init(Mutex::default)
 }
 
