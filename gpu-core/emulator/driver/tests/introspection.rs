@@ -62,9 +62,11 @@ fn modules_tell_their_kernels() {
     context();
     let module = load(PTX);
     let mut count = 0;
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuModuleGetFunctionCount(&mut count, module) }, 0);
     assert_eq!(count, 2);
     let mut found = [0; 2];
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuModuleEnumerateFunctions(found.as_mut_ptr(), 2, module) }, 0);
     let mut names: Vec<String> = found.iter().map(|&kernel| name_of(kernel)).collect();
     names.sort();
@@ -73,15 +75,19 @@ fn modules_tell_their_kernels() {
     assert!(found.contains(&function(module, "first")));
     let first = function(module, "first");
     let (mut params, mut offset, mut bytes) = (0, 0, 0);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuFuncGetParamCount(first, &mut params) }, 0);
     assert_eq!(params, 2);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuKernelGetParamInfo(first, 1, &mut offset, &mut bytes) }, 0);
     assert_eq!((offset, bytes), (8, 4));
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuKernelGetParamInfo(first, 2, &mut offset, &mut bytes) }, 1);
 }
 
 fn name_of(kernel: Handle) -> String {
     let mut text = null();
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuFuncGetName(&mut text, kernel) }, 0);
     // SAFETY: the text lives as long as the module.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
@@ -92,10 +98,14 @@ fn pools_and_peers_are_those_of_one_device() {
     context();
     let (mut pool, mut access, mut value) = (0, 0, 0);
     let (device, host) = ([1, 0], [2, 0]);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuMemGetDefaultMemPool(&mut pool, &device, 1) }, 0);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuMemPoolGetAccess(&mut access, pool, &device) }, 0);
     assert_eq!(access, 3);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuMemGetDefaultMemPool(&mut pool, &host, 1) }, 801);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuDeviceGetP2PAttribute(&mut value, 1, 0, 0) }, 101);
 }
 
@@ -104,13 +114,16 @@ fn a_batch_copies_all_its_pieces() {
     context();
     let (a, b) = (upload(&[1u32, 2, 3, 4]), upload(&[0u32; 4]));
     let mut stream = 0;
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuStreamCreate(&mut stream, 1) }, 0);
     let (to, from, bytes) = ([b, b + 8], [a + 8, a], [8usize, 8]);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     let batch = |stream| unsafe {
         cuMemcpyBatchAsync_v2(to.as_ptr(), from.as_ptr(), bytes.as_ptr(), 2, null(), null(), 0, stream)
     };
     assert_eq!(batch(0), 1, "not on the legacy stream");
     assert_eq!(batch(stream), 0);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuStreamSynchronize(stream) }, 0);
     assert_eq!(download::<u32>(b, 4), [3, 4, 1, 2]);
 }
@@ -126,6 +139,7 @@ unsafe extern "C" fn destroyed(data: *mut c_void) {
 fn a_user_object_lives_as_long_as_the_last_graph_that_holds_it() {
     context();
     let (mut graph, mut object, mut exec, mut node) = (0, 0, 0, 0);
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     unsafe {
         assert_eq!(cuGraphCreate(&mut graph, 0), 0);
         assert_eq!(cuGraphAddEmptyNode(&mut node, graph, null(), 0), 0);
@@ -149,6 +163,7 @@ fn a_graph_is_drawn_with_its_edges() {
     let (mut graph, mut a, mut b) = (0, 0, 0);
     let path = std::env::temp_dir().join(format!("lockstep-graph-{}.dot", std::process::id()));
     let name = CString::new(path.to_str().expect("a plain path")).expect("no NUL");
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     unsafe {
         assert_eq!(cuGraphCreate(&mut graph, 0), 0);
         assert_eq!(cuGraphAddEmptyNode(&mut a, graph, null(), 0), 0);
@@ -164,9 +179,11 @@ fn a_graph_is_drawn_with_its_edges() {
 fn what_the_emulator_lacks_is_there_and_says_so() {
     context();
     let mut object = 0;
+    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuTexObjectCreate(&mut object, null(), null(), null()) }, 801);
     for name in [c"cuTexObjectCreate", c"cuArrayCreate", c"cuMipmappedArrayCreate", c"cuGreenCtxCreate"] {
         let mut address = null();
+        // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
         assert_eq!(unsafe { cuGetProcAddress_v2(name.as_ptr(), &mut address, 13000, 0, null_mut()) }, 0, "{name:?}");
         assert!(!address.is_null());
     }
