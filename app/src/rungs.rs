@@ -47,6 +47,9 @@ pub struct Span {
     pub engine: Engine,
     /// Counts from 0.
     pub iteration: u32,
+    /// Which piece of the iteration, where it is cut into several.
+    #[serde(default)]
+    pub piece: u32,
     pub start_us: f64,
     pub end_us: f64,
 }

@@ -5,8 +5,8 @@ mod support;
 use egui_kittest::kittest::{NodeT, Queryable};
 use gpu_core::emulator::{AccessKind, Space, StepAccess, Trace};
 use lockstep::viz::{self, Visualization, VizInput};
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashSet};
 
 const SIZE: [f32; 2] = [760.0, 700.0];
 
@@ -138,6 +138,36 @@ fn visit(viz: &mut dyn Visualization, trace: &Trace, steps: usize) {
     }
     drop(harness);
     assert!(!cell.into_inner().describe(&input).is_empty());
+}
+
+#[test]
+fn a_click_on_another_line_of_the_kernel_shows_that_line() {
+    for id in ["coalescing", "bank-conflicts"] {
+        let viz = RefCell::new(viz::by_id(id).expect("a visualization"));
+        let mut trace = viz.borrow().example();
+        // Loads and stores that the example has at one line, on lines of their own.
+        for (at, instruction) in trace.instructions.iter_mut().enumerate() {
+            if let Some(source) = &mut instruction.source {
+                source.line = 10 + at as u32;
+            }
+        }
+        let touching: BTreeSet<u32> = (trace.warps.iter().flat_map(|warp| &warp.steps))
+            .filter(|step| step.access.is_some())
+            .filter_map(|step| Some(trace.instructions.get(step.instruction as usize)?.source.as_ref()?.line))
+            .collect();
+        let line = Cell::new(1);
+        let input = || VizInput { trace: Some(&trace), line: Some(line.get()), ..VizInput::default() };
+        let mut harness = support::harness(false, [620.0, 600.0], |ui| {
+            viz.borrow_mut().ui(ui, &input());
+        });
+        harness.run();
+        for wanted in touching {
+            line.set(wanted);
+            harness.run();
+            let words = viz.borrow().describe(&input()).to_lowercase();
+            assert!(words.contains(&format!("line {wanted}:")), "{id}, line {wanted}: {words}");
+        }
+    }
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn exercise(findings: &mut Findings<'_>, exercise: &Exercise) {
         );
     }
     for wrong in wrongs {
-        if hints.for_keys(std::slice::from_ref(&wrong.fault)).is_none() {
+        if hints.own(&wrong.fault).is_none() {
             findings.say(
                 &path,
                 &wrong.file,

@@ -259,9 +259,23 @@ pub struct TriggeredHint {
 }
 
 impl Hints {
-    /// The hint for the first of a verdict's keys that has one.
+    /// The exercise's own hint for a diagnosis.
+    pub fn own(&self, key: &str) -> Option<&TriggeredHint> {
+        self.triggered.iter().find(|hint| hint.fault == key)
+    }
+
+    /// The hint for the first of a verdict's keys, which is what the learner was told: the exercise's own, else the
+    /// common one. A hint for something else would lead away from it.
     pub fn for_keys<'a>(&'a self, keys: &[String]) -> Option<&'a TriggeredHint> {
-        keys.iter().find_map(|key| self.triggered.iter().find(|hint| hint.fault == *key))
+        let first = keys.first()?;
+        let near = match first.as_str() {
+            "tail_missing" => self.own("never_written"),
+            "step_budget" => self.own("time_budget"),
+            "time_budget" => self.own("step_budget"),
+            _ => None,
+        };
+        let own = self.own(first).or(near).or_else(|| crate::common_hints::find(first));
+        own.or_else(|| keys.iter().find_map(|key| self.own(key)))
     }
 }
 

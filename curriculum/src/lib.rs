@@ -3,6 +3,7 @@
 
 mod address;
 pub mod check;
+mod common_hints;
 mod course;
 mod error;
 mod exercise;

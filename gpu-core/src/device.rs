@@ -129,6 +129,8 @@ pub struct Launch<'a> {
     pub registers_per_thread: Option<u32>,
     pub trace: Option<TraceRequest>,
     pub time_limit: Duration,
+    /// The emulator takes it for a race when two threads store to one place of global memory, also the same value.
+    pub written_once: bool,
 }
 
 /// What a launch did beside its outputs.

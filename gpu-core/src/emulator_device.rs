@@ -88,7 +88,7 @@ impl Device for EmulatorDevice {
             cooperative: false,
         };
         let options =
-            Options { trace: launch.trace.clone(), time_limit: Some(launch.time_limit), ..Options::default() };
+            Options { trace: launch.trace.clone(), time_limit: Some(launch.time_limit), written_once: launch.written_once, ..Options::default() };
         let outcome = ptx_emulator::launch(module, &mut memory, &request, &options, stop);
         if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
             return Err(RunError::Stopped);

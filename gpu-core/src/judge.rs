@@ -15,7 +15,8 @@ use crate::compile::{CompileReport, signature};
 use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
-use crate::oracle::{self, Oracle};
+use crate::oracle::guess::{self, Case};
+use crate::oracle::{self, Expected, Oracle};
 use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Size, Spec};
 use crate::verdict::{CaseReport, Verdict};
 use blame::Writes;
@@ -65,6 +66,7 @@ pub fn check(
     let oracle =
         oracle::find(oracle).ok_or_else(|| RunError::BadRequest(format!("there is no oracle called `{oracle}`")))?;
     signature::check(&compiled.ptx, spec).map_err(RunError::BadRequest)?;
+    local_arrays_fit(compiled, spec)?;
     let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
     let seed = request.seed.unwrap_or_else(fresh_seed);
     let mut session = Session {
@@ -97,6 +99,20 @@ pub fn check(
     Ok(session.verdict(started))
 }
 
+/// No GPU gives a thread more than 512 KiB of local memory, and the emulator follows.
+fn local_arrays_fit(compiled: &CompileReport, spec: &Spec) -> Result<(), RunError> {
+    const MOST: u32 = 512 << 10;
+    let kernel = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry);
+    match kernel.map(|kernel| kernel.stack_bytes).filter(|bytes| *bytes > MOST) {
+        None => Ok(()),
+        Some(bytes) => Err(RunError::BadRequest(format!(
+            "the local arrays of kernel `{}` take {bytes} bytes in each thread, and a thread has at most {MOST}: make \
+             them smaller, or do without; a sum needs one variable, not all of its terms",
+            spec.entry
+        ))),
+    }
+}
+
 /// A judged case.
 struct Judged {
     resolved: Resolved,
@@ -104,6 +120,8 @@ struct Judged {
     hints: Vec<&'static str>,
     /// The reason names a thread.
     placed: bool,
+    /// The reason says which mistake it looks like.
+    guessed: bool,
 }
 
 /// What the cases of one check share.
@@ -187,6 +205,11 @@ impl Session<'_> {
         let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
+        if run.completed && comparison.mismatch_count == 0 {
+            let outputs: Vec<Vec<f64>> = outputs(&arguments).collect();
+            comparison.violated = oracle::violated(self.oracle.name, &resolved.signature(), &outputs);
+        }
+        comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
         let mut placed = !run.faults.is_empty();
         // Until one wrong case has a thread to look at. A fault says who and where already.
@@ -204,12 +227,17 @@ impl Session<'_> {
                         placed = true;
                     }
                 }
-                if placed {
+                // A larger case may say more of the same mistake.
+                if placed && (comparison.guess.is_some() || comparison.wrong.is_empty()) {
                     self.blames_left = 0;
                 }
             }
         }
-        let passed = run.completed && run.faults.is_empty() && corrupted.is_empty() && comparison.mismatch_count == 0;
+        let passed = run.completed
+            && run.faults.is_empty()
+            && corrupted.is_empty()
+            && comparison.mismatch_count == 0
+            && comparison.violated.is_none();
         let mut report = CaseReport {
             name: resolved.name.clone(),
             seed: self.seed,
@@ -233,7 +261,28 @@ impl Session<'_> {
         }
         let hints = explain::hints(&report, &run.corruptions, &comparison);
         report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Judged { resolved, report, hints, placed })
+        Ok(Judged { resolved, report, hints, placed, guessed: comparison.guess.is_some() })
+    }
+
+    /// Which mistake the numbers look like. Where something was never written that is what there is to say.
+    fn guess(
+        &self,
+        resolved: &Resolved,
+        arguments: &[Argument],
+        expected: &[Expected],
+        comparison: &Comparison,
+    ) -> Option<String> {
+        comparison.mismatches.first().filter(|first| !first.never_written)?;
+        let got = outputs(arguments).next()?;
+        let case = Case {
+            signature: &resolved.signature(),
+            // Made again, for the kernel may have changed its own.
+            inputs: &oracle_inputs(resolved, &inputs::arguments(resolved, self.seed)),
+            expected: expected.first()?,
+            got: &got,
+            wrong: &comparison.wrong,
+        };
+        guess::guess(self.oracle.name, &case)
     }
 
     fn verdict(self, started: Instant) -> Verdict {
@@ -252,8 +301,8 @@ impl Session<'_> {
             }
         }
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
-        // Of equally telling ones the first that names a thread.
-        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), !judged.placed));
+        // Of equally telling ones the first that knows the mistake, or else that names a thread.
+        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), !judged.guessed, !judged.placed));
         let failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
         let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
@@ -286,6 +335,14 @@ fn at_size(reason: &str, size: &str) -> String {
         Some(open) => format!("{open}, at {size})."),
         None => format!("{reason} (at {size})."),
     }
+}
+
+/// What the kernel left in its outputs.
+fn outputs(arguments: &[Argument]) -> impl Iterator<Item = Vec<f64>> {
+    arguments.iter().filter_map(|argument| match argument {
+        Argument::Buffer(buffer) if buffer.role.is_judged() => Some(buffer.dtype.decode_all(&buffer.bytes)),
+        _ => None,
+    })
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.
@@ -323,6 +380,7 @@ pub(crate) fn launch_of<'a>(
         registers_per_thread: resources.map(|resources| resources.registers).filter(|registers| *registers > 0),
         trace,
         time_limit: CASE_TIME_LIMIT,
+        written_once: spec.written_once,
     }
 }
 
@@ -363,6 +421,7 @@ pub(crate) mod tests_support {
             cost: Cost { flops: Expr::from("0"), bytes: Expr::from("0"), ceiling: CeilingKind::Auto },
             milestones: Vec::new(),
             requires: None,
+            written_once: false,
             options: Vec::new(),
             hints: Vec::new(),
             wrong: Vec::new(),

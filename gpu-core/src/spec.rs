@@ -238,6 +238,9 @@ pub struct Spec {
     pub milestones: Vec<Milestone>,
     /// Least architecture, for example `sm_90`; None means any.
     pub requires: Option<String>,
+    /// Each element of global memory is for one thread to write: the emulator reports a second store, also of the same
+    /// value.
+    pub written_once: bool,
     /// Extra NVRTC options, each checked against the allowed ones.
     pub options: Vec<String>,
     pub hints: Vec<Hint>,

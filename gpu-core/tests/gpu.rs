@@ -153,6 +153,7 @@ fn raw_run(
         registers_per_thread: None,
         trace: None,
         time_limit: limit,
+        written_once: false,
     };
     device.load(compiled)?;
     let report = device.run(&launch, &mut arguments, &AtomicBool::new(false))?;

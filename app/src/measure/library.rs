@@ -1,4 +1,5 @@
-//! The same product through cuBLAS on the first GPU, with the data on the device and with copies in every iteration.
+//! The same product through cuBLAS on the first GPU, with the data on the device, with copies in every iteration, and
+//! with copies that overlap the product.
 
 use super::{Program, Request, size_name};
 use crate::rungs::{Engine, Figure, Span};
@@ -8,7 +9,7 @@ use gpu_core::library::transfers::{self, Transfers, Way};
 pub(super) static MATMUL: Program = Program {
     name: "library-matmul",
     title: "Matrix product in cuBLAS on this GPU",
-    what: "n = 1024 and 4096, with the data on the GPU and with copies in every iteration: some seconds, with a GPU.",
+    what: "n = 1024 and 4096, with the data on the GPU, with copies in every iteration, and overlapped: some seconds, with a GPU.",
     sizes: &[1024, 4096],
     run,
 };
@@ -34,6 +35,7 @@ fn figure(device: &str, transfers: &Transfers) -> Figure {
         Way::Stays => "cuBLAS, data stays",
         Way::EachTimePinned => "cuBLAS, copies each time, pinned",
         Way::EachTime => "cuBLAS, copies each time",
+        Way::Overlapped => "cuBLAS, copies overlapped",
     };
     let engine = |engine| match engine {
         transfers::Engine::CopyIn => Engine::CopyIn,
@@ -43,6 +45,7 @@ fn figure(device: &str, transfers: &Transfers) -> Figure {
     let spans = transfers.pieces.iter().map(|piece| Span {
         engine: engine(piece.engine),
         iteration: piece.iteration,
+        piece: piece.strip,
         start_us: piece.start_ns / 1e3,
         end_us: piece.end_ns / 1e3,
     });

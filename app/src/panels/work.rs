@@ -126,6 +126,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let input = VizInput {
         trace: desk.and_then(|desk| desk.trace.as_ref()),
         source: desk.map(|desk| desk.judged_text.as_str()).filter(|text| !text.is_empty()),
+        line: desk.and_then(|desk| u32::try_from(desk.editor.cursor_position().0).ok()),
         counters: verdict.and_then(|verdict| verdict.cases.iter().find_map(|case| case.counters.as_ref())),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
         device: state.devices.info(&state.devices.picked),

@@ -73,8 +73,7 @@ impl Banks {
         let banks_top = lanes_top + 22.0 + WIRES;
         let passes_top = banks_top + 22.0 + LABEL + space::M;
         let height = passes_top + rows as f32 * PASS_HEIGHT + LABEL;
-        let canvas = kit::canvas(ui, vec2(width, height), words);
-        self.pass.keys(ui, &canvas.response, count);
+        let canvas = self.pass.canvas(ui, vec2(width, height), words, count);
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let origin = canvas.rect.min;
@@ -219,14 +218,7 @@ impl Visualization for Banks {
         }
         let sites = sites(trace);
         let before = self.site;
-        let mut action = None;
-        ui.horizontal(|ui| {
-            if let Some(site) = kit::site_choice_ui(ui, &sites, &mut self.site)
-                && input.trace.is_some()
-            {
-                action = kit::source_line_ui(ui, input.source, trace, site.instruction);
-            }
-        });
+        let action = kit::sites_ui(ui, input, trace, &sites, &mut self.site);
         if self.site != before {
             self.pass.jump(0);
         }

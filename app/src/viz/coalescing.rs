@@ -107,8 +107,7 @@ impl Coalescing {
         let width = ui.available_width();
         let memory = Memory::new(step, width);
         let lanes_height = 22.0 + 16.0;
-        let canvas = kit::canvas(ui, vec2(width, lanes_height + WIRES + memory.size.y), words);
-        self.request.keys(ui, &canvas.response, requests);
+        let canvas = self.request.canvas(ui, vec2(width, lanes_height + WIRES + memory.size.y), words, requests);
         let tokens = theme::tokens(ui);
         let origin = canvas.rect.min;
         let row = LaneRow::new(pos2(origin.x, origin.y + 16.0), width);
@@ -167,14 +166,7 @@ impl Visualization for Coalescing {
         }
         let sites = sites(trace);
         let mut chosen = self.chosen_site(&sites);
-        let mut action = None;
-        ui.horizontal(|ui| {
-            if let Some(site) = kit::site_choice_ui(ui, &sites, &mut chosen)
-                && input.trace.is_some()
-            {
-                action = kit::source_line_ui(ui, input.source, trace, site.instruction);
-            }
-        });
+        let action = kit::sites_ui(ui, input, trace, &sites, &mut chosen);
         if chosen != self.chosen_site(&sites) {
             self.site = Some(chosen);
             self.request.jump(0);

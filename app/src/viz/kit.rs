@@ -252,7 +252,7 @@ pub fn launch_words(trace: &Trace) -> String {
 }
 
 /// Lets the viewer choose among access sites; `chosen` stays within them. Returns the site.
-pub fn site_choice_ui<'a>(ui: &mut Ui, sites: &'a [AccessSite], chosen: &mut usize) -> Option<&'a AccessSite> {
+fn site_choice_ui<'a>(ui: &mut Ui, sites: &'a [AccessSite], chosen: &mut usize) -> Option<&'a AccessSite> {
     *chosen = (*chosen).min(sites.len().saturating_sub(1));
     let site = sites.get(*chosen)?;
     let shown = egui::ComboBox::from_id_salt("site")
@@ -265,6 +265,30 @@ pub fn site_choice_ui<'a>(ui: &mut Ui, sites: &'a [AccessSite], chosen: &mut usi
         });
     crate::widgets::plot_kit::name_choice(&shown.response, "Access", &site.label());
     sites.get(*chosen)
+}
+
+/// The choice among access sites, with the chosen one's source line beside it when it is the learner's. A click on
+/// another line of the kernel in the editor chooses that line's site, where it has one.
+pub fn sites_ui(
+    ui: &mut Ui,
+    input: &VizInput<'_>,
+    trace: &Trace,
+    sites: &[AccessSite],
+    chosen: &mut usize,
+) -> Option<VizAction> {
+    if let (Some(line), Some(_)) = (input.line, input.trace) {
+        let id = ui.id().with("line that was followed");
+        let followed = ui.data_mut(|data| data.get_temp_mut_or_default::<Option<u32>>(id).replace(line));
+        let there = sites.iter().position(|site| site.line == line);
+        if let (Some(there), false) = (there, followed.is_none_or(|followed| followed == line)) {
+            *chosen = there;
+        }
+    }
+    let shown = ui.horizontal_wrapped(|ui| {
+        let site = site_choice_ui(ui, sites, chosen)?;
+        input.trace.and_then(|_| source_line_ui(ui, input.source, trace, site.instruction))
+    });
+    shown.inner
 }
 
 /// Quotes the source line of an instruction; clicking it shows it in the editor.

@@ -74,10 +74,9 @@ impl Launch {
 
     fn picture_ui(&mut self, ui: &mut Ui, trace: &Trace, map: &Map, words: &str) {
         let layout = Layout::new(ui.available_width(), trace, map, self.thread.at);
-        let canvas = kit::canvas(ui, layout.size, words);
+        let canvas = self.thread.canvas(ui, layout.size, words, map.threads.len());
         let tokens = theme::tokens(ui);
         let view = layout.placed(canvas.rect.min);
-        self.thread.keys(ui, &canvas.response, map.threads.len());
         let hovered = canvas.response.hover_pos().and_then(|pos| view.hit(pos, map));
         view.paint(&canvas.painter, tokens, trace, map, self.thread.at);
         if let Some(hit) = hovered {
@@ -110,23 +109,13 @@ impl Visualization for Launch {
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
-        let own_source = self.what_if.source();
-        let source = if input.trace.is_some() { input.source } else { Some(own_source.as_str()) };
         let sites = sites(trace);
         let Some(map) = self.map(trace, &sites) else {
             kit::nothing_ui(ui, "The traced threads touched no array.");
             return None;
         };
-        let mut action = None;
         let mut chosen = self.chosen_site(&sites);
-        ui.horizontal(|ui| {
-            kit::site_choice_ui(ui, &sites, &mut chosen);
-            if input.trace.is_some()
-                && let Some(site) = sites.get(chosen)
-            {
-                action = kit::source_line_ui(ui, source, trace, site.instruction);
-            }
-        });
+        let action = kit::sites_ui(ui, input, trace, &sites, &mut chosen);
         if chosen != self.chosen_site(&sites) {
             self.site = Some(chosen);
         }

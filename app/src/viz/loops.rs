@@ -148,8 +148,7 @@ impl Loops {
         let cell = ((width - GAP * shown.len() as f32) / widest.max(1.0)).floor().clamp(4.0, 22.0);
         let tallest = shown.iter().map(|i| rows(*i)).max().unwrap_or(1) as f32 * cell;
         let height = TITLE + tallest + space::XL + bars.len() as f32 * BAR + if bars.is_empty() { 0.0 } else { TITLE };
-        let canvas = kit::canvas(ui, vec2(width, height), words);
-        self.step.keys(ui, &canvas.response, walk.visits.len());
+        let canvas = self.step.canvas(ui, vec2(width, height), words, walk.visits.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let at = self.step.within(walk.visits.len());

@@ -167,15 +167,19 @@ struct Level {
     bytes: u64,
 }
 
+/// Sizes of an H200, shown beside its recorded latencies where the picked device has no memory of its own to tell of.
+const H200_L2_BYTES: u64 = 50 << 20;
+const H200_MEMORY_BYTES: u64 = 141_000_000_000;
+
 fn levels(flow: &Flow, device: Option<&DeviceInfo>) -> [Level; 4] {
-    let arch = device.map(|device| Device::of(&device.arch));
-    let kib = |bytes: u32| format!("{} KiB", bytes / 1024);
-    let shared = arch.map_or_else(String::new, |arch| format!("up to {} shared, each SM", kib(arch.shared_per_sm)));
-    let big = |bytes: Option<u64>| {
-        bytes.map_or_else(String::new, |bytes| match bytes >> 30 {
-            0 => format!("{} MiB", bytes >> 20),
-            gib => format!("{gib} GiB"),
-        })
+    let gpu = device.filter(|device| device.l2_bytes.is_some() && device.memory_bytes.is_some());
+    let arch = Device::of(gpu.map_or("sm_90a", |device| &device.arch));
+    let whose = if gpu.is_some() { "" } else { "H200: " };
+    let kib = |bytes: u32| format!("{whose}{} KiB", bytes / 1024);
+    let shared = format!("{} each SM", kib(arch.shared_per_sm));
+    let big = |bytes: u64| match bytes >> 30 {
+        0 => format!("{whose}{} MiB", bytes >> 20),
+        _ => format!("{whose}{} GB", bytes / 1_000_000_000),
     };
     [
         Level {
@@ -187,13 +191,13 @@ fn levels(flow: &Flow, device: Option<&DeviceInfo>) -> [Level; 4] {
         Level { name: "Shared memory and L1", size: shared, what: "served by shared memory", bytes: flow.shared },
         Level {
             name: "L2 cache",
-            size: big(device.and_then(|device| device.l2_bytes)),
+            size: big(gpu.and_then(|device| device.l2_bytes).unwrap_or(H200_L2_BYTES)),
             what: "in sectors, all requests",
             bytes: flow.sectors,
         },
         Level {
             name: "Device memory",
-            size: big(device.and_then(|device| device.memory_bytes)),
+            size: big(gpu.and_then(|device| device.memory_bytes).unwrap_or(H200_MEMORY_BYTES)),
             what: "in different sectors",
             bytes: flow.different,
         },
@@ -204,8 +208,7 @@ impl MemoryHierarchy {
     fn picture_ui(&mut self, ui: &mut Ui, flows: &Flows, input: &VizInput<'_>, words: &str) {
         let device = input.device;
         let waits = Latencies::of(input.ceilings).map(|latencies| latencies.of_rows()).unwrap_or_default();
-        let canvas = kit::canvas(ui, vec2(ui.available_width(), 4.0 * ROW + space::S), words);
-        self.request.keys(ui, &canvas.response, flows.requests.len());
+        let canvas = self.request.canvas(ui, vec2(ui.available_width(), 4.0 * ROW + space::S), words, flows.requests.len());
         let tokens = theme::tokens(ui);
         let at = self.request.within(flows.requests.len());
         let (Some(now), Some(end)) = (flows.requests.get(at), flows.requests.last()) else { return };
@@ -322,7 +325,10 @@ impl Visualization for MemoryHierarchy {
             kit::legend_cell(ui, kit::CellLook::Empty, false, "at the end of the run");
         });
         if let Some(latencies) = Latencies::of(input.ceilings) {
-            let text = format!("At the right: how long a load waits that nothing hides, {}.", latencies.source);
+            let text = format!(
+                "At the left: nominal sizes. At the right: how long a load waits that nothing hides, {}.",
+                latencies.source
+            );
             ui.label(egui::RichText::new(text).small().color(theme::tokens(ui).text_muted));
         }
         kit::caption_ui(ui, &words);

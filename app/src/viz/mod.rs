@@ -37,6 +37,8 @@ pub struct VizInput<'a> {
     pub trace: Option<&'a Trace>,
     /// The kernel's text, to quote the lines that the trace names.
     pub source: Option<&'a str>,
+    /// Line of the editor's cursor, from 1: views of one line follow it.
+    pub line: Option<u32>,
     /// Of the whole launch, also where the trace holds only some of its warps.
     pub counters: Option<&'a Counters>,
     pub resources: Option<&'a KernelResources>,

@@ -125,9 +125,8 @@ impl Occupancy {
         let slot_rows = slots.div_ceil(columns);
         let slots_height = slot_rows as f32 * SLOT;
         let height = rows.len() as f32 * BAR + space::L + slots_height + space::XL + CHART + 2.0 * space::XL;
-        let canvas = kit::canvas(ui, vec2(width, height), words);
         let count = (LARGEST_BLOCK / model::LANES) as usize;
-        self.warps.keys(ui, &canvas.response, count);
+        let canvas = self.warps.canvas(ui, vec2(width, height), words, count);
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let left = canvas.rect.left() + LABEL;

@@ -148,8 +148,7 @@ impl Roofline {
     }
 
     fn picture_ui(&mut self, ui: &mut Ui, machine: &Machine, intensity: Option<f64>, words: &str) {
-        let canvas = kit::canvas(ui, vec2(ui.available_width(), HEIGHT), words);
-        self.reuse.keys(ui, &canvas.response, POSITIONS);
+        let canvas = self.reuse.canvas(ui, vec2(ui.available_width(), HEIGHT), words, POSITIONS);
         let tokens = theme::tokens(ui);
         let axes = Axes::new(canvas.rect, machine);
         axes.paint(&canvas.painter, tokens, machine);
@@ -221,9 +220,10 @@ impl Axes {
         let flat = format!("arithmetic {}", plot_kit::si(machine.flops_per_s, "FLOP/s"));
         let corner = pos2(self.rect.right() - 6.0, ridge.y - 3.0);
         kit::small(painter, corner, Align2::RIGHT_BOTTOM, flat, tokens.text_muted);
-        let low = self.at(machine.ridge() / 300.0, machine.flops_per_s / 300.0);
+        // Above the slope: below it stand the points and their dashes.
+        let low = self.at(machine.ridge() / 100.0, machine.flops_per_s / 100.0);
         let slope = format!("memory {}", plot_kit::si(machine.bytes_per_s, "B/s"));
-        kit::small(painter, low + vec2(10.0, 4.0), Align2::LEFT_TOP, slope, tokens.text_muted);
+        kit::small(painter, low - vec2(8.0, 4.0), Align2::RIGHT_BOTTOM, slope, tokens.text_muted);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stepping through a picture: buttons, a slider, keys and playing, the same in every visualization.
 
-use super::kit;
+use super::kit::{self, Canvas};
 use crate::theme::{self, font_size, space};
-use egui::{Color32, EventFilter, FontId, Key, Response, RichText, Ui};
+use egui::{Color32, EventFilter, FontId, Key, Response, RichText, Ui, Vec2};
 
 /// Steps a second while playing.
 const PLAY_RATE: f64 = 3.0;
@@ -70,8 +70,15 @@ impl Stepper {
         });
     }
 
+    /// The picture's place, whose keys step through `count` steps; `words` is what it says to screen readers.
+    pub fn canvas(&mut self, ui: &mut Ui, size: Vec2, words: &str, count: usize) -> Canvas {
+        let canvas = kit::canvas(ui, size, words);
+        self.keys(ui, &canvas.response, count);
+        canvas
+    }
+
     /// Left and right, Home and End, Space, while the canvas has the keyboard. Click it or tab to it.
-    pub fn keys(&mut self, ui: &Ui, canvas: &Response, count: usize) {
+    fn keys(&mut self, ui: &Ui, canvas: &Response, count: usize) {
         if !canvas.has_focus() || count == 0 {
             return;
         }

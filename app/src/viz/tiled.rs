@@ -87,8 +87,7 @@ impl Tiled {
 
     fn picture_ui(&mut self, ui: &mut Ui, phases: &Phases, words: &str) {
         let layout = Layout::new(phases, ui.available_width());
-        let canvas = kit::canvas(ui, layout.size, words);
-        self.phase.keys(ui, &canvas.response, phases.phases.len());
+        let canvas = self.phase.canvas(ui, layout.size, words, phases.phases.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let at = self.phase.within(phases.phases.len());

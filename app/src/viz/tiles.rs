@@ -112,15 +112,8 @@ impl Tiles {
             });
             kit::code_line_ui(ui, &self.what_if.code());
         }
-        let mut action = None;
         let mut chosen = self.chosen_site(sites);
-        ui.horizontal_wrapped(|ui| {
-            if let Some(site) = kit::site_choice_ui(ui, sites, &mut chosen)
-                && input.trace.is_some()
-            {
-                action = kit::source_line_ui(ui, input.source, trace, site.instruction);
-            }
-        });
+        let action = kit::sites_ui(ui, input, trace, sites, &mut chosen);
         if chosen != self.chosen_site(sites) {
             (self.site, self.columns, self.turn) = (Some(chosen), None, 0);
         }
@@ -140,8 +133,7 @@ impl Tiles {
         let width = ui.available_width();
         let cell = ((width - GUTTER) / shown_columns as f32).min(300.0 / shown_rows as f32).floor().clamp(5.0, 26.0);
         let height = HEAD + shown_rows as f32 * cell + 3.0 * space::XL + 20.0;
-        let canvas = kit::canvas(ui, vec2(width, height), words);
-        self.thread.keys(ui, &canvas.response, map.threads.len());
+        let canvas = self.thread.canvas(ui, vec2(width, height), words, map.threads.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let origin = canvas.rect.min + vec2(GUTTER, HEAD);

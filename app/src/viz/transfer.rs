@@ -116,7 +116,7 @@ fn spans_of(timeline: &Timeline) -> Vec<Span> {
     let span = |span: &rungs::Span| Span {
         engine: engine(span.engine),
         iteration: span.iteration as usize,
-        piece: 0,
+        piece: span.piece as usize,
         start_us: span.start_us,
         end_us: span.end_us,
     };
@@ -186,14 +186,14 @@ impl Transfer {
     fn picture_ui(&mut self, ui: &mut Ui, spans: &[Span], is_model: bool, words: &str) {
         let width = ui.available_width();
         let height = 3.0 * TRACK + space::XXL + space::S;
-        let canvas = kit::canvas(ui, vec2(width, height), words);
-        self.event.keys(ui, &canvas.response, spans.len());
+        let canvas = self.event.canvas(ui, vec2(width, height), words, spans.len());
         let tokens = theme::tokens(ui);
         let painter = &canvas.painter;
         let total = spans.iter().map(|span| span.end_us).fold(1e-6, f64::max);
         let left = canvas.rect.left() + LABEL;
         let room = (width - LABEL - space::S).max(50.0);
         let x = |us: f64| left + room * (us / total) as f32;
+        let is_cut = spans.iter().any(|span| span.piece > 0);
         let mut hovered = None;
         for (index, engine) in Engine::ALL.into_iter().enumerate() {
             let top = canvas.rect.top() + index as f32 * TRACK;
@@ -211,11 +211,7 @@ impl Transfer {
                     painter.rect_filled(bar, 1.0, engine.color(tokens));
                 }
                 if bar.width() > 16.0 {
-                    let label = if is_model && self.plan == Plan::Overlapped {
-                        format!("{}{}", span.iteration + 1, ["a", "b", "c", "d"][span.piece % 4])
-                    } else {
-                        (span.iteration + 1).to_string()
-                    };
+                    let label = span_name(span, is_cut);
                     let plate = Rect::from_center_size(bar.center(), vec2(7.0 * label.len() as f32 + 6.0, 16.0));
                     painter.rect_filled(plate, 2.0, tokens.panel);
                     kit::small(painter, bar.center(), Align2::CENTER_CENTER, label, tokens.text);
@@ -243,15 +239,22 @@ impl Transfer {
         if canvas.response.clicked() {
             self.event.jump(number);
         }
-        canvas.response.on_hover_text_at_pointer(span_words(&span));
+        canvas.response.on_hover_text_at_pointer(span_words(&span, is_cut));
     }
 }
 
-fn span_words(span: &Span) -> String {
+/// `2`, or `2c` for the third piece of an iteration that is cut.
+fn span_name(span: &Span, is_cut: bool) -> String {
+    let piece = if is_cut { char::from(b'a' + (span.piece % 26) as u8).to_string() } else { String::new() };
+    format!("{}{piece}", span.iteration + 1)
+}
+
+fn span_words(span: &Span, is_cut: bool) -> String {
     format!(
-        "{}, iteration {}: {} to {} ({})",
+        "{}, {} {}: {} to {} ({})",
         span.engine.title(),
-        span.iteration + 1,
+        if is_cut { "piece" } else { "iteration" },
+        span_name(span, is_cut),
         plot_kit::time_ns(span.start_us * 1e3),
         plot_kit::time_ns(span.end_us * 1e3),
         plot_kit::time_ns((span.end_us - span.start_us) * 1e3)
@@ -263,18 +266,28 @@ fn run_words(run: &Timeline, at: usize) -> String {
     let spans = spans_of(run);
     let at = at.min(spans.len().saturating_sub(1));
     let Some(span) = spans.get(at) else { return format!("{} has no timeline.", run.name) };
+    let is_cut = spans.iter().any(|span| span.piece > 0);
     let busy = |engine: Engine| -> f64 {
         spans.iter().filter(|span| span.engine == engine).map(|span| span.end_us - span.start_us).sum()
     };
     let all: f64 = Engine::ALL.into_iter().map(busy).sum();
     let rate = run.figure.gflops.map_or(String::new(), |rate| format!(" at {}", plot_kit::si(rate * 1e9, "FLOP/s")));
+    let share = |part: f64, whole: f64| format!("{:.0} %", 100.0 * part / whole.max(1e-9));
+    let shares = if is_cut {
+        // Engines work side by side, so each has a share of the time of its own.
+        let total = spans.iter().map(|span| span.end_us).fold(0.0, f64::max);
+        let mine: Vec<String> =
+            Engine::ALL.into_iter().map(|engine| format!("{} {}", engine.title(), share(busy(engine), total))).collect();
+        format!("of the time shown, each works for a part: {}", mine.join(", "))
+    } else {
+        let copies = share(all - busy(Engine::Compute), all);
+        format!("of the time shown, copies take {copies} and the product {}", share(busy(Engine::Compute), all))
+    };
     format!(
-        "Event {}: {}. {}{rate}; of the time shown, copies take {:.0} % and the product {:.0} %. {}, by events on the GPU.",
+        "Event {}: {}. {}{rate}; {shares}. By events on the GPU, {}.",
         at + 1,
-        span_words(span),
+        span_words(span, is_cut),
         run.name,
-        100.0 * (all - busy(Engine::Compute)) / all.max(1e-9),
-        100.0 * busy(Engine::Compute) / all.max(1e-9),
         run.origin
     )
 }
@@ -340,7 +353,7 @@ impl Visualization for Transfer {
             "Event {}: {}. {} in all, of which the kernel works {:.0} %.{gain} Modelled from the values above: a bus at a \
              constant rate, no launch overhead.",
             at + 1,
-            span_words(span),
+            span_words(span, self.plan == Plan::Overlapped),
             plot_kit::time_ns(total * 1e3),
             100.0 * compute / total.max(1e-9)
         )
@@ -367,7 +380,7 @@ mod tests {
     #[test]
     fn a_run_of_this_machine_is_shown_before_any_model() {
         use crate::state::{RungKey, RungRun};
-        let span = |engine, start_us, end_us| rungs::Span { engine, iteration: 0, start_us, end_us };
+        let span = |engine, start_us, end_us| rungs::Span { engine, iteration: 0, piece: 0, start_us, end_us };
         let figure = rungs::Figure {
             name: "n = 1024".into(),
             rung: "cuBLAS, copies each time".into(),

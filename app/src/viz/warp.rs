@@ -111,8 +111,7 @@ impl Warp {
         let width = ui.available_width();
         let lanes_height = LANE_HEIGHT * model::LANES as f32;
         let size = vec2(width, BAND + lanes_height + space::M + OVERVIEW);
-        let canvas = kit::canvas(ui, size, words);
-        self.step.keys(ui, &canvas.response, warp.steps.len());
+        let canvas = self.step.canvas(ui, size, words, warp.steps.len());
         let tokens = theme::tokens(ui);
         let room = width - GUTTER;
         let column = (room / warp.steps.len().max(1) as f32).floor().clamp(NARROWEST, WIDEST);

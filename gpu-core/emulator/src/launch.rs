@@ -95,6 +95,8 @@ impl Checks {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub checks: Checks,
+    /// Also the same value, stored to global memory by the same instruction in two threads, is a race.
+    pub written_once: bool,
     /// Sectors, bank conflicts and instruction counts.
     pub counters: bool,
     /// The same per source line.
@@ -119,6 +121,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             checks: Checks::ALL,
+            written_once: false,
             counters: true,
             line_counters: true,
             trace: None,

@@ -202,6 +202,7 @@ mod tests {
             cost: Cost { flops: expr(), bytes: expr(), ceiling: CeilingKind::default() },
             milestones: Vec::new(),
             requires: None,
+            written_once: false,
             wrong: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use super::driver::{failed, is_abandoned};
 use super::{DeviceMemory, Stream};
 use crate::device::RunError;
 use cudarc::driver::{CudaContext, result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A piece of the host's memory.
@@ -64,6 +65,29 @@ impl HostMemory {
         // SAFETY: both ranges are allocations of at least this size, and live until the stream was waited for.
         unsafe { result::memcpy_htod_async(to.address(), self.bytes(), stream.raw()) }
             .map_err(|error| failed("copying to the GPU", error))
+    }
+
+    /// Queues a copy of some bytes to the same place in an allocation on the device; see [`queue_to`](Self::queue_to).
+    pub fn queue_range_to(&self, stream: &Stream, to: &DeviceMemory, range: Range<usize>) -> Result<(), RunError> {
+        assert!(range.end <= to.bytes(), "a copy inside the allocation");
+        let address = to.address() + range.start as u64;
+        // SAFETY: as in `queue_to`; slicing checks the host's side of the range.
+        unsafe { result::memcpy_htod_async(address, &self.bytes()[range], stream.raw()) }
+            .map_err(|error| failed("copying to the GPU", error))
+    }
+
+    /// Queues a copy of some bytes from the same place on the device; see [`queue_to`](Self::queue_to).
+    pub fn queue_range_from(
+        &mut self,
+        stream: &Stream,
+        from: &DeviceMemory,
+        range: Range<usize>,
+    ) -> Result<(), RunError> {
+        assert!(range.end <= from.bytes(), "a copy inside the allocation");
+        let address = from.address() + range.start as u64;
+        // SAFETY: as in `queue_range_to`.
+        unsafe { result::memcpy_dtoh_async(&mut self.bytes_mut()[range], address, stream.raw()) }
+            .map_err(|error| failed("copying from the GPU", error))
     }
 
     /// Queues a copy from the device; see [`queue_to`](Self::queue_to).

@@ -91,6 +91,14 @@ impl Stream {
         unsafe { result::event::record(event.handle, self.handle) }.map_err(|error| failed("recording an event", error))
     }
 
+    /// What is queued from now on begins when `event`, of another stream, has come to pass.
+    pub fn wait_for(&self, event: &Event) -> Result<(), RunError> {
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: stream and event live through the call; the event has been recorded.
+        unsafe { result::stream::wait_event(self.handle, event.handle, flags) }
+            .map_err(|error| failed("waiting for an event", error))
+    }
+
     /// Captures what `queue` queues into a graph.
     pub fn capture(&self, queue: impl FnOnce() -> Result<(), RunError>) -> Result<Graph, RunError> {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;

@@ -108,6 +108,7 @@ pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<V
         registers_per_thread: None,
         trace: None,
         time_limit: Duration::from_secs(60),
+        written_once: false,
     };
     let report = device.run(&launch, &mut arguments, &AtomicBool::new(false))?;
     if let Some(fault) = report.faults.first() {

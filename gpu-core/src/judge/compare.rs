@@ -29,6 +29,12 @@ pub struct Comparison {
     pub region: Option<String>,
     /// Who wrote the first wrong element, or what is nearest to it.
     pub clue: Option<String>,
+    /// Elements of the first output that were written and are wrong; ascending, and only so many.
+    pub wrong: Vec<usize>,
+    /// What does not hold of the outputs although each of their elements would do.
+    pub violated: Option<String>,
+    /// A mistake that would give just these numbers.
+    pub guess: Option<String>,
 }
 
 /// Compares every output of a case. `expected` is in the order of the outputs.
@@ -38,8 +44,11 @@ pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], t
         (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role.is_judged() => Some((shape, buffer)),
         _ => None,
     });
-    for ((shape, buffer), expected) in outputs.zip(expected) {
-        compare_buffer(shape, buffer, expected, tolerance, &mut result);
+    for (number, ((shape, buffer), expected)) in outputs.zip(expected).enumerate() {
+        let wrong = compare_buffer(shape, buffer, expected, tolerance, &mut result);
+        if number == 0 {
+            result.wrong = wrong;
+        }
     }
     result
 }
@@ -50,7 +59,8 @@ fn compare_buffer(
     expected: &Expected,
     tolerance: &Tolerance,
     result: &mut Comparison,
-) {
+) -> Vec<usize> {
+    let mut wrong_written = Vec::new();
     let dtype = buffer.dtype;
     let poison = dtype.poison();
     let exact = !dtype.is_float();
@@ -69,6 +79,9 @@ fn compare_buffer(
             result.worst_error_ratio = result.worst_error_ratio.max(ratio);
             if ratio <= 1.0 {
                 continue;
+            }
+            if wrong_written.len() < PATTERN_SAMPLE {
+                wrong_written.push(index);
             }
         }
         wrong.note(index, columns, got, *want, never_written);
@@ -95,6 +108,7 @@ fn compare_buffer(
             }
         }
     }
+    wrong_written
 }
 
 /// Error in units of the allowed one; at most 1 passes.

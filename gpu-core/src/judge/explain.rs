@@ -89,6 +89,10 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         Some(&"precision") => "; every value is nearly right: look at the precision of the sums",
         _ => "",
     };
+    let clue = match &comparison.guess {
+        Some(guess) if clue.is_empty() => format!("; {guess}"),
+        _ => clue.to_owned(),
+    };
     let author = comparison.clue.as_ref().map(|author| format!(": {author}")).unwrap_or_default();
     Some(format!("{what}{author}; {share}{clue}"))
 }
@@ -132,7 +136,7 @@ pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer])
 /// Why a case failed, in one sentence; empty when it passed. Faults lead, for they are causes.
 pub fn reason(case: &CaseReport, comparison: &Comparison) -> String {
     let fault = case.faults.iter().min_by_key(|fault| rank(fault.kind)).map(fault_sentence);
-    fault.or_else(|| case.corrupted.first().cloned()).or_else(|| mismatch_sentence(comparison)).unwrap_or_default()
+    fault.or_else(|| case.corrupted.first().cloned()).or_else(|| mismatch_sentence(comparison)).or_else(|| comparison.violated.clone()).unwrap_or_default()
 }
 
 /// Hint keys of one case, most telling first.
@@ -145,7 +149,7 @@ pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Compari
         CorruptionKind::Input => "input_changed",
     }));
     keys.extend(comparison.patterns.iter().copied());
-    if comparison.mismatch_count > 0 {
+    if comparison.mismatch_count > 0 || comparison.violated.is_some() {
         keys.push("wrong_output");
     }
     keys

@@ -137,6 +137,11 @@ impl<'l> Prepared<'l> {
 
     /// Queues the product on the device's stream.
     pub fn queue(&self, gpu: &CudaDevice) -> Result<(), RunError> {
+        self.queue_at(gpu, self.addresses)
+    }
+
+    /// The same with other operands, of the same sizes and at least as well aligned.
+    pub fn queue_at(&self, gpu: &CudaDevice, addresses: [CUdeviceptr; 3]) -> Result<(), RunError> {
         let Some(algorithm) = &self.algorithm else {
             return Err(RunError::BadRequest("cuBLASLt has no algorithm for this product".to_owned()));
         };
@@ -147,7 +152,7 @@ impl<'l> Prepared<'l> {
             false => ((&raw const one_f32).cast(), (&raw const zero_f32).cast()),
         };
         let [b, a, c] = self.layouts;
-        let [a_at, b_at, c_at] = self.addresses;
+        let [a_at, b_at, c_at] = addresses;
         // SAFETY: descriptors, layouts and handle live as long as `self`; the operands are allocations of the sizes
         // that the layouts tell; scalars are read before the call returns (pointer mode host).
         let status = unsafe {

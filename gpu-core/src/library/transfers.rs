@@ -1,9 +1,9 @@
-//! A product through the library with its copies, for the lesson on them: what each piece took, by events on one
-//! stream, once with the data on the device and once with both inputs copied there and the result back in every
-//! iteration.
+//! A product through the library with its copies, for the lesson on them: what each piece took, by events on the
+//! streams: with the data on the device, with both inputs copied there and the result back in every iteration, and with
+//! the product cut into pieces, so that copies and products run side by side.
 
 use super::{Library, Prepared, Product};
-use crate::cuda::{CudaDevice, DeviceMemory, Event, HostMemory};
+use crate::cuda::{CudaDevice, DeviceMemory, Event, HostMemory, Stream};
 use crate::device::{Device, RunError};
 use crate::spec::Dtype;
 use std::path::Path;
@@ -16,6 +16,8 @@ const ITERATIONS: usize = 20;
 /// Iterations whose pieces are kept, for a picture.
 const SHOWN: u32 = 3;
 const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Into how many strips of rows an overlapped product is cut.
+const STRIPS: usize = 4;
 
 /// How the data travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +28,13 @@ pub enum Way {
     EachTimePinned,
     /// The same from and to ordinary memory.
     EachTime,
+    /// In every iteration, from and to pinned memory, in strips: b as a whole and a strip of rows of a go over, and
+    /// while that strip is multiplied the next one travels, and the result of the one before goes back.
+    Overlapped,
 }
 
 impl Way {
-    pub const ALL: [Way; 3] = [Way::Stays, Way::EachTimePinned, Way::EachTime];
+    pub const ALL: [Way; 4] = [Way::Stays, Way::EachTimePinned, Way::EachTime, Way::Overlapped];
 }
 
 /// What works at the time.
@@ -45,6 +50,8 @@ pub enum Engine {
 pub struct Piece {
     pub engine: Engine,
     pub iteration: u32,
+    /// Which strip of the iteration; 0 where the product is not cut.
+    pub strip: u32,
     pub start_ns: f64,
     pub end_ns: f64,
 }
@@ -94,15 +101,24 @@ pub fn measure(
     a.write(0, &host_a)?;
     b.write(0, &host_b)?;
     let addresses = [a.address(), b.address(), c.address()];
-    let Some(prepared) = Prepared::new(&library, gpu, &product, addresses, stop)? else {
-        return Err(RunError::Environment(format!("{} has no algorithm for {n} x {n} floats", library.name)));
+    let no_algorithm = || RunError::Environment(format!("{} has no algorithm for {n} x {n} floats", library.name));
+    let whole = Prepared::new(&library, gpu, &product, addresses, stop)?.ok_or_else(no_algorithm)?;
+    // Rows of a and c lie one after the other, so a strip of them is a product of its own.
+    let strip = Product { rows: extent / STRIPS as u64, ..product };
+    let strip = match n.is_multiple_of(STRIPS) {
+        true => Prepared::new(&library, gpu, &strip, addresses, stop)?,
+        false => None,
     };
+    let copies = [Stream::new(&gpu.context)?, Stream::new(&gpu.context)?];
     for way in Way::ALL {
-        let pinned = way == Way::EachTimePinned;
+        let pinned = matches!(way, Way::EachTimePinned | Way::Overlapped);
+        let prepared = if way == Way::Overlapped { strip.as_ref() } else { Some(&whole) };
+        let Some(prepared) = prepared else { continue };
         let host = |from: Option<&[u8]>| HostMemory::new(&gpu.context, bytes, pinned, from);
         let mut run = Run {
             gpu,
-            prepared: &prepared,
+            prepared,
+            copies: &copies,
             device: [&a, &b, &c],
             host: [host(Some(&host_a))?, host(Some(&host_b))?, host(None)?],
             marks: Vec::new(),
@@ -118,10 +134,20 @@ pub fn measure(
 struct Run<'a> {
     gpu: &'a CudaDevice,
     prepared: &'a Prepared<'a>,
+    /// The streams of the copies there and back, where they run beside the products.
+    copies: &'a [Stream; 2],
     device: [&'a DeviceMemory; 3],
     host: [HostMemory; 3],
-    /// Which engine, in which iteration, between which events.
-    marks: Vec<(Engine, u32, Event, Event)>,
+    marks: Vec<Mark>,
+}
+
+/// What ran between two events.
+struct Mark {
+    engine: Engine,
+    iteration: u32,
+    strip: u32,
+    start: Event,
+    end: Event,
 }
 
 impl Run<'_> {
@@ -136,18 +162,22 @@ impl Run<'_> {
         for iteration in 0..ITERATIONS {
             let (begin, end) = (Event::new()?, Event::new()?);
             let first_mark = self.marks.len();
-            self.gpu.stream.record(&begin)?;
+            let [first, last] = match way {
+                Way::Overlapped => [&self.copies[0], &self.copies[1]],
+                _ => [&self.gpu.stream; 2],
+            };
+            first.record(&begin)?;
             self.iteration(way, iteration as u32, iteration + 1 == ITERATIONS)?;
-            self.gpu.stream.record(&end)?;
+            last.record(&end)?;
             ends.push((begin, end, first_mark));
             // As a program would that needs the result: the next iteration begins when this one is done.
             self.wait(stop)?;
         }
         let mut times = Vec::new();
         for (begin, end, first_mark) in &ends {
-            let product = self.marks[*first_mark..].iter().find(|(engine, ..)| *engine == Engine::Compute);
+            let product = self.marks[*first_mark..].iter().find(|mark| mark.engine == Engine::Compute);
             times.push(match (way, product) {
-                (Way::Stays, Some((_, _, start, done))) => start.nanos_until(done)?,
+                (Way::Stays, Some(mark)) => mark.start.nanos_until(&mark.end)?,
                 _ => begin.nanos_until(end)?,
             });
         }
@@ -165,6 +195,9 @@ impl Run<'_> {
 
     /// Queues one iteration with its marks. Data that stays is copied there in the first and back in the last.
     fn iteration(&mut self, way: Way, iteration: u32, last: bool) -> Result<(), RunError> {
+        if way == Way::Overlapped {
+            return self.overlapped(iteration);
+        }
         let each_time = way != Way::Stays;
         if each_time || iteration == 0 {
             self.marked(Engine::CopyIn, iteration, |run| {
@@ -178,30 +211,73 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Queues one iteration in strips, each engine on a stream of its own.
+    fn overlapped(&mut self, iteration: u32) -> Result<(), RunError> {
+        let bytes = self.host[0].bytes().len();
+        let strip_bytes = bytes / STRIPS;
+        let [there, back] = self.copies;
+        for strip in 0..STRIPS {
+            let range = strip * strip_bytes..(strip + 1) * strip_bytes;
+            let number = strip as u32;
+            let arrived = self.between(there, |run| {
+                // Every strip needs the whole of b.
+                if strip == 0 {
+                    run.host[1].queue_to(there, run.device[1])?;
+                }
+                run.host[0].queue_range_to(there, run.device[0], range.clone())
+            })?;
+            self.gpu.stream.wait_for(&arrived.1)?;
+            let gpu = self.gpu;
+            let multiplied = self.between(&gpu.stream, |run| {
+                let [a, b, c] = run.device.map(DeviceMemory::address);
+                run.prepared.queue_at(gpu, [a + range.start as u64, b, c + range.start as u64])
+            })?;
+            back.wait_for(&multiplied.1)?;
+            let fetched =
+                self.between(back, |run| run.host[2].queue_range_from(back, run.device[2], range.clone()))?;
+            let parts = [(Engine::CopyIn, arrived), (Engine::Compute, multiplied), (Engine::CopyOut, fetched)];
+            let marks = parts.map(|(engine, (start, end))| Mark { engine, iteration, strip: number, start, end });
+            self.marks.extend(marks);
+        }
+        Ok(())
+    }
+
+    /// What `queue` queues on a stream, between two events.
+    fn between(
+        &mut self,
+        stream: &Stream,
+        queue: impl FnOnce(&mut Self) -> Result<(), RunError>,
+    ) -> Result<(Event, Event), RunError> {
+        let (start, end) = (Event::new()?, Event::new()?);
+        stream.record(&start)?;
+        queue(self)?;
+        stream.record(&end)?;
+        Ok((start, end))
+    }
+
     fn marked(
         &mut self,
         engine: Engine,
         iteration: u32,
         queue: impl FnOnce(&mut Self) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let (start, end) = (Event::new()?, Event::new()?);
-        self.gpu.stream.record(&start)?;
-        queue(self)?;
-        self.gpu.stream.record(&end)?;
-        self.marks.push((engine, iteration, start, end));
+        let gpu = self.gpu;
+        let (start, end) = self.between(&gpu.stream, queue)?;
+        self.marks.push(Mark { engine, iteration, strip: 0, start, end });
         Ok(())
     }
 
     fn wait(&self, stop: &AtomicBool) -> Result<(), RunError> {
-        self.gpu.stream.wait(Instant::now() + TIME_LIMIT, stop)
+        let streams = [&self.copies[0], &self.gpu.stream, &self.copies[1]];
+        streams.into_iter().try_for_each(|stream| stream.wait(Instant::now() + TIME_LIMIT, stop))
     }
 
     /// The first iterations. Where the data stays, the copy back follows the last of them, as if it were the last of
     /// all: what lies between is left out of the picture.
     fn pieces(&self, way: Way) -> Result<Vec<Piece>, RunError> {
-        let Some((_, _, origin, _)) = self.marks.first() else { return Ok(Vec::new()) };
+        let Some(Mark { start: origin, .. }) = self.marks.first() else { return Ok(Vec::new()) };
         let mut pieces: Vec<Piece> = Vec::new();
-        for (engine, iteration, start, end) in &self.marks {
+        for Mark { engine, iteration, strip, start, end } in &self.marks {
             let shown = *iteration < SHOWN;
             let is_last_copy = way == Way::Stays && *engine == Engine::CopyOut;
             if !shown && !is_last_copy {
@@ -210,8 +286,9 @@ impl Run<'_> {
             let measured_ns = origin.nanos_until(start)?;
             let start_ns = if shown { measured_ns } else { pieces.last().map_or(measured_ns, |last| last.end_ns) };
             let end_ns = start_ns + start.nanos_until(end)?;
-            pieces.push(Piece { engine: *engine, iteration: (*iteration).min(SHOWN - 1), start_ns, end_ns });
+            pieces.push(Piece { engine: *engine, iteration: (*iteration).min(SHOWN - 1), strip: *strip, start_ns, end_ns });
         }
+        pieces.sort_by(|a, b| a.start_ns.total_cmp(&b.start_ns));
         Ok(pieces)
     }
 }
@@ -293,7 +370,8 @@ mod tests {
         assert!(found.iter().all(|t| t.ok && t.median_ns > 0.0 && t.pieces.len() >= 5), "{found:?}");
         assert!(found[1].median_ns > 2.0 * found[0].median_ns, "{found:?}");
         for transfers in &found {
-            assert!(transfers.pieces.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns + 1.0), "{transfers:?}");
+            let alone = transfers.pieces.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns + 1.0);
+            assert_eq!(alone, transfers.way != Way::Overlapped, "{transfers:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Expected, Oracle, want_rank, want_shape};
+use super::{Expected, Oracle, Signature, want_rank, want_shape};
 
 /// Lanes of a warp.
 const WARP: usize = 32;
@@ -32,3 +32,57 @@ pub(super) static ORACLE: Oracle = Oracle {
         vec![any, of_thread(|thread| thread / WARP), of_thread(|thread| thread % WARP)]
     },
 };
+
+/// Blocks that no GPU with more than one multiprocessor gives to the same one while the others idle: one holds 32 at
+/// most.
+const MANY_BLOCKS: usize = 256;
+
+/// A block runs on one multiprocessor, and a large grid on several.
+pub(super) fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
+    let shape = &signature.outputs.first()?.shape;
+    let name = &signature.outputs.first()?.name;
+    let sm = outputs.first()?;
+    let threads = shape[1].max(1);
+    if let Some(at) = sm.iter().position(|number| !(0.0..MOST_SMS).contains(number)) {
+        let (block, thread) = (at / threads, at % threads);
+        return Some(format!("{name}[{block}][{thread}] is {}: no multiprocessor has that number", sm[at]));
+    }
+    for (block, row) in sm.chunks(threads).enumerate() {
+        if let Some(thread) = row.iter().position(|number| *number != row[0]) {
+            return Some(format!(
+                "{name}[{block}][{thread}] is {} and {name}[{block}][0] is {}: a block runs on one multiprocessor, so \
+                 all of its threads must note the same",
+                row[thread], row[0]
+            ));
+        }
+    }
+    let alike = sm.iter().all(|number| *number == sm[0]);
+    (shape[0] >= MANY_BLOCKS && alike).then(|| {
+        format!(
+            "{name} is {} in all {} blocks: so many are spread over several multiprocessors, so this is not what the \
+             hardware said",
+            sm[0], shape[0]
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TensorShape;
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_hardware_gives_are_noticed() {
+        let say = |blocks: usize, threads: usize, number: fn(usize, usize) -> f64| {
+            let output = TensorShape::new("sm", &[blocks, threads]);
+            let signature = Signature { outputs: vec![output], ..Signature::default() };
+            let sm = (0..blocks * threads).map(|at| number(at / threads, at % threads)).collect();
+            property(&signature, &[sm]).unwrap_or_default()
+        };
+        assert_eq!(say(700, 4, |block, _| (block % 132) as f64), "");
+        assert_eq!(say(3, 4, |_, _| 0.0), "", "few blocks may share one");
+        assert!(say(700, 4, |_, _| 0.0).contains("in all 700 blocks"));
+        assert!(say(3, 4, |block, thread| (block + thread) as f64).contains("sm[0][1] is 1 and sm[0][0] is 0"));
+        assert!(say(3, 4, |_, _| -1.0).contains("no multiprocessor"));
+    }
+}

@@ -8,6 +8,7 @@ mod dot;
 mod embedding;
 mod execution_probe;
 mod gather;
+pub mod guess;
 mod matmul;
 mod matmul_bt;
 mod matmul_nvfp4;
@@ -39,6 +40,18 @@ pub static ORACLES: [&Oracle; 16] = [
     &transpose::ORACLE,
     &vector_add::ORACLE,
 ];
+
+/// What must hold of the outputs together, where any single value would do: by the oracle's name, a sentence about what
+/// does not.
+static PROPERTIES: [(&str, Property); 1] = [("execution_probe", execution_probe::property)];
+
+type Property = fn(&Signature, &[Vec<f64>]) -> Option<String>;
+
+/// What is wrong with outputs each of whose values would do, if anything.
+pub fn violated(oracle: &str, signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
+    let (_, property) = PROPERTIES.iter().find(|(name, _)| *name == oracle)?;
+    property(signature, outputs)
+}
 
 /// The oracle called `name`.
 pub fn find(name: &str) -> Option<&'static Oracle> {

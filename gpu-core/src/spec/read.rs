@@ -87,6 +87,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let oracle = read_oracle(r, &mut root);
     let requires = read_requires(r, &mut root);
     let options = read_options(r, &mut root);
+    let written_once = r.boolean(&mut root, "written_once").unwrap_or(false);
     let params = read_params(r, &mut root);
     let launch = r.section(&mut root, "launch", true).and_then(|section| read_launch(r, section));
     let sizes = r.section(&mut root, "sizes", true).and_then(|section| read_sizes(r, section));
@@ -114,6 +115,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         cost: cost?,
         milestones,
         requires: requires?,
+        written_once,
         options,
         hints,
         wrong,

@@ -94,6 +94,7 @@ fn launch_all(compiled: &gpu_core::compile::CompileReport) -> Done {
             registers_per_thread: None,
             trace: None,
             time_limit: Duration::from_secs(60),
+            written_once: false,
         };
         gpu.run(&launch, &mut arguments, &AtomicBool::new(false)).map_err(usage)?;
     }

@@ -525,6 +525,7 @@ fn report<const BYTES: u64>(
         if kind == AccessKind::Write
             && other == AccessKind::Write
             && site == op.site
+            && !cx.grid.options.written_once
             && cx.stores_same(op, at, lane, if same_block { thread } else { u32::MAX }, BYTES)
         {
             continue;

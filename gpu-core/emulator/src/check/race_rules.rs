@@ -301,8 +301,14 @@ pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     if old.mask & !piece.mask != 0 || old.is_cells() || entry.others().mask != 0 {
         return false;
     }
-    if old.mask != 0 && old.kind() == WRITTEN && !piece.same(old) && !mine.ordered(cx, old) {
-        return false;
+    if old.mask != 0 && old.kind() == WRITTEN {
+        if piece.same(old) {
+            // The thread's own plain write stays in memory of the check: its atomic orders nothing for the others.
+            return old.mask == piece.mask;
+        }
+        if !mine.ordered(cx, old) {
+            return false;
+        }
     }
     entry.set_write(piece.half(ATOMIC));
     true
@@ -316,7 +322,11 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
     let clear = |cell: u64| by_me(cell, thread_of(cell)) || before(cell, thread_of(cell));
     match mine.effect {
         Effect::Atomic => {
-            let clash = (*write & KIND == WRITTEN && !clear(*write)).then_some(*write);
+            let written = *write & KIND == WRITTEN;
+            if written && by_me(*write, thread_of(*write)) {
+                return None;
+            }
+            let clash = (written && !clear(*write)).then_some(*write);
             *write = stamp | ATOMIC;
             clash
         }

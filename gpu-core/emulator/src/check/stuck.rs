@@ -77,6 +77,46 @@ fn first_waiter(grid: &Grid<'_>, block: &Block, pc: u32) -> Option<(u32, u32)> {
     })
 }
 
+/// Who waits at the first barrier, and why the rest does not come: `16 of the 256 threads of block (0,0,0) wait at the
+/// barrier at line 18, thread (0,0,0) first; the other 240 have ended`.
+fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
+    // Line, whether it is a barrier, threads there, the first of them.
+    let mut places: Vec<(String, bool, u32, u32)> = Vec::new();
+    for warp in block.warps.iter().flatten() {
+        for split in warp.splits.iter().filter(|split| split.pc != NONE) {
+            let place = grid.image.place(stands_at(grid, split));
+            let barrier = matches!(split.wait, Wait::Together | Wait::Barrier { .. });
+            let first = warp.index * 32 + split.mask.trailing_zeros();
+            match places.iter_mut().find(|known| known.0 == place && known.1 == barrier) {
+                Some(known) => known.2 += split.mask.count_ones(),
+                None => places.push((place, barrier, split.mask.count_ones(), first)),
+            }
+        }
+    }
+    let at = places.iter().position(|place| place.1)?;
+    let (place, _, count, first) = places.remove(at);
+    let all: u32 = block.warps.iter().flatten().map(|warp| warp.lanes.count_ones()).sum();
+    let thread = grid.thread(block.id, first);
+    let [bx, by, bz] = thread.block;
+    let [x, y, z] = thread.thread;
+    let mut rest: Vec<String> = places
+        .iter()
+        .take(3)
+        .map(|(place, barrier, count, _)| {
+            format!("{count} {} {place}", if *barrier { "wait at the one at" } else { "are at" })
+        })
+        .collect();
+    let ended = all.saturating_sub(count + places.iter().map(|place| place.2).sum::<u32>());
+    if ended > 0 {
+        rest.push(format!("{ended} have ended and will never come"));
+    }
+    Some(format!(
+        "{count} of the {all} threads of block ({bx},{by},{bz}) wait at the barrier at {place}, thread ({x},{y},{z}) \
+         first; of the others {}",
+        rest.join(", ")
+    ))
+}
+
 pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     let places = waiting(grid, block);
     let mut pcs: Vec<u32> = places.iter().map(|place| place.0).collect();
@@ -101,7 +141,8 @@ pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     } else {
         FaultKind::Deadlock
     };
-    let message = format!("nothing can run any more: {}", shorten(&places));
+    let words = at_barriers(grid, block).filter(|_| kind == FaultKind::BarrierDivergence);
+    let message = format!("nothing can run any more: {}", words.unwrap_or_else(|| shorten(&places)));
     let mut fault = Fault {
         kind,
         message,

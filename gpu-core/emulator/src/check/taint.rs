@@ -106,7 +106,12 @@ impl Cx<'_> {
         };
         let index = self.warp.origin(origin);
         let info = &self.grid.image.infos[self.pc as usize];
-        if kind == AccessKind::Atomic || info.writes.is_empty() {
+        // An exchange only hands the old value on, as a load does.
+        let exchanges = kind == AccessKind::Atomic && self.grid.image.text(self.pc).contains(".exch");
+        if exchanges && info.writes.is_empty() {
+            return;
+        }
+        if kind == AccessKind::Atomic && !exchanges || info.writes.is_empty() {
             // An atomic computes with the old value on the spot.
             let pc = self.pc;
             self.report_use(index, pc, missing, "updates it");
@@ -410,12 +415,20 @@ impl Cx<'_> {
             (Some(space), Some(allocation)) => {
                 let size = i64::from(origin.bytes.max(1));
                 let element = allocation.offset / size;
-                let message = format!(
-                    "{} reads `{}`[{element}] (elements of {size} bytes), which nobody wrote, and {how} at {}",
-                    text_of(&self.thread(origin.lane)),
-                    allocation.name,
-                    image.place(pc)
-                );
+                let (who, place) = (text_of(&self.thread(origin.lane)), image.place(pc));
+                let message = if *space == Space::Local {
+                    // Local arrays have no names of their own here.
+                    format!(
+                        "{who} reads from a local array what it never wrote there, and {how} at {place} (each thread \
+                         has its own copy of a local array; only a `__shared__` one is common to the block)"
+                    )
+                } else {
+                    format!(
+                        "{who} reads `{}`[{element}] (elements of {size} bytes), which nobody wrote, and {how} at \
+                         {place}",
+                        allocation.name,
+                    )
+                };
                 let detail = Detail {
                     space: Some(*space),
                     access: Some(AccessKind::Read),

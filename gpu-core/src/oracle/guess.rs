@@ -1,0 +1,209 @@
+//! What a wrong output is instead: a mistake that would give just these numbers, in words.
+//!
+//! Each guess is a formula for one element. It is made only when it gives every wrong element that is looked at, and
+//! at least [`LEAST`] of them: numbers drawn at random do not agree by accident. Where an element was never written
+//! nothing is guessed; that says enough by itself.
+
+mod matmul;
+
+use super::{Expected, Signature};
+
+/// Wrong elements that a guess is tried on, spread over all of them, and the fewest that prove anything.
+const SAMPLE: usize = 48;
+const LEAST: usize = 3;
+/// Allowed error, in units of an element's magnitude: kernels add in `float`, and in any order.
+const CLOSE: f64 = 2e-5;
+
+/// What a guess is made from.
+pub struct Case<'a> {
+    pub signature: &'a Signature,
+    /// Row-major, as the kernel was given them.
+    pub inputs: &'a [Vec<f64>],
+    pub expected: &'a Expected,
+    /// The first output, as the kernel left it.
+    pub got: &'a [f64],
+    /// Elements of it that were written, and are wrong; ascending.
+    pub wrong: &'a [usize],
+}
+
+/// One of the sampled elements.
+struct Element {
+    index: usize,
+    got: f64,
+    magnitude: f64,
+}
+
+impl Element {
+    fn is(&self, value: f64) -> bool {
+        (self.got - value).abs() <= CLOSE * self.magnitude
+    }
+}
+
+/// A mistake in words, as the end of a sentence; None when no formula fits.
+pub fn guess(oracle: &str, case: &Case<'_>) -> Option<String> {
+    let sample = sample(case);
+    if sample.len() < LEAST || sample.iter().any(|element| !element.got.is_finite()) {
+        return None;
+    }
+    let special = match oracle {
+        "matmul" => matmul::guess(case, &sample),
+        "vector_add" | "matrix_add" => added(case, &sample),
+        _ => None,
+    };
+    special.or_else(|| of_any(case, &sample)).or_else(|| moved(case, &sample))
+}
+
+fn sample(case: &Case<'_>) -> Vec<Element> {
+    let step = case.wrong.len().div_ceil(SAMPLE).max(1);
+    // The first and the last say most about ends; the step is odd, so that no regular pattern hides between.
+    let step = step | 1;
+    let chosen = case.wrong.iter().copied().step_by(step);
+    chosen.map(|index| Element { index, got: case.got[index], magnitude: case.expected.magnitude(index) }).collect()
+}
+
+fn all(sample: &[Element], value: impl Fn(usize) -> Option<f64>) -> bool {
+    sample.iter().all(|element| value(element.index).is_some_and(|value| element.is(value)))
+}
+
+/// Guesses that need to know nothing of the operation.
+fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+    let want = |index: usize| case.expected.values[index];
+    if all(sample, |_| Some(0.0)) {
+        let signs = sample.iter().all(|element| want(element.index) < 0.0);
+        return Some(if signs && sample.len() >= 8 {
+            "all wrong ones are 0 where a negative number belongs".to_owned()
+        } else {
+            "all wrong ones are 0".to_owned()
+        });
+    }
+    if sample.iter().all(|element| element.got == sample[0].got) {
+        return Some(format!("all wrong ones are the same number, {}", sample[0].got));
+    }
+    let whole = |value: f64| value == value.trunc();
+    if sample.iter().all(|element| whole(element.got)) && !sample.iter().any(|element| whole(want(element.index))) {
+        return Some(
+            "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers".to_owned(),
+        );
+    }
+    for (factor, words) in [
+        (-1.0, "every result has the wrong sign"),
+        (2.0, "every result is twice as large as it should be: it was added twice"),
+        (0.5, "every result is half of what it should be"),
+    ] {
+        if all(sample, |index| Some(factor * want(index))) {
+            return Some(words.to_owned());
+        }
+    }
+    None
+}
+
+/// Right values in wrong places.
+fn moved(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+    const MOST: usize = 1 << 16;
+    let want = &case.expected.values;
+    if want.len() > MOST {
+        return None;
+    }
+    let mut sorted: Vec<usize> = (0..want.len()).collect();
+    sorted.sort_by(|a, b| want[*a].total_cmp(&want[*b]));
+    // Nearest place first: the one that an index mixed up.
+    let home = |element: &Element| {
+        let room = CLOSE / 10.0 * element.magnitude;
+        let from = sorted.partition_point(|index| want[*index] < element.got - room);
+        let fitting = sorted[from..].iter().take_while(|index| want[**index] <= element.got + room);
+        fitting.copied().min_by_key(|index| index.abs_diff(element.index))
+    };
+    let homes: Option<Vec<usize>> = sample.iter().map(home).collect();
+    let first = *homes?.first()?;
+    let output = case.signature.outputs.first()?;
+    let name = |index: usize| {
+        let mut rest = index;
+        let mut places: Vec<String> = Vec::new();
+        for extent in output.shape.iter().rev() {
+            places.push(format!("[{}]", rest % extent.max(&1)));
+            rest /= extent.max(&1);
+        }
+        places.reverse();
+        format!("{}{}", output.name, places.concat())
+    };
+    Some(format!(
+        "the values are right and in wrong places: {} holds what belongs to {}",
+        name(sample[0].index),
+        name(first)
+    ))
+}
+
+/// Sums of two arrays of one shape.
+fn added(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+    let [a, b] = case.inputs else { return None };
+    let at = |array: &[f64], index: Option<usize>| index.and_then(|index| array.get(index).copied());
+    let columns = case.signature.outputs.first()?.shape.last().copied().unwrap_or(1).max(1);
+    let rows = a.len() / columns;
+    let turned = |index: usize| Some(index % columns * rows + index / columns);
+    type Formula<'f> = Box<dyn Fn(usize) -> Option<f64> + 'f>;
+    let formulas: Vec<(&str, Formula<'_>)> = vec![
+        ("they are differences: `-` where `+` is meant", Box::new(|i| Some(a[i] - b[i]))),
+        ("they are differences: `-` where `+` is meant", Box::new(|i| Some(b[i] - a[i]))),
+        ("they are products: `*` where `+` is meant", Box::new(|i| Some(a[i] * b[i]))),
+        ("they are a + a: b does not take part", Box::new(|i| Some(2.0 * a[i]))),
+        ("they are b + b: a does not take part", Box::new(|i| Some(2.0 * b[i]))),
+        ("they are the elements of a: b was not added", Box::new(|i| Some(a[i]))),
+        ("they are the elements of b: a was not added", Box::new(|i| Some(b[i]))),
+        ("they take the element of b one place too far", Box::new(|i| Some(a[i] + at(b, i.checked_add(1))?))),
+        ("they take the element of b one place too early", Box::new(|i| Some(a[i] + at(b, i.checked_sub(1))?))),
+        ("they take the element of a one place too far", Box::new(|i| Some(at(a, i.checked_add(1))? + b[i]))),
+        ("they take the element of a one place too early", Box::new(|i| Some(at(a, i.checked_sub(1))? + b[i]))),
+        ("they take b's element at the column alone, always of row 0", Box::new(|i| Some(a[i] + at(b, Some(i % columns))?))),
+        ("they take a's element at the column alone, always of row 0", Box::new(|i| Some(at(a, Some(i % columns))? + b[i]))),
+        ("they take a as if rows and columns were exchanged", Box::new(|i| Some(at(a, turned(i))? + b[i]))),
+        ("they take b as if rows and columns were exchanged", Box::new(|i| Some(a[i] + at(b, turned(i))?))),
+    ];
+    formulas.into_iter().find(|(_, formula)| all(sample, formula)).map(|(words, _)| words.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TensorShape;
+    use super::*;
+
+    /// Numbers without a pattern.
+    pub(super) fn numbers(count: usize, seed: u64) -> Vec<f64> {
+        let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(99);
+        let next = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(((state >> 33) as u32 as f32) / (1u64 << 31) as f32 * 4.0 - 2.0)
+        };
+        (0..count).map(next).collect()
+    }
+
+    pub(super) fn words(oracle: &str, signature: &Signature, inputs: &[Vec<f64>], got: &[f64]) -> Option<String> {
+        let expected = super::super::find(oracle).expect("an oracle").compute(signature, inputs).expect("computes");
+        let expected = &expected[0];
+        let wrong: Vec<usize> =
+            (0..got.len()).filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at)).collect();
+        guess(oracle, &Case { signature, inputs, expected, got, wrong: &wrong })
+    }
+
+    fn vector(n: usize) -> Signature {
+        let tensor = |name| TensorShape::new(name, &[n]);
+        Signature { inputs: vec![tensor("a"), tensor("b")], outputs: vec![tensor("c")], scalars: Vec::new() }
+    }
+
+    #[test]
+    fn a_sum_that_went_wrong_is_recognised() {
+        let n = 40;
+        let (a, b) = (numbers(n, 1), numbers(n, 2));
+        let say = |got: &dyn Fn(usize) -> f64| {
+            let got: Vec<f64> = (0..n).map(got).collect();
+            words("vector_add", &vector(n), &[a.clone(), b.clone()], &got).unwrap_or_default()
+        };
+        assert!(say(&|i| a[i] * b[i]).contains("products"));
+        assert!(say(&|i| a[i] + b[(i + 1).min(n - 1)]).contains("one place too far"));
+        assert!(say(&|i| (a[i] + b[i]).trunc() + 1.0).contains("whole numbers"));
+        assert!(say(&|i| -(a[i] + b[i])).contains("sign"));
+        assert!(say(&|i| (a[i] + b[i]).max(0.0)).contains("0 where a negative"));
+        assert!(say(&|i| a[n - 1 - i] + b[n - 1 - i]).contains("c[0] holds what belongs to c[39]"));
+        assert_eq!(say(&|i| a[i] + 0.7 * b[i]), "", "a formula that nobody thought of");
+        assert_eq!(say(&|i| a[i] + b[i] + if i == 3 { 1.0 } else { 0.0 }), "", "one element proves nothing");
+    }
+}

@@ -1,0 +1,236 @@
+//! Wrong products of matrices: sums that are cut short, operands that are read in another order.
+
+use super::{Case, Element, all};
+
+/// Widths of tiles of which one product may be left out.
+const TILES: [usize; 4] = [4, 8, 16, 32];
+/// Multiply-adds that trying all formulas may take, beyond which nothing is guessed: a moment's work.
+const MOST_WORK: usize = 1 << 24;
+
+struct Sizes {
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+    let [a, b] = case.inputs else { return None };
+    let [left, right] = &case.signature.inputs[..] else { return None };
+    let (m, k, n) = (left.shape[0], left.shape[1], right.shape[1]);
+    if sample.len() * k * 32 > MOST_WORK {
+        return None;
+    }
+    let sizes = Sizes { m, n, k };
+    let names = [left.name.as_str(), right.name.as_str()];
+    whole_sum(case, sample, &sizes)
+        .or_else(|| part_of_the_sum(a, b, sample, &sizes))
+        .or_else(|| other_operands(a, b, sample, &sizes, names))
+}
+
+/// Sums that were right until something was done to them.
+fn whole_sum(case: &Case<'_>, sample: &[Element], sizes: &Sizes) -> Option<String> {
+    let want = &case.expected.values;
+    if sizes.k > 1 && all(sample, |index| Some(want[index] / sizes.k as f64)) {
+        return Some(format!("every sum was divided by its {} products", sizes.k));
+    }
+    // Sums that go on from one element to the next, in the whole matrix or in each row.
+    for (columns, where_to) in [(want.len(), "to the next"), (sizes.n, "of a row to the next")] {
+        let mut running = Vec::with_capacity(want.len());
+        for row in want.chunks(columns.max(1)) {
+            running.extend(row.iter().scan(0.0, |sum, value| {
+                *sum += value;
+                Some(*sum)
+            }));
+        }
+        if columns > 1 && all(sample, |index| running.get(index).copied()) {
+            return Some(format!(
+                "the sum goes on from one element {where_to}: it must be set to zero for each of them"
+            ));
+        }
+    }
+    None
+}
+
+/// Some of the products are missing.
+fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> Option<String> {
+    let Sizes { n, k, .. } = *sizes;
+    let product = |index: usize, i: usize| a[index / n * k + i] * b[i * n + index % n];
+    let products = |index: usize| (0..k).map(move |i| product(index, i));
+    let first = sample.first()?;
+    // Where the first element says that the sum was cut, the others must agree.
+    let cuts = |sums: Vec<f64>| -> Vec<usize> {
+        sums.iter().enumerate().filter(|(_, sum)| first.is(**sum)).map(|(count, _)| count).collect()
+    };
+    let running = |values: &mut dyn Iterator<Item = f64>| {
+        let mut sums = vec![0.0];
+        values.for_each(|value| sums.push(sums.last().copied().unwrap_or(0.0) + value));
+        sums
+    };
+    for count in cuts(running(&mut products(first.index))) {
+        if (1..k).contains(&count) && all(sample, |index| Some(products(index).take(count).sum())) {
+            return Some(match k - count {
+                1 => "the last product of each sum is missing".to_owned(),
+                missing => format!(
+                    "only the first {count} of the {k} products of each sum are in it; the last {missing} are missing"
+                ),
+            });
+        }
+    }
+    for count in cuts(running(&mut products(first.index).collect::<Vec<_>>().into_iter().rev())) {
+        if (1..k).contains(&count) && all(sample, |index| Some(products(index).skip(k - count).sum())) {
+            return Some(match (count, k - count) {
+                (1, _) => "each is the last product alone: `=` where `+=` is meant, or a sum that is set to zero again \
+                           in the loop"
+                    .to_owned(),
+                (_, 1) => "the first product of each sum is missing".to_owned(),
+                _ => format!(
+                    "only the last {count} of the {k} products of each sum are in it: it was set to zero again on the \
+                     way, or began too late"
+                ),
+            });
+        }
+    }
+    for tile in TILES {
+        for (left_out, which) in [(tile - 1, "last"), (0, "first")] {
+            let kept = |i: usize| i % tile != left_out;
+            if k > left_out && all(sample, |index| Some((0..k).filter(|i| kept(*i)).map(|i| product(index, i)).sum())) {
+                return Some(format!("the {which} product of every {tile} is missing in each sum"));
+            }
+        }
+    }
+    None
+}
+
+/// Operands from other places. What lies outside an array fits nothing.
+fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
+    let Sizes { m, n, k } = *sizes;
+    let [a_name, b_name] = names;
+    // Places by row, column and position in the sum.
+    type Place = fn(usize, usize, usize, &Sizes) -> usize;
+    let right_a: Place = |row, _, i, s| row * s.k + i;
+    let right_b: Place = |_, column, i, s| i * s.n + column;
+    let sum = |index: usize, place_a: Place, place_b: Place| {
+        let (row, column) = (index / n, index % n);
+        (0..k).try_fold(0.0, |sum, i| {
+            Some(sum + a.get(place_a(row, column, i, sizes))? * b.get(place_b(row, column, i, sizes))?)
+        })
+    };
+    let wrong_b: [(Place, String); 6] = [
+        (|_, column, i, s| column * s.k + i, format!("a column of {b_name} is read as if it were a row")),
+        (|_, column, i, s| column * s.n + i, format!("a row of {b_name} is read where a column is needed")),
+        (
+            |_, column, i, s| i * s.k + column,
+            format!("rows of {b_name} are taken to be {k} long (they have {n} elements)"),
+        ),
+        (
+            |_, column, i, s| i * s.m + column,
+            format!("rows of {b_name} are taken to be {m} long (they have {n} elements)"),
+        ),
+        (|row, _, i, s| i * s.n + row, format!("{b_name} is read in the column of the row's number")),
+        (|_, column, i, _| i + column, format!("{b_name} is read at position + column, without the length of a row")),
+    ];
+    let wrong_a: [(Place, String); 6] = [
+        (
+            |row, _, i, s| row * s.n + i,
+            format!("rows of {a_name} are taken to be {n} long (they have {k} elements)"),
+        ),
+        (
+            |row, _, i, s| row * s.m + i,
+            format!("rows of {a_name} are taken to be {m} long (they have {k} elements)"),
+        ),
+        (|row, _, i, s| i * s.m + row, format!("{a_name} is read column by column, as if it were stored that way")),
+        (|row, _, i, s| i * s.k + row, format!("a column of {a_name} is read where a row is needed")),
+        (|_, column, i, s| column * s.k + i, format!("{a_name} is read in the row of the column's number")),
+        (|row, _, i, _| row + i, format!("{a_name} is read at row + position, without the length of a row")),
+    ];
+    for (place, words) in &wrong_b {
+        if all(sample, |index| sum(index, right_a, *place)) {
+            return Some(format!("this comes out when {words}"));
+        }
+    }
+    for (place, words) in &wrong_a {
+        if all(sample, |index| sum(index, *place, right_b)) {
+            return Some(format!("this comes out when {words}"));
+        }
+    }
+    for (place_a, words_a) in &wrong_a {
+        for (place_b, words_b) in &wrong_b {
+            if all(sample, |index| sum(index, *place_a, *place_b)) {
+                return Some(format!("this comes out when {words_a}, and {words_b}"));
+            }
+        }
+    }
+    let added = |index: usize| Some((0..k).map(|i| a[index / n * k + i] + b[i * n + index % n]).sum());
+    if all(sample, added) {
+        return Some("the two factors are added where they should be multiplied".to_owned());
+    }
+    let elementwise = |index: usize| Some(a.get(index)? * b.get(index)?);
+    if all(sample, elementwise) {
+        return Some("the matrices are multiplied element by element".to_owned());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Signature, TensorShape};
+    use super::super::tests::{numbers, words};
+
+    const M: usize = 5;
+    const N: usize = 7;
+    const K: usize = 20;
+
+    fn say(got: impl Fn(&[f64], &[f64], usize, usize) -> f64) -> String {
+        let (a, b) = (numbers(M * K, 3), numbers(K * N, 4));
+        let got: Vec<f64> = (0..M * N).map(|index| got(&a, &b, index / N, index % N)).collect();
+        let tensor = TensorShape::new;
+        let inputs = vec![tensor("A", &[M, K]), tensor("B", &[K, N])];
+        let signature = Signature { inputs, outputs: vec![tensor("C", &[M, N])], scalars: Vec::new() };
+        words("matmul", &signature, &[a, b], &got).unwrap_or_default()
+    }
+
+    fn sum(terms: impl Iterator<Item = usize>, term: impl Fn(usize) -> f64) -> f64 {
+        terms.map(term).sum()
+    }
+
+    #[test]
+    fn sums_that_are_cut_are_recognised() {
+        let part = |terms: fn(usize) -> bool| {
+            say(|a, b, r, c| sum((0..K).filter(|i| terms(*i)), |i| a[r * K + i] * b[i * N + c]))
+        };
+        assert!(part(|i| i < K - 1).contains("last product of each sum is missing"));
+        assert!(part(|i| i < 16).contains("first 16 of the 20"));
+        assert!(part(|i| i == K - 1).contains("`=` where `+=`"));
+        assert!(part(|i| i >= 1).contains("first product of each sum"));
+        assert!(part(|i| i >= 16).contains("last 4 of the 20"));
+        assert!(part(|i| i % 16 != 15).contains("the last product of every 16"));
+        assert_eq!(part(|i| i % 3 != 1), "");
+    }
+
+    #[test]
+    fn operands_from_elsewhere_are_recognised() {
+        let all = |term: &dyn Fn(&[f64], &[f64], usize, usize, usize) -> f64| {
+            say(|a, b, r, c| sum(0..K, |i| term(a, b, r, c, i)))
+        };
+        assert!(all(&|a, b, r, c, i| a[r * K + i] * b[c * K + i]).contains("column of B is read as if it were a row"));
+        assert!(all(&|a, b, r, c, i| a[r * N + i] * b[i * N + c]).contains("rows of A are taken to be 7 long"));
+        assert!(all(&|a, b, r, c, i| a[i * M + r] * b[i * N + c]).contains("A is read column by column"));
+        assert!(all(&|a, b, r, c, i| a[i * M + r] * b[c * K + i]).contains(", and a column of B"));
+        assert!(all(&|a, b, r, c, i| a[r * K + i] + b[i * N + c]).contains("added where"));
+        assert!(all(&|a, b, r, c, i| 0.05 * a[r * K + i] * b[i * N + c]).contains("divided by its 20"));
+        let swapped = all(&|a, b, r, c, i| a[(r + 1) % M * K + i] * b[i * N + c]);
+        assert!(swapped.contains("C[0][0] holds what belongs to C[1][0]"), "{swapped}");
+    }
+
+    #[test]
+    fn a_sum_that_is_never_set_to_zero_is_recognised() {
+        let from = |first: fn(usize, usize) -> usize| {
+            say(|a, b, r, c| {
+                let index = r * N + c;
+                (first(r, c)..=index).map(|e| sum(0..K, |i| a[e / N * K + i] * b[i * N + e % N])).sum()
+            })
+        };
+        assert!(from(|_, _| 0).contains("from one element to the next"));
+        assert!(from(|r, _| r * N).contains("of a row to the next"));
+    }
+}
