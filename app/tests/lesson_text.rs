@@ -112,3 +112,26 @@ fn links_and_buttons_tell_what_was_asked_for() {
     assert!(matches!(&actions[1], LessonAction::CopyCode(text) if text.starts_with("extern \"C\"")));
     assert!(matches!(&actions[2], LessonAction::OpenInEditor { language, .. } if language == "cuda"));
 }
+
+/// A lesson that says "the Plots tab" must mean one that is there under this name.
+#[test]
+fn lessons_name_tabs_that_there_are() {
+    let titles: Vec<&str> = lockstep::state::Pane::DOCKED.iter().map(|pane| pane.title()).collect();
+    let course = curriculum::Course::embedded();
+    for day in course.days() {
+        for section in &day.lesson.sections {
+            for (at, _) in section.text.match_indices(" tab") {
+                let rest = &section.text[at + 4..];
+                let before = section.text[..at].trim_end_matches('*');
+                let last = before.rsplit([' ', '\n', '*']).next().unwrap_or_default();
+                let named = last.starts_with(char::is_uppercase) && last != "The";
+                // Not `tables` and the like.
+                if rest.starts_with(char::is_alphanumeric) || !named {
+                    continue;
+                }
+                let known = titles.iter().any(|title| before.ends_with(title));
+                assert!(known, "{}: there is no tab called {last}; there are: {}", day.address, titles.join(", "));
+            }
+        }
+    }
+}

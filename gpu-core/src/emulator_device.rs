@@ -87,8 +87,12 @@ impl Device for EmulatorDevice {
             registers_per_thread: launch.registers_per_thread,
             cooperative: false,
         };
-        let options =
-            Options { trace: launch.trace.clone(), time_limit: Some(launch.time_limit), written_once: launch.written_once, ..Options::default() };
+        let options = Options {
+            trace: launch.trace.clone(),
+            time_limit: Some(launch.time_limit),
+            written_once: launch.written_once,
+            ..Options::default()
+        };
         let outcome = ptx_emulator::launch(module, &mut memory, &request, &options, stop);
         if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
             return Err(RunError::Stopped);

@@ -208,7 +208,8 @@ impl MemoryHierarchy {
     fn picture_ui(&mut self, ui: &mut Ui, flows: &Flows, input: &VizInput<'_>, words: &str) {
         let device = input.device;
         let waits = Latencies::of(input.ceilings).map(|latencies| latencies.of_rows()).unwrap_or_default();
-        let canvas = self.request.canvas(ui, vec2(ui.available_width(), 4.0 * ROW + space::S), words, flows.requests.len());
+        let canvas =
+            self.request.canvas(ui, vec2(ui.available_width(), 4.0 * ROW + space::S), words, flows.requests.len());
         let tokens = theme::tokens(ui);
         let at = self.request.within(flows.requests.len());
         let (Some(now), Some(end)) = (flows.requests.get(at), flows.requests.last()) else { return };

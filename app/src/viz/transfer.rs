@@ -276,8 +276,10 @@ fn run_words(run: &Timeline, at: usize) -> String {
     let shares = if is_cut {
         // Engines work side by side, so each has a share of the time of its own.
         let total = spans.iter().map(|span| span.end_us).fold(0.0, f64::max);
-        let mine: Vec<String> =
-            Engine::ALL.into_iter().map(|engine| format!("{} {}", engine.title(), share(busy(engine), total))).collect();
+        let mine: Vec<String> = Engine::ALL
+            .into_iter()
+            .map(|engine| format!("{} {}", engine.title(), share(busy(engine), total)))
+            .collect();
         format!("of the time shown, each works for a part: {}", mine.join(", "))
     } else {
         let copies = share(all - busy(Engine::Compute), all);

@@ -233,8 +233,7 @@ impl Run<'_> {
                 run.prepared.queue_at(gpu, [a + range.start as u64, b, c + range.start as u64])
             })?;
             back.wait_for(&multiplied.1)?;
-            let fetched =
-                self.between(back, |run| run.host[2].queue_range_from(back, run.device[2], range.clone()))?;
+            let fetched = self.between(back, |run| run.host[2].queue_range_from(back, run.device[2], range.clone()))?;
             let parts = [(Engine::CopyIn, arrived), (Engine::Compute, multiplied), (Engine::CopyOut, fetched)];
             let marks = parts.map(|(engine, (start, end))| Mark { engine, iteration, strip: number, start, end });
             self.marks.extend(marks);
@@ -286,7 +285,13 @@ impl Run<'_> {
             let measured_ns = origin.nanos_until(start)?;
             let start_ns = if shown { measured_ns } else { pieces.last().map_or(measured_ns, |last| last.end_ns) };
             let end_ns = start_ns + start.nanos_until(end)?;
-            pieces.push(Piece { engine: *engine, iteration: (*iteration).min(SHOWN - 1), strip: *strip, start_ns, end_ns });
+            pieces.push(Piece {
+                engine: *engine,
+                iteration: (*iteration).min(SHOWN - 1),
+                strip: *strip,
+                start_ns,
+                end_ns,
+            });
         }
         pieces.sort_by(|a, b| a.start_ns.total_cmp(&b.start_ns));
         Ok(pieces)

@@ -82,7 +82,8 @@ fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     let whole = |value: f64| value == value.trunc();
     if sample.iter().all(|element| whole(element.got)) && !sample.iter().any(|element| whole(want(element.index))) {
         return Some(
-            "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers".to_owned(),
+            "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers"
+                .to_owned(),
         );
     }
     for (factor, words) in [
@@ -153,8 +154,14 @@ fn added(case: &Case<'_>, sample: &[Element]) -> Option<String> {
         ("they take the element of b one place too early", Box::new(|i| Some(a[i] + at(b, i.checked_sub(1))?))),
         ("they take the element of a one place too far", Box::new(|i| Some(at(a, i.checked_add(1))? + b[i]))),
         ("they take the element of a one place too early", Box::new(|i| Some(at(a, i.checked_sub(1))? + b[i]))),
-        ("they take b's element at the column alone, always of row 0", Box::new(|i| Some(a[i] + at(b, Some(i % columns))?))),
-        ("they take a's element at the column alone, always of row 0", Box::new(|i| Some(at(a, Some(i % columns))? + b[i]))),
+        (
+            "they take b's element at the column alone, always of row 0",
+            Box::new(|i| Some(a[i] + at(b, Some(i % columns))?)),
+        ),
+        (
+            "they take a's element at the column alone, always of row 0",
+            Box::new(|i| Some(at(a, Some(i % columns))? + b[i])),
+        ),
         ("they take a as if rows and columns were exchanged", Box::new(|i| Some(at(a, turned(i))? + b[i]))),
         ("they take b as if rows and columns were exchanged", Box::new(|i| Some(a[i] + at(b, turned(i))?))),
     ];
@@ -179,8 +186,9 @@ mod tests {
     pub(super) fn words(oracle: &str, signature: &Signature, inputs: &[Vec<f64>], got: &[f64]) -> Option<String> {
         let expected = super::super::find(oracle).expect("an oracle").compute(signature, inputs).expect("computes");
         let expected = &expected[0];
-        let wrong: Vec<usize> =
-            (0..got.len()).filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at)).collect();
+        let wrong: Vec<usize> = (0..got.len())
+            .filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at))
+            .collect();
         guess(oracle, &Case { signature, inputs, expected, got, wrong: &wrong })
     }
 

@@ -13,6 +13,7 @@ nothing and are null. Prints one line of JSON for each size, which Lockstep show
     python 03_numba_who_ran.py
 """
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -35,11 +36,15 @@ for name in ("numpy", "numba"):
         fail(f"{name} not found in {sys.executable}; install with: python -m pip install numpy numba")
 
 
+# Some Numba look up numpy.row_stack while they are imported, an old name of vstack that NumPy 2.5 took away.
+PREPARE = "import numpy; numpy.row_stack = getattr(numpy, 'row_stack', numpy.vstack)"
+
+
 def has_gpu():
     """Asked in a process of its own: whether it is simulated must be known before numba.cuda is imported."""
     import subprocess
 
-    question = "from numba import cuda; import sys; sys.exit(0 if cuda.is_available() else 1)"
+    question = f"{PREPARE}; from numba import cuda; import sys; sys.exit(0 if cuda.is_available() else 1)"
     return subprocess.run([sys.executable, "-c", question], capture_output=True, timeout=120).returncode == 0
 
 
@@ -49,9 +54,17 @@ if SIMULATED:
 
 try:
     import numpy as np
+
+    np.row_stack = getattr(np, "row_stack", np.vstack)
     from numba import cuda
-except (ImportError, OSError) as error:
-    fail(f"numba is installed in {sys.executable} but cannot be loaded: {error}")
+except Exception as error:  # A NumPy that is too new shows as any error at all.
+    wanted = [need for need in importlib.metadata.requires("numba") or [] if need.startswith("numpy")]
+    fail(
+        f"numba {importlib.metadata.version('numba')} is installed in {sys.executable} but cannot be loaded with "
+        f"numpy {importlib.metadata.version('numpy')}: {type(error).__name__}: {error}. "
+        f"It wants {' or '.join(wanted) or 'another numpy'}; install a pair that fits with: "
+        "python -m pip install --upgrade numba"
+    )
 
 
 #@ kernel

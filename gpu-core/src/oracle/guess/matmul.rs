@@ -79,9 +79,11 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
     for count in cuts(running(&mut products(first.index).collect::<Vec<_>>().into_iter().rev())) {
         if (1..k).contains(&count) && all(sample, |index| Some(products(index).skip(k - count).sum())) {
             return Some(match (count, k - count) {
-                (1, _) => "each is the last product alone: `=` where `+=` is meant, or a sum that is set to zero again \
+                (1, _) => {
+                    "each is the last product alone: `=` where `+=` is meant, or a sum that is set to zero again \
                            in the loop"
-                    .to_owned(),
+                        .to_owned()
+                }
                 (_, 1) => "the first product of each sum is missing".to_owned(),
                 _ => format!(
                     "only the last {count} of the {k} products of each sum are in it: it was set to zero again on the \
@@ -130,14 +132,8 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
         (|_, column, i, _| i + column, format!("{b_name} is read at position + column, without the length of a row")),
     ];
     let wrong_a: [(Place, String); 6] = [
-        (
-            |row, _, i, s| row * s.n + i,
-            format!("rows of {a_name} are taken to be {n} long (they have {k} elements)"),
-        ),
-        (
-            |row, _, i, s| row * s.m + i,
-            format!("rows of {a_name} are taken to be {m} long (they have {k} elements)"),
-        ),
+        (|row, _, i, s| row * s.n + i, format!("rows of {a_name} are taken to be {n} long (they have {k} elements)")),
+        (|row, _, i, s| row * s.m + i, format!("rows of {a_name} are taken to be {m} long (they have {k} elements)")),
         (|row, _, i, s| i * s.m + row, format!("{a_name} is read column by column, as if it were stored that way")),
         (|row, _, i, s| i * s.k + row, format!("a column of {a_name} is read where a row is needed")),
         (|_, column, i, s| column * s.k + i, format!("{a_name} is read in the row of the column's number")),
