@@ -120,9 +120,9 @@ fn lessons_name_tabs_that_there_are() {
     let course = curriculum::Course::embedded();
     for day in course.days() {
         for section in &day.lesson.sections {
-            for (at, _) in section.text.match_indices(" tab") {
-                let rest = &section.text[at + 4..];
-                let before = section.text[..at].trim_end_matches('*');
+            for (at, _) in section.markdown.match_indices(" tab") {
+                let rest = &section.markdown[at + 4..];
+                let before = section.markdown[..at].trim_end_matches('*');
                 let last = before.rsplit([' ', '\n', '*']).next().unwrap_or_default();
                 let named = last.starts_with(char::is_uppercase) && last != "The";
                 // Not `tables` and the like.

@@ -219,6 +219,9 @@ impl Session<'_> {
                 blame::name_writers(&writes, &buffers, &mut comparison.mismatches);
                 if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &buffers, first)) {
                     placed = clue.names_a_thread;
+                    if clue.copies_nothing {
+                        comparison.patterns.insert(0, "uninitialised");
+                    }
                     comparison.clue = clue.text;
                 }
                 for (sentence, corruption) in corrupted.iter_mut().zip(&run.corruptions) {

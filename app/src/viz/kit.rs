@@ -277,7 +277,7 @@ pub fn sites_ui(
     chosen: &mut usize,
 ) -> Option<VizAction> {
     if let (Some(line), Some(_)) = (input.line, input.trace) {
-        let id = ui.id().with("line that was followed");
+        let id = ui.scope_id().with("line that was followed");
         let followed = ui.data_mut(|data| data.get_temp_mut_or_default::<Option<u32>>(id).replace(line));
         let there = sites.iter().position(|site| site.line == line);
         if let (Some(there), false) = (there, followed.is_none_or(|followed| followed == line)) {

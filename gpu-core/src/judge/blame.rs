@@ -118,11 +118,13 @@ fn offset(shape: &ResolvedBuffer, index: &[u64]) -> u64 {
 pub(super) struct Clue {
     pub text: Option<String>,
     pub names_a_thread: bool,
+    /// What was stored had never been written.
+    pub copies_nothing: bool,
 }
 
 /// `block (1,0,0), thread (0,0,0) wrote it at line 9`, with what was written nearest where nobody wrote it.
 pub(super) fn clue(writes: &Writes, buffers: &[&ResolvedBuffer], first: &Mismatch) -> Clue {
-    let of_thread = |text: String| Clue { text: Some(text), names_a_thread: true };
+    let of_thread = |text: String| Clue { text: Some(text), names_a_thread: true, copies_nothing: false };
     if let Some(writer) = &first.writer {
         return of_thread(format!("{} wrote it{}", who(&writer.thread), line(writer.source.as_ref())));
     }
@@ -130,8 +132,14 @@ pub(super) fn clue(writes: &Writes, buffers: &[&ResolvedBuffer], first: &Mismatc
     let Some(shape) = shape.filter(|_| first.never_written) else { return Clue::default() };
     let size = shape.dtype.bytes() as u64;
     let Some((byte, writer)) = writes.nearest(&first.buffer, offset(shape, &first.index) * size) else {
-        return Clue { text: Some(format!("no thread wrote to `{}` at all", first.buffer)), names_a_thread: false };
+        return Clue { text: Some(format!("no thread wrote to `{}` at all", first.buffer)), ..Clue::default() };
     };
+    if byte / size == offset(shape, &first.index) {
+        // Written after all, with what had never been written itself: copying such a value is no fault by itself.
+        let place = line(writer.source.as_ref());
+        let text = format!("{} stored a copy of something that nobody wrote{place}", who(&writer.thread));
+        return Clue { text: Some(text), names_a_thread: true, copies_nothing: true };
+    }
     let index: String = shape.index_of(byte / size).iter().map(|at| format!("[{at}]")).collect();
     let place = line(writer.source.as_ref());
     of_thread(format!("the nearest that was is {}{index}, by {}{place}", first.buffer, who(&writer.thread)))

@@ -25,6 +25,7 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     whole_sum(case, sample, &sizes)
         .or_else(|| part_of_the_sum(a, b, sample, &sizes))
         .or_else(|| other_operands(a, b, sample, &sizes, names))
+        .or_else(|| turned_tiles(a, b, sample, &sizes, names))
 }
 
 /// Sums that were right until something was done to them.
@@ -69,6 +70,7 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
     for count in cuts(running(&mut products(first.index))) {
         if (1..k).contains(&count) && all(sample, |index| Some(products(index).take(count).sum())) {
             return Some(match k - count {
+                missing if count == 1 && missing > 1 => format!("only the first of the {k} products is in each sum"),
                 1 => "the last product of each sum is missing".to_owned(),
                 missing => format!(
                     "only the first {count} of the {k} products of each sum are in it; the last {missing} are missing"
@@ -95,7 +97,7 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
     for tile in TILES {
         for (left_out, which) in [(tile - 1, "last"), (0, "first")] {
             let kept = |i: usize| i % tile != left_out;
-            if k > left_out && all(sample, |index| Some((0..k).filter(|i| kept(*i)).map(|i| product(index, i)).sum())) {
+            if k > tile && all(sample, |index| Some((0..k).filter(|i| kept(*i)).map(|i| product(index, i)).sum())) {
                 return Some(format!("the {which} product of every {tile} is missing in each sum"));
             }
         }
@@ -160,9 +162,60 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
     if all(sample, added) {
         return Some("the two factors are added where they should be multiplied".to_owned());
     }
+    for (cut_a, cut_b, which) in [(true, false, a_name), (false, true, b_name), (true, true, "both matrices")] {
+        let cut = |value: f64, cut: bool| if cut { value.trunc() } else { value };
+        let factors = |index: usize| {
+            Some((0..k).map(|i| cut(a[index / n * k + i], cut_a) * cut(b[i * n + index % n], cut_b)).sum())
+        };
+        if all(sample, factors) {
+            return Some(format!("this comes out when the elements of {which} are cut to whole numbers"));
+        }
+    }
     let elementwise = |index: usize| Some(a.get(index)? * b.get(index)?);
     if all(sample, elementwise) {
         return Some("the matrices are multiplied element by element".to_owned());
+    }
+    None
+}
+
+/// Tiles whose elements were stored, or are read, in the other order, or brought by the other coordinate. Zeros lie
+/// outside of the matrices.
+fn turned_tiles(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
+    let Sizes { m, n, k } = *sizes;
+    let [a_name, b_name] = names;
+    let at = |array: &[f64], (row, column): (usize, usize), rows: usize, columns: usize| {
+        if row < rows && column < columns { array[row * columns + column] } else { 0.0 }
+    };
+    type Place = fn(usize, usize, usize) -> (usize, usize);
+    const RIGHT: Place = |row, column, _| (row, column);
+    // Row and column of an element, and the edge of a tile.
+    const TURNED: Place = |row, column, t| (row / t * t + column % t, column / t * t + row % t);
+    let by_row: Place = |row, column, t| (row, column / t * t + row % t);
+    let by_column: Place = |row, column, t| (row / t * t + column % t, column);
+    let turned = |name: &str, t: usize| {
+        format!(
+            "each tile of {name}, {t} x {t}, is turned over: [x][y] where [y][x] is meant, when it is filled or read"
+        )
+    };
+    for t in TILES {
+        let sum = |index: usize, of_a: Place, of_b: Place| {
+            let (row, column) = (index / n, index % n);
+            // Whole tiles: beyond the matrices a turned tile may still hold something.
+            let terms =
+                (0..k.next_multiple_of(t)).map(|i| at(a, of_a(row, i, t), m, k) * at(b, of_b(i, column, t), k, n));
+            Some(terms.sum())
+        };
+        for (of_a, of_b, words) in [
+            (TURNED, RIGHT, turned(a_name, t)),
+            (RIGHT, TURNED, turned(b_name, t)),
+            (TURNED, TURNED, turned("both matrices", t)),
+            (by_row, RIGHT, format!("the tile of {a_name} is brought by y along its columns, where x is needed")),
+            (RIGHT, by_column, format!("the tile of {b_name} is brought by x down its rows, where y is needed")),
+        ] {
+            if all(sample, |index| sum(index, of_a, of_b)) {
+                return Some(words);
+            }
+        }
     }
     None
 }
@@ -216,6 +269,21 @@ mod tests {
         assert!(all(&|a, b, r, c, i| 0.05 * a[r * K + i] * b[i * N + c]).contains("divided by its 20"));
         let swapped = all(&|a, b, r, c, i| a[(r + 1) % M * K + i] * b[i * N + c]);
         assert!(swapped.contains("C[0][0] holds what belongs to C[1][0]"), "{swapped}");
+    }
+
+    #[test]
+    fn turned_tiles_and_cut_factors_are_recognised() {
+        let inside = |array: &[f64], row: usize, column: usize, rows: usize, columns: usize| {
+            if row < rows && column < columns { array[row * columns + column] } else { 0.0 }
+        };
+        // Tiles of 4 x 4, in a product of 5 x 20 and 20 x 7.
+        let a_turned =
+            say(|a, b, r, c| sum(0..K, |i| inside(a, r / 4 * 4 + i % 4, i / 4 * 4 + r % 4, M, K) * b[i * N + c]));
+        assert!(a_turned.contains("each tile of A, 4 x 4, is turned over"), "{a_turned}");
+        let b_brought = say(|a, b, r, c| sum(0..K, |i| a[r * K + i] * inside(b, i / 4 * 4 + c % 4, c, K, N)));
+        assert!(b_brought.contains("tile of B is brought by x"), "{b_brought}");
+        let cut = say(|a, b, r, c| sum(0..K, |i| a[r * K + i].trunc() * b[i * N + c]));
+        assert!(cut.contains("elements of A are cut"), "{cut}");
     }
 
     #[test]

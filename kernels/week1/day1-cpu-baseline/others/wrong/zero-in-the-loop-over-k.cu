@@ -1,0 +1,18 @@
+// Sets the row of c to zero for each k.
+// rejected for: wrong_output
+// leads to: `=` where `+=` is meant
+#include "lab.cuh"
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            c[i * columns + j] = 0.0f;
+        }
+        for (int k = 0; k < inner; k++) {
+            for (int j = 0; j < columns; j++) c[i * columns + j] = 0; const float factor = a[i * inner + k];
+            for (int j = 0; j < columns; j++) {
+                c[i * columns + j] += factor * b[k * columns + j];
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// Counts to k in a byte, which goes round at 255.
+// rejected for: time_budget
+// leads to: goes round before
+#include "lab.cuh"
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (unsigned char i = 0; i < k; i++) {
+            sum += a[row * k + i] * b[i * n + column];
+        }
+        c[row * n + column] = sum;
+    }
+}

@@ -1,0 +1,9 @@
+// With no tile at all.
+#include "lab.cuh"
+// lockstep: block = TILE, TILE
+#define TILE 16
+extern "C" __global__ void transpose(const float* x, float* y, int rows, int columns)
+{
+    const int r = blockIdx.y * TILE + threadIdx.y, c = blockIdx.x * TILE + threadIdx.x;
+    if (r < rows && c < columns) y[c * rows + r] = x[r * columns + c];
+}
