@@ -151,8 +151,9 @@ fn a_click_on_another_line_of_the_kernel_shows_that_line() {
                 source.line = 10 + at as u32;
             }
         }
+        let shown = |access: &StepAccess| matches!(access.space, Space::Shared) == (id == "bank-conflicts");
         let touching: BTreeSet<u32> = (trace.warps.iter().flat_map(|warp| &warp.steps))
-            .filter(|step| step.access.is_some())
+            .filter(|step| step.access.as_ref().is_some_and(shown))
             .filter_map(|step| Some(trace.instructions.get(step.instruction as usize)?.source.as_ref()?.line))
             .collect();
         let line = Cell::new(1);

@@ -1,6 +1,6 @@
 // Keeps indices in a type of one byte.
 // rejected for: out_of_bounds
-// leads to: past its end
+// leads to: before its start
 #include "lab.cuh"
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
 {

@@ -1,6 +1,6 @@
 // Keeps the place in 16 bits.
 // rejected for: out_of_bounds
-// leads to: past its end
+// leads to: before its start
 #include "lab.cuh"
 
 __device__ int multiprocessor()

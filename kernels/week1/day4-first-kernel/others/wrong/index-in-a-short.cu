@@ -1,6 +1,6 @@
 // Keeps the index in 16 bits.
 // rejected for: out_of_bounds
-// leads to: past its end
+// leads to: before its start
 #include "lab.cuh"
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
 {

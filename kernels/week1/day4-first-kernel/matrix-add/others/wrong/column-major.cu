@@ -1,6 +1,6 @@
 // Writes by columns what it reads by rows.
 // rejected for: transposed_output
-// leads to: row * columns + column
+// leads to: r * columns + c
 #include "lab.cuh"
 
 extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)

@@ -1,6 +1,6 @@
 // Moves the tile and does not turn it.
 // rejected for: transposed_output
-// leads to: in wrong places
+// leads to: rows and columns are exchanged
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,6 +1,6 @@
 // Keeps the row in a byte.
 // rejected for: out_of_bounds
-// leads to: past its end
+// leads to: before its start
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16
