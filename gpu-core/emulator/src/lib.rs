@@ -21,6 +21,7 @@ pub mod num;
 mod ptx;
 mod report;
 mod tensor;
+mod tensor_rows;
 
 pub use device::{Device, REGISTERS_PER_SM};
 pub use isa::{ExampleKernel, examples};
@@ -28,4 +29,4 @@ pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;
-pub use tensor::{Swizzle, TensorMap, TensorMapError, TensorType};
+pub use tensor::{Im2col, Swizzle, TensorMap, TensorMapError, TensorType};

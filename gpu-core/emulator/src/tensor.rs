@@ -76,7 +76,18 @@ impl Swizzle {
     }
 }
 
-/// A tiled tensor map, innermost dimension first.
+/// What `cuTensorMapEncodeIm2col` and its wide form add: the box in which a filter's first element may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Im2col {
+    /// First place along W, H and D.
+    pub lower: Vec<i16>,
+    /// Last place along W, H and D, counted from the last pixel.
+    pub upper: Vec<i16>,
+    /// For `im2col::w` and `im2col::w::128`.
+    pub wide: bool,
+}
+
+/// A tensor map, innermost dimension first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     pub address: u64,
@@ -85,13 +96,15 @@ pub struct TensorMap {
     pub sizes: Vec<u64>,
     /// Bytes from one index to the next, for dimensions 1 and up.
     pub strides: Vec<u64>,
-    /// Elements of the box that one copy moves.
+    /// Elements of the box that one copy moves; for im2col channels, pixels, and ones.
     pub tile: Vec<u32>,
     /// Step between the elements taken along each dimension.
     pub element_strides: Vec<u32>,
     pub swizzle: Swizzle,
     /// Out-of-bounds elements read as NaN instead of zero.
     pub nan_fill: bool,
+    /// None for a tiled map.
+    pub im2col: Option<Im2col>,
 }
 
 /// Why a tensor map cannot be made.
@@ -100,6 +113,10 @@ pub struct TensorMap {
 pub struct TensorMapError(String);
 
 const MAGIC: u16 = 0x4d54;
+/// Pixels of an im2col copy.
+const MAX_PIXELS: u32 = 1024;
+/// Where an encoded map has its corners.
+const CORNERS_AT: usize = 114;
 
 impl TensorMap {
     /// Checks the rules of `cuTensorMapEncodeTiled`.
@@ -132,14 +149,20 @@ impl TensorMap {
             }
         }
         for (index, size) in self.tile.iter().enumerate() {
-            if *size == 0 || *size > 256 {
-                return error(format!("box dimension {index} is {size}; 1 to 256 are allowed"));
+            let most = if index == 1 && self.im2col.is_some() { MAX_PIXELS } else { 256 };
+            if *size == 0 || *size > most {
+                return error(format!("box dimension {index} is {size}; 1 to {most} are allowed"));
             }
         }
         for (index, step) in self.element_strides.iter().enumerate() {
             if *step == 0 || *step > 8 {
                 return error(format!("element stride {index} is {step}; 1 to 8 are allowed"));
             }
+        }
+        if let Some(corners) = &self.im2col
+            && (rank < 3 || corners.lower.len() != rank - 2 || corners.upper.len() != rank - 2)
+        {
+            return error("im2col maps have 3 to 5 dimensions and corners along all but two of them".to_owned());
         }
         let row = u64::from(self.tile[0]) * self.element.bits() / 8;
         if !row.is_multiple_of(16) {
@@ -187,6 +210,12 @@ impl TensorMap {
         for (index, step) in self.element_strides.iter().enumerate() {
             out[108 + index] = *step as u8;
         }
+        if let Some(corners) = &self.im2col {
+            out[6] = 1 + u8::from(corners.wide);
+            for (index, corner) in corners.lower.iter().chain(&corners.upper).enumerate() {
+                out[CORNERS_AT + 2 * index..][..2].copy_from_slice(&corner.to_le_bytes());
+            }
+        }
         Ok(out)
     }
 
@@ -202,6 +231,15 @@ impl TensorMap {
         if bytes[0..2] != MAGIC.to_le_bytes() || !(1..=5).contains(&rank) {
             return None;
         }
+        let im2col = (bytes[6] != 0 && rank > 2).then(|| {
+            let corner = |index: usize| {
+                let at = CORNERS_AT + 2 * index;
+                i16::from_le_bytes([bytes[at], bytes[at + 1]])
+            };
+            let axes = rank - 2;
+            let (lower, upper) = ((0..axes).map(corner).collect(), (axes..2 * axes).map(corner).collect());
+            Im2col { lower, upper, wide: bytes[6] == 2 }
+        });
         let map = TensorMap {
             address: word(8),
             element: TensorType::from_cuda(bytes[2].into())?,
@@ -211,6 +249,7 @@ impl TensorMap {
             element_strides: (0..rank).map(|index| bytes[108 + index].into()).collect(),
             swizzle: Swizzle::from_cuda(bytes[4].into())?,
             nan_fill: bytes[5] != 0,
+            im2col,
         };
         map.check().is_ok().then_some(map)
     }
@@ -312,10 +351,21 @@ mod tests {
             element_strides: vec![1, 1],
             swizzle: Swizzle::B128,
             nan_fill: false,
+            im2col: None,
         };
         let bytes = map.encode().expect("valid");
         assert_eq!(TensorMap::decode(&bytes), Some(map.clone()));
         assert_eq!(TensorMap::decode(&[0; 128]), None);
+        let pixels = TensorMap {
+            sizes: vec![64, 32, 9, 2],
+            strides: vec![128, 4096, 36864],
+            tile: vec![64, 1000, 1, 1],
+            element_strides: vec![1, 2, 2, 1],
+            im2col: Some(Im2col { lower: vec![-1, -2], upper: vec![3, -128], wide: false }),
+            ..map.clone()
+        };
+        assert_eq!(TensorMap::decode(&pixels.encode().expect("valid")), Some(pixels.clone()));
+        assert!(TensorMap { sizes: vec![64, 32], ..pixels }.encode().is_err());
         assert!(TensorMap { strides: vec![100], ..map.clone() }.encode().is_err());
         assert!(TensorMap { tile: vec![128, 8], ..map.clone() }.encode().is_err());
         // Field by field, another map becomes this one.
@@ -328,6 +378,7 @@ mod tests {
             element_strides: vec![1],
             swizzle: Swizzle::None,
             nan_fill: true,
+            im2col: None,
         };
         let mut changed = other.encode().expect("valid");
         let steps = [

@@ -66,6 +66,7 @@ fn tensor_copies_fill_and_clip() {
             element_strides: vec![1, 1],
             swizzle: Swizzle::None,
             nan_fill: false,
+            im2col: None,
         };
         let mut launch = Launch::new("tensor", [1, 1, 1], [128, 1, 1]);
         launch.params.extend(map(source).encode().expect("valid"));

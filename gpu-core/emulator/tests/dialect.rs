@@ -113,6 +113,112 @@ fn functions_have_global_variables_of_their_own() {
     assert_eq!(output(text, 2), [31, 5]);
 }
 
+#[test]
+fn constants_may_be_expressions() {
+    // Values as ptxas 13.5 has them.
+    let cases: &[(&str, i64)] = &[
+        ("3+4*2", 11),
+        ("(1<<4)|3", 19),
+        ("-7/2", -3),
+        ("0xffffffffffffffff>>60", 15),
+        ("7 % -4", 3),
+        ("-7 % 4", -3),
+        ("1 ? 2 : 3 ? 4 : 5", 2),
+        ("1<<2+1", 8),
+        ("-7>>1", -4),
+        ("(.u64)-7>>60", 15),
+        ("3>2?5U:6", 5),
+        ("-7/2U", 0x7fff_ffff_ffff_fffc),
+        ("-1 < 1U", 0),
+        ("-1<1", 1),
+        ("!5", 0),
+        ("~5", -6),
+        ("1||0 && 0", 1),
+        ("1|2^3&1", 3),
+        ("0 - 1 >> 1", -1),
+        ("1 == 2 < 3", 1),
+        ("WARP_SZ*2", 64),
+        ("5U - 6 > 0", 1),
+        ("0xffffffffffffffff / 2", i64::MAX),
+        ("1.5 < 2.0", 1),
+    ];
+    let mut body = String::from(".global .u64 variables[] = {");
+    body += &cases.iter().map(|case| case.0).collect::<Vec<_>>().join(", ");
+    body += "};\n.global .f64 half[2] = {1.5*2.0, -(2.5)};\n.visible .entry k(.param .u64 out) {\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\n";
+    for (index, (expression, _)) in cases.iter().enumerate() {
+        body += &format!("mov.u64 %rd2, {expression};\nst.global.u64 [%rd1+{index}*16], %rd2;\n");
+        body += &format!("ld.global.u64 %rd2, variables[{index}];\nst.global.u64 [%rd1+{index}*16+8], %rd2;\n");
+    }
+    let end = 16 * cases.len();
+    body +=
+        &format!("ld.global.v2.u64 {{%rd2, %rd3}}, [half];\nst.global.v2.u64 [%rd1+{end}], {{%rd2, %rd3}};\nret;\n}}");
+    let module = load(&wrap(&body));
+    let mut memory = memory();
+    let out = upload_u32(&mut memory, "out", &vec![0; end / 4 + 4]);
+    run_clean(&module, &mut memory, &Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(out));
+    let got = download_u32(&memory, out, end / 4 + 4);
+    let word = |at: usize| (u64::from(got[2 * at + 1]) << 32 | u64::from(got[2 * at])) as i64;
+    for (index, (expression, value)) in cases.iter().enumerate() {
+        assert_eq!((word(2 * index), word(2 * index + 1)), (*value, *value), "{expression}");
+    }
+    assert_eq!([word(end / 8), word(end / 8 + 1)].map(|bits| f64::from_bits(bits as u64)), [3.0, -2.5]);
+    for wrong in ["1/0", "1.5+1", "h*2", "(1", "1 ? 2", "~1.5", "0f3F800000*2"] {
+        let text = format!(".global .u64 h;\n.global .u64 x = {wrong};\n.visible .entry k() {{ ret; }}");
+        assert!(Module::load(&wrap(&text)).is_err(), "{wrong}");
+    }
+    let deep = format!(".visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, {}; ret; }}", "(-".repeat(100_000));
+    assert!(Module::load(&wrap(&deep)).is_err());
+}
+
+#[test]
+fn elements_of_arrays_are_named() {
+    let text = "
+.global .u32 g[4] = {10, 20, 30, 40};
+.global .v2 .u32 pairs[2] = {1, 2, 3, 4};
+.shared .u16 s[8];
+.visible .entry k(.param .u64 out) {
+    .local .u32 l[4];
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<9>;
+    .reg .b16 %h<2>;
+    .reg .v4 .u32 v;
+    ld.param.u64 %rd1, [out];
+    ld.global.u32 %r1, g[1];
+    mov.u32 %r2, 2;
+    ld.global.u32 %r3, g[%r2];
+    ld.global.u32 %r4, g[%r2+1];
+    mov.u64 %rd2, g[3];
+    ld.global.u32 %r5, [%rd2];
+    ld.u32 %r6, g[0];
+    ld.global.v2.u32 {%r7, %r8}, pairs[2];
+    st.global.v4.u32 [%rd1], {%r1, %r3, %r4, %r5};
+    st.global.v4.u32 [%rd1+16], {%r6, %r7, %r8, %r2};
+    mov.u16 %h1, 77;
+    st.shared.u16 s[%r2], %h1;
+    ld.shared.u16 %r1, [s+4];
+    mov.u64 %rd3, 3;
+    st.local.u32 l[%rd3], 99;
+    ld.local.u32 %r3, l[3];
+    mov.v4.u32 v, %ntid;
+    mov.v4.u32 {%r4, _, %r5, %r6}, %tid;
+    add.u32 %r7, v.x, v.w;
+    st.global.v4.u32 [%rd1+32], {%r1, %r3, %r7, %r6};
+    ret;
+}";
+    assert_eq!(output(text, 12), [20, 30, 40, 40, 10, 3, 4, 2, 77, 99, 1, 0]);
+    for (line, says) in [
+        ("ld.global.u32 %r1, x[1];", "no array"),
+        ("atom.global.add.u32 %r1, g[1], 1;", "brackets"),
+        ("ld.u32 %r1, s[%r1];", "state space"),
+    ] {
+        let text = format!(
+            ".global .u32 g[4];\n.shared .u32 s[4];\n.visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, 0; {line} ret; }}"
+        );
+        let error = Module::load(&wrap(&text)).expect_err(line);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
 /// What a fuzzer found: such instructions once wrote past their registers.
 #[test]
 fn registers_narrower_than_the_type_are_refused() {

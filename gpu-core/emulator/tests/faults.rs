@@ -134,6 +134,7 @@ impl Case {
                         element_strides: vec![1, 1],
                         swizzle: Swizzle::None,
                         nan_fill: false,
+                        im2col: None,
                     };
                     launch.params.resize(launch.params.len().next_multiple_of(64), 0);
                     launch.params.extend(map.encode().expect("valid"));

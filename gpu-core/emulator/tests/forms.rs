@@ -70,3 +70,21 @@ fn every_form_that_the_assembler_takes_is_taken() {
     assert!(wrong.is_empty(), "{wrong}");
     assert!(count > 2_000, "{count}");
 }
+
+/// For comparing with an assembler: a line each, with the loader's message behind those that it refuses.
+#[test]
+#[ignore = "judges the forms of the file that LOCKSTEP_FORMS names, written like forms.tsv"]
+fn forms_of_a_file() {
+    let path = std::env::var("LOCKSTEP_FORMS").expect("LOCKSTEP_FORMS names a file");
+    let text = std::fs::read_to_string(path).expect("readable");
+    let mut by_arch: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (arch, form) in text.lines().filter_map(|line| line.split_once('\t')) {
+        by_arch.entry(arch).or_default().push(form);
+    }
+    for (arch, forms) in by_arch {
+        let refusals = refused(arch, &forms);
+        for form in forms {
+            println!("{arch}\t{form}\t{}", refusals.get(form).map_or("ok", |message| message));
+        }
+    }
+}

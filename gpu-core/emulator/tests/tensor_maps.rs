@@ -71,6 +71,7 @@ fn a_kernel_points_a_map_at_another_tensor() {
         element_strides: vec![1, 1],
         swizzle: Swizzle::None,
         nan_fill: false,
+        im2col: None,
     };
     let words = |bytes: &[u8]| -> Vec<u32> {
         bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()

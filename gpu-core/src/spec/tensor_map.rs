@@ -77,6 +77,7 @@ impl ResolvedMap {
             element_strides: vec![1; self.sizes.len()],
             swizzle: self.swizzle,
             nan_fill: self.nan_fill,
+            im2col: None,
         }
     }
 }

@@ -41,3 +41,4 @@ mod pool;
 mod state;
 mod stream;
 mod tensor_map;
+mod tensor_map_im2col;

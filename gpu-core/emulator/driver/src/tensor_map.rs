@@ -1,5 +1,6 @@
 //! Tensor maps (`CUtensorMap`). NVIDIA does not publish the 128 bytes, so the emulator owns their encoding; the rules
-//! for the arguments are those of the CUDA Driver API manual, section "Tensor Map Object Management".
+//! for the arguments are those of the CUDA Driver API manual, section "Tensor Map Object Management". What only im2col
+//! maps have is in `tensor_map_im2col.rs`.
 
 use std::ffi::c_void;
 
@@ -8,10 +9,11 @@ use ptx_emulator::{Swizzle, TensorMap, TensorType};
 use crate::abi::*;
 use crate::device;
 use crate::state;
+use crate::tensor_map_im2col::{self as im2col, Corners};
 
 /// Alignment of a `CUtensorMap`.
 const MAP_ALIGN: usize = 64;
-const MAX_RANK: u32 = 5;
+pub const MAX_RANK: u32 = 5;
 const MAX_DIMENSION: u64 = 1 << 32;
 const MAX_STRIDE_BYTES: u64 = 1 << 40;
 const MAX_BOX: u32 = 256;
@@ -21,30 +23,31 @@ const UNPACKED_ROW: u64 = 128;
 
 const INTERLEAVE_32B: u32 = 2;
 const SWIZZLE_32B: u32 = 1;
-const SWIZZLE_128B: u32 = 3;
-const SWIZZLE_ATOM_32B: u32 = 4;
+pub const SWIZZLE_64B: u32 = 2;
+pub const SWIZZLE_128B: u32 = 3;
+pub const SWIZZLE_ATOM_32B: u32 = 4;
 const SWIZZLE_ATOM_64B: u32 = 6;
 const MAX_PROMOTION: u32 = 3;
 const FILL_NAN: u32 = 1;
 
 /// Arguments of `cuTensorMapEncodeTiled`, read from the caller's arrays.
 #[derive(Clone, Debug)]
-struct Tiled {
-    dtype: u32,
-    address: u64,
-    dims: Vec<u64>,
-    strides: Vec<u64>,
-    box_dims: Vec<u32>,
-    element_strides: Vec<u32>,
-    interleave: u32,
-    swizzle: u32,
-    promotion: u32,
-    fill: u32,
+pub struct Tiled {
+    pub dtype: u32,
+    pub address: u64,
+    pub dims: Vec<u64>,
+    pub strides: Vec<u64>,
+    pub box_dims: Vec<u32>,
+    pub element_strides: Vec<u32>,
+    pub interleave: u32,
+    pub swizzle: u32,
+    pub promotion: u32,
+    pub fill: u32,
 }
 
 /// Why a map is not made: a broken rule, or something that the emulator cannot run.
 #[derive(Debug, PartialEq, Eq)]
-enum Refusal {
+pub enum Refusal {
     Invalid(String),
     Unsupported(String),
 }
@@ -56,7 +59,7 @@ fn is_float(element: TensorType) -> bool {
 
 impl Tiled {
     /// Checks every rule of the manual, in its order, and gives the emulator's map.
-    fn map(&self) -> Result<TensorMap, Refusal> {
+    pub fn map(&self) -> Result<TensorMap, Refusal> {
         let invalid = |text: String| Err(Refusal::Invalid(text));
         let Some(element) = TensorType::from_cuda(self.dtype) else {
             return invalid(format!("{} is no CUtensorMapDataType", self.dtype));
@@ -171,6 +174,7 @@ impl Tiled {
             element_strides,
             swizzle,
             nan_fill: self.fill == FILL_NAN,
+            im2col: None,
         })
     }
 }
@@ -242,18 +246,51 @@ api! {
         encode(map, &tiled.map().map_err(code)?)
     }
     fn cuTensorMapEncodeIm2col(
-        map: *mut [u8; 128], _dtype: u32, rank: u32, _address: *mut c_void, _dims: *const u64, _strides: *const u64,
-        _lower: *const i32, _upper: *const i32, _channels: u32, _pixels: u32, _element_strides: *const u32,
-        _interleave: u32, _swizzle: u32, _promotion: u32, _fill: u32,
+        map: *mut [u8; 128], dtype: u32, rank: u32, address: *mut c_void, dims: *const u64, strides: *const u64,
+        lower: *const i32, upper: *const i32, channels: u32, pixels: u32, element_strides: *const u32,
+        interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
-        im2col(map, rank)
+        ready(map)?;
+        let rank = im2col::rank(rank)?;
+        let tiled = Tiled {
+            dtype,
+            address: address as u64,
+            dims: array(dims, rank)?,
+            strides: array(strides, rank - 1)?,
+            box_dims: im2col::box_dims(channels, rank),
+            element_strides: array(element_strides, rank)?,
+            interleave,
+            swizzle,
+            promotion,
+            fill,
+        };
+        let corners = Corners::Box { lower: array(lower, rank - 2)?, upper: array(upper, rank - 2)? };
+        encode(map, &im2col::map(&tiled, &corners, pixels).map_err(code)?)
     }
     fn cuTensorMapEncodeIm2colWide(
-        map: *mut [u8; 128], _dtype: u32, rank: u32, _address: *mut c_void, _dims: *const u64, _strides: *const u64,
-        _lower: i32, _upper: i32, _channels: u32, _pixels: u32, _element_strides: *const u32,
-        _interleave: u32, _mode: u32, _swizzle: u32, _promotion: u32, _fill: u32,
+        map: *mut [u8; 128], dtype: u32, rank: u32, address: *mut c_void, dims: *const u64, strides: *const u64,
+        lower: i32, upper: i32, channels: u32, pixels: u32, element_strides: *const u32,
+        interleave: u32, mode: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
-        im2col(map, rank)
+        ready(map)?;
+        if device::current().major < 10 {
+            explain("im2col::w tensor maps need compute capability 10.0 or higher (LOCKSTEP_ARCH=sm_100 or later)");
+            return Err(NOT_SUPPORTED);
+        }
+        let rank = im2col::rank(rank)?;
+        let tiled = Tiled {
+            dtype,
+            address: address as u64,
+            dims: array(dims, rank)?,
+            strides: array(strides, rank - 1)?,
+            box_dims: im2col::box_dims(channels, rank),
+            element_strides: array(element_strides, rank)?,
+            interleave,
+            swizzle,
+            promotion,
+            fill,
+        };
+        encode(map, &im2col::map(&tiled, &Corners::Wide { lower, upper, mode }, pixels).map_err(code)?)
     }
     fn cuTensorMapReplaceAddress(map: *mut [u8; 128], address: *mut c_void) {
         ready(map)?;
@@ -263,15 +300,6 @@ api! {
         };
         encode(map, &TensorMap { address: address as u64, ..known })
     }
-}
-
-fn im2col(map: *mut [u8; 128], rank: u32) -> Answer {
-    ready(map)?;
-    if !(3..=MAX_RANK).contains(&rank) {
-        return Err(INVALID_VALUE);
-    }
-    explain("im2col tensor maps are not supported by the emulator; it runs tiled copies only");
-    Err(NOT_SUPPORTED)
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub enum Entity {
     Variable {
         window: Window,
         address: u64,
+        /// Bytes that an index counts.
+        element: u32,
     },
     Function(u32),
     Builtin(crate::exec::image::Builtin),

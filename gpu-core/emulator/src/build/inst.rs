@@ -3,6 +3,7 @@
 use super::emit::{Decoded, Emit, Entity, Reg};
 use crate::exec::image::ParamArea;
 use crate::exec::op::Slot;
+use crate::exec::space::Window;
 use crate::isa::{self, Ty};
 use crate::ptx::tree::{Instruction, Operand};
 
@@ -123,6 +124,9 @@ pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Resu
     if name == "call" {
         return decode_call(emit, instruction);
     }
+    if instruction.operands.iter().any(|operand| matches!(operand, Operand::Element(..))) {
+        return decode_indexed(emit, instruction);
+    }
     let vector = |operand: &Operand<'_>| match operand {
         Operand::Name(name) => matches!(emit.find(name), Some(Entity::VectorReg(_))),
         _ => false,
@@ -153,9 +157,89 @@ pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Resu
 /// Names of a vector register's elements; none for anything else.
 fn elements(emit: &Emit<'_>, operand: &Operand<'_>) -> Vec<String> {
     let Operand::Name(name) = operand else { return Vec::new() };
-    let Some(Entity::VectorReg(registers)) = emit.find(name) else { return Vec::new() };
-    ["x", "y", "z", "w"].iter().take(registers.len()).map(|element| format!("{name}.{element}")).collect()
+    let count = match emit.find(name) {
+        Some(Entity::VectorReg(registers)) => registers.len(),
+        // `%tid` as a whole: in its fourth place is 0.
+        None if SPECIAL_VECTORS.contains(name) => 4,
+        _ => 0,
+    };
+    ["x", "y", "z", "w"].iter().take(count).map(|element| format!("{name}.{element}")).collect()
 }
+
+/// Special registers of four elements.
+const SPECIAL_VECTORS: [&str; 8] =
+    ["%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
+
+/// `array[index]` (PTX ISA, section "Arrays as Operands"): loads and stores take it for an address, `mov` for a number.
+fn decode_indexed(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+    let opcode = instruction.parts().next().unwrap_or_default();
+    if !matches!(opcode, "ld" | "ldu" | "st" | "mov") {
+        return Err(format!("`{opcode}` takes no array element: write its address in brackets"));
+    }
+    let mut operands = instruction.operands.clone();
+    for operand in &mut operands {
+        let Operand::Element(array, index) = operand else { continue };
+        let (array, index) = (*array, index.clone());
+        let Some(Entity::Variable { window, element, .. }) = emit.find(array) else {
+            return Err(format!("`{array}` is no array"));
+        };
+        let element = i64::from(element);
+        let (base, offset) = match *index {
+            Operand::Int(at) => (array, (at as i64).wrapping_mul(element)),
+            Operand::Name(register) => (scaled(emit, instruction, array, register, element)?, 0),
+            Operand::NameOffset(register, more) => {
+                (scaled(emit, instruction, array, register, element)?, more.wrapping_mul(element))
+            }
+            _ => return Err(format!("the index of `{array}` is a number, or a register and a number")),
+        };
+        // The address of a local variable is a temporary of its own, made where it is used.
+        *operand = match opcode {
+            "mov" if base == array => Operand::NameOffset(array, offset),
+            "mov" if offset == 0 => Operand::Name(base),
+            "mov" => return Err(format!("`mov` takes an index of `{array}` that is one register or one number")),
+            _ => Operand::Address { base: Box::new(Operand::Name(base)), offset, more: Vec::new() },
+        };
+        if base != array && opcode != "mov" && window != Window::Global && !names_space(instruction) {
+            return Err(format!("a load or store of `{array}[register]` must name the state space"));
+        }
+    }
+    decode(emit, &Instruction { operands, ..instruction.clone() })
+}
+
+/// Whether the opcode names a state space, so that addresses are of that space.
+fn names_space(instruction: &Instruction<'_>) -> bool {
+    instruction.parts().any(|part| matches!(part, "global" | "const" | "local") || part.starts_with("shared"))
+}
+
+/// The address of `array[register]`: only the low 32 bits of the register count, without sign.
+fn scaled(
+    emit: &mut Emit<'_>,
+    instruction: &Instruction<'_>,
+    array: &str,
+    register: &str,
+    element: i64,
+) -> Result<&'static str, String> {
+    let bits = emit.reg(register)?.bits;
+    for (name, bits) in [("@index", 32), ("@base", 64), (ADDRESS, 64)] {
+        let reg = Reg { slot: emit.allocate(bits), bits };
+        emit.name(name, Entity::Reg(reg));
+    }
+    let cut = match bits {
+        16 => "cvt.u32.u16",
+        32 => "mov.b32",
+        64 => "cvt.u32.u64",
+        _ => return Err(format!("`{register}` cannot be an index")),
+    };
+    let guard = instruction.guard;
+    made(emit, guard, cut, vec![Operand::Name("@index"), Operand::Name(register)])?;
+    made(emit, guard, "mov.u64", vec![Operand::Name("@base"), Operand::Name(array)])?;
+    let factors = [Operand::Name("@index"), Operand::Int(element as u64), Operand::Name("@base")];
+    made(emit, guard, "mad.wide.u32", [vec![Operand::Name(ADDRESS)], factors.to_vec()].concat())?;
+    Ok(ADDRESS)
+}
+
+/// Where the address of an array element is put together.
+const ADDRESS: &str = "@address";
 
 /// `mov.v4.u16`: its opcode for one element.
 fn wide_mov(instruction: &Instruction<'_>) -> Option<String> {

@@ -22,6 +22,11 @@ fn type_bytes(name: &str) -> Option<u64> {
     Ty::parse(name).map(|ty| u64::from(ty.bits() / 8).max(1))
 }
 
+/// What an index of the variable counts: its scalar type, also of an array of vectors.
+fn element_bytes(variable: &Variable<'_>) -> u32 {
+    type_bytes(variable.ty).unwrap_or(1) as u32
+}
+
 impl<'a> Builder<'_, 'a> {
     pub(super) fn size_of(&mut self, variable: &Variable<'_>, limit: u64) -> Option<(u64, u64)> {
         let Some(element) = type_bytes(variable.ty) else {
@@ -69,7 +74,7 @@ impl<'a> Builder<'_, 'a> {
         let address = self.next_global.next_multiple_of(align.max(256));
         self.next_global = address + bytes + 4096;
         let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
-        Some((Entity::Variable { window, address }, address, bytes))
+        Some((Entity::Variable { window, address, element: element_bytes(variable) }, address, bytes))
     }
 
     fn initialise(&mut self, variable: &Variable<'_>, address: u64, bytes: u64, globals: &HashMap<String, Entity>) {
@@ -151,7 +156,8 @@ impl<'a> Builder<'_, 'a> {
         );
         // Dynamic shared memory starts where no static variable of the module can be; see `dynamic_base`.
         let address = if dynamic { u64::from(self.dynamic_base()) } else { u64::from(offset) };
-        self.globals.insert(variable.name.to_owned(), Entity::Variable { window: Window::Shared, address });
+        let entity = Entity::Variable { window: Window::Shared, address, element: element_bytes(variable) };
+        self.globals.insert(variable.name.to_owned(), entity);
     }
 
     /// Places the shared variables that a function declares.
@@ -271,7 +277,11 @@ impl<'a> Builder<'_, 'a> {
                 let Some((bytes, align)) = self.size_of(variable, 512 << 10) else { return };
                 let address = local_bytes.next_multiple_of(align as u32);
                 *local_bytes = address + bytes as u32;
-                Entity::Variable { window: Window::Local, address: u64::from(address) }
+                Entity::Variable {
+                    window: Window::Local,
+                    address: u64::from(address),
+                    element: element_bytes(variable),
+                }
             }
             VarSpace::Param => {
                 let Some((bytes, _)) = self.size_of(variable, 1 << 16) else { return };

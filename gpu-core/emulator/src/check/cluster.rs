@@ -67,7 +67,14 @@ impl Cx<'_> {
             let clock = access.clock.saturating_add(self.block.base_time);
             return self.warp.seen(access.linear as usize / 32) >= clock;
         }
-        self.grid.syncs.ordered(access.block, u64::MAX, access.linear as usize / 32, access.clock, self.block.index)
+        self.grid.syncs.ordered(
+            access.block,
+            u64::MAX,
+            access.linear as usize / 32,
+            access.clock,
+            self.block.index,
+            || self.grid.over(),
+        )
     }
 
     fn remote(&self, op: &Op, lane: usize, kind: AccessKind) -> Remote {
@@ -198,7 +205,8 @@ impl Cx<'_> {
             return true;
         }
         self.block.pending.remote.started |= 1 << rank;
-        if !(0..32).any(|warp| self.grid.syncs.ordered(index, u64::MAX, warp, 0, self.block.index)) {
+        if !(0..32).any(|warp| self.grid.syncs.ordered(index, u64::MAX, warp, 0, self.block.index, || self.grid.over()))
+        {
             let message = format!(
                 "{} {} shared memory of block ({},{},{}), which may not have started yet; wait at a cluster barrier first",
                 text_of(&self.thread(lane)),

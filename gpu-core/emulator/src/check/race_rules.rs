@@ -100,7 +100,7 @@ impl Mine {
             let seen = cx.warp.seen(warp).saturating_sub(cx.block.base_time);
             return clock <= self.floor || seen >= clock;
         }
-        cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index)
+        cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index, || cx.grid.over())
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::cx::{Cx, lanes, watch};
@@ -59,7 +60,9 @@ const SHARED_WORD: u64 = 1 << 60;
 pub struct Syncs {
     inner: Mutex<Inner>,
     /// Something was released: without that, acquires need not look.
-    any: std::sync::atomic::AtomicBool,
+    any: AtomicBool,
+    /// A question was given up because the launch is to end: the ones after it are not asked.
+    late: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -81,11 +84,25 @@ struct View {
 const MAX_VIEWS: usize = 256;
 /// Releases looked at for an answer that is near, before all that a block knows is gathered.
 const NEAR: usize = 64;
+/// Steps of a search between two looks at the clock: some 100 microseconds.
+const STEPS: usize = 4096;
+
+/// How a search ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// `visit` has its answer.
+    Found,
+    Exhausted,
+    /// The launch is to end.
+    Late,
+}
 
 impl Inner {
-    /// Visits the releases that block `to` knows of, the latest first, until `visit` says that it has its answer.
-    fn reach(&self, to: u64, mut visit: impl FnMut(&Release) -> bool) -> bool {
-        let Some(own) = self.acquired.get(&to) else { return false };
+    /// Visits the releases that block `to` knows of, the latest first, until `visit` says that it has its answer, or
+    /// `over` that nobody waits for one.
+    fn reach(&self, to: u64, over: &impl Fn() -> bool, mut visit: impl FnMut(&Release) -> bool) -> Search {
+        let Some(own) = self.acquired.get(&to) else { return Search::Exhausted };
+        let mut steps = 0;
         // Of a block's log, and of a location's releases, what comes before this was visited or will be.
         let mut logs: HashMap<u64, u64> = HashMap::from([(to, own.log.len())]);
         let mut places: HashMap<u64, u64> = HashMap::new();
@@ -93,6 +110,13 @@ impl Inner {
         while let Some((block, mut range)) = todo.pop() {
             let Some(log) = self.acquired.get(&block) else { continue };
             let Some((position, acquire)) = log.log.last_in(range.clone()) else { continue };
+            steps += 1;
+            if steps >= STEPS {
+                steps = 0;
+                if over() {
+                    return Search::Late;
+                }
+            }
             range.end = position;
             todo.push((block, range));
             let known = places.entry(acquire.address).or_insert(0);
@@ -103,8 +127,9 @@ impl Inner {
             *known = acquire.releases;
             let Some(location) = self.locations.get(&acquire.address) else { continue };
             for release in location.releases.within(new.clone()).rev() {
+                steps += 1;
                 if visit(release) {
-                    return true;
+                    return Search::Found;
                 }
             }
             for release in location.releases.within(new) {
@@ -115,7 +140,7 @@ impl Inner {
                 }
             }
         }
-        false
+        Search::Exhausted
     }
 }
 
@@ -126,7 +151,7 @@ impl Syncs {
 
     /// Clocks count from the start of the block.
     fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
-        self.any.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.any.store(true, Ordering::Relaxed);
         let mut inner = self.lock();
         let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.log.len());
         let location = inner.locations.entry(address).or_default();
@@ -140,7 +165,7 @@ impl Syncs {
     }
 
     fn acquire(&self, address: u64, block: u64) {
-        if !self.any.load(std::sync::atomic::Ordering::Relaxed) {
+        if !self.any.load(Ordering::Relaxed) {
             return;
         }
         let mut inner = self.lock();
@@ -159,11 +184,16 @@ impl Syncs {
     /// `from` is compared modulo `alias`, as shadows keep only part of a block's number.
     ///
     /// Costs little in a loop however long: histories are folded, and what a block knows is gathered at most once after
-    /// each of its acquires.
-    pub fn ordered(&self, from: u64, alias: u64, warp: usize, clock: u32, to: u64) -> bool {
+    /// each of its acquires. That can still be long where very many blocks meet at very many places, so `over` is asked
+    /// now and then whether the launch is to end; from then on everything counts as ordered, lest half an answer
+    /// accuses anyone.
+    pub fn ordered(&self, from: u64, alias: u64, warp: usize, clock: u32, to: u64, over: impl Fn() -> bool) -> bool {
         // Most launches release nothing; and whoever acquired something was told so by the same flag.
-        if !self.any.load(std::sync::atomic::Ordering::Relaxed) {
+        if !self.any.load(Ordering::Relaxed) {
             return false;
+        }
+        if self.late.load(Ordering::Relaxed) {
+            return true;
         }
         let mut guard = self.lock();
         let inner = &mut *guard;
@@ -179,7 +209,7 @@ impl Syncs {
             }
         }
         let (mut looked, mut found) = (0, false);
-        inner.reach(to, |release| {
+        let near = inner.reach(to, &over, |release| {
             looked += 1;
             found = release.block % alias == from && release.clocks[warp] >= clock;
             found || looked > NEAR
@@ -188,11 +218,15 @@ impl Syncs {
             return true;
         }
         let mut clocks: HashMap<u64, Box<[u32; 32]>> = HashMap::new();
-        inner.reach(to, |release| {
+        let all = inner.reach(to, &over, |release| {
             let known = clocks.entry(release.block % alias).or_insert_with(|| Box::new([0; 32]));
             join(known, &release.clocks);
             false
         });
+        if near == Search::Late || all == Search::Late {
+            self.late.store(true, Ordering::Relaxed);
+            return true;
+        }
         let answer = clocks.get(&from).is_some_and(|clocks| clocks[warp] >= clock);
         if inner.views.len() >= MAX_VIEWS {
             inner.views.clear();
@@ -426,4 +460,40 @@ fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Syncs;
+
+    /// Block 0 learns from a chain of many blocks, each at a place of its own.
+    fn chain(blocks: u64) -> Syncs {
+        let syncs = Syncs::default();
+        for block in (1..blocks).rev() {
+            syncs.release(8 * block, block, [block as u32; 32]);
+            syncs.acquire(8 * block, block - 1);
+        }
+        syncs
+    }
+
+    #[test]
+    fn order_passes_along_a_chain() {
+        let syncs = chain(20_000);
+        assert!(syncs.ordered(19_999, u64::MAX, 0, 19_999, 0, || false));
+        assert!(!syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, || false));
+        assert!(!syncs.ordered(0, u64::MAX, 0, 1, 19_999, || false));
+    }
+
+    #[test]
+    fn a_search_ends_when_the_launch_is_to_end() {
+        let syncs = chain(20_000);
+        let asked = std::cell::Cell::new(0);
+        let over = || {
+            asked.set(asked.get() + 1);
+            true
+        };
+        assert!(syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, over), "no race is claimed");
+        assert_eq!(asked.get(), 1);
+        assert!(syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, over) && asked.get() == 1, "nor searched for again");
+    }
 }

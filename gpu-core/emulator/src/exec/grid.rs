@@ -151,6 +151,13 @@ impl Grid<'_> {
         });
     }
 
+    /// Whether the launch is to end, as a long search asks between two instructions; the next look reports it.
+    pub fn over(&self) -> bool {
+        self.aborted.load(Ordering::Relaxed)
+            || self.stop.load(Ordering::Relaxed)
+            || self.options.time_limit.is_some_and(|limit| self.started.elapsed() > limit)
+    }
+
     /// Looks at stop flag, clock and step budget. False: end the launch.
     pub(super) fn may_go_on(&self, place: impl Fn() -> (Option<u32>, String)) -> bool {
         if self.aborted.load(Ordering::Relaxed) {

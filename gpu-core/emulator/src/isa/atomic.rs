@@ -65,7 +65,13 @@ fn unpack(word: u32) -> Code {
 
 pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
     if i.take("async") {
-        return if returns { i.unsupported() } else { super::st_async::decode(e, i, true) };
+        if returns {
+            return i.unsupported();
+        }
+        if !super::st_async::releases(i) {
+            return super::st_async::decode(e, i, true);
+        }
+        i.take_any(&["multimem"]);
     }
     let window = space(i);
     let order = ordering(i) | STRONG;

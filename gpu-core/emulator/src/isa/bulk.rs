@@ -3,141 +3,34 @@
 //! The bytes move when the instruction runs; a reader that did not wait for the mbarrier is found by logical time.
 
 use super::Ty;
-use super::memory::{Place, place};
-use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::op::{Flow, Op, Slot};
 use crate::exec::space::{PARAM_BASE, SHARED_BASE, Window};
 use crate::memory::{all_bits, set_bits};
-use crate::ptx::tree::Operand;
-use crate::report::{AccessKind, Class, FaultKind, Space};
+use crate::report::{AccessKind, FaultKind, Space};
 use crate::tensor::{TensorMap, TensorType};
+use crate::tensor_rows::{Rows, TensorRow, WALKS, Walk};
 
 // Where data goes, in the low bits of `Op::imm`.
-const TO_SHARED: i64 = 1;
-const FROM_SHARED: i64 = 2;
-const TENSOR: i64 = 4;
-const MULTICAST: i64 = 8;
+pub(super) const TO_SHARED: i64 = 1;
+pub(super) const FROM_SHARED: i64 = 2;
+pub(super) const TENSOR: i64 = 4;
+pub(super) const MULTICAST: i64 = 8;
 /// Reduction and its type: bits 8 and 12.
-const REDUCE: i64 = 16;
-const WIDE_SHARED: i64 = 32;
-const WIDE_BARRIER: i64 = 64;
-
-const REDUCTIONS: &[&str] = &["add", "min", "max", "inc", "dec", "and", "or", "xor"];
-
-/// Decodes what follows `cp.async.bulk` or `cp.reduce.async.bulk`.
-pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
-    e.class = Class::AsyncCopy;
-    if i.take("commit_group") {
-        i.expect(0)?;
-        let op = e.op(commit);
-        e.push(op, Taint::Use);
-        return Ok(());
-    }
-    if i.take("wait_group") {
-        // The bytes have moved when the instruction ran: reads end with everything else.
-        i.take("read");
-        i.expect(1)?;
-        let Operand::Int(keep) = i.operands[0] else { return i.unsupported() };
-        let mut op = e.op(wait);
-        op.imm = keep as i64;
-        e.push(op, Taint::Use);
-        return Ok(());
-    }
-    if i.take("prefetch") {
-        i.take_where(|_| true);
-        let op = e.op(super::memory::nothing);
-        e.push(op, Taint::Copy);
-        return Ok(());
-    }
-    let tensor = i.take("tensor");
-    let mut imm = if tensor { TENSOR } else { 0 };
-    let rank = match i.take_any(&["1d", "2d", "3d", "4d", "5d"]) {
-        Some(name) => name[..1].parse::<usize>().unwrap_or(0),
-        None => 0,
-    };
-    if i.rest().iter().any(|part| part.starts_with("im2col") || part.starts_with("tile::")) {
-        return Err(format!(
-            "`{}`: of tensor copies only the tiled mode is emulated; write im2col and gather4 as several tiled copies",
-            i.opcode
-        ));
-    }
-    let barrier = i.take("mbarrier::complete_tx::bytes");
-    i.take("bulk_group");
-    let multicast = i.take("multicast::cluster");
-    let cache = i.take("L2::cache_hint");
-    i.take("tile");
-    i.take_where(|part| part.starts_with("cta_group"));
-    let spaces = i.take_where(|part| matches!(part, "global" | "shared::cta" | "shared::cluster"));
-    let [to, from] = spaces[..] else { return i.unsupported() };
-    imm |= if to != "global" { TO_SHARED } else { 0 } | if from != "global" { FROM_SHARED } else { 0 };
-    imm |= if multicast { MULTICAST } else { 0 };
-    if reduce {
-        let Some(what) = i.take_any(REDUCTIONS) else { return i.unsupported() };
-        i.take("noftz");
-        let code = REDUCTIONS.iter().position(|name| *name == what).unwrap_or(0) as i64;
-        let ty = if tensor { None } else { Some(i.ty()?) };
-        imm |= REDUCE | code << 8 | ty.map_or(0, type_code) << 12;
-    }
-    let mut operands = i.operands.to_vec();
-    if cache {
-        operands.pop();
-    }
-    let window = |space: &str| if space == "global" { Window::Global } else { Window::Shared };
-    let mut op = e.op(run);
-    let mut extra = Vec::new();
-    let mut at = operands.iter();
-    let first = at.next().ok_or("operands are missing")?;
-    let second = at.next().ok_or("operands are missing")?;
-    let (shared, other) = if to == "global" { (second, first) } else { (first, second) };
-    let shared_place = place(e, shared, Window::Shared)?;
-    let other_place =
-        place(e, other, if tensor { Window::Generic } else { window(if to == "global" { to } else { from }) })?;
-    imm |= if shared_place.wide { WIDE_SHARED } else { 0 };
-    op.a = shared_place.base;
-    op.b = other_place.base;
-    extra.push(offset_slot(e, &shared_place));
-    extra.push(offset_slot(e, &other_place));
-    let within_shared = imm & TO_SHARED != 0 && imm & FROM_SHARED != 0;
-    if !other_place.wide && !within_shared {
-        return i.unsupported();
-    }
-    if tensor {
-        let Operand::Address { more, .. } = other else { return i.unsupported() };
-        let Some(Operand::Vector(coordinates)) = more.first() else { return i.unsupported() };
-        if coordinates.len() != rank {
-            return Err(format!("a {rank}-dimensional copy takes {rank} coordinates, not {}", coordinates.len()));
-        }
-        for coordinate in coordinates {
-            extra.push(e.src(coordinate, Ty::S32)?);
-        }
-    } else {
-        op.c = e.src(at.next().ok_or("the size is missing")?, Ty::U32)?;
-    }
-    if barrier {
-        let bar = place(e, at.next().ok_or("the mbarrier is missing")?, Window::Shared)?;
-        imm |= if bar.wide { WIDE_BARRIER } else { 0 };
-        op.d = bar.base;
-        extra.push(offset_slot(e, &bar));
-    }
-    if multicast {
-        op.e = e.src(at.next().ok_or("the multicast mask is missing")?, Ty::U16)?;
-    }
-    op.imm = imm | (rank as i64) << 20;
-    op.site = e.site(true, 0);
-    (op.list, op.list_len) = e.list(&extra);
-    e.push(op, Taint::Use);
-    Ok(())
-}
-
-fn offset_slot(e: &mut Emit<'_>, place: &Place) -> Slot {
-    e.pool.splat(u128::from(place.offset as u64), 64)
-}
+pub(super) const REDUCE: i64 = 16;
+pub(super) const WIDE_SHARED: i64 = 32;
+pub(super) const WIDE_BARRIER: i64 = 64;
+/// Of every 16 bytes only those of the mask in `Op::e` go.
+pub(super) const MASKED: i64 = 128;
+/// Bytes at either end that may be outside the array; the counts are in the list.
+pub(super) const IGNORE: i64 = 1 << 16;
+/// The mode of a tensor copy, from this bit.
+pub(super) const WALK_AT: u32 = 24;
 
 const TYPES: &[Ty] = &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F16, Ty::BF16, Ty::F32, Ty::F64, Ty::B32, Ty::B64];
 
-fn type_code(ty: Ty) -> i64 {
+pub(super) fn type_code(ty: Ty) -> i64 {
     TYPES.iter().position(|known| *known == ty).unwrap_or(0) as i64
 }
 
@@ -165,6 +58,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// What begins `bytes` further on.
+    fn part(&self, bytes: u64) -> Span {
+        Span { pointer: self.pointer.wrapping_add(bytes as usize), first_bit: self.first_bit + bytes, ..*self }
+    }
+
     pub fn bits(&self) -> &[std::sync::atomic::AtomicU64] {
         if self.init.is_null() {
             return &[];
@@ -237,17 +135,17 @@ impl Cx<'_> {
     }
 }
 
-unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
+pub(super) unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.commit_bulk();
     Flow::Next
 }
 
-unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
+pub(super) unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     cx.wait_bulk(op.imm as u32);
     Flow::Next
 }
 
-unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let slots = cx.image().list(op).to_vec();
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
@@ -265,7 +163,7 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             if op.imm & TENSOR != 0 {
                 tensor(cx, op, &slots, lane, shared, other)
             } else {
-                plain(cx, op, lane, shared, other)
+                plain(cx, op, &slots, lane, shared, other)
             }
         };
         let Some((bytes, targets)) = moved else { return Flow::Next };
@@ -317,7 +215,7 @@ unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, O
         .collect()
 }
 
-unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) -> Moved {
+unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, other: u64) -> Moved {
     // SAFETY: slots of a decoded instruction.
     let bytes = u64::from(unsafe { cx.lane::<u32>(op.c, lane) });
     let off = if shared.is_multiple_of(16) { other } else { shared };
@@ -325,6 +223,10 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
         let text = format!("starts a bulk copy of {bytes} bytes whose size and addresses are not multiples of 16");
         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, off & 0xff_ffff, bytes, text);
         return None;
+    }
+    if op.imm & IGNORE != 0 {
+        // SAFETY: passed on.
+        return unsafe { ignoring(cx, op, slots, lane, shared, other, bytes) };
     }
     if op.imm & TO_SHARED != 0 {
         let from = if op.imm & FROM_SHARED != 0 {
@@ -345,9 +247,56 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, lane: usize, shared: u64, other: u64) 
     let from = cx.shared_span(lane, shared, bytes)?;
     let to = cx.global_span(lane, other, bytes)?;
     let reduces = op.imm & REDUCE != 0;
+    if op.imm & MASKED != 0 {
+        // SAFETY: slots of a decoded instruction; both spans were checked for `bytes`.
+        let mask = unsafe { cx.lane::<u32>(op.e, lane) };
+        for at in (0..bytes).filter(|at| mask >> (at % 16) & 1 != 0) {
+            combine(op, &from.part(at), &to.part(at), 1);
+        }
+        // Word by word, from its first byte that goes to its last.
+        for word in (0..bytes).step_by(4) {
+            let bits = mask >> (word % 16) & 15;
+            if bits != 0 {
+                let (first, end) = (u64::from(bits.trailing_zeros()), 32 - u64::from(bits.leading_zeros()));
+                cx.note_global(op, other + word + first, end - first, lane, AccessKind::AsyncCopy);
+            }
+        }
+        return Some((bytes, Vec::new()));
+    }
     cx.note_global(op, other, bytes, lane, if reduces { AccessKind::Atomic } else { AccessKind::AsyncCopy });
     combine(op, &from, &to, bytes);
     Some((bytes, Vec::new()))
+}
+
+/// A load whose first and last bytes may lie outside the array: what arrives for those means nothing, so they count as
+/// unwritten.
+unsafe fn ignoring(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    slots: &[Slot],
+    lane: usize,
+    shared: u64,
+    other: u64,
+    bytes: u64,
+) -> Moved {
+    // SAFETY: slots of a decoded instruction.
+    let [left, right] = [2, 3].map(|at| u64::from(unsafe { cx.lane::<u32>(slots[at], lane) }));
+    if left > 15 || right > 15 || left + right > bytes {
+        let text = format!("ignores {left} and {right} bytes of a bulk copy of {bytes}; 0 to 15 are allowed");
+        cx.bulk_fault(lane, FaultKind::UndefinedResult, Space::Global, other, bytes, text);
+        return None;
+    }
+    let inner = bytes - left - right;
+    let to = cx.shared_span(lane, shared, bytes)?;
+    if !to.bits().is_empty() {
+        crate::memory::clear_bits(to.bits(), to.first_bit, bytes);
+    }
+    if inner > 0 {
+        let from = cx.global_span(lane, other + left, inner)?;
+        cx.note_global(op, other + left, inner, lane, AccessKind::Read);
+        combine(op, &from, &to.part(left), inner);
+    }
+    Some((bytes, vec![(shared, None)]))
 }
 
 /// Copies, or reduces into what is there. Both spans were checked for `bytes`.
@@ -387,7 +336,7 @@ pub fn carry_init(from: &Span, to: &Span, bytes: u64) {
 }
 
 unsafe fn reduce(from: &Span, to: *mut u8, bytes: u64, operation: usize, ty: Ty) {
-    // The order of `REDUCTIONS` in that of the atomics.
+    // The order of the decoder's reductions in that of the atomics.
     let operation = [0, 1, 2, 3, 4, 7, 8, 9][operation.min(7)];
     let size = ty.bits() as usize / 8;
     for at in (0..bytes as usize).step_by(size) {
@@ -411,12 +360,25 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
         cx.bulk_fault(lane, FaultKind::BadLaunch, Space::Global, descriptor, 128, text);
         return None;
     };
+    let walk = WALKS[(op.imm >> WALK_AT & 7) as usize % WALKS.len()];
+    let coordinates = if walk == Walk::FourRows { 5 } else { rank };
     // SAFETY: slots of a decoded instruction.
-    let start: Vec<i64> = (0..rank).map(|axis| i64::from(unsafe { cx.lane::<i32>(slots[2 + axis], lane) })).collect();
+    let number = |slot: &Slot| unsafe { cx.lane::<u32>(*slot, lane) };
+    let start: Vec<i64> = slots[2..2 + coordinates].iter().map(|slot| i64::from(number(slot) as i32)).collect();
+    let mut info: Vec<i64> = slots[2 + coordinates..].iter().map(|slot| i64::from(number(slot) as u16)).collect();
+    // A store in im2col mode has no offsets.
+    info.resize(3.max(info.len()), 0);
     let bits = map.element.bits();
     let load = op.imm & TO_SHARED != 0;
-    let (row, total) =
-        (u64::from(map.tile[0]) * bits / 8, map.tile.iter().map(|n| u64::from(*n)).product::<u64>() * bits / 8);
+    let rows = match Rows::new(&map, walk, &start, &info) {
+        Ok(rows) => rows.count(),
+        Err(text) => {
+            cx.bulk_fault(lane, FaultKind::BadLaunch, Space::Global, descriptor, 128, text);
+            return None;
+        }
+    };
+    let row = u64::from(map.tile[0]) * bits / 8;
+    let total = row * rows;
     let align = match map.swizzle {
         crate::tensor::Swizzle::None => 128,
         crate::tensor::Swizzle::B32 => 256,
@@ -442,21 +404,13 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     }
     // SAFETY: slots of a decoded instruction.
     let targets = if load { unsafe { targets(cx, op, lane, shared) } } else { vec![(shared, None)] };
-    let rows: u64 = map.tile[1..].iter().map(|n| u64::from(*n)).product();
     let unit = (bits / 8).max(1);
     for (target, _) in &targets {
         let span = cx.shared_span(lane, *target, total)?;
         let base = *target & 0xff_ffff;
+        let Ok(mut walker) = Rows::new(&map, walk, &start, &info) else { return None };
         for index in 0..rows {
-            // Which row of the tensor this row of the box is.
-            let (mut rest, mut address, mut inside) = (index, map.address, true);
-            for axis in 1..rank {
-                let size = u64::from(map.tile[axis]);
-                let coordinate = start[axis] + (rest % size) as i64 * i64::from(map.element_strides[axis]);
-                rest /= size;
-                inside &= coordinate >= 0 && (coordinate as u64) < map.sizes[axis];
-                address = address.wrapping_add((coordinate as u64).wrapping_mul(map.strides[axis - 1]));
-            }
+            let TensorRow { address, inside } = walker.next_row();
             // The part of the row that lies inside the tensor.
             let mut run: Option<(u64, u64)> = None;
             let mut at = 0;

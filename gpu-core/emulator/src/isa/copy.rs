@@ -16,7 +16,7 @@ fn cp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let reduce = i.take("reduce");
     i.take("async");
     if i.take("bulk") {
-        return super::bulk::decode(e, i, reduce);
+        return super::bulk_decode::decode(e, i, reduce);
     }
     if i.take("mbarrier") {
         return super::mbarrier::copy_arrive(e, i);

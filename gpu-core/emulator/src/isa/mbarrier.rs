@@ -284,7 +284,14 @@ impl Cx<'_> {
                     let ordered = if index == self.block.index {
                         warp == self.warp.index as usize || self.warp.seen(warp) >= clock
                     } else {
-                        self.grid.syncs.ordered(index, u64::MAX, warp, clock.saturating_sub(base), self.block.index)
+                        self.grid.syncs.ordered(
+                            index,
+                            u64::MAX,
+                            warp,
+                            clock.saturating_sub(base),
+                            self.block.index,
+                            || self.grid.over(),
+                        )
                     };
                     if !ordered {
                         barrier.unordered = true;

@@ -222,10 +222,15 @@ fn elements<'a>(e: &Emit<'_>, operand: &'a Operand<'a>, vector: usize) -> Decode
 }
 
 fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let ty = i.ty()?;
+    load_of(e, i, ty)
+}
+
+/// The load of a type that was read already.
+pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     let window = space(i);
     let order = ordering(i);
     let vector = vector_of(i);
-    let ty = i.ty()?;
     // A cache policy may follow the address.
     if i.operands.len() != 2 && i.operands.len() != 3 {
         i.expect(2)?;
@@ -278,9 +283,12 @@ fn one_width(known: u32, bits: u32) -> Decoded<u32> {
     Ok(known.max(bits))
 }
 
-fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     if i.take("async") {
-        return super::st_async::decode(e, i, false);
+        if !super::st_async::releases(i) {
+            return super::st_async::decode(e, i, false);
+        }
+        i.take_any(&["multimem"]);
     }
     if i.take("bulk") {
         return super::st_async::decode_bulk(e, i);

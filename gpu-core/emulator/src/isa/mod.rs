@@ -6,6 +6,7 @@ pub mod barrier;
 pub mod bits;
 pub mod builtin;
 pub mod bulk;
+mod bulk_decode;
 pub mod cluster;
 pub mod compare;
 pub mod control;
@@ -19,6 +20,7 @@ pub mod matrix_memory;
 pub mod mbarrier;
 pub mod memory;
 pub mod movement;
+mod multimem;
 pub mod narrow;
 pub mod packed;
 pub mod printf;
@@ -158,6 +160,7 @@ pub const FAMILIES: &[&[Row]] = &[
     mbarrier::ROWS,
     memory::ROWS,
     movement::ROWS,
+    multimem::ROWS,
     tensormap::ROWS,
     video::ROWS,
     video_scalar::ROWS,
@@ -178,9 +181,6 @@ pub fn refused(opcode: &str) -> Option<&'static str> {
     match opcode {
         "tcgen05" => {
             Some("tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a")
-        }
-        "multimem" => {
-            Some("multimem works on memory shared by several GPUs, and the emulator is one; use ld, st and red.global")
         }
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
             Some("texture and surface instructions are not emulated; use global memory")

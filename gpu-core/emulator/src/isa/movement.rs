@@ -257,7 +257,15 @@ fn cvta(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     i.expect(2)?;
     if ty.bits() == 32 {
-        return i.unsupported();
+        // The low halves of the windows' bases are 0, so that the low half of an address is the same in all.
+        if e.arch.number >= 90 {
+            return Err(format!("`{}` (a 32-bit generic address) ended with sm_89; use `.u64`", i.opcode));
+        }
+        let mut op = e.op(copy::<u32>());
+        op.a = e.src(&i.operands[1], ty)?;
+        op.d = e.dst(&i.operands[0], ty)?;
+        e.push(op, Taint::Copy);
+        return Ok(());
     }
     let base = window_base(window);
     let mut op = e.op(if base == 0 { copy::<u64>() } else { bin(|a: u64, b: u64| a.wrapping_add(b)) });
@@ -274,19 +282,28 @@ fn isspacep(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     i.expect(2)?;
     let mut op = e.op(is_space);
     op.imm = window as i64 | i64::from(cta) << 8;
-    op.a = e.src(&i.operands[1], Ty::U64)?;
+    let narrow = matches!(&i.operands[1], Operand::Name(name) if e.reg(name).is_ok_and(|reg| reg.bits == 32));
+    if narrow {
+        op.imm |= NARROW;
+    }
+    op.a = e.src(&i.operands[1], if narrow { Ty::U32 } else { Ty::U64 })?;
     op.d = e.pred_dst(&i.operands[0])?;
     e.push(op, Taint::Compute);
     Ok(())
 }
 
+/// In `Op::imm` of `isspacep`: the address has 32 bits.
+const NARROW: i64 = 1 << 9;
+
 unsafe fn is_space(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mut mask = 0;
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
-        let address = unsafe { cx.lane::<u64>(op.a, lane) };
+        let address = unsafe {
+            if op.imm & NARROW == 0 { cx.lane::<u64>(op.a, lane) } else { cx.lane::<u32>(op.a, lane).into() }
+        };
         let window = window_of(address);
-        let own = op.imm >> 8 == 0 || address as u32 >> 24 == 0;
+        let own = op.imm >> 8 & 1 == 0 || address as u32 >> 24 == 0;
         let constant = window == Window::Global
             && cx.grid.regions.iter().any(|r| r.read_only && address >= r.base && address < r.end);
         let hit = match op.imm & 0xff {

@@ -107,6 +107,15 @@ const REGISTERS: &[(&str, u32)] = &[
     ("%reserved_smem_offset_cap", 32),
     ("%reserved_smem_offset_0", 32),
     ("%reserved_smem_offset_1", 32),
+    // The unused fourth elements.
+    ("%tid.w", 32),
+    ("%ntid.w", 32),
+    ("%ctaid.w", 32),
+    ("%nctaid.w", 32),
+    ("%cluster_ctaid.w", 32),
+    ("%cluster_nctaid.w", 32),
+    ("%clusterid.w", 32),
+    ("%nclusterid.w", 32),
 ];
 
 /// The code that reads a special register, its number and its width.
@@ -150,6 +159,7 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let clusters = cx.grid.clusters;
     let id = cx.block.id;
     let uniform: Option<u64> = match name.split('.').next().unwrap_or(name) {
+        _ if name.ends_with(".w") => Some(0),
         "%warpid" => Some(cx.warp.index.into()),
         "%nwarpid" => Some(cx.block.threads.div_ceil(32).into()),
         "%smid" => Some(cx.block.index % u64::from(SMS)),

@@ -23,6 +23,16 @@ const REDUCE: i64 = 1 << 8;
 const WIDE: i64 = 1 << 9;
 const WIDE_BARRIER: i64 = 1 << 10;
 
+/// Whether `st.async` or `red.async` is of the kind that goes to global memory and releases what came before. It has no
+/// mbarrier to complete, so that it does here at once what a releasing store or reduction does.
+pub fn releases(i: &mut Inst<'_>) -> bool {
+    let found = i.take("release");
+    if found {
+        i.give_back("release");
+    }
+    found
+}
+
 /// Decodes what follows `st.async` or `red.async`.
 pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     e.class = Class::AsyncCopy;

@@ -1,5 +1,6 @@
 //! Functions, variables and their initialisers.
 
+use super::expression::Constant;
 use super::lexer::Kind;
 use super::parser::{MAX_DEPTH, Parsed, Parser};
 use super::tree::{Function, Init, VarSpace, Variable};
@@ -174,13 +175,12 @@ impl<'a> Parser<'a, '_> {
     }
 
     pub(super) fn init_value(&mut self) -> Parsed<Init<'a>> {
-        let negative = self.take(b'-');
         let Some(token) = self.peek() else { return self.error("a value") };
-        self.at += 1;
+        let masked = self.tokens.get(self.at + 1).is_some_and(|next| next.kind == Kind::Punct(b'('));
         Ok(match token.kind {
-            Kind::Int(value) if self.is(b'(') && !negative => {
+            Kind::Int(value) if masked => {
                 // `0xff00(symbol)`: one byte of an address.
-                self.at += 1;
+                self.at += 2;
                 let inner = self.init_value()?;
                 self.expect(b')')?;
                 match inner {
@@ -190,27 +190,27 @@ impl<'a> Parser<'a, '_> {
                     _ => return self.error("a symbol inside the mask"),
                 }
             }
-            Kind::Int(value) => Init::Int(if negative { value.wrapping_neg() } else { value }),
-            Kind::F32(bits) => Init::F32(bits ^ (u32::from(negative) << 31)),
-            Kind::F64(bits) => Init::F64(bits ^ (u64::from(negative) << 63)),
-            Kind::Word if token.text == "generic" && self.is(b'(') => {
-                self.at += 1;
+            Kind::Word if token.text == "generic" && masked => {
+                self.at += 2;
                 let name = self.name()?;
-                let mut offset = if self.is(b'+') || self.is(b'-') { self.integer()? } else { 0 };
+                let mut offset = if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 };
                 self.expect(b')')?;
                 if self.is(b'+') || self.is(b'-') {
-                    offset = offset.wrapping_add(self.integer()?);
+                    offset = offset.wrapping_add(self.displacement()?);
                 }
                 Init::Symbol { name, offset, generic: true, mask: None }
             }
-            Kind::Word => {
-                let offset = if self.is(b'+') || self.is(b'-') { self.integer()? } else { 0 };
+            Kind::Word if token.text != "WARP_SZ" => {
+                self.at += 1;
+                let offset = if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 };
                 Init::Symbol { name: token.text, offset, generic: false, mask: None }
             }
-            _ => {
-                self.at -= 1;
-                return self.error("a value");
-            }
+            _ => match self.constant()? {
+                Constant::Signed(value) => Init::Int(value as u64),
+                Constant::Unsigned(value) => Init::Int(value),
+                Constant::F32(bits) => Init::F32(bits),
+                Constant::F64(value) => Init::F64(value.to_bits()),
+            },
         })
     }
 }

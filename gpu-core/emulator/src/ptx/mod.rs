@@ -2,6 +2,7 @@
 //! (`crate::isa`). Both dialects of NVRTC are read: typed registers up to sm_90, untyped from sm_100.
 
 mod declarations;
+mod expression;
 pub mod lexer;
 pub mod parser;
 mod statements;

@@ -22,7 +22,7 @@ pub(super) type Parsed<T> = Result<T, SyntaxError>;
 /// Parses a module. With errors the tree holds what could be read.
 pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
     let tokens = tokens(text);
-    let mut parser = Parser { text, tokens: &tokens, at: 0, loc: None, errors: Vec::new() };
+    let mut parser = Parser { text, tokens: &tokens, at: 0, loc: None, calling: false, errors: Vec::new() };
     let tree = parser.module();
     (tree, parser.errors)
 }
@@ -32,6 +32,8 @@ pub(super) struct Parser<'a, 't> {
     pub(super) tokens: &'t [Token<'a>],
     pub(super) at: usize,
     pub(super) loc: Option<Loc>,
+    /// Inside a `call`, where parentheses hold lists.
+    pub(super) calling: bool,
     pub(super) errors: Vec<SyntaxError>,
 }
 

@@ -1,5 +1,6 @@
 //! Function bodies: labels, registers, instructions and their operands.
 
+use super::expression::Constant;
 use super::lexer::Kind;
 use super::parser::{MAX_DEPTH, Parsed, Parser, SyntaxError};
 use super::tree::{Instruction, Operand, Statement};
@@ -160,6 +161,7 @@ impl<'a> Parser<'a, '_> {
             None
         };
         let opcode = self.name()?;
+        self.calling = opcode.split('.').next() == Some("call");
         let mut operands = Vec::new();
         if !self.is(b';') {
             loop {
@@ -190,6 +192,11 @@ impl<'a> Parser<'a, '_> {
         Ok(out)
     }
 
+    /// Whether a name comes next, and not a number that is written as one.
+    fn names_something(&self) -> bool {
+        self.word().is_some_and(|word| word != "WARP_SZ")
+    }
+
     pub(super) fn operand(&mut self, depth: u32) -> Parsed<Operand<'a>> {
         if depth > MAX_DEPTH {
             return self.error("fewer nested braces");
@@ -198,12 +205,12 @@ impl<'a> Parser<'a, '_> {
         self.at += 1;
         let operand = match token.kind {
             Kind::Punct(b'{') => Operand::Vector(self.operand_list(b'}', depth)?),
-            Kind::Punct(b'(') => Operand::List(self.operand_list(b')', depth)?),
+            Kind::Punct(b'(') if self.calling => Operand::List(self.operand_list(b')', depth)?),
             Kind::Punct(b'[') => {
                 let base = Box::new(self.operand(depth + 1)?);
                 let (base, offset) = match *base {
                     Operand::NameOffset(name, offset) => (Box::new(Operand::Name(name)), offset),
-                    _ => (base, if self.is(b'+') || self.is(b'-') { self.integer()? } else { 0 }),
+                    _ => (base, if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 }),
                 };
                 let mut more = Vec::new();
                 while self.take(b',') {
@@ -212,23 +219,38 @@ impl<'a> Parser<'a, '_> {
                 self.expect(b']')?;
                 Operand::Address { base, offset, more }
             }
-            Kind::Punct(b'!') => Operand::Not(self.name()?),
-            Kind::Punct(b'-') => match self.operand(depth + 1)? {
-                Operand::Int(value) => Operand::Int(value.wrapping_neg()),
-                Operand::F32(bits) => Operand::F32(bits ^ (1 << 31)),
-                Operand::F64(bits) => Operand::F64(bits ^ (1 << 63)),
-                Operand::Name(name) => Operand::Negated(name),
-                _ => return self.error("a number after `-`"),
-            },
-            Kind::Int(value) => Operand::Int(value),
-            Kind::F32(bits) => Operand::F32(bits),
-            Kind::F64(bits) => Operand::F64(bits),
+            Kind::Punct(b'!') if self.names_something() => Operand::Not(self.name()?),
+            Kind::Punct(b'-') if self.names_something() => Operand::Negated(self.name()?),
             Kind::Word if token.text == "_" => Operand::Sink,
-            Kind::Word if self.is(b'+') || self.is(b'-') => Operand::NameOffset(token.text, self.integer()?),
-            Kind::Word => Operand::Name(token.text),
+            Kind::Word if token.text != "WARP_SZ" => {
+                if self.is(b'+') || self.is(b'-') {
+                    Operand::NameOffset(token.text, self.displacement()?)
+                } else if self.take(b'[') {
+                    let index = Box::new(self.operand(depth + 1)?);
+                    self.expect(b']')?;
+                    Operand::Element(token.text, index)
+                } else {
+                    Operand::Name(token.text)
+                }
+            }
             _ => {
                 self.at -= 1;
-                return self.error("an operand");
+                if !matches!(
+                    token.kind,
+                    Kind::Int(_)
+                        | Kind::F32(_)
+                        | Kind::F64(_)
+                        | Kind::Word
+                        | Kind::Punct(b'(' | b'+' | b'-' | b'~' | b'!')
+                ) {
+                    return self.error("an operand");
+                }
+                match self.constant()? {
+                    Constant::Signed(value) => Operand::Int(value as u64),
+                    Constant::Unsigned(value) => Operand::Int(value),
+                    Constant::F32(bits) => Operand::F32(bits),
+                    Constant::F64(value) => Operand::F64(value.to_bits()),
+                }
             }
         };
         if self.is(b'|') && depth <= MAX_DEPTH {

@@ -133,6 +133,8 @@ pub enum Operand<'a> {
     Name(&'a str),
     /// `name + offset`.
     NameOffset(&'a str, i64),
+    /// `array[index]`: the place of an element, without brackets around it.
+    Element(&'a str, Box<Operand<'a>>),
     /// `!%p`.
     Not(&'a str),
     /// `-%r`, which video multiplications alone have; a minus before a number is folded in.

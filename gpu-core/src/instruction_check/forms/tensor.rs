@@ -36,6 +36,7 @@ fn map(element: TensorType, sizes: &[u64], strides: &[u64], tile: &[u32]) -> Ten
         element_strides: vec![1; sizes.len()],
         swizzle: Swizzle::None,
         nan_fill: false,
+        im2col: None,
     }
 }
 

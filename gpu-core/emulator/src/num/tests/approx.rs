@@ -74,6 +74,42 @@ fn errors_stay_inside_the_documented_bounds() {
     }
 }
 
+/// PTX ISA, sections ex2 and tanh of the half precision instructions: relative 2^-9.9 (f16) and 2^-7 (bf16) for ex2,
+/// absolute 2^-10.987 and 2^-8 for tanh. Every pattern is tried.
+#[test]
+fn halves_stay_inside_the_documented_bounds() {
+    use crate::num::half::{bf16_to_f32, f16_to_f32};
+    type Half = fn(u16) -> u16;
+    type Wide = fn(u16) -> f32;
+    let forms: [(&str, Half, Wide, fn(f64) -> f64, bool, f64); 4] = [
+        ("ex2.approx.f16", approx::ex2_f16, f16_to_f32, f64::exp2, true, 2f64.powf(-9.9)),
+        ("ex2.approx.ftz.bf16", approx::ex2_bf16, bf16_to_f32, f64::exp2, true, 2f64.powi(-7)),
+        ("tanh.approx.f16", approx::tanh_f16, f16_to_f32, f64::tanh, false, 2f64.powf(-10.987)),
+        ("tanh.approx.bf16", approx::tanh_bf16, bf16_to_f32, f64::tanh, false, 2f64.powi(-8)),
+    ];
+    for (form, function, wide, exact, relative, limit) in forms {
+        let (mut tried, mut most) = (0, 0.0f64);
+        for code in 0..=u16::MAX {
+            let x = f64::from(wide(code));
+            let got = f64::from(wide(function(code)));
+            let want = exact(x);
+            if x.is_nan() || want == 0.0 || x.is_infinite() {
+                assert_eq!(got.is_nan(), x.is_nan(), "{form} of {code:#x}");
+                continue;
+            }
+            // Beyond the format's normal numbers a relative bound cannot hold.
+            let normal = if form.ends_with("bf16") { 2f64.powi(-126)..2f64.powi(127) } else { 2f64.powi(-14)..65504.0 };
+            if relative && !normal.contains(&want) {
+                continue;
+            }
+            let error = (got - want).abs() / if relative { want } else { 1.0 };
+            assert!(error <= limit, "{form} of {x:e}: error {error:e}, {limit:e} is allowed");
+            (tried, most) = (tried + 1, most.max(error));
+        }
+        assert!(tried > 30_000 && most > 0.0, "{form}: {tried} tried, {most:e} the most");
+    }
+}
+
 #[test]
 fn quotients_stay_within_two_ulp() {
     let mut random = Random(32);
