@@ -117,6 +117,7 @@ pub(super) fn area_name(register: &str) -> String {
 /// Decodes one instruction: vector registers are taken apart, registers that are passed to functions or come back from
 /// them go through memory, and what remains is looked up in the table.
 pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+    isa::legal::check(instruction.opcode, emit.arch)?;
     let name = instruction.parts().next().unwrap_or_default();
     if name == "ret" && !emit.result_registers.is_empty() {
         hand_back(emit, instruction.guard)?;

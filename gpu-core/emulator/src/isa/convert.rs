@@ -151,7 +151,9 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 (false, true) if !sat && from.bits == 32 && from.signed && to.bits == 64 => un(|a: i32| i64::from(a)),
                 (false, true) if !sat && from.bits == 32 && to.bits == 64 => un(|a: u32| u64::from(a)),
                 (true, false) if !sat && from.bits == 64 && to.bits == 32 => un(|a: u64| a as u32),
-                (false, false) if !sat && from.bits == 16 && !from.signed && to.bits >= 16 => un(|a: u16| u32::from(a)),
+                (false, false) if !sat && from.bits == 16 && !from.signed && (to.bits > 16 || !to.signed) => {
+                    un(|a: u16| u32::from(a))
+                }
                 (false, false) if !sat && from.bits == 32 && to.bits == 16 && !to.signed => un(|a: u32| a as u16),
                 (false, false) => imm_un(|m, a: u32| int_to_int(m, u64::from(a)) as u32),
                 (false, true) => imm_un(|m, a: u32| int_to_int(m, u64::from(a))),

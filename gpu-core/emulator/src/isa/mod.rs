@@ -14,6 +14,8 @@ pub mod convert;
 pub mod copy;
 pub mod float;
 pub mod half;
+pub mod legal;
+mod legal_memory;
 pub mod logic;
 pub mod matrix;
 pub mod matrix_memory;

@@ -7,10 +7,13 @@ use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{imm_bin, imm_tri, imm_un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::num::Overflow;
 use crate::num::pack::{self, Narrow};
 use crate::ptx::tree::Operand;
 
 const NARROW_SHIFT: u32 = 48;
+/// A pair of scales that are 1.
+const ONES: u16 = 0x7f7f;
 
 #[inline(always)]
 fn narrow_from(code: i64) -> Narrow {
@@ -69,10 +72,15 @@ pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm
         }
         (false, Ty::F16x2 | Ty::BF16x2) => {
             i.expect(2)?;
-            let run: Exec = if other == Ty::F16x2 {
-                imm_un(|m, a: u16| pack::widen2_f16x2(narrow_from(m), u32::from(a), relu(m)))
-            } else {
-                imm_un(|m, a: u16| pack::widen2_bf16x2(narrow_from(m), u32::from(a), relu(m)))
+            let finite = overflow(imm) == Overflow::Saturate;
+            let run: Exec = match other {
+                Ty::F16x2 if finite => return i.unsupported(),
+                Ty::F16x2 => imm_un(|m, a: u16| pack::widen2_f16x2(narrow_from(m), u32::from(a), relu(m))),
+                // An infinity of e5m2 is the one value that `.satfinite` changes.
+                _ if finite => imm_un(|m, a: u16| {
+                    pack::widen2_bf16x2_scaled(narrow_from(m), u32::from(a), ONES, Overflow::Saturate, relu(m))
+                }),
+                _ => imm_un(|m, a: u16| pack::widen2_bf16x2(narrow_from(m), u32::from(a), relu(m))),
             };
             op = e.op(run);
             op.a = e.src(&i.operands[1], packed)?;
@@ -99,7 +107,7 @@ fn fixed(e: &mut Emit<'_>, i: &mut Inst<'_>, other: Ty, to_narrow: bool, scaled:
     i.expect(1 + inputs + usize::from(scaled))?;
     let scale = |e: &mut Emit<'_>| match i.operands.get(1 + inputs) {
         Some(operand) => e.src(operand, Ty::B16),
-        None => Ok(e.pool.splat(0x7f7f, 32)),
+        None => Ok(e.pool.splat(ONES.into(), 32)),
     };
     let mut op;
     match (to_narrow, other) {

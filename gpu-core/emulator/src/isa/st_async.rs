@@ -22,6 +22,8 @@ const TYPES: &[Ty] = &[Ty::B32, Ty::U32, Ty::S32, Ty::F32, Ty::B64, Ty::U64, Ty:
 const REDUCE: i64 = 1 << 8;
 const WIDE: i64 = 1 << 9;
 const WIDE_BARRIER: i64 = 1 << 10;
+/// Of `st.bulk`: the size is a 32-bit register.
+const NARROW_SIZE: i64 = 1 << 11;
 
 /// Whether `st.async` or `red.async` is of the kind that goes to global memory and releases what came before. It has no
 /// mbarrier to complete, so that it does here at once what a releasing store or reduction does.
@@ -89,9 +91,11 @@ pub fn decode_bulk(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let to: Place = place(e, &i.operands[0], Window::Shared)?;
     let mut op = e.op(run_bulk);
     op.a = to.base;
-    op.imm = if to.wide { WIDE } else { 0 };
+    // The size has 64 bits, or 32.
+    let narrow = matches!(&i.operands[1], Operand::Name(name) if e.reg(name).is_ok_and(|reg| reg.bits == 32));
+    op.imm = if to.wide { WIDE } else { 0 } | if narrow { NARROW_SIZE } else { 0 };
     op.b = e.pool.splat(u128::from(to.offset as u64), 64);
-    op.c = e.src(&i.operands[1], Ty::U64)?;
+    op.c = e.src(&i.operands[1], if narrow { Ty::U32 } else { Ty::U64 })?;
     e.push(op, Taint::Use);
     Ok(())
 }
@@ -102,7 +106,11 @@ unsafe fn run_bulk(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let (address, bytes) = unsafe {
             let base =
                 if op.imm & WIDE != 0 { cx.lane::<u64>(op.a, lane) } else { u64::from(cx.lane::<u32>(op.a, lane)) };
-            (base.wrapping_add(cx.lane::<u64>(op.b, lane)), cx.lane::<u64>(op.c, lane))
+            let bytes = match op.imm & NARROW_SIZE {
+                0 => cx.lane::<u64>(op.c, lane),
+                _ => cx.lane::<u32>(op.c, lane).into(),
+            };
+            (base.wrapping_add(cx.lane::<u64>(op.b, lane)), bytes)
         };
         let shared = address & 0xffff_ffff;
         if !shared.is_multiple_of(8) || !bytes.is_multiple_of(8) {
