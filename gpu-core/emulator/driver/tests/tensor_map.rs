@@ -82,6 +82,89 @@ fn a_map_can_be_given_another_address() {
     moves(map, encode(target), target, 0, 0);
 }
 
+/// Loads 6 pixels of 4 floats from where a 3 by 3 filter looks when it stands at the image's first place.
+const FILTER: &str = "
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry filter(.param .align 64 .b8 map[128], .param .u64 out) {
+    .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %l<8>; .reg .b16 %h<3>;
+    .shared .align 128 .b8 pixels[96];
+    .shared .align 8 .b8 full[8];
+    mov.b64 %l1, map;
+    cvta.param.u64 %l2, %l1;
+    ld.param.u64 %l3, [out];
+    mov.u32 %r1, pixels;
+    mov.u32 %r2, full;
+    mov.u32 %r3, -1;
+    mov.u32 %r4, 0;
+    mov.b16 %h1, 1;
+    mbarrier.init.shared.b64 [%r2], 1;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 96;
+    cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+        [%r1], [%l2, {%r4, %r3, %r3, %r4}], [%r2], {%h1, %h1};
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;
+    @!%p1 bra WAIT;
+    mov.u32 %r5, 0;
+NEXT:
+    add.u32 %r6, %r1, %r5;
+    ld.shared.b32 %r7, [%r6];
+    cvt.u64.u32 %l4, %r5;
+    add.u64 %l5, %l3, %l4;
+    st.global.b32 [%l5], %r7;
+    add.u32 %r5, %r5, 4;
+    setp.lt.u32 %p2, %r5, 96;
+    @%p2 bra NEXT;
+    ret;
+}";
+
+#[test]
+fn a_kernel_walks_an_image_as_a_filter_does() {
+    context();
+    // 2 images of 3 rows of 4 pixels of 4 channels; the padding is 1, so that the first place is (-1, -1).
+    let image: Vec<f32> = (0..96).map(|i| i as f32).collect();
+    let source = upload(&image);
+    let (dims, strides, steps) = ([4u64, 4, 3, 2], [16u64, 64, 192], [1u32, 2, 1, 1]);
+    let (lower, upper) = ([-1, -1], [-1, -1]);
+    let mut map = Map([0; 128]);
+    let mut encode = |rank: u32, pixels: u32, lower: &[i32; 2]| {
+        // SAFETY: arrays of rank 4, as said, and of the two dimensions between channels and images.
+        unsafe {
+            cuTensorMapEncodeIm2col(
+                &mut map,
+                FLOAT32,
+                rank,
+                source,
+                dims.as_ptr(),
+                strides.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                4,
+                pixels,
+                steps.as_ptr(),
+                0,
+                0,
+                0,
+                0,
+            )
+        }
+    };
+    assert_eq!(encode(2, 6, &lower), 1, "too few dimensions");
+    assert_eq!(encode(4, 2000, &lower), 1, "too many pixels");
+    assert_eq!(encode(4, 6, &[-200, 0]), 1, "a corner out of range");
+    assert_eq!(encode(4, 6, &lower), 0);
+    let out = alloc(96);
+    let kernel = function(load(FILTER), "filter");
+    assert_eq!(launch(kernel, [1, 1, 1], [1, 1, 1], &mut [arg(&map), arg(&out)]), 0);
+    // SAFETY: a context is current.
+    assert_eq!(unsafe { cuCtxSynchronize() }, 0);
+    // Every second place of a row: two of each.
+    let pixels = [0, 2, 4, 6, 8, 10];
+    let expect: Vec<f32> = pixels.iter().flat_map(|pixel| (0..4).map(move |c| (4 * pixel + c) as f32)).collect();
+    assert_eq!(download::<f32>(out, 24), expect);
+}
+
 #[test]
 fn wrong_arguments_are_invalid_values() {
     context();

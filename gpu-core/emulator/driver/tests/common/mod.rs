@@ -60,6 +60,23 @@ unsafe extern "C" {
         promotion: u32,
         fill: u32,
     ) -> u32;
+    pub fn cuTensorMapEncodeIm2col(
+        map: *mut Map,
+        dtype: u32,
+        rank: u32,
+        address: u64,
+        dims: *const u64,
+        strides: *const u64,
+        lower: *const i32,
+        upper: *const i32,
+        channels: u32,
+        pixels: u32,
+        element_strides: *const u32,
+        interleave: u32,
+        swizzle: u32,
+        promotion: u32,
+        fill: u32,
+    ) -> u32;
     pub fn cuTensorMapReplaceAddress(map: *mut Map, address: u64) -> u32;
 }
 
