@@ -293,7 +293,7 @@ fn halves_to_floats() {
             }
         }
     }
-    tally.done(40);
+    tally.done(38);
 }
 
 /// Both halves of a packed result from those of a packed source.

@@ -237,3 +237,16 @@ fn registers_narrower_than_the_type_are_refused() {
         assert!(error.to_string().contains("bits"), "{error}");
     }
 }
+
+/// Another of a fuzzer's finds: mixed precision with too few operands.
+#[test]
+fn missing_operands_are_counted_before_they_are_read() {
+    for line in ["add.f32.f16 %r1;", "fma.rn.f32.bf16 %r1, %h1;", "sub.f32.bf16;"] {
+        let text = format!(
+            ".version 9.0\n.target sm_120a\n.address_size 64\n\
+             .visible .entry k() {{ .reg .b32 %r<3>; .reg .b16 %h<3>; {line} ret; }}"
+        );
+        let error = Module::load(&text).expect_err(line);
+        assert!(error.to_string().contains("operands"), "{error}");
+    }
+}

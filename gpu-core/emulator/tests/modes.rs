@@ -133,7 +133,7 @@ const LOADS: &[Load] = &[
         arch: "sm_100a",
         copy: "cp.async.bulk.tensor.4d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [%r2], [%l2, {%r10, %r11, %r12, %r13}], [%r3], {%h1, %h2};",
         sizes: &[4, 3, 3],
-        corners: (&[-1], &[-1]),
+        corners: (&[-1, 0], &[-1, 0]),
         pixels: 5,
         steps: 1,
         coordinates: &[0, 1, 1, 0],

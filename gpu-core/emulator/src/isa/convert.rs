@@ -151,7 +151,9 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 (false, true) if !sat && from.bits == 32 && from.signed && to.bits == 64 => un(|a: i32| i64::from(a)),
                 (false, true) if !sat && from.bits == 32 && to.bits == 64 => un(|a: u32| u64::from(a)),
                 (true, false) if !sat && from.bits == 64 && to.bits == 32 => un(|a: u64| a as u32),
-                (false, false) if !sat && from.bits == 16 && !from.signed && (to.bits > 16 || !to.signed) => {
+                (false, false)
+                    if !sat && from.bits == 16 && !from.signed && (to.bits > 16 || to.bits == 16 && !to.signed) =>
+                {
                     un(|a: u16| u32::from(a))
                 }
                 (false, false) if !sat && from.bits == 32 && to.bits == 16 && !to.signed => un(|a: u32| a as u16),

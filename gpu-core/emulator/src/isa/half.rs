@@ -130,13 +130,12 @@ pub fn mixed(e: &mut Emit<'_>, i: &mut Inst<'_>, narrow: Ty, what: Mixed, modes:
     };
     let mut op = e.op(run);
     op.imm = modes.code();
+    i.expect(if what == Mixed::Fma { 4 } else { 3 })?;
     op.a = e.src(&i.operands[1], narrow)?;
     if what == Mixed::Fma {
-        i.expect(4)?;
         op.b = e.src(&i.operands[2], narrow)?;
         op.c = e.src(&i.operands[3], Ty::F32)?;
     } else {
-        i.expect(3)?;
         op.b = e.src(&i.operands[2], Ty::F32)?;
     }
     op.d = e.dst(&i.operands[0], Ty::F32)?;

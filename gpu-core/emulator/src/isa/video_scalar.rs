@@ -143,7 +143,7 @@ fn push(e: &mut Emit<'_>, i: &mut Inst<'_>, run: Exec, mut imm: i64) -> Decoded<
 
 /// A third operand is there for a second operation or a merge, and only then.
 fn third(i: &Inst<'_>, second: i64) -> Decoded<()> {
-    let merged = part(&i.operands[0]).1 != 0;
+    let merged = i.operands.first().is_some_and(|d| part(d).1 != 0);
     i.expect(if second != 0 || merged { 4 } else { 3 })?;
     if second != 0 && merged { i.unsupported() } else { Ok(()) }
 }
