@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system libraries that the window, its tests and the compiler set-up need on Debian and Ubuntu.
-# Does nothing where they are there, or where there is no apt.
+# Does nothing where they are there, or where there is no apt. With --session also what the test of a whole session
+# needs: an X server without a screen, keys pressed from a script, and pictures of what it shows.
 set -euo pipefail
 
 # A C compiler for build scripts; the window's libraries, opened at run time; Mesa draws without a GPU;
@@ -12,6 +13,7 @@ packages=(
     mesa-vulkan-drivers
     python3 python3-venv
 )
+[ "${1:-}" != --session ] || packages+=(xvfb xdotool imagemagick)
 
 command -v apt-get >/dev/null || { echo "no apt here: install the equivalents of ${packages[*]}"; exit 0; }
 missing=()
