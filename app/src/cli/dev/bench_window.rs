@@ -135,7 +135,7 @@ fn rivals(args: &Args, exe: &std::path::Path) -> Done {
     for (name, command) in programs {
         let mut starts = Vec::new();
         for _ in 0..args.starts.max(1) {
-            match start_rival(&command) {
+            match start_rival(&name, &command) {
                 Ok(took) => starts.push(took.as_secs_f64() * 1e3),
                 Err(why) => {
                     out::print(&format!("{name}: not measured, because {why}\n"));
@@ -191,14 +191,16 @@ impl Drop for Ended {
     }
 }
 
-fn start_rival(command: &str) -> Result<Duration, String> {
+/// The window is known by its process, or by the rival's name in its title: not every program tells its process.
+fn start_rival(name: &str, command: &str) -> Result<Duration, String> {
     let began = Instant::now();
     let mut process = Process::new("sh");
     process.args(["-c", &format!("exec {command}")]).stdout(Stdio::null()).stderr(Stdio::null());
     let child = Ended(process.spawn().map_err(|error| format!("it cannot be started ({error})"))?);
     let pid = child.0.id().to_string();
     while began.elapsed() < PATIENCE {
-        let search = Process::new("xdotool").args(["search", "--onlyvisible", "--pid", &pid]).output();
+        let asked = ["search", "--onlyvisible", "--any", "--pid", &pid, "--name", name];
+        let search = Process::new("xdotool").args(asked).output();
         let found = search.map_err(|error| format!("xdotool cannot be run ({error})"))?;
         if !found.stdout.is_empty() {
             let took = began.elapsed();
