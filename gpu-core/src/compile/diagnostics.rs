@@ -158,7 +158,7 @@ fn reword(message: &str) -> String {
     }
     if message.starts_with("could not open source file") || message.starts_with("cannot open source file") {
         return format!(
-            "{message}\nonly the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`) and CUDA's own (such as `cuda_fp16.h`) can be included"
+            "{message}\nonly the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`, `product.cuh`) and CUDA's own (such as `cuda_fp16.h`) can be included"
         );
     }
     message.to_owned()

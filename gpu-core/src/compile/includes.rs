@@ -10,7 +10,8 @@ use crate::job::Source;
 pub const MAX_SOURCE_BYTES: usize = 2 * 1024 * 1024;
 
 /// The course's headers, present for every kernel that asks for them; each includes at most the ones after it.
-pub const COURSE_HEADERS: [(&str, &str); 4] = [
+pub const COURSE_HEADERS: [(&str, &str); 5] = [
+    ("product.cuh", include_str!("../../../kernels/include/product.cuh")),
     ("hopper.cuh", include_str!("../../../kernels/include/hopper.cuh")),
     ("tma.cuh", include_str!("../../../kernels/include/tma.cuh")),
     ("mma.cuh", include_str!("../../../kernels/include/mma.cuh")),
@@ -77,7 +78,7 @@ fn check_text(name: &str, text: &str) -> Vec<Diagnostic> {
 
 /// Why an operand of `#include` or `__has_include` is refused.
 fn refusal(operand: &str) -> Option<String> {
-    const ONLY: &str = "a kernel may include only the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`) and CUDA's headers, by their plain names";
+    const ONLY: &str = "a kernel may include only the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`, `product.cuh`) and CUDA's headers, by their plain names";
     let operand = operand.trim();
     let inner = match operand.chars().next() {
         Some('"') => operand[1..].split('"').next().unwrap_or(""),
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(with.headers.len(), 1);
         assert!(check(&with).is_empty(), "{:?}", check(&with));
         assert_eq!(with_course_headers(&with), with);
-        let all = with_course_headers(&source("#include <hopper.cuh>\n"));
+        let all = with_course_headers(&source("#include <product.cuh>\n"));
         let names: Vec<&str> = all.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, COURSE_HEADERS.map(|(name, _)| name), "each brings what it includes itself");
     }

@@ -9,9 +9,8 @@
 // the next tile starts at once; the rounded results go out piece by piece between its first steps. The tensor cores no
 // longer wait for stores, which was a tenth of the time where k is 1024. Behind the last tile there is no other; its
 // pieces go through the stages, which are free by then, and so need not wait for each other. The shape of the tile is
-// chosen by macros. On an H200 the defaults are best for most large sizes; TILE_N 200 at 8192; TILE_N 128, STAGES 6,
-// BUFFERS 1 at 2048; CONSUMERS 1, TILE_N 128, STAGES 8, BUFFERS 1, MANY 0 at 1024; and TILE_N 128, STAGES 6, CLUSTER 2,
-// GROUP 8 where that makes the tiles come out even. The clusters of the rungs before cost more here than they save.
+// chosen by macros. On an H200 the defaults are best for large sizes; TILE_N 128, STAGES 6, BUFFERS 1 at 2048; CONSUMERS
+// 1, TILE_N 128, STAGES 8, BUFFERS 1, MANY 0 at 1024. The clusters of the rungs before cost more here than they save.
 #include "hopper.cuh"
 
 // Multiplying warpgroups, each with 64 rows of the tile.

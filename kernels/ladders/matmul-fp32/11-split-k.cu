@@ -6,7 +6,8 @@
 // SPLIT blocks compute the same tile, each over its own part of k. They form a cluster, which runs at the same time and
 // can read each other's shared memory: so the parts are added without going through global memory, without atomic
 // additions, and in the same order every time. For large matrices it is not worth its price (rung 10 is faster from
-// 2048 on): each block starts and ends a pipeline of its own.
+// 2048 on): each block starts and ends a pipeline of its own. Rows that do not begin at multiples of 16 bytes (1001 x 999
+// x 1003) are read float by float, which takes a quarter longer.
 // lockstep: block = BM * BN / 128
 // lockstep: grid = ceil_div(m, BM) * ceil_div(n, BN) * SPLIT
 // lockstep: dynamic_shared_bytes = max(8 * BK * (BM + PAD + BN), 4 * BM * BN)
@@ -79,8 +80,10 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(THREA
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int my_row = warp / WARPS_N * 64 + lane / 4 * 4;  // and 32 further down
     const int my_col = warp % WARPS_N * 64 + lane % 4 * 4;  // and 16, 32, 48 to the right
-    // A block whose tiles all exist, with rows that begin at multiples of 16 bytes, needs no questions.
-    const bool whole = k % 4 == 0 && n % 4 == 0 && row0 + BM <= m && col0 + BN <= n;
+    // Rows that begin at multiples of 16 bytes need no questions: where a tile reaches past the last row of a or the
+    // last columns of b, these are read again, and what comes of it is not stored. (With questions in every step the
+    // blocks at the edge took a third longer at 1000 x 1000 x 1000, and all wait for the last block.)
+    const bool aligned = k % 4 == 0 && n % 4 == 0;
 
     // What this thread brings of each tile: A_PASSES x A_CHUNKS float4 of a, B_PASSES of b.
     constexpr int A_STEP = THREADS / 2, A_PASSES = BM / A_STEP, A_CHUNKS = BK / 8;
@@ -89,16 +92,21 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(THREA
     const int b_row = threadIdx.x / (BN / 4), b_col = threadIdx.x % (BN / 4) * 4;
     const int share = ceil_div(ceil_div(k, BK), SPLIT) * BK;  // of k, in whole tiles
     const int k_begin = rank * share, k_end = min(k, k_begin + share);
-    const float* next_a = a + (long long)(row0 + a_row) * k + k_begin + a_col;
-    const float* next_b = b + (long long)(k_begin + b_row) * n + col0 + b_col;
+    const float* next_a = a + (long long)min(row0 + a_row, m - 1) * k + k_begin + a_col;
+    const float* next_b = b + (long long)(k_begin + b_row) * n + (aligned ? min(col0 + b_col, n - 4) : col0 + b_col);
+    long long a_pass[A_PASSES];  // from next_a to what pass p reads
+#pragma unroll
+    for (int p = 0; p < A_PASSES; p++) {
+        a_pass[p] = (long long)(min(row0 + a_row + p * A_STEP, m - 1) - min(row0 + a_row, m - 1)) * k;
+    }
     float4 from_a[A_PASSES][A_CHUNKS], from_b[B_PASSES];
     auto fetch = [&](int k0) {
-        const bool easy = whole && k0 + BK <= k_end;
+        const bool easy = aligned && k0 + BK <= k_end;
 #pragma unroll
         for (int p = 0; p < A_PASSES; p++) {
 #pragma unroll
             for (int q = 0; q < A_CHUNKS; q++) {
-                const float* from = next_a + (long long)p * A_STEP * k + 8 * q;
+                const float* from = next_a + a_pass[p] + 8 * q;
                 const int count = row0 + a_row + p * A_STEP < m ? k_end - k0 - a_col - 8 * q : 0;
                 from_a[p][q] = easy ? *reinterpret_cast<const float4*>(from) : read_4(from, count, k % 4 == 0);
             }
@@ -198,10 +206,10 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(THREA
         }
 #pragma unroll
         for (int h = 0; h < 4; h++) {
-            if (whole) {
+            if (aligned && row < m && col0 + my_col + 16 * h < n) {
                 *reinterpret_cast<float4*>(to + 16 * h) =
                     make_float4(total[4 * h], total[4 * h + 1], total[4 * h + 2], total[4 * h + 3]);
-            } else {
+            } else if (!aligned) {
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
                     if (row < m && col0 + my_col + 16 * h + e < n) {
