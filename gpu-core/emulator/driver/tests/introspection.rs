@@ -1,5 +1,10 @@
 //! What a program can ask about modules, pools and graphs, and that all of CUDA's names are there to be linked.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "all are calls of the driver's functions with pointers to locals, or with what CUDA allows in their place"
+)]
+
 mod common;
 
 use common::*;
