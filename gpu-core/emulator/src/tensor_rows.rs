@@ -175,7 +175,7 @@ mod tests {
         let mut rows = Rows::new(map, walk, &start, info).expect("suits");
         (0..rows.count())
             .map(|_| rows.next_row())
-            .map(|row| row.inside.then(|| (row.address / 32 % 4, row.address / 128 % 3, row.address / 384)))
+            .map(|row| row.inside.then_some((row.address / 32 % 4, row.address / 128 % 3, row.address / 384)))
             .collect()
     }
 

@@ -267,7 +267,7 @@ fn halves_to_floats() {
                         let x = if rounding.ends_with('i') { whole(x, rounding) } else { x };
                         match (sat, relu) {
                             (".sat", _) if x.is_nan() => 0.0,
-                            (".sat", _) => x.max(0.0).min(1.0) + 0.0,
+                            (".sat", _) => x.clamp(0.0, 1.0) + 0.0,
                             (_, ".relu") if x <= 0.0 => 0.0,
                             _ => x,
                         }

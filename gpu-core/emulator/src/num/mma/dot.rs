@@ -33,8 +33,8 @@ pub fn dot_tile(model: &Model, (m, n, k): (usize, usize, usize), a: &Operand, b:
         Order::HalfWords(span) => {
             let order: Vec<usize> =
                 [0, 1].iter().flat_map(|&upper| (0..k).filter(move |k| k / span % 2 == upper)).collect();
-            let a = a.reordered(|i| i / k * k + order[i % k]).as_f16();
-            let b = b.reordered(|i| (i / WIDTH / k * k + order[i / WIDTH % k]) * WIDTH + i % WIDTH).as_f16();
+            let a = a.reordered(|i| i / k * k + order[i % k]).unpacked_to_f16();
+            let b = b.reordered(|i| (i / WIDTH / k * k + order[i / WIDTH % k]) * WIDTH + i % WIDTH).unpacked_to_f16();
             d.fill(0.0);
             step(model, (m, n, k), 0..k / 2, &a, &b, d);
             step(model, (m, n, k), k / 2..k, &a, &b, d);

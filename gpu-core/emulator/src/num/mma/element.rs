@@ -136,7 +136,7 @@ impl Operand {
     /// The operand as the units see it when it was unpacked to f16 first: subnormals of e4m3 are normal numbers there, and
     /// their smaller exponents count in the alignment. Those of e5m2 are subnormals of f16 too. An H200 differs from a
     /// model without this in one of 100,000 sums of e4m3 by e5m2.
-    pub(super) fn as_f16(mut self) -> Operand {
+    pub(super) fn unpacked_to_f16(mut self) -> Operand {
         if self.element == Element::E4m3 {
             let normal = 1u32 << self.element.fraction_bits();
             for (significand, exponent) in self.significand.iter_mut().zip(&mut self.exponent) {

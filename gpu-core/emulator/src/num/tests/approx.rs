@@ -81,7 +81,8 @@ fn halves_stay_inside_the_documented_bounds() {
     use crate::num::half::{bf16_to_f32, f16_to_f32};
     type Half = fn(u16) -> u16;
     type Wide = fn(u16) -> f32;
-    let forms: [(&str, Half, Wide, fn(f64) -> f64, bool, f64); 4] = [
+    type Row = (&'static str, Half, Wide, fn(f64) -> f64, bool, f64);
+    let forms: [Row; 4] = [
         ("ex2.approx.f16", approx::ex2_f16, f16_to_f32, f64::exp2, true, 2f64.powf(-9.9)),
         ("ex2.approx.ftz.bf16", approx::ex2_bf16, bf16_to_f32, f64::exp2, true, 2f64.powi(-7)),
         ("tanh.approx.f16", approx::tanh_f16, f16_to_f32, f64::tanh, false, 2f64.powf(-10.987)),
