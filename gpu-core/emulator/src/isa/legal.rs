@@ -113,7 +113,7 @@ mod tests {
         for opcode in ["add.s32", "add.sat.s32", "cvt.rn.f32.s32", "set.lt.and.u32.f32", "setp.geu.ftz.or.f32"] {
             assert_eq!(check(opcode, old), Ok(()), "{opcode}");
         }
-        for opcode in ["add.sat.u32", "cvt.rn.u8.u8", "add.cc.b128", "set.lt.u32.b8", "fma.f32", "atom.global.add.f16"]
+        for opcode in ["add.sat.u64", "cvt.rn.u8.u8", "add.cc.b128", "set.lt.u32.b8", "fma.f32", "atom.global.add.f16"]
         {
             assert!(check(opcode, new).is_err(), "{opcode}");
         }
