@@ -65,6 +65,16 @@ impl Swizzle {
         [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].get(value as usize).copied()
     }
 
+    /// Bytes that the pattern permutes among one another: a row of a box has at most as many. 0 without a pattern.
+    pub fn span(self) -> u64 {
+        match self {
+            Swizzle::None => 0,
+            Swizzle::B32 => 32,
+            Swizzle::B64 => 64,
+            Swizzle::B128 => 128,
+        }
+    }
+
     /// The shared-memory offset of a byte: address bits 4-6 are xor-ed with bits 7-9 (fewer for narrower swizzles).
     pub fn apply(self, address: u64) -> u64 {
         match self {
@@ -168,13 +178,8 @@ impl TensorMap {
         if !row.is_multiple_of(16) {
             return error(format!("a box row of {row} bytes is no multiple of 16"));
         }
-        let most = match self.swizzle {
-            Swizzle::None => u64::MAX,
-            Swizzle::B32 => 32,
-            Swizzle::B64 => 64,
-            Swizzle::B128 => 128,
-        };
-        if row > most {
+        let most = self.swizzle.span();
+        if self.swizzle != Swizzle::None && row > most {
             return error(format!("a box row of {row} bytes does not fit the swizzle of {most} bytes"));
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::Ty;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Slot};
-use crate::exec::space::{PARAM_BASE, SHARED_BASE, Window};
+use crate::exec::space::{PARAM_BASE, Window};
 use crate::memory::{all_bits, set_bits};
 use crate::report::{AccessKind, FaultKind, Space};
 use crate::tensor::{TensorMap, TensorType};
@@ -166,7 +166,7 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 plain(cx, op, &slots, lane, shared, other)
             }
         };
-        let Some((bytes, targets)) = moved else { return Flow::Next };
+        let Some(Moved { bytes, reach, targets }) = moved else { return Flow::Next };
         cx.worker.counts.async_bytes(cx.pc, bytes);
         if op.imm & TO_SHARED != 0 {
             // SAFETY: slots of a decoded instruction.
@@ -186,18 +186,25 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 let Some(phase) = cx.with_mbarrier(barrier, lane, |b| b.complete(bytes as i64)) else {
                     return Flow::Next;
                 };
-                cx.note_fill(op, target, bytes, lane, (barrier & 0xff_ffff) as u32, phase);
+                cx.note_fill(op, target, reach, lane, (barrier & 0xff_ffff) as u32, phase);
             }
         } else if shared & 0xff00_0000 == 0 {
-            cx.note_source(op, (shared & 0xff_ffff) as u32, bytes, lane, true);
+            cx.note_source(op, (shared & 0xff_ffff) as u32, reach, lane, true);
         }
         cx.worker.writes += 1;
     }
     Flow::Next
 }
 
-/// Bytes moved, and the shared places that were filled (with the block's address prefix under multicast).
-type Moved = Option<(u64, Vec<(u64, Option<u64>)>)>;
+/// What a copy did.
+struct Moved {
+    /// As an mbarrier counts them.
+    bytes: u64,
+    /// Bytes of shared memory from the first to the last.
+    reach: u64,
+    /// The shared places that were filled (with the block's address prefix under multicast).
+    targets: Vec<(u64, Option<u64>)>,
+}
 
 /// The shared destinations of a copy: one, or one in each block of the multicast mask.
 unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, Option<u64>)> {
@@ -215,7 +222,7 @@ unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, O
         .collect()
 }
 
-unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, other: u64) -> Moved {
+unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, other: u64) -> Option<Moved> {
     // SAFETY: slots of a decoded instruction.
     let bytes = u64::from(unsafe { cx.lane::<u32>(op.c, lane) });
     let off = if shared.is_multiple_of(16) { other } else { shared };
@@ -242,7 +249,7 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u
             let to = cx.shared_span(lane, *target, bytes)?;
             combine(op, &from, &to, bytes);
         }
-        return Some((bytes, targets));
+        return Some(Moved { bytes, reach: bytes, targets });
     }
     let from = cx.shared_span(lane, shared, bytes)?;
     let to = cx.global_span(lane, other, bytes)?;
@@ -257,11 +264,11 @@ unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u
         if mask & 0xffff != 0 {
             cx.note_global(op, other, bytes, lane, AccessKind::AsyncCopy);
         }
-        return Some((bytes, Vec::new()));
+        return Some(Moved { bytes, reach: bytes, targets: Vec::new() });
     }
     cx.note_global(op, other, bytes, lane, if reduces { AccessKind::Atomic } else { AccessKind::AsyncCopy });
     combine(op, &from, &to, bytes);
-    Some((bytes, Vec::new()))
+    Some(Moved { bytes, reach: bytes, targets: Vec::new() })
 }
 
 /// A load whose first and last bytes may lie outside the array: what arrives for those means nothing, so they count as
@@ -274,7 +281,7 @@ unsafe fn ignoring(
     shared: u64,
     other: u64,
     bytes: u64,
-) -> Moved {
+) -> Option<Moved> {
     // SAFETY: slots of a decoded instruction.
     let [left, right] = [2, 3].map(|at| u64::from(unsafe { cx.lane::<u32>(slots[at], lane) }));
     if left > 15 || right > 15 || left + right > bytes {
@@ -292,7 +299,7 @@ unsafe fn ignoring(
         cx.note_global(op, other + left, inner, lane, AccessKind::Read);
         combine(op, &from, &to.part(left), inner);
     }
-    Some((bytes, vec![(shared, None)]))
+    Some(Moved { bytes, reach: bytes, targets: vec![(shared, None)] })
 }
 
 /// Copies, or reduces into what is there. Both spans were checked for `bytes`.
@@ -345,7 +352,7 @@ unsafe fn reduce(from: &Span, to: *mut u8, bytes: u64, operation: usize, ty: Ty)
     }
 }
 
-unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, descriptor: u64) -> Moved {
+unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, descriptor: u64) -> Option<Moved> {
     let rank = (op.imm >> 20 & 7) as usize;
     let mut raw = [0u8; 128];
     let readable =
@@ -375,19 +382,15 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     };
     let row = u64::from(map.tile[0]) * bits / 8;
     let total = row * rows;
-    let align = match map.swizzle {
-        crate::tensor::Swizzle::None => 128,
-        crate::tensor::Swizzle::B32 => 256,
-        crate::tensor::Swizzle::B64 => 512,
-        crate::tensor::Swizzle::B128 => 1024,
-    };
+    // A row narrower than the swizzle's span leaves the rest of the span alone, as on an H200.
+    let pitch = row.max(map.swizzle.span());
+    let reach = pitch * rows;
     if !shared.is_multiple_of(128) {
         let text =
             format!("copies a tensor box at shared address {:#x}, which is no multiple of 128", shared & 0xff_ffff);
         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, shared & 0xff_ffff, total, text);
         return None;
     }
-    let _ = align;
     if (start[0] * bits as i64 / 8) % 16 != 0 {
         let text = format!("copies a tensor box whose innermost coordinate {} is no multiple of 16 bytes", start[0]);
         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Global, map.address, total, text);
@@ -402,7 +405,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     let targets = if load { unsafe { targets(cx, op, lane, shared) } } else { vec![(shared, None)] };
     let unit = (bits / 8).max(1);
     for (target, _) in &targets {
-        let span = cx.shared_span(lane, *target, total)?;
+        let span = cx.shared_span(lane, *target, reach)?;
         let base = *target & 0xff_ffff;
         let Ok(mut walker) = Rows::new(&map, walk, &start, &info) else { return None };
         for index in 0..rows {
@@ -412,7 +415,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             let mut at = 0;
             while at < row {
                 let element = start[0] + (at * 8 / bits) as i64 * i64::from(map.element_strides[0]);
-                let offset = map.swizzle.apply(base + index * row + at) - base;
+                let offset = map.swizzle.apply(base + index * pitch + at) - base;
                 let global = address.wrapping_add((element * bits as i64 / 8) as u64);
                 let mut here = inside && element >= 0 && (element as u64) < map.sizes[0];
                 if !load && !here && inside && element >= 0 {
@@ -423,7 +426,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                 // SAFETY: the swizzle permutes inside 1024-byte groups of the checked box when it is aligned; the
                 // offset is checked for boxes that are not.
                 unsafe {
-                    if offset + unit > total {
+                    if offset + unit > reach {
                         let text = "copies a swizzled box that is not aligned to its pattern".to_owned();
                         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, base, total, text);
                         return None;
@@ -467,8 +470,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             }
         }
     }
-    let _ = SHARED_BASE;
-    Some((total, targets))
+    Some(Moved { bytes: total, reach, targets })
 }
 
 /// What a load finds outside the tensor: of NaNs, an H200 fills every 16 bits with the one that `fma.oob` takes for an
