@@ -214,10 +214,12 @@ fn swizzles(list: &mut Vec<Probe>) {
         (Swizzle::B128, "128B", 16, 128),
         (Swizzle::B128, "128B", 64, 128),
     ] {
-        let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, 24]) };
+        // Whole words for each of the threads that clear the place.
+        let rows = if span == 32 { 32 } else { 24 };
+        let map = TensorMap { swizzle, ..map(TensorType::U16, &[72, 40], &[160], &[row / 2, rows]) };
         let starts = [vec![0, 0], vec![8, 3], vec![-8, 30]];
         let title = format!("u16, swizzle {name}, rows of {row} bytes");
-        list.push(load_into(&title, Fill::Bits32, map, &starts, 0, 24 * span));
+        list.push(load_into(&title, Fill::Bits32, map, &starts, 0, rows as usize * span));
     }
     let map = TensorMap { swizzle: Swizzle::B128, ..map(TensorType::F32, &[40, 6, 7], &[160, 960], &[32, 4, 3]) };
     list.push(load("f32, swizzle 128B", Fill::F32, map, &[vec![0, 0, 0], vec![16, 4, 5], vec![-4, -2, 3]], 0));
