@@ -258,9 +258,9 @@ mod tests {
 
     #[test]
     fn operands_from_elsewhere_are_recognised() {
-        let all = |term: &dyn Fn(&[f64], &[f64], usize, usize, usize) -> f64| {
-            say(|a, b, r, c| sum(0..K, |i| term(a, b, r, c, i)))
-        };
+        /// Of both operands, at a row, a column and a place along the sum.
+        type Term<'t> = &'t dyn Fn(&[f64], &[f64], usize, usize, usize) -> f64;
+        let all = |term: Term<'_>| say(|a, b, r, c| sum(0..K, |i| term(a, b, r, c, i)));
         assert!(all(&|a, b, r, c, i| a[r * K + i] * b[c * K + i]).contains("column of B is read as if it were a row"));
         assert!(all(&|a, b, r, c, i| a[r * N + i] * b[i * N + c]).contains("rows of A are taken to be 7 long"));
         assert!(all(&|a, b, r, c, i| a[i * M + r] * b[i * N + c]).contains("A is read column by column"));
