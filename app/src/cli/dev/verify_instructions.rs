@@ -226,9 +226,14 @@ fn counts<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> [usize; 8] {
     VERDICTS.map(|verdict| rows.clone().filter(|row| row.outcome.verdict() == verdict).count())
 }
 
+/// Each once, in order; a group may come up again after another.
 fn groups(rows: &[Row]) -> Vec<&str> {
-    let mut groups: Vec<&str> = rows.iter().map(|row| row.group.as_str()).collect();
-    groups.dedup();
+    let mut groups: Vec<&str> = Vec::new();
+    for row in rows {
+        if !groups.contains(&row.group.as_str()) {
+            groups.push(&row.group);
+        }
+    }
     groups
 }
 
