@@ -245,6 +245,14 @@ fn shown<'a>(
     (runs, measure, fits)
 }
 
+/// Points that the controls take at most beside the size's name, and for each letter of it.
+const CONTROLS: (f32, f32) = (270.0, 7.0);
+
+/// How wide the controls will be, in points, a little more rather than less.
+pub fn controls_width(state: &TimingPlotState, runs: &[TimedRun]) -> f32 {
+    cases(state, runs).map_or(0.0, |(_, case)| CONTROLS.0 + CONTROLS.1 * case.chars().count() as f32)
+}
+
 /// What is chosen of the plot: quantity, size, and the kind of axis. Nothing where there are no runs.
 pub fn controls_ui(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun]) {
     let Some((cases, case)) = cases(state, runs) else { return };

@@ -15,8 +15,10 @@ use curriculum::store::RunKind;
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui};
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Timing};
 
-/// Points from which all choices of a plot stand in one row.
+/// Points from which all choices of a plot may stand in one row.
 const ONE_ROW: f32 = 700.0;
+/// What the row holds beside the choices of the versions: which plot at the left, the copies at the right.
+const REST_OF_ROW: f32 = 340.0;
 
 /// Of a plot with its legend and its words, in points.
 const LEAST_HEIGHT: f32 = 170.0;
@@ -47,7 +49,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             let plot = screen.memory.plots.entry(key).or_default();
             plot.others = others;
             // One row for all where there is room: in a low pane each row is a piece of the plot.
-            let one_row = ui.available_width() >= ONE_ROW;
+            let one_row = ui.available_width() >= ONE_ROW.max(REST_OF_ROW + timing_plot::controls_width(plot, &runs));
             ui.horizontal(|ui| {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
