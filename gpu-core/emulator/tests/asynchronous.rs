@@ -108,3 +108,58 @@ fn copies_in_groups() {
     let outcome = run(&module, &mut memory, &launch);
     assert!(kinds(&outcome).contains(&FaultKind::MissingAsyncWait), "{:#?}", outcome.faults);
 }
+
+/// Each thread copies 16 bytes of an array of `%r9` bytes, and zeros where it ends.
+const EDGE: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out_, .param .u64 in_, .param .u32 bytes_)
+{
+	.reg .b32 %r<12>;
+	.reg .b64 %l<8>;
+	.shared .align 16 .b8 tile[128];
+	ld.param.u64 %l1, [out_];
+	ld.param.u64 %l2, [in_];
+	ld.param.u32 %r9, [bytes_];
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 4;
+	mov.u32 %r3, tile;
+	add.u32 %r4, %r3, %r2;
+	cvt.u64.u32 %l3, %r2;
+	add.u64 %l4, %l2, %l3;
+	sub.u32 %r5, %r9, %r2;
+	max.s32 %r5, %r5, 0;
+	min.s32 %r5, %r5, 16;
+	cp.async.cg.shared.global [%r4], [%l4], 16, %r5;
+	cp.async.commit_group;
+	cp.async.wait_group 0;
+	ld.shared.v4.b32 {%r6, %r7, %r8, %r10}, [%r4];
+	add.u64 %l5, %l1, %l3;
+	st.global.v4.b32 [%l5], {%r6, %r7, %r8, %r10};
+	ret;
+}
+";
+
+#[test]
+fn a_copy_at_an_edge_reads_only_its_own_bytes() {
+    let module = load(EDGE);
+    for bytes in [0u32, 1, 3, 16, 20, 60, 109, 116, 127, 128] {
+        let mut memory = memory();
+        let content: Vec<u8> = (1..=bytes as u8).collect();
+        let source = memory.alloc("in", content.len().max(1) as u64).expect("fits");
+        memory.write(source, &content).expect("inside");
+        let out = memory.alloc("out", 128).expect("fits");
+        let launch = Launch::new("k", [1, 1, 1], [8, 1, 1]).arg_u64(out).arg_u64(source);
+        run_clean(&module, &mut memory, &launch.clone().arg_u32(bytes));
+        let mut expect = content.clone();
+        expect.resize(128, 0);
+        let mut got = vec![0; 128];
+        memory.read(out, &mut got).expect("inside");
+        assert_eq!(got, expect, "{bytes} bytes");
+        if bytes > 0 && bytes < 128 {
+            let outcome = run(&module, &mut memory, &launch.arg_u32(bytes + 1));
+            assert_eq!(kinds(&outcome), [FaultKind::OutOfBounds], "{bytes} bytes: {:#?}", outcome.faults);
+        }
+    }
+}

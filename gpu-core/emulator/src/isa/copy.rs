@@ -96,35 +96,46 @@ unsafe fn copy<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &Op) ->
             }
         }
         let mask = cx.mask;
-        let reading = lanes(mask).filter(|&lane| sizes[lane] > 0).fold(0u32, |m, lane| m | 1 << lane);
+        let of_size = |size: u64| lanes(mask).filter(|&lane| sizes[lane] == size).fold(0u32, |m, lane| m | 1 << lane);
         let mut data = [[0u8; 16]; 32];
-        if reading != 0 {
+        let offset = (*cx.row::<u64>(op.c))[0];
+        let mut source = op.clone();
+        source.a = op.b;
+        // Lanes at an edge read fewer bytes than the others: in pieces, each of a width that memory knows.
+        let present = lanes(mask).fold(0u32, |sizes_seen, lane| sizes_seen | 1 << sizes[lane]);
+        for size in (1..=bytes).filter(|size| present >> size & 1 != 0) {
+            let reading = of_size(size);
             cx.mask = reading;
-            let offset = (*cx.row::<u64>(op.c))[0];
-            let mut source = op.clone();
-            source.a = op.b;
-            source.imm = offset as i64;
-            let mut at = addresses::<u64>(cx, &source, bytes);
-            let found = match bytes {
-                4 => cx.reach::<4>(op, Window::Global, &mut at, bytes, AccessKind::Read),
-                8 => cx.reach::<8>(op, Window::Global, &mut at, bytes, AccessKind::Read),
-                _ => cx.reach::<16>(op, Window::Global, &mut at, bytes, AccessKind::Read),
-            };
-            match found {
-                Found::Yes(reach) => {
-                    for lane in lanes(reading) {
-                        let from = reach.lane(at.at[lane], lane);
-                        std::ptr::copy_nonoverlapping(from, data[lane].as_mut_ptr(), sizes[lane] as usize);
+            let mut done = 0;
+            for piece in [16, 8, 4, 2, 1].into_iter().filter(|piece| size & piece != 0) {
+                source.imm = offset.wrapping_add(done) as i64;
+                let mut at = addresses::<u64>(cx, &source, piece);
+                let align = if done == 0 { bytes } else { 1 };
+                let found = match piece {
+                    16 => cx.reach::<16>(op, Window::Global, &mut at, align, AccessKind::Read),
+                    8 => cx.reach::<8>(op, Window::Global, &mut at, align, AccessKind::Read),
+                    4 => cx.reach::<4>(op, Window::Global, &mut at, align, AccessKind::Read),
+                    2 => cx.reach::<2>(op, Window::Global, &mut at, align, AccessKind::Read),
+                    _ => cx.reach::<1>(op, Window::Global, &mut at, align, AccessKind::Read),
+                };
+                match found {
+                    Found::Yes(reach) => {
+                        for lane in lanes(reading) {
+                            let from = reach.lane(at.at[lane], lane);
+                            let to = data[lane].as_mut_ptr().add(done as usize);
+                            std::ptr::copy_nonoverlapping(from, to, piece as usize);
+                        }
                     }
+                    Found::Mixed => {
+                        cx.mask = mask;
+                        return cx.one_by_one(op);
+                    }
+                    Found::Fault => return Flow::Next,
                 }
-                Found::Mixed => {
-                    cx.mask = mask;
-                    return cx.one_by_one(op);
-                }
-                Found::Fault => return Flow::Next,
+                done += piece;
             }
-            cx.mask = mask;
         }
+        cx.mask = mask;
         let mut at = addresses::<A>(cx, op, bytes);
         let found = match bytes {
             4 => cx.reach::<4>(op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy),
