@@ -165,7 +165,9 @@ fn plain(markdown: &str) -> String {
             '*' if !in_code => {
                 let blank_before = before.is_whitespace();
                 let blank_after = rest.peek().is_none_or(|next| next.is_whitespace());
-                if blank_before && blank_after && before != '*' {
+                // The first of a line is a bullet.
+                let in_line = out.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
+                if blank_before && blank_after && before != '*' && in_line {
                     out.push(c);
                 }
             }
