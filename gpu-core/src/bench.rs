@@ -394,18 +394,19 @@ fn kernel<'m>(
 }
 
 fn left_out(case: &Resolved, reason: String) -> BenchPoint {
-    let mut point = untimed(case);
+    let mut point = untimed(&case.name, case.flops, case.bytes);
     point.rejected = Some(format!("left out: {reason}"));
     point
 }
 
-fn untimed(case: &Resolved) -> BenchPoint {
+/// A point of which nothing is known yet but its work.
+fn untimed(name: &str, flops: f64, bytes: f64) -> BenchPoint {
     BenchPoint {
-        name: case.name.clone(),
+        name: name.to_owned(),
         timing: None,
         stats: None,
-        flops: case.flops,
-        bytes: case.bytes,
+        flops,
+        bytes,
         share_of_ceiling: None,
         bound: String::new(),
         copy: None,
@@ -438,7 +439,7 @@ fn count(
         emit(Event::Progress { what, done: index as u32, total: sizes.len() as u32 });
         let mut arguments = judge::arguments(&case, seed);
         let run = device.run(&judge::launch_of(compiled, spec, &case, None), &mut arguments, stop)?;
-        let mut point = untimed(&case);
+        let mut point = untimed(&case.name, case.flops, case.bytes);
         point.bound = bound_by(&Ceilings::default(), spec.cost.ceiling, case.flops, case.bytes).to_owned();
         point.rejected = run.faults.first().map(judge::fault_sentence);
         point.counters = run.counters;

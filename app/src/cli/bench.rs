@@ -1,11 +1,10 @@
 //! `lockstep bench`: judge a day's kernel, then time it on a GPU, or count its work on the emulator.
 
-use super::engine::{self, DeviceArgs};
-use super::{Done, Failure, Places, ceilings, content, json, ladder, out, record, report};
+use super::subject::{Subject, SubjectArgs};
+use super::{Done, Failure, Places, ceilings, content, engine, json, ladder, out, record, report};
 use curriculum::store::RunRecord;
 use gpu_core::bench::{BenchPoint, BenchReport, Compared, Reached, Stats, Timing};
 use gpu_core::job::{Job, Outcome};
-use serde_json::json as object;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -21,14 +20,8 @@ pub struct Args {
     /// Measure what this machine can do at most: bandwidths, arithmetic rates, latencies
     #[arg(long, group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
     ceilings: bool,
-    /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<String>,
-    /// An exercise of the day other than its main one
-    #[arg(long, value_name = "NAME")]
-    exercise: Option<String>,
     #[command(flatten)]
-    device: DeviceArgs,
+    subject: SubjectArgs,
     /// Print one JSON object (app/JSON.md, "bench")
     #[arg(long)]
     pub json: bool,
@@ -36,57 +29,39 @@ pub struct Args {
 
 pub fn run(args: &Args, places: &Places) -> Done {
     if args.ceilings {
-        return ceilings::run(&args.device, args.json, places);
+        return ceilings::run(&args.subject.device, args.json, places);
     }
     if let Some(name) = &args.ladder {
-        let request = ladder::Request { name, rung: args.rung.as_deref(), device: &args.device, json: args.json };
+        let request =
+            ladder::Request { name, rung: args.rung.as_deref(), device: &args.subject.device, json: args.json };
         return ladder::run(&request, places);
     }
     let course = content::course(places)?;
     let day = args.day.as_deref().unwrap_or_default();
-    let (day, exercise) = content::exercise(&course, day, args.exercise.as_deref())?;
-    let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
+    let subject = Subject::find(&course, day, &args.subject, places)?;
+    let Subject { day, exercise, kernel, target, .. } = &subject;
     let rival = content::text(&exercise.reference);
-    let target = args.device.target(places)?;
     let style = out::Style::stdout();
     if !args.json {
-        out::print(&format!(
-            "{}  {}\nkernel  {}\ndevice  {}\n\n",
-            style.bold(&day.address),
-            exercise.spec.title,
-            kernel.shown,
-            target.shown
-        ));
+        out::print(&subject.heading(style));
     }
     let job = Job::Bench {
         source: kernel.source.clone(),
         spec: Box::new(exercise.spec.clone()),
         device: target.choice.clone(),
-        arch: args.device.arch()?,
-        seed: args.device.seed,
+        arch: args.subject.device.arch()?,
+        seed: args.subject.device.seed,
         reference: (rival.text != kernel.source.text).then_some(rival),
     };
-    let answer = engine::submit(places, &target, job, !args.json)?;
-    if let (None, Some(bench)) = (&args.kernel, &answer.bench) {
+    let answer = engine::submit(places, target, job, !args.json)?;
+    if let (None, Some(bench)) = (&args.subject.kernel, &answer.bench) {
         let text = &kernel.source.text;
         record::run(places, day, exercise, &RunRecord::bench(bench, text), text);
     }
     if args.json {
-        out::json(&json::envelope(
-            "bench",
-            object!({
-                "day": day.address,
-                "exercise": exercise.key,
-                "kernel": kernel.shown,
-                "device": args.device.device,
-                "outcome": json::outcome(&answer.outcome),
-                "message": answer.message(),
-                "compiled": answer.compiled.as_ref().map(json::compiled),
-                "console": answer.console,
-                "verdict": answer.verdict.as_ref().map(json::verdict),
-                "bench": answer.bench.as_ref().map(json::bench),
-            }),
-        ));
+        let mut fields = subject.fields(&answer);
+        fields["bench"] = answer.bench.as_ref().map(json::bench).into();
+        out::json(&json::envelope("bench", fields));
     } else {
         out::print(&answer.compile_text(&kernel.for_report(), style));
         if let Some(verdict) = answer.verdict.as_ref().filter(|verdict| !verdict.passed) {

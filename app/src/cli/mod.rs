@@ -23,6 +23,7 @@ mod record;
 mod report;
 mod run;
 mod setup;
+mod subject;
 mod worker;
 
 use clap::{Parser, Subcommand};

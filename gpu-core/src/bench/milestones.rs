@@ -112,28 +112,12 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stats;
+    use super::super::{Stats, untimed};
     use super::*;
     use ptx_emulator::Traffic;
 
     fn point() -> BenchPoint {
-        BenchPoint {
-            name: "n = 4".into(),
-            timing: None,
-            stats: None,
-            flops: 2000.0,
-            bytes: 100.0,
-            share_of_ceiling: None,
-            bound: String::new(),
-            copy: None,
-            reference: None,
-            against_reference: None,
-            library: None,
-            counters: None,
-            lines: Vec::new(),
-            caveats: Vec::new(),
-            rejected: None,
-        }
+        untimed("n = 4", 2000.0, 100.0)
     }
 
     fn milestone() -> Milestone {
