@@ -27,14 +27,9 @@ macro_rules! absent {
 
 absent! {
     cuArray3DCreate
-    cuArray3DCreate_v2
     cuArray3DGetDescriptor
-    cuArray3DGetDescriptor_v2
     cuArrayCreate
-    cuArrayCreate_v2
-    cuArrayDestroy
     cuArrayGetDescriptor
-    cuArrayGetDescriptor_v2
     cuArrayGetMemoryRequirements
     cuArrayGetPlane
     cuArrayGetSparseProperties
@@ -53,11 +48,8 @@ absent! {
     cuCoredumpRegisterStartCallback
     cuCoredumpSetAttribute
     cuCoredumpSetAttributeGlobal
-    cuCtxAttach
-    cuCtxDetach
     cuCtxFromGreenCtx
     cuCtxGetDevResource
-    cuCtxGetExecAffinity
     cuCtxRecordEvent
     cuCtxWaitEvent
     cuDestroyExternalSemaphore
@@ -72,7 +64,6 @@ absent! {
     cuDeviceGetLuid
     cuDeviceGetNvSciSyncAttributes
     cuDeviceGetP2PAtomicCapabilities
-    cuDeviceGetProperties
     cuDeviceGetTexture1DLinearMaxWidth
     cuDeviceRegisterAsyncNotification
     cuDeviceUnregisterAsyncNotification
@@ -105,12 +96,8 @@ absent! {
     cuGLUnmapBufferObject
     cuGLUnmapBufferObjectAsync
     cuGLUnregisterBufferObject
-    cuGraphAddBatchMemOpNode
     cuGraphAddExternalSemaphoresSignalNode
     cuGraphAddExternalSemaphoresWaitNode
-    cuGraphBatchMemOpNodeGetParams
-    cuGraphBatchMemOpNodeSetParams
-    cuGraphExecBatchMemOpNodeSetParams
     cuGraphExecExternalSemaphoresSignalNodeSetParams
     cuGraphExecExternalSemaphoresWaitNodeSetParams
     cuGraphExecGetId
@@ -156,9 +143,7 @@ absent! {
     cuLaunchCooperativeKernelMultiDevice
     cuLaunchGrid
     cuLaunchGridAsync
-    cuLibraryGetManaged
     cuLibraryGetUnifiedFunction
-    cuLinkAddFile
     cuLogicalEndpointAddDevice
     cuLogicalEndpointBindAddr
     cuLogicalEndpointBindMem
@@ -176,59 +161,30 @@ absent! {
     cuLogsDumpToMemory
     cuLogsRegisterCallback
     cuLogsUnregisterCallback
-    cuMemAddressFree
-    cuMemAddressReserve
     cuMemBatchDecompressAsync
-    cuMemCreate
     cuMemDiscardAndPrefetchBatchAsync
     cuMemDiscardBatchAsync
-    cuMemExportToShareableHandle
-    cuMemGetAccess
-    cuMemGetAllocationGranularity
-    cuMemGetAllocationPropertiesFromHandle
     cuMemGetHandleForAddressRange
     cuMemGetLocationInfo
-    cuMemImportFromShareableHandle
-    cuMemMap
     cuMemMapArrayAsync
     cuMemPoolExportPointer
     cuMemPoolExportToShareableHandle
     cuMemPoolImportFromShareableHandle
     cuMemPoolImportPointer
     cuMemPrefetchBatchAsync
-    cuMemRangeGetAttribute
-    cuMemRangeGetAttributes
-    cuMemRelease
-    cuMemRetainAllocationHandle
-    cuMemSetAccess
-    cuMemUnmap
     cuMemcpy3DBatchAsync
     cuMemcpy3DBatchAsync_v2
-    cuMemcpy3DPeer
-    cuMemcpy3DPeerAsync
     cuMemcpy3DWithAttributesAsync
     cuMemcpyAtoA
-    cuMemcpyAtoA_v2
     cuMemcpyAtoD
-    cuMemcpyAtoD_v2
     cuMemcpyAtoH
     cuMemcpyAtoHAsync
-    cuMemcpyAtoHAsync_v2
-    cuMemcpyAtoH_v2
     cuMemcpyDtoA
-    cuMemcpyDtoA_v2
     cuMemcpyHtoA
     cuMemcpyHtoAAsync
-    cuMemcpyHtoAAsync_v2
-    cuMemcpyHtoA_v2
     cuMemcpyWithAttributesAsync
-    cuMipmappedArrayCreate
-    cuMipmappedArrayDestroy
-    cuMipmappedArrayGetLevel
     cuMipmappedArrayGetMemoryRequirements
     cuMipmappedArrayGetSparseProperties
-    cuModuleGetSurfRef
-    cuModuleGetTexRef
     cuMulticastAddDevice
     cuMulticastBindAddr
     cuMulticastBindMem
@@ -242,21 +198,11 @@ absent! {
     cuParamSetv
     cuProfilerInitialize
     cuSignalExternalSemaphoresAsync
-    cuStreamBatchMemOp
-    cuStreamBatchMemOp_v2
     cuStreamBeginCaptureToCig
     cuStreamBeginRecaptureToGraph
     cuStreamEndCaptureToCig
     cuStreamGetDevResource
     cuStreamGetGreenCtx
-    cuStreamWaitValue32
-    cuStreamWaitValue32_v2
-    cuStreamWaitValue64
-    cuStreamWaitValue64_v2
-    cuStreamWriteValue32
-    cuStreamWriteValue32_v2
-    cuStreamWriteValue64
-    cuStreamWriteValue64_v2
     cuSurfObjectCreate
     cuSurfObjectDestroy
     cuSurfObjectGetResourceDesc

@@ -13,11 +13,17 @@ unsafe fn copies(
     from: *const CUdeviceptr,
     bytes: *const usize,
     count: usize,
+    attributes: *const c_void,
+    indices: *const usize,
+    attribute_count: usize,
     failed: *mut usize,
     stream: Handle,
 ) -> Answer {
     unsafe { put_optional(failed, usize::MAX) };
     if to.is_null() || from.is_null() || bytes.is_null() || count == 0 || LEGACY.contains(&stream) {
+        return Err(INVALID_VALUE);
+    }
+    if attribute_count == 0 || attributes.is_null() || indices.is_null() || unsafe { *indices } != 0 {
         return Err(INVALID_VALUE);
     }
     for index in 0..count {
@@ -27,17 +33,17 @@ unsafe fn copies(
     Ok(())
 }
 
-api! {
+api_with_streams! {
     fn cuMemcpyBatchAsync(
-        to: *const CUdeviceptr, from: *const CUdeviceptr, bytes: *const usize, count: usize, _attributes: *const c_void,
-        _indices: *const usize, _attribute_count: usize, failed: *mut usize, stream: Handle,
+        to: *const CUdeviceptr, from: *const CUdeviceptr, bytes: *const usize, count: usize, attributes: *const c_void,
+        indices: *const usize, attribute_count: usize, failed: *mut usize, stream: Handle,
     ) {
-        copies(to, from, bytes, count, failed, stream)
+        copies(to, from, bytes, count, attributes, indices, attribute_count, failed, stream)
     }
     fn cuMemcpyBatchAsync_v2(
-        to: *const CUdeviceptr, from: *const CUdeviceptr, bytes: *const usize, count: usize, _attributes: *const c_void,
-        _indices: *const usize, _attribute_count: usize, stream: Handle,
+        to: *const CUdeviceptr, from: *const CUdeviceptr, bytes: *const usize, count: usize, attributes: *const c_void,
+        indices: *const usize, attribute_count: usize, stream: Handle,
     ) {
-        copies(to, from, bytes, count, std::ptr::null_mut(), stream)
+        copies(to, from, bytes, count, attributes, indices, attribute_count, std::ptr::null_mut(), stream)
     }
 }

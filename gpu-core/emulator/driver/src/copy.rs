@@ -24,7 +24,7 @@ pub enum Place {
 
 impl Place {
     /// By unified addressing: what is no device allocation and no module variable is host memory.
-    fn unified(address: u64) -> Place {
+    pub fn unified(address: u64) -> Place {
         let of_a_graph = || crate::graph::memory_range(address).is_some();
         if device_range(address).is_some() || of_a_graph() || crate::module::owns(address) {
             Place::Device(address)
@@ -40,11 +40,23 @@ impl Place {
         }
     }
 
-    fn plus(self, bytes: usize) -> Place {
+    pub fn plus(self, bytes: usize) -> Place {
         match self {
             Place::Device(address) => Place::Device(address + bytes as u64),
             Place::Host(address) => Place::Host(address + bytes),
         }
+    }
+}
+
+/// A place that the driver knows: the device's end of a copy or fill.
+///
+/// # Errors
+/// `CUDA_ERROR_INVALID_VALUE` for an address that it does not know.
+pub fn known_place(address: u64, bytes: usize) -> Result<Place, CUresult> {
+    let host = || host_range(address as usize).is_some() || crate::vmm::is_accessible(address, bytes.max(1));
+    match Place::unified(address) {
+        Place::Host(_) if bytes > 0 && !host() => Err(INVALID_VALUE),
+        place => Ok(place),
     }
 }
 
@@ -83,19 +95,19 @@ fn copy_now(to: Place, from: Place, bytes: usize) -> Answer {
 /// A block of bytes to copy: `depth` layers of `height` rows of `width` bytes.
 #[derive(Clone, Copy)]
 pub struct Block {
-    to: Place,
-    from: Place,
-    to_pitch: usize,
-    from_pitch: usize,
-    to_layer: usize,
-    from_layer: usize,
-    width: usize,
-    height: usize,
-    depth: usize,
+    pub to: Place,
+    pub from: Place,
+    pub to_pitch: usize,
+    pub from_pitch: usize,
+    pub to_layer: usize,
+    pub from_layer: usize,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
 }
 
 impl Block {
-    fn line(to: Place, from: Place, bytes: usize) -> Block {
+    pub fn line(to: Place, from: Place, bytes: usize) -> Block {
         Block {
             to,
             from,
@@ -109,7 +121,7 @@ impl Block {
         }
     }
 
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.width.saturating_mul(self.height).saturating_mul(self.depth)
     }
 
@@ -123,7 +135,7 @@ impl Block {
     }
 
     /// Both ends lie where they can be copied; wrong pointers are the call's error and no sticky one.
-    fn check(&self) -> Answer {
+    pub fn check(&self) -> Answer {
         let overlap = self.height > 1 && (self.to_pitch < self.width || self.from_pitch < self.width);
         if overlap {
             return Err(INVALID_VALUE);
@@ -146,38 +158,18 @@ impl Block {
     pub fn run(&self) -> Result<f64, CUresult> {
         self.copy().map(|()| transfer_ns(self.bytes()))
     }
-
-    /// As a node of a graph describes it.
-    pub fn params(&self) -> Copy3d {
-        let end = |place: Place| match place {
-            Place::Host(address) => (KIND_HOST, address, 0),
-            Place::Device(address) => (KIND_DEVICE, 0, address),
-        };
-        let ((from_kind, from_host, from_device), (to_kind, to_host, to_device)) = (end(self.from), end(self.to));
-        let rows = |layer: usize, pitch: usize| layer.checked_div(pitch).unwrap_or(0);
-        Copy3d {
-            from_kind,
-            from_host: from_host as *const c_void,
-            from_device,
-            from_pitch: self.from_pitch,
-            from_height: rows(self.from_layer, self.from_pitch),
-            to_kind,
-            to_host: to_host as *mut c_void,
-            to_device,
-            to_pitch: self.to_pitch,
-            to_height: rows(self.to_layer, self.to_pitch),
-            width: self.width,
-            height: self.height,
-            depth: self.depth,
-            ..Copy3d::default()
-        }
-    }
 }
 
 /// Whether a range can be copied from or to.
 fn validate(place: Place, bytes: usize) -> Answer {
     match place {
-        Place::Host(0) if bytes > 0 => Err(INVALID_VALUE),
+        Place::Host(address) if bytes > 0 => {
+            let mapped = match crate::vmm::reservation(address as u64) {
+                Some(_) => crate::vmm::is_accessible(address as u64, bytes),
+                None => crate::memory::is_mapped(address, bytes),
+            };
+            if mapped { Ok(()) } else { Err(INVALID_VALUE) }
+        }
         Place::Device(address) if bytes > 0 => {
             let known = device_range(address).map(|(base, range)| (base, range.bytes));
             match known.or_else(|| crate::graph::memory_range(address)) {
@@ -193,7 +185,7 @@ fn validate(place: Place, bytes: usize) -> Answer {
 
 /// Queues a copy. Pageable host memory is read before this returns and written before it returns, as CUDA's
 /// documentation on API synchronization behaviour says; pinned memory is touched when the copy's turn comes.
-fn copy(block: Block, stream: Handle, wait: bool) -> Answer {
+pub fn copy(block: Block, stream: Handle, wait: bool) -> Answer {
     let (context, stream) = state::stream(stream)?;
     block.check()?;
     if stream.capture().is_some() {
@@ -243,7 +235,9 @@ impl Fill {
 
     fn check(&self) -> Answer {
         let row = self.row_bytes();
-        if !self.to.address().is_multiple_of(self.element_bytes as u64) || self.height > 1 && self.pitch < row {
+        let whole = |distance: u64| distance.is_multiple_of(self.element_bytes as u64);
+        let rows = self.height > 1 && (self.pitch < row || !whole(self.pitch as u64));
+        if !whole(self.to.address()) || rows {
             return Err(INVALID_VALUE);
         }
         let extent = self.pitch.checked_mul(self.height.saturating_sub(1)).and_then(|rows| rows.checked_add(row));
@@ -287,7 +281,9 @@ impl Fill {
 }
 
 fn fill(to: CUdeviceptr, value: u32, element_bytes: usize, count: usize, stream: Handle, wait: bool) -> Answer {
-    Fill { to: Place::unified(to), pitch: 0, value, element_bytes, width: count, height: 1 }.submit(stream, wait)
+    state::stream(stream)?;
+    let to = known_place(to, count)?;
+    Fill { to, pitch: 0, value, element_bytes, width: count, height: 1 }.submit(stream, wait)
 }
 
 fn fill_rows(
@@ -299,7 +295,9 @@ fn fill_rows(
     stream: Handle,
     wait: bool,
 ) -> Answer {
-    Fill { to: Place::unified(to), pitch, value, element_bytes, width, height }.submit(stream, wait)
+    state::stream(stream)?;
+    let to = known_place(to, width.min(height))?;
+    Fill { to, pitch, value, element_bytes, width, height }.submit(stream, wait)
 }
 
 /// `CUDA_MEMSET_NODE_PARAMS_v2`.
@@ -321,7 +319,7 @@ impl MemsetNodeParams {
             return Err(INVALID_VALUE);
         }
         let fill = Fill {
-            to: Place::unified(self.to),
+            to: known_place(self.to, 1)?,
             pitch: self.pitch,
             value: self.value,
             element_bytes: self.element_bytes as usize,
@@ -333,132 +331,7 @@ impl MemsetNodeParams {
     }
 }
 
-/// Values of `CUmemorytype`.
-const KIND_HOST: u32 = 1;
-const KIND_DEVICE: u32 = 2;
-const KIND_UNIFIED: u32 = 4;
-
-fn place(kind: u32, host: usize, device: u64) -> Result<Place, CUresult> {
-    match kind {
-        KIND_HOST => Ok(Place::Host(host)),
-        KIND_DEVICE => Ok(Place::Device(device)),
-        KIND_UNIFIED => Ok(Place::unified(device)),
-        3 => {
-            explain("CUDA arrays are not supported by the emulator");
-            Err(NOT_SUPPORTED)
-        }
-        _ => Err(INVALID_VALUE),
-    }
-}
-
-/// `CUDA_MEMCPY2D_v2`.
-#[repr(C)]
-pub struct Copy2d {
-    from_x: usize,
-    from_y: usize,
-    from_kind: u32,
-    from_host: *const c_void,
-    from_device: CUdeviceptr,
-    from_array: Handle,
-    from_pitch: usize,
-    to_x: usize,
-    to_y: usize,
-    to_kind: u32,
-    to_host: *mut c_void,
-    to_device: CUdeviceptr,
-    to_array: Handle,
-    to_pitch: usize,
-    width: usize,
-    height: usize,
-}
-
-impl Copy2d {
-    fn block(&self) -> Result<Block, CUresult> {
-        let pitch = |given: usize| if given == 0 { self.width } else { given };
-        let (to_pitch, from_pitch) = (pitch(self.to_pitch), pitch(self.from_pitch));
-        let (to, from) = (
-            place(self.to_kind, self.to_host as usize, self.to_device)?,
-            place(self.from_kind, self.from_host as usize, self.from_device)?,
-        );
-        Ok(Block {
-            to: to.plus(self.to_y * to_pitch + self.to_x),
-            from: from.plus(self.from_y * from_pitch + self.from_x),
-            to_pitch,
-            from_pitch,
-            to_layer: to_pitch * self.height,
-            from_layer: from_pitch * self.height,
-            width: self.width,
-            height: self.height,
-            depth: 1,
-        })
-    }
-}
-
-/// `CUDA_MEMCPY3D_v2`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy3d {
-    from_x: usize,
-    from_y: usize,
-    from_z: usize,
-    from_lod: usize,
-    from_kind: u32,
-    from_host: *const c_void,
-    from_device: CUdeviceptr,
-    from_array: Handle,
-    reserved0: usize,
-    from_pitch: usize,
-    from_height: usize,
-    to_x: usize,
-    to_y: usize,
-    to_z: usize,
-    to_lod: usize,
-    to_kind: u32,
-    to_host: *mut c_void,
-    to_device: CUdeviceptr,
-    to_array: Handle,
-    reserved1: usize,
-    to_pitch: usize,
-    to_height: usize,
-    width: usize,
-    height: usize,
-    depth: usize,
-}
-
-impl Default for Copy3d {
-    fn default() -> Copy3d {
-        // SAFETY: all-zero bytes are a valid value of this structure of integers and pointers.
-        unsafe { std::mem::zeroed() }
-    }
-}
-
-impl Copy3d {
-    pub fn block(&self) -> Result<Block, CUresult> {
-        let or = |given: usize, other: usize| if given == 0 { other } else { given };
-        let (to_pitch, from_pitch) = (or(self.to_pitch, self.width), or(self.from_pitch, self.width));
-        let layer = |pitch: usize, rows: usize| pitch.checked_mul(or(rows, self.height)).ok_or(INVALID_VALUE);
-        let (to_layer, from_layer) = (layer(to_pitch, self.to_height)?, layer(from_pitch, self.from_height)?);
-        let (to, from) = (
-            place(self.to_kind, self.to_host as usize, self.to_device)?,
-            place(self.from_kind, self.from_host as usize, self.from_device)?,
-        );
-        let block = Block {
-            to: to.plus(self.to_z * to_layer + self.to_y * to_pitch + self.to_x),
-            from: from.plus(self.from_z * from_layer + self.from_y * from_pitch + self.from_x),
-            to_pitch,
-            from_pitch,
-            to_layer,
-            from_layer,
-            width: self.width,
-            height: self.height,
-            depth: self.depth,
-        };
-        block.check()?;
-        Ok(block)
-    }
-}
-
-api! {
+api_with_streams! {
     fn cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize) {
         copy(Block::line(Place::unified(to), Place::unified(from), bytes), 0, true)
     }
@@ -466,37 +339,30 @@ api! {
         copy(Block::line(Place::unified(to), Place::unified(from), bytes), stream, false)
     }
     fn cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, bytes: usize) {
-        copy(Block::line(Place::unified(to), Place::unified(from as u64), bytes), 0, true)
+        copy(Block::line(known_place(to, bytes)?, Place::unified(from as u64), bytes), 0, true)
     }
     fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: Handle) {
-        copy(Block::line(Place::unified(to), Place::unified(from as u64), bytes), stream, false)
+        copy(Block::line(known_place(to, bytes)?, Place::unified(from as u64), bytes), stream, false)
     }
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize) {
-        copy(Block::line(Place::Host(to as usize), Place::unified(from), bytes), 0, true)
+        copy(Block::line(Place::unified(to as u64), known_place(from, bytes)?, bytes), 0, true)
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: Handle) {
-        copy(Block::line(Place::Host(to as usize), Place::unified(from), bytes), stream, false)
+        copy(Block::line(Place::unified(to as u64), known_place(from, bytes)?, bytes), stream, false)
     }
     fn cuMemcpyDtoD_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize) {
-        copy(Block::line(Place::unified(to), Place::unified(from), bytes), 0, true)
+        copy(Block::line(known_place(to, bytes)?, known_place(from, bytes)?, bytes), 0, true)
     }
     fn cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: Handle) {
-        copy(Block::line(Place::unified(to), Place::unified(from), bytes), stream, false)
+        copy(Block::line(known_place(to, bytes)?, known_place(from, bytes)?, bytes), stream, false)
     }
-    fn cuMemcpyPeer(to: CUdeviceptr, _to_context: Handle, from: CUdeviceptr, _from_context: Handle, bytes: usize) {
+    fn cuMemcpyPeer(to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, bytes: usize) {
+        driver().contexts.get(to_context)?;
+        driver().contexts.get(from_context)?;
         copy(Block::line(Place::unified(to), Place::unified(from), bytes), 0, true)
     }
     fn cuMemcpyPeerAsync(to: CUdeviceptr, _to_context: Handle, from: CUdeviceptr, _from_context: Handle, bytes: usize, stream: Handle) {
         copy(Block::line(Place::unified(to), Place::unified(from), bytes), stream, false)
-    }
-    fn cuMemcpy2D_v2(request: *const Copy2d) {
-        copy(request.as_ref().ok_or(INVALID_VALUE)?.block()?, 0, true)
-    }
-    fn cuMemcpy2DUnaligned_v2(request: *const Copy2d) {
-        copy(request.as_ref().ok_or(INVALID_VALUE)?.block()?, 0, true)
-    }
-    fn cuMemcpy2DAsync_v2(request: *const Copy2d, stream: Handle) {
-        copy(request.as_ref().ok_or(INVALID_VALUE)?.block()?, stream, false)
     }
     fn cuMemsetD8_v2(to: CUdeviceptr, value: u8, count: usize) {
         fill(to, u32::from(value), 1, count, 0, true)
@@ -515,12 +381,6 @@ api! {
     }
     fn cuMemsetD32Async(to: CUdeviceptr, value: u32, count: usize, stream: Handle) {
         fill(to, value, 4, count, stream, false)
-    }
-    fn cuMemcpy3D_v2(request: *const Copy3d) {
-        copy(request.as_ref().ok_or(INVALID_VALUE)?.block()?, 0, true)
-    }
-    fn cuMemcpy3DAsync_v2(request: *const Copy3d, stream: Handle) {
-        copy(request.as_ref().ok_or(INVALID_VALUE)?.block()?, stream, false)
     }
     fn cuMemsetD2D8_v2(to: CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize) {
         fill_rows(to, pitch, u32::from(value), 1, (width, height), 0, true)

@@ -128,6 +128,7 @@ pub fn memory_bytes() -> u64 {
 fn attribute(id: u32) -> Option<i32> {
     let chip = current();
     let since = |major: i32| i32::from(chip.major >= major);
+    // Limits that are the same for all chips of the table are those of the compute capability in CUDA's programming guide.
     Some(match id {
         1..=3 => MAX_THREADS_PER_BLOCK,
         4 => 64,
@@ -143,64 +144,88 @@ fn attribute(id: u32) -> Option<i32> {
         14 => 512,
         15 => 1,
         16 => multiprocessors(),
-        17 => 0,
-        18 => 1,
-        19 => 1,
-        20 => 0,
-        21..=29 | 42..=49 | 51..=74 | 77 => 0,
-        30 => 512,
-        31 => 1,
-        32..=35 | 50 => 0,
+        17 | 20 => 0,
+        // Host memory is mapped, kernels run side by side, addresses are unified.
+        18 => 0,
+        19 | 31 | 41 => 1,
+        // Extents of textures and surfaces, which kernels have not here, but arrays have.
+        21 | 22 | 55 | 56 => ARRAY_WIDTH,
+        23 | 57 => 65536,
+        24..=26 | 58..=60 => 16384,
+        27 | 28 | 42 | 45 | 46 | 49 | 52 | 53 | 61 | 63 | 64 | 66 | 67 | 70 | 73 | 74 | 77 => 32768,
+        29 | 43 | 62 | 65 => 2048,
+        47 | 48 => 8192,
+        54 | 68 => 2046,
+        69 => 1 << 28,
+        71 => 65000,
+        72 => 2_097_120,
+        30 | 51 => 512,
+        33 | 34 | 35 | 50 | 84 | 85 | 88 => 0,
+        32 => 1,
         37 => 256,
         38 => 32 << 20,
         39 => chip.limits.threads_per_sm as i32,
+        // Copies of both directions at once.
         40 => 2,
-        41 => 1,
         75 => chip.major,
         76 => chip.minor,
-        78 => 1,
-        79 | 80 => 1,
+        78..=80 | 83 | 86 => 1,
         81 => chip.shared_per_multiprocessor_bytes(),
-        83 => 1,
-        84 | 85 => 0,
-        86 => 1,
         87 => 32,
-        88 => 0,
-        89 => 1,
-        90 => 1,
-        91 => 1,
-        95 => 1,
+        89..=91 | 95 | 99 | 101 => 1,
         97 => chip.shared_per_block_bytes(),
-        99 => 1,
-        101 => 1,
+        VIRTUAL_MEMORY | POSIX_FILES => i32::from(cfg!(target_os = "linux")),
         106 => chip.limits.blocks_per_sm as i32,
         111 => chip.reserved_shared_bytes(),
-        113 => 1,
-        115 => 1,
-        120 => since(9),
+        113 | 115 => 1,
+        120 | 127 => since(9),
+        // Words that streams write and wait for: 64-bit ones, and waits for a bit that is not set.
+        122 | 123 => 1,
         126 => 1,
-        127 => since(9),
-        129 => 0,
         130 | 131 | 134 => -1,
-        92..=94
-        | 96
-        | 98
-        | 100
-        | 102..=105
-        | 107..=110
-        | 112
-        | 114
-        | 116..=119
-        | 121..=125
-        | 128
-        | 132
-        | 133
-        | 135..=147 => 0,
+        1..=147 => 0,
         _ => return None,
     })
 }
 
-fn check(device: i32) -> Answer {
+/// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED` and `…_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED`.
+const VIRTUAL_MEMORY: u32 = 102;
+const POSIX_FILES: u32 = 103;
+/// Widest array of one dimension.
+const ARRAY_WIDTH: i32 = 131_072;
+
+/// `CUdevprop`.
+#[repr(C)]
+pub struct Properties {
+    threads_per_block: i32,
+    block: [i32; 3],
+    grid: [i32; 3],
+    shared_per_block: i32,
+    constant_bytes: i32,
+    warp: i32,
+    pitch: i32,
+    registers: i32,
+    clock: i32,
+    texture_alignment: i32,
+}
+
+fn properties() -> Properties {
+    let of = |id: u32| attribute(id).unwrap_or(0);
+    Properties {
+        threads_per_block: of(1),
+        block: [of(2), of(3), of(4)],
+        grid: [of(5), of(6), of(7)],
+        shared_per_block: of(8),
+        constant_bytes: of(9),
+        warp: of(10),
+        pitch: of(11),
+        registers: of(12),
+        clock: of(13),
+        texture_alignment: of(14),
+    }
+}
+
+pub fn check(device: i32) -> Answer {
     state::initialised()?;
     if device == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
 }
@@ -216,6 +241,9 @@ unsafe fn put_text(out: *mut c_char, room: i32, text: &str) -> Answer {
     }
     Ok(())
 }
+
+/// Where the device would sit on its bus.
+const PCI_ID: &str = "0000:00:00.0";
 
 /// Fixed, so that programs that key caches by device find them again: "lockstep-emulator" cut to 16 bytes.
 const UUID: [u8; 16] = *b"lockstep-emulato";
@@ -267,14 +295,26 @@ api! {
     }
     fn cuDeviceGetPCIBusId(id: *mut c_char, room: i32, device: i32) {
         check(device)?;
-        put_text(id, room, "0000:00:00.0")
+        // It must fit with its zero.
+        if room <= PCI_ID.len() as i32 {
+            return Err(INVALID_VALUE);
+        }
+        put_text(id, room, PCI_ID)
     }
     fn cuDeviceGetByPCIBusId(device: *mut i32, id: *const c_char) {
         state::initialised()?;
-        if id.is_null() || CStr::from_ptr(id).to_bytes() != b"0000:00:00.0" {
+        if id.is_null() {
             return Err(INVALID_VALUE);
         }
-        put(device, 0)
+        let text = CStr::from_ptr(id).to_string_lossy();
+        let known = text == PCI_ID;
+        // Of the form that such numbers have, or no number at all.
+        let numbers = text.split([':', '.']).all(|part| u32::from_str_radix(part, 16).is_ok());
+        match (known, numbers && text.contains(':')) {
+            (true, _) => put(device, 0),
+            (false, true) => Err(INVALID_DEVICE),
+            (false, false) => Err(INVALID_VALUE),
+        }
     }
     fn cuDeviceCanAccessPeer(answer: *mut i32, device: i32, peer: i32) {
         check(device)?;
@@ -302,9 +342,17 @@ api! {
         found.map(drop).ok_or(INVALID_VALUE)
     }
     fn cuProfilerStart() {
-        state::initialised().map(drop)
+        state::current().map(drop)
     }
     fn cuProfilerStop() {
-        state::initialised().map(drop)
+        state::current().map(drop)
+    }
+    fn cuDeviceGetProperties(out: *mut Properties, device: i32) {
+        check(device)?;
+        put(out, properties())
+    }
+    fn cuDeviceTotalMem(bytes: *mut usize, device: i32) {
+        check(device)?;
+        put(bytes, memory_bytes() as usize)
     }
 }

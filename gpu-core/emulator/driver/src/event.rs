@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::abi::*;
 use crate::graph::Operation;
 use crate::state::{self, driver, lock};
-use crate::stream::{Capture, Ticket};
+use crate::stream::{Capture, Ticket, forbid_unsafe};
 
 const DISABLE_TIMING: u32 = 2;
+const INTERPROCESS: u32 = 4;
 /// `CU_EVENT_RECORD_EXTERNAL`: in a capture, the record is a node of the graph.
 const RECORD_EXTERNAL: u32 = 1;
 
@@ -21,6 +22,8 @@ struct Mark {
 /// One event.
 pub struct Event {
     flags: u32,
+    /// The context that it was made in.
+    home: Handle,
     mark: Mutex<Mark>,
 }
 
@@ -53,15 +56,22 @@ impl Event {
     }
 }
 
-api! {
+api_with_streams! {
     fn cuEventCreate(event: *mut Handle, flags: u32) {
         state::current()?;
-        if flags & !7 != 0 {
+        // Events for other processes cannot have times.
+        if flags & !7 != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS || event.is_null() {
             return Err(INVALID_VALUE);
         }
-        put(event, driver().events.add(Arc::new(Event { flags, mark: Mutex::default() })))
+        let home = crate::context::current_handle()?;
+        put(event, driver().events.add(Arc::new(Event { flags, home, mark: Mutex::default() })))
+    }
+    fn cuEventDestroy(event: Handle) {
+        state::healthy()?;
+        driver().events.remove(event).map(drop)
     }
     fn cuEventDestroy_v2(event: Handle) {
+        state::healthy()?;
         driver().events.remove(event).map(drop)
     }
     fn cuEventRecord(event: Handle, stream: Handle) {
@@ -72,23 +82,29 @@ api! {
             return Err(INVALID_VALUE);
         }
         let (context, target) = state::stream(stream)?;
-        if flags == RECORD_EXTERNAL && target.capture().is_some() {
+        if flags == RECORD_EXTERNAL {
             driver().events.get(event)?;
+            // Outside of a capture there is no graph that the record could be a node of.
+            if target.capture().is_none() {
+                return Err(ILLEGAL_STATE);
+            }
             return target.submit(&context, Operation::RecordEvent(event)).map(drop);
         }
         record(event, stream)
     }
     fn cuEventQuery(event: Handle) {
-        let event = driver().events.get(event)?;
+        let event = find(event)?;
         event.outside_capture()?;
+        forbid_unsafe()?;
         match event.ticket() {
             Some(ticket) if ticket.end_ns().is_none() => Err(NOT_READY),
             _ => state::current_unchecked().map_or(Ok(()), |context| context.check()),
         }
     }
     fn cuEventSynchronize(event: Handle) {
-        let event = driver().events.get(event)?;
+        let event = find(event)?;
         event.outside_capture()?;
+        forbid_unsafe()?;
         if let Some(ticket) = event.ticket() {
             ticket.wait();
         }
@@ -102,9 +118,19 @@ api! {
     }
 }
 
+/// An event whose context is alive.
+pub fn find(handle: Handle) -> Result<Arc<Event>, CUresult> {
+    let event = state::initialised()?.events.get(handle)?;
+    driver().contexts.get(event.home).map_err(|_| CONTEXT_IS_DESTROYED)?;
+    Ok(event)
+}
+
 fn record(event: Handle, stream: Handle) -> Answer {
-    let event = driver().events.get(event)?;
+    let event = find(event)?;
     let (context, stream) = state::stream(stream)?;
+    if event.home != state::home(&stream)? {
+        return Err(INVALID_HANDLE);
+    }
     let mark = match stream.capture() {
         Some(capture) => Mark { ticket: None, capture: Some((Arc::downgrade(&capture), stream.tail())) },
         None => Mark { ticket: Some(stream.marker(&context)), capture: None },
@@ -114,12 +140,13 @@ fn record(event: Handle, stream: Handle) -> Answer {
 }
 
 fn elapsed(out: *mut f32, start: Handle, end: Handle) -> Answer {
-    let (start, end) = (driver().events.get(start)?, driver().events.get(end)?);
-    if (start.flags | end.flags) & DISABLE_TIMING != 0 {
+    let (start, end) = (find(start)?, find(end)?);
+    if (start.flags | end.flags) & DISABLE_TIMING != 0 || start.home != end.home {
         return Err(INVALID_HANDLE);
     }
-    start.outside_capture()?;
-    end.outside_capture()?;
+    if start.capture().is_some() || end.capture().is_some() {
+        return Err(CAPTURED_EVENT);
+    }
     let (Some(from), Some(to)) = (start.ticket(), end.ticket()) else { return Err(INVALID_HANDLE) };
     let (Some(from_ns), Some(to_ns)) = (from.end_ns(), to.end_ns()) else { return Err(NOT_READY) };
     unsafe { put(out, ((to_ns - from_ns) / 1e6) as f32) }

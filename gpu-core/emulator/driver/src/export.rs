@@ -1,27 +1,33 @@
 //! Finding entry points by name, and the few that fit nowhere else.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::*;
-use crate::state::{driver, lock};
 
 /// Every entry point of the library.
 fn all() -> Vec<(&'static str, *const c_void)> {
     [
         crate::absent::entries(),
         crate::batch::entries(),
+        crate::vmm::entries(),
+        crate::pointers::entries(),
+        crate::memops::entries(),
+        crate::managed::entries(),
+        crate::boxes::entries(),
+        crate::arrays::entries(),
         crate::context::entries(),
         crate::copy::entries(),
         crate::device::entries(),
         crate::event::entries(),
         crate::graph::entries(),
         crate::kernels::entries(),
+        crate::linker::entries(),
         crate::launch::entries(),
         crate::memory::entries(),
         crate::module::entries(),
         crate::occupancy::entries(),
         crate::pool::entries(),
+        crate::pool_async::entries(),
         crate::stream::entries(),
         crate::tensor_map::entries(),
         entries(),
@@ -40,9 +46,13 @@ const SINCE: &[(&str, i32)] = &[
     ("cuEventElapsedTime_v2", 12080),
     ("cuGetProcAddress_v2", 12000),
     ("cuGraphAddDependencies_v2", 12030),
+    ("cuGraphAddKernelNode_v2", 12000),
     ("cuGraphAddNode_v2", 12030),
     ("cuGraphExecUpdate_v2", 12000),
+    ("cuGraphExecKernelNodeSetParams_v2", 12000),
     ("cuGraphGetEdges_v2", 12030),
+    ("cuGraphKernelNodeGetParams_v2", 12000),
+    ("cuGraphKernelNodeSetParams_v2", 12000),
     ("cuGraphNodeGetDependencies_v2", 12030),
     ("cuGraphNodeGetDependentNodes_v2", 12030),
     ("cuGraphRemoveDependencies_v2", 12030),
@@ -55,44 +65,95 @@ const SINCE: &[(&str, i32)] = &[
     ("cuStreamUpdateCaptureDependencies_v2", 12030),
 ];
 
-/// The newest form of a function that a program for CUDA `version` knows: `cuMemAlloc` means `cuMemAlloc_v2`.
-fn find(name: &str, version: i32) -> Option<*const c_void> {
+/// Newer than the CUDA that the library says it is, and not here: programs look whether they exist.
+const NEWER: &[&str] = &[
+    "cuCheckpointOperationComplete",
+    "cuCoredumpDeregisterCompleteCallback",
+    "cuCoredumpDeregisterStartCallback",
+    "cuCoredumpRegisterCompleteCallback",
+    "cuCoredumpRegisterStartCallback",
+    "cuDevSmResourceSplit",
+    "cuDeviceGetCliqueCount",
+    "cuDeviceGetCliqueInfo",
+    "cuDeviceGetFabricClusterUuid",
+    "cuFabricCpyBatchAsync",
+    "cuGraphExecGetId",
+    "cuGraphGetId",
+    "cuGraphNodeGetContainingGraph",
+    "cuGraphNodeGetLocalId",
+    "cuGraphNodeGetParams",
+    "cuGraphNodeGetToolsId",
+    "cuLogicalEndpointAddDevice",
+    "cuLogicalEndpointBindAddr",
+    "cuLogicalEndpointBindMem",
+    "cuLogicalEndpointCreate",
+    "cuLogicalEndpointDestroy",
+    "cuLogicalEndpointExport",
+    "cuLogicalEndpointGetLimits",
+    "cuLogicalEndpointIdRelease",
+    "cuLogicalEndpointIdReserve",
+    "cuLogicalEndpointImport",
+    "cuLogicalEndpointQuery",
+    "cuLogicalEndpointUnbind",
+    "cuMemGetLocationInfo",
+    "cuMemcpy3DWithAttributesAsync",
+    "cuMemcpyWithAttributesAsync",
+    "cuStreamBeginCaptureToCig",
+    "cuStreamBeginRecaptureToGraph",
+    "cuStreamEndCaptureToCig",
+    "cuStreamGetDevResource",
+    "cuTensorMapSetAllocationClass",
+];
+
+/// The newest form of a function that a program for CUDA `version` knows: `cuMemAlloc` means `cuMemAlloc_v2`. With
+/// `per_thread`, the form whose stream 0 is the thread's own, where there is one.
+fn find(name: &str, version: i32, per_thread: bool) -> Option<*const c_void> {
+    if NEWER.contains(&name) {
+        return None;
+    }
     let table = all();
     let known = |form: &str| SINCE.iter().find(|(since, _)| *since == form).is_none_or(|(_, since)| version >= *since);
     let exact = |wanted: &str| table.iter().find(|(known, _)| *known == wanted).map(|(_, address)| *address);
-    let forms = (2..=4).rev().map(|number| format!("{name}_v{number}"));
-    forms.filter(|form| known(form)).find_map(|form| exact(&form)).or_else(|| exact(name))
+    let mut forms: Vec<String> = (2..=4).rev().map(|number| format!("{name}_v{number}")).collect();
+    forms.retain(|form| known(form));
+    forms.push(name.to_owned());
+    let found = forms.iter().find(|form| exact(form).is_some())?;
+    let own = || ["_ptsz", "_ptds"].iter().find_map(|suffix| exact(&format!("{found}{suffix}")));
+    if per_thread { own().or_else(|| exact(found)) } else { exact(found) }
 }
 
-/// A handle for a link in progress.
-pub fn new_link() -> Handle {
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
-    let handle = 0x2000_0000 + NEXT.fetch_add(1, Ordering::Relaxed) * 16;
-    lock(&driver().linked).insert(handle, Vec::new());
-    handle
-}
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`; 1 asks for the legacy one.
+const PER_THREAD: u64 = 2;
 
-unsafe fn procedure(symbol: *const c_char, address: *mut *const c_void, version: i32) -> Answer {
-    if symbol.is_null() {
+/// The address of an entry point; None when there is no such.
+///
+/// # Errors
+/// `CUDA_ERROR_INVALID_VALUE` for no name, nowhere to write, or flags that CUDA does not have.
+unsafe fn procedure(symbol: *const c_char, version: i32, flags: u64) -> Result<Option<*const c_void>, CUresult> {
+    if symbol.is_null() || flags > PER_THREAD {
         return Err(INVALID_VALUE);
     }
     let name = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
-    let found = find(&name, version);
-    unsafe { put(address, found.unwrap_or(std::ptr::null())) }?;
-    found.map(drop).ok_or(NOT_FOUND)
+    // Only programs that link to a form with a suffix know it by its full name.
+    let suffixed = name.ends_with("_ptsz") || name.ends_with("_ptds");
+    Ok(if suffixed { None } else { find(&name, version, flags == PER_THREAD) })
 }
 
 const SYMBOL_FOUND: u32 = 0;
 const SYMBOL_NOT_FOUND: u32 = 1;
 
 api! {
-    fn cuGetProcAddress(symbol: *const c_char, address: *mut *const c_void, version: i32, _flags: u64) {
-        procedure(symbol, address, version)
+    fn cuGetProcAddress(symbol: *const c_char, address: *mut *const c_void, version: i32, flags: u64) {
+        let found = procedure(symbol, version, flags)?;
+        put(address, found.unwrap_or(std::ptr::null()))?;
+        found.map(drop).ok_or(NOT_FOUND)
     }
-    fn cuGetProcAddress_v2(symbol: *const c_char, address: *mut *const c_void, version: i32, _flags: u64, status: *mut u32) {
-        let answer = procedure(symbol, address, version);
-        put_optional(status, if answer.is_ok() { SYMBOL_FOUND } else { SYMBOL_NOT_FOUND });
-        answer
+    fn cuGetProcAddress_v2(symbol: *const c_char, address: *mut *const c_void, version: i32, flags: u64, status: *mut u32) {
+        let found = procedure(symbol, version, flags)?;
+        put(address, found.unwrap_or(std::ptr::null()))?;
+        put_optional(status, if found.is_some() { SYMBOL_FOUND } else { SYMBOL_NOT_FOUND });
+        // Who asks for the status learns from it.
+        if found.is_some() || !status.is_null() { Ok(()) } else { Err(NOT_FOUND) }
     }
     fn cuGetExportTable(table: *mut *const c_void, _id: *const u8) {
         // Tables of undocumented functions, which the CUDA runtime asks for; this library has none.
@@ -129,10 +190,16 @@ mod tests {
             ("cuCtxSynchronize_v2", 13000, "cuCtxSynchronize_v2"),
             ("cuLaunchKernel", 13000, "cuLaunchKernel"),
         ] {
-            assert_eq!(find(name, version), address(form), "{name} for {version}");
+            assert_eq!(find(name, version, false), address(form), "{name} for {version}");
             assert!(address(form).is_some(), "{form}");
         }
-        assert_eq!(find("cuNothing", 13000), None);
+        assert_eq!(find("cuNothing", 13000, false), None);
+        assert_eq!(find("cuGraphGetId", 13000, false), None);
+        for (name, form) in [("cuLaunchKernel", "cuLaunchKernel_ptsz"), ("cuMemcpyHtoD", "cuMemcpyHtoD_v2_ptds")] {
+            assert!(address(form).is_some(), "{form}");
+            assert_ne!(find(name, 13000, true), find(name, 13000, false), "{name}");
+        }
+        assert_eq!(find("cuInit", 13000, true), address("cuInit"));
         // Every name of the list is one that exists, and no entry point stands twice in the table.
         assert!(SINCE.iter().all(|(name, _)| address(name).is_some()));
         let mut names: Vec<&str> = table.iter().map(|entry| entry.0).collect();

@@ -24,10 +24,13 @@ unsafe fn count(out: *mut u32, library: Handle) -> Answer {
 
 /// Handles of the first `room` kernels of a module.
 unsafe fn enumerate(out: *mut Handle, room: u32, library: Handle) -> Answer {
-    if out.is_null() || room == 0 {
+    let loaded = driver().libraries.get(library)?;
+    if room == 0 {
+        return Ok(());
+    }
+    if out.is_null() {
         return Err(INVALID_VALUE);
     }
-    let loaded = driver().libraries.get(library)?;
     for (index, kernel) in loaded.module.kernels().iter().take(room as usize).enumerate() {
         let name = CString::new(kernel.name.as_str()).map_err(|_| NOT_FOUND)?;
         unsafe { find_function(out.add(index), library, name.as_ptr()) }?;

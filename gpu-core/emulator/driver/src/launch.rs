@@ -28,7 +28,29 @@ pub struct KernelNodeParams {
     context: Handle,
 }
 
+/// `CUDA_KERNEL_NODE_PARAMS_v1`, before kernels were apart from functions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OldKernelNodeParams {
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    arguments: *mut *mut c_void,
+    extra: *mut *mut c_void,
+}
+
 impl KernelNodeParams {
+    pub fn of_old(old: &OldKernelNodeParams) -> KernelNodeParams {
+        let OldKernelNodeParams { function, grid, block, dynamic_shared_bytes, arguments, extra } = *old;
+        KernelNodeParams { function, grid, block, dynamic_shared_bytes, arguments, extra, kernel: 0, context: 0 }
+    }
+
+    pub fn old(&self) -> OldKernelNodeParams {
+        let KernelNodeParams { function, grid, block, dynamic_shared_bytes, arguments, extra, .. } = *self;
+        OldKernelNodeParams { function, grid, block, dynamic_shared_bytes, arguments, extra }
+    }
+
     pub fn node(&self) -> Result<KernelNode, CUresult> {
         let shape = Shape {
             grid: self.grid,
@@ -82,6 +104,47 @@ pub struct Config {
     attribute_count: u32,
 }
 
+impl Config {
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    pub fn dynamic_shared_bytes(&self) -> usize {
+        self.dynamic_shared_bytes as usize
+    }
+
+    /// Blocks of a cluster; 0 when there are no clusters.
+    pub unsafe fn cluster_blocks(&self) -> Result<u32, CUresult> {
+        let mut shape =
+            Shape { grid: self.grid, block: self.block, cluster: [0; 3], dynamic_shared_bytes: 0, cooperative: false };
+        unsafe { shape.take(self) }?;
+        Ok(shape.cluster.iter().product())
+    }
+}
+
+impl Shape {
+    /// Takes over a launch's attributes. Most steer scheduling and caches, which do not change results.
+    unsafe fn take(&mut self, config: &Config) -> Answer {
+        if config.attribute_count > 0 && config.attributes.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        for index in 0..config.attribute_count as usize {
+            let attribute = unsafe { &*config.attributes.add(index) };
+            match attribute.id {
+                ATTRIBUTE_COOPERATIVE => self.cooperative = attribute.value[0] != 0,
+                // Three zeros are no cluster at all.
+                ATTRIBUTE_CLUSTER_DIMENSION if attribute.value[..3] == [0; 3] => {}
+                ATTRIBUTE_CLUSTER_DIMENSION => self.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]],
+                ATTRIBUTE_SYNC_DOMAINS if attribute.value[0] & 0xff > 3 => return Err(INVALID_VALUE),
+                0..=MOST_ATTRIBUTE => {}
+                _ => return Err(INVALID_VALUE),
+            }
+        }
+        Ok(())
+    }
+}
+
+const ATTRIBUTE_SYNC_DOMAINS: u32 = 9;
 const ATTRIBUTE_COOPERATIVE: u32 = 2;
 const ATTRIBUTE_CLUSTER_DIMENSION: u32 = 4;
 const ATTRIBUTE_PRIORITY: u32 = 8;
@@ -97,6 +160,10 @@ const PARAM_BUFFER_SIZE: usize = 2;
 fn pack(function: &Function, arguments: *mut *mut c_void, extra: *mut *mut c_void) -> Result<Vec<u8>, CUresult> {
     let info = &function.info;
     let mut packed = vec![0u8; info.param_bytes as usize];
+    if !arguments.is_null() && !extra.is_null() {
+        explain(format!("`{}` is given its arguments twice, as a list and as a buffer", info.name));
+        return Err(INVALID_VALUE);
+    }
     if !arguments.is_null() {
         for (index, param) in info.params.iter().enumerate() {
             let from = unsafe { *arguments.add(index) };
@@ -110,21 +177,25 @@ fn pack(function: &Function, arguments: *mut *mut c_void, extra: *mut *mut c_voi
         return Ok(packed);
     }
     if !extra.is_null() {
-        let (mut buffer, mut size) = (std::ptr::null::<u8>(), 0);
+        let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
         let mut at = 0;
         loop {
             match unsafe { *extra.add(at) } as usize {
                 PARAM_END => break,
                 PARAM_BUFFER_POINTER => buffer = unsafe { *extra.add(at + 1) }.cast(),
-                PARAM_BUFFER_SIZE => size = unsafe { *(*extra.add(at + 1)).cast::<usize>() },
+                PARAM_BUFFER_SIZE => size = unsafe { (*extra.add(at + 1)).cast::<usize>().as_ref() }.copied(),
                 _ => return Err(INVALID_VALUE),
             }
             at += 2;
         }
-        if buffer.is_null() || size > packed.len().next_multiple_of(16) {
+        let (Some(size), false) = (size, buffer.is_null()) else { return Err(INVALID_VALUE) };
+        if size > packed.len() {
+            explain(format!("{size} bytes of arguments; `{}` takes {}", info.name, packed.len()));
+            return Err(LAUNCH_OUT_OF_RESOURCES);
+        }
+        if size == 0 {
             return Err(INVALID_VALUE);
         }
-        let size = size.min(packed.len());
         packed[..size].copy_from_slice(unsafe { std::slice::from_raw_parts(buffer, size) });
         return Ok(packed);
     }
@@ -178,11 +249,17 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
             ),
         );
     }
-    if shape.cluster.contains(&0)
-        || shape.grid.iter().zip(shape.cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster))
-    {
+    let blocks_in_cluster = shape.cluster.iter().try_fold(1u32, |product, blocks| product.checked_mul(*blocks));
+    let most_blocks = most_blocks_in_cluster(function);
+    if blocks_in_cluster.is_none_or(|blocks| blocks == 0 || blocks > most_blocks) {
         return refuse(
-            INVALID_VALUE,
+            INVALID_CLUSTER_SIZE,
+            format!("a cluster of {:?} blocks; from 1 to {most_blocks} are allowed", shape.cluster),
+        );
+    }
+    if shape.grid.iter().zip(shape.cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) {
+        return refuse(
+            INVALID_CLUSTER_SIZE,
             format!("the grid {:?} is no multiple of the cluster {:?}", shape.grid, shape.cluster),
         );
     }
@@ -199,6 +276,15 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
         }
     }
     Ok(())
+}
+
+/// Most blocks of a cluster: 8 everywhere, 16 for kernels that ask for what not every chip has.
+pub fn most_blocks_in_cluster(function: &Function) -> u32 {
+    match device::current().major {
+        ..9 => 1,
+        _ if function.non_portable_cluster.load(Ordering::Relaxed) => 16,
+        _ => 8,
+    }
 }
 
 fn options() -> Options {
@@ -274,7 +360,7 @@ impl KernelNode {
             arguments: self.pointers.as_ptr() as *mut *mut c_void,
             extra: std::ptr::null_mut(),
             kernel: 0,
-            context: 0,
+            context: crate::context::current_handle().unwrap_or(0),
         }
     }
 
@@ -352,11 +438,21 @@ fn launch(
     extra: *mut *mut c_void,
 ) -> Answer {
     let (context, stream) = state::stream(stream)?;
-    let kernel = KernelNode::new(handle, shape, arguments, extra)?;
+    // A launch that cannot be is an error of the capture that it was meant for.
+    let refused = |code: CUresult| {
+        if let Some(capture) = stream.capture() {
+            capture.invalidate();
+        }
+        code
+    };
+    let kernel = KernelNode::new(handle, shape, arguments, extra).map_err(refused)?;
+    if kernel.function.owner != 0 && kernel.function.owner != state::home(&stream)? {
+        return Err(refused(INVALID_HANDLE));
+    }
     stream.submit(&context, Operation::Kernel(Arc::new(kernel))).map(drop)
 }
 
-api! {
+api_with_streams! {
     fn cuLaunchKernel(
         function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
         dynamic_shared_bytes: u32, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void,
@@ -392,15 +488,7 @@ api! {
             dynamic_shared_bytes: config.dynamic_shared_bytes,
             cooperative: false,
         };
-        for index in 0..config.attribute_count as usize {
-            let attribute = &*config.attributes.add(index);
-            match attribute.id {
-                ATTRIBUTE_COOPERATIVE => shape.cooperative = attribute.value[0] != 0,
-                ATTRIBUTE_CLUSTER_DIMENSION => shape.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]],
-                // The others steer scheduling and caches, which do not change results.
-                _ => {}
-            }
-        }
+        shape.take(config)?;
         launch(function, shape, config.stream, arguments, extra)
     }
 }

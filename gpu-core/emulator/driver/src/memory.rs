@@ -5,9 +5,10 @@ use std::ffi::c_void;
 
 use crate::abi::*;
 use crate::state::{self, DeviceRange, HostRange, driver, lock};
+use crate::stream::forbid_unsafe;
 
 /// Reserves device memory and writes its books.
-pub fn allocate(bytes: usize, pool: Option<Handle>) -> Result<CUdeviceptr, CUresult> {
+pub fn allocate(bytes: usize, pool: Option<Handle>, owner: Handle) -> Result<CUdeviceptr, CUresult> {
     if bytes == 0 {
         return Err(INVALID_VALUE);
     }
@@ -16,13 +17,29 @@ pub fn allocate(bytes: usize, pool: Option<Handle>) -> Result<CUdeviceptr, CUres
         explain(error.to_string());
         OUT_OF_MEMORY
     })?;
-    lock(&driver().device).insert(address, DeviceRange { bytes, pool });
+    lock(&driver().device).insert(address, DeviceRange { bytes, pool, owner });
     if let Some(pool) = pool
         && let Ok(pool) = driver().pools.get(pool)
     {
         pool.took(bytes);
     }
     Ok(address)
+}
+
+/// Reserves device memory that goes with the current context.
+fn allocate_here(bytes: usize) -> Result<CUdeviceptr, CUresult> {
+    state::current()?;
+    forbid_unsafe()?;
+    allocate(bytes, None, crate::context::current_handle()?)
+}
+
+/// A context's memory goes with it. Its host memory does not: the program may still read there.
+pub fn forget_owned(context: Handle) {
+    let owned: Vec<u64> =
+        lock(&driver().device).iter().filter(|(_, range)| range.owner == context).map(|(start, _)| *start).collect();
+    for address in owned {
+        let _ = release(address);
+    }
 }
 
 /// Gives device memory back.
@@ -60,8 +77,11 @@ fn host_layout(bytes: usize) -> Result<Layout, CUresult> {
 
 /// Host memory that kernels reach at its own address.
 fn host_alloc(bytes: usize, flags: u32, managed: bool) -> Result<usize, CUresult> {
+    state::current()?;
+    forbid_unsafe()?;
     if bytes == 0 {
-        return Err(INVALID_VALUE);
+        // As a driver does, which gives no memory and no error.
+        return if managed { Err(INVALID_VALUE) } else { Ok(0) };
     }
     if bytes as u64 > driver().memory_limit_bytes {
         return Err(OUT_OF_MEMORY);
@@ -90,168 +110,204 @@ fn host_free(address: usize) -> Answer {
     Ok(())
 }
 
-const MEMORY_TYPE_HOST: u32 = 1;
-const MEMORY_TYPE_DEVICE: u32 = 2;
+/// `CU_MEMHOSTALLOC_DEVICEMAP`: all host memory is mapped, and says so.
+const DEVICE_MAP: u32 = 2;
+/// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`.
+const HOST_ALLOC_FLAGS: u32 = 7;
+/// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP` and `_READ_ONLY`; memory of other devices (`_IOMEMORY`) is none of ours.
+const REGISTER_FLAGS: u32 = 11;
 
-/// Writes one pointer attribute.
-unsafe fn pointer_attribute(out: *mut c_void, attribute: u32, pointer: CUdeviceptr) -> Answer {
-    if out.is_null() {
+/// Whether the first and the last byte of a range can be read by this process at all.
+#[cfg(target_os = "linux")]
+pub fn is_mapped(address: usize, bytes: usize) -> bool {
+    const PAGE: usize = 4096;
+    let there = |address: usize| {
+        let mut state = 0u8;
+        let page = address / PAGE * PAGE;
+        // SAFETY: `mincore` writes one byte for one page and only looks at the address.
+        unsafe { libc::mincore(page as *mut libc::c_void, PAGE, &mut state) == 0 }
+    };
+    bytes == 0 || address.checked_add(bytes - 1).is_some_and(|last| there(address) && there(last))
+}
+
+/// Nothing is known here of what other systems have mapped.
+#[cfg(not(target_os = "linux"))]
+pub fn is_mapped(address: usize, bytes: usize) -> bool {
+    bytes == 0 || address != 0
+}
+
+unsafe fn pitched(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: u32) -> Answer {
+    if pointer.is_null() || pitch.is_null() || width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
         return Err(INVALID_VALUE);
     }
-    let device = device_range(pointer);
-    let host = host_range(pointer as usize);
-    if device.is_none() && host.is_none() && !crate::module::owns(pointer) {
-        return Err(INVALID_VALUE);
-    }
-    let managed = host.is_some_and(|(_, range)| range.managed);
+    let row = width.checked_next_multiple_of(512).ok_or(INVALID_VALUE)?;
     unsafe {
-        match attribute {
-            1 => out.cast::<Handle>().write(crate::context::current_handle().unwrap_or(0)),
-            2 => {
-                out.cast::<u32>().write(if host.is_some() && !managed { MEMORY_TYPE_HOST } else { MEMORY_TYPE_DEVICE })
-            }
-            3 => out.cast::<CUdeviceptr>().write(pointer),
-            4 if host.is_some() => out.cast::<u64>().write(pointer),
-            4 => return Err(INVALID_VALUE),
-            6 => out.cast::<u32>().write(0),
-            7 => out.cast::<u64>().write(device.map_or(pointer, |(base, _)| base)),
-            8 => out.cast::<u32>().write(u32::from(managed)),
-            9 => out.cast::<i32>().write(0),
-            10 | 16 => out.cast::<u32>().write(0),
-            11 => out
-                .cast::<u64>()
-                .write(device.map_or_else(|| host.map_or(pointer, |(base, _)| base as u64), |(base, _)| base)),
-            12 => out.cast::<usize>().write(
-                device.map_or_else(|| host.map_or(0, |(_, range)| range.bytes), |(_, range)| range.bytes as usize),
-            ),
-            13 => out.cast::<u32>().write(1),
-            14 => out.cast::<u64>().write(0),
-            15 => out.cast::<u32>().write(0),
-            17 => out.cast::<Handle>().write(device.and_then(|(_, range)| range.pool).unwrap_or(0)),
-            _ => return Err(INVALID_VALUE),
-        }
+        put(pointer, allocate_here(row.checked_mul(height).ok_or(INVALID_VALUE)?)?)?;
+        put(pitch, row)
+    }
+}
+
+unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
+    state::current()?;
+    let used: u64 = lock(&driver().device).values().map(|range| range.bytes).sum::<u64>() + crate::vmm::bytes();
+    unsafe {
+        put_optional(free, (driver().memory_limit_bytes - used.min(driver().memory_limit_bytes)) as usize);
+        put_optional(total, driver().memory_limit_bytes as usize);
     }
     Ok(())
 }
 
+fn free(pointer: CUdeviceptr) -> Answer {
+    state::healthy()?;
+    if pointer == 0 {
+        return Ok(());
+    }
+    forbid_unsafe()?;
+    // As on hardware, freeing waits for work that may still use the memory.
+    for (_, stream) in driver().streams.all() {
+        stream.last().wait();
+    }
+    if let Ok(context) = state::current_unchecked() {
+        context.default_stream.last().wait();
+        context.per_thread_stream.last().wait();
+    }
+    if host_range(pointer as usize).is_some_and(|(_, range)| range.managed) {
+        crate::managed::forget(pointer as usize);
+        return host_free(pointer as usize);
+    }
+    crate::graph::forget_outstanding(pointer);
+    release(pointer)
+}
+
+unsafe fn address_range(base: *mut CUdeviceptr, bytes: *mut usize, pointer: CUdeviceptr) -> Answer {
+    state::current()?;
+    let device = device_range(pointer).map(|(start, range)| (start, range.bytes));
+    let host = || host_range(pointer as usize).map(|(start, range)| (start as u64, range.bytes as u64));
+    let found = device.or_else(host).or_else(|| crate::vmm::mapping(pointer)).or_else(|| crate::module::range(pointer));
+    let (start, length) = found.ok_or(NOT_FOUND)?;
+    unsafe {
+        put_optional(base, start);
+        put_optional(bytes, length as usize);
+    }
+    Ok(())
+}
+
+unsafe fn register(pointer: *mut c_void, bytes: usize, flags: u32) -> Answer {
+    state::current()?;
+    forbid_unsafe()?;
+    let start = pointer as usize;
+    if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !is_mapped(start, bytes) {
+        return Err(INVALID_VALUE);
+    }
+    let end = start.checked_add(bytes).ok_or(INVALID_VALUE)?;
+    let overlaps = |(base, range): (&usize, &HostRange)| *base < end && start < base + range.bytes;
+    if lock(&driver().host).iter().any(overlaps) {
+        return Err(HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    // SAFETY: the program vouches for the range until it takes it back.
+    unsafe { lock(&driver().memory).map_host("registered host memory", pointer.cast(), bytes as u64) }
+        .map_err(|_| HOST_MEMORY_ALREADY_REGISTERED)?;
+    lock(&driver().host).insert(start, HostRange { bytes, managed: false, owned: false, flags });
+    Ok(())
+}
+
+fn unregister(address: usize) -> Answer {
+    state::initialised()?;
+    let (start, range) = match host_range(address) {
+        Some(found) => found,
+        None if address == 0 => return Err(INVALID_VALUE),
+        None => return Err(HOST_MEMORY_NOT_REGISTERED),
+    };
+    if range.owned || start != address {
+        return Err(INVALID_VALUE);
+    }
+    lock(&driver().host).remove(&address);
+    lock(&driver().memory).free(address as u64).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+}
+
+unsafe fn device_pointer(device: *mut CUdeviceptr, host: usize, flags: u32) -> Answer {
+    let known = host_range(host).is_some_and(|(_, range)| !range.managed);
+    if flags != 0 || !known {
+        return Err(INVALID_VALUE);
+    }
+    unsafe { put(device, host as CUdeviceptr) }
+}
+
 api! {
+    fn cuMemGetInfo(free: *mut usize, total: *mut usize) {
+        info(free, total)
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
-        state::current()?;
-        let used: u64 = lock(&driver().device).values().map(|range| range.bytes).sum();
-        put(free, (driver().memory_limit_bytes - used.min(driver().memory_limit_bytes)) as usize)?;
-        put(total, driver().memory_limit_bytes as usize)
+        info(free, total)
     }
     fn cuMemAlloc_v2(pointer: *mut CUdeviceptr, bytes: usize) {
         state::current()?;
         if pointer.is_null() {
             return Err(INVALID_VALUE);
         }
-        put(pointer, allocate(bytes, None)?)
+        put(pointer, allocate_here(bytes)?)
     }
-    fn cuMemAllocPitch_v2(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: u32) {
+    fn cuMemAllocPitch_v2(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: u32) {
         state::current()?;
-        let row = width.next_multiple_of(512);
-        put(pitch, row)?;
-        put(pointer, allocate(row.checked_mul(height).ok_or(INVALID_VALUE)?, None)?)
+        pitched(pointer, pitch, width, height, element)
     }
     fn cuMemFree_v2(pointer: CUdeviceptr) {
-        if pointer == 0 {
-            return Ok(());
-        }
-        // As on hardware, freeing waits for work that may still use the memory.
-        for (_, stream) in driver().streams.all() {
-            stream.last().wait();
-        }
-        if let Ok(context) = state::current_unchecked() {
-            context.default_stream.last().wait();
-            context.per_thread_stream.last().wait();
-        }
-        if host_range(pointer as usize).is_some_and(|(_, range)| range.managed) {
-            return host_free(pointer as usize);
-        }
-        crate::graph::forget_outstanding(pointer);
-        release(pointer)
+        free(pointer)
     }
     fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, bytes: *mut usize, pointer: CUdeviceptr) {
-        state::current()?;
-        let (start, range) = device_range(pointer).ok_or(NOT_FOUND)?;
-        put_optional(base, start);
-        put_optional(bytes, range.bytes as usize);
-        Ok(())
+        address_range(base, bytes, pointer)
     }
     fn cuMemAllocManaged(pointer: *mut CUdeviceptr, bytes: usize, flags: u32) {
         state::current()?;
-        put(pointer, host_alloc(bytes, flags, true)? as CUdeviceptr)
-    }
-    fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) {
-        state::current()?;
-        put(pointer, host_alloc(bytes, 0, false)? as *mut c_void)
-    }
-    fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: u32) {
-        state::current()?;
-        if flags > 15 {
+        // Visible from everywhere, or from the host at first.
+        if pointer.is_null() || !matches!(flags, 1 | 2) {
             return Err(INVALID_VALUE);
         }
-        put(pointer, host_alloc(bytes, flags, false)? as *mut c_void)
+        put(pointer, host_alloc(bytes, flags, true)? as CUdeviceptr)
+    }
+    fn cuMemAllocHost(pointer: *mut *mut c_void, bytes: usize) {
+        alloc_host(pointer, bytes, 0)
+    }
+    fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) {
+        alloc_host(pointer, bytes, 0)
+    }
+    fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: u32) {
+        alloc_host(pointer, bytes, flags)
     }
     fn cuMemFreeHost(pointer: *mut c_void) {
+        state::initialised()?;
+        if pointer.is_null() {
+            return Ok(());
+        }
+        if host_range(pointer as usize).is_some_and(|(_, range)| range.managed) {
+            return Err(INVALID_VALUE);
+        }
         for (_, stream) in driver().streams.all() {
             stream.last().wait();
         }
         host_free(pointer as usize)
     }
+    fn cuMemHostRegister(pointer: *mut c_void, bytes: usize, flags: u32) {
+        register(pointer, bytes, flags)
+    }
     fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: u32) {
-        state::current()?;
-        if pointer.is_null() || bytes == 0 {
-            return Err(INVALID_VALUE);
-        }
-        if host_range(pointer as usize).is_some() {
-            return Err(HOST_MEMORY_ALREADY_REGISTERED);
-        }
-        lock(&driver().memory)
-            .map_host("registered host memory", pointer.cast(), bytes as u64)
-            .map_err(|_| HOST_MEMORY_ALREADY_REGISTERED)?;
-        lock(&driver().host).insert(pointer as usize, HostRange { bytes, managed: false, owned: false, flags });
-        Ok(())
+        register(pointer, bytes, flags)
     }
     fn cuMemHostUnregister(pointer: *mut c_void) {
-        let mut ranges = lock(&driver().host);
-        if ranges.get(&(pointer as usize)).is_none_or(|range| range.owned) {
-            return Err(HOST_MEMORY_NOT_REGISTERED);
-        }
-        ranges.remove(&(pointer as usize));
-        lock(&driver().memory).free(pointer as u64).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+        unregister(pointer as usize)
     }
-    fn cuMemHostGetDevicePointer_v2(device: *mut CUdeviceptr, host: *mut c_void, _flags: u32) {
-        host_range(host as usize).ok_or(INVALID_VALUE)?;
-        put(device, host as CUdeviceptr)
+    fn cuMemHostGetDevicePointer_v2(device: *mut CUdeviceptr, host: *mut c_void, flags: u32) {
+        device_pointer(device, host as usize, flags)
     }
     fn cuMemHostGetFlags(flags: *mut u32, host: *mut c_void) {
-        put(flags, host_range(host as usize).ok_or(INVALID_VALUE)?.1.flags)
+        put(flags, host_range(host as usize).ok_or(INVALID_VALUE)?.1.flags | DEVICE_MAP)
     }
-    fn cuPointerGetAttribute(out: *mut c_void, attribute: u32, pointer: CUdeviceptr) {
-        pointer_attribute(out, attribute, pointer)
+}
+
+unsafe fn alloc_host(pointer: *mut *mut c_void, bytes: usize, flags: u32) -> Answer {
+    state::current()?;
+    if flags > HOST_ALLOC_FLAGS || pointer.is_null() {
+        return Err(INVALID_VALUE);
     }
-    fn cuPointerGetAttributes(count: u32, attributes: *const u32, out: *mut *mut c_void, pointer: CUdeviceptr) {
-        for index in 0..count as usize {
-            // Unknown pointers get zeros here instead of an error.
-            let _ = pointer_attribute(*out.add(index), *attributes.add(index), pointer);
-        }
-        Ok(())
-    }
-    fn cuPointerSetAttribute(_value: *const c_void, _attribute: u32, _pointer: CUdeviceptr) {
-        state::current().map(drop)
-    }
-    fn cuMemAdvise_v2(_pointer: CUdeviceptr, _bytes: usize, _advice: u32, _location: u64) {
-        state::current().map(drop)
-    }
-    fn cuMemAdvise(_pointer: CUdeviceptr, _bytes: usize, _advice: u32, _device: i32) {
-        state::current().map(drop)
-    }
-    fn cuMemPrefetchAsync(_pointer: CUdeviceptr, _bytes: usize, _device: i32, stream: Handle) {
-        state::stream(stream).map(drop)
-    }
-    fn cuMemPrefetchAsync_v2(_pointer: CUdeviceptr, _bytes: usize, _location: u64, _flags: u32, stream: Handle) {
-        state::stream(stream).map(drop)
-    }
+    unsafe { put(pointer, host_alloc(bytes, flags, false)? as *mut c_void) }
 }

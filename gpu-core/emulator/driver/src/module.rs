@@ -2,19 +2,24 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ptx_emulator::{KernelInfo, Module};
 
 use crate::abi::*;
+use crate::context;
 use crate::cubin;
 use crate::device;
+use crate::jit::{self, Logs};
 use crate::state::{self, driver, lock};
 
 /// A loaded module (`CUmodule` and `CUlibrary` alike).
 pub struct Library {
     pub module: Module,
+    /// The context that it was loaded into; 0 for a `CUlibrary`, which is for all.
+    owner: Handle,
+    constant_bytes: u64,
     /// Registers by kernel, where machine code told them.
     registers: HashMap<String, u32>,
     /// Variables that were asked for: address and size.
@@ -29,10 +34,15 @@ pub struct Function {
     /// Its name, for programs that ask.
     pub c_name: CString,
     pub library: Handle,
+    /// The context that its module was loaded into; 0 when it is for all.
+    pub owner: Handle,
+    /// Bytes of its module's `__constant__` variables.
+    constant_bytes: u64,
     pub registers: Registers,
     pub max_dynamic_shared_bytes: AtomicU32,
     carveout: AtomicU32,
     cluster_width: AtomicU32,
+    pub non_portable_cluster: AtomicBool,
 }
 
 /// Registers of a thread.
@@ -53,7 +63,7 @@ impl Registers {
 }
 
 /// Most registers that a thread can have; what is assumed of kernels too large for an estimate.
-const MOST_REGISTERS: u32 = 255;
+pub const MOST_REGISTERS: u32 = 255;
 
 impl Function {
     /// Threads of the largest block: by the kernel's own bounds, and as its registers allow.
@@ -67,93 +77,118 @@ impl Function {
     }
 }
 
+/// The module variable that was asked for and that an address lies in.
+pub fn range(address: u64) -> Option<(u64, u64)> {
+    driver().libraries.all().iter().find_map(|(_, library)| {
+        let globals = lock(&library.globals);
+        globals.iter().find(|(base, bytes)| address >= *base && address - base < *bytes).copied()
+    })
+}
+
 /// Whether an address is inside a module variable that was asked for.
 pub fn owns(address: u64) -> bool {
-    driver().libraries.all().iter().any(|(_, library)| {
-        lock(&library.globals).iter().any(|(base, bytes)| address >= *base && address - base < *bytes)
-    })
+    range(address).is_some()
 }
 
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 const FATBIN_MAGIC: u32 = 0xba55_ed50;
 const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
 
-/// Buffers that a caller passed for the PTX compiler's words.
-#[derive(Default)]
-struct Logs {
-    error: Option<(*mut c_char, usize)>,
-}
-
-const JIT_ERROR_LOG_BUFFER: u32 = 5;
-const JIT_ERROR_LOG_BUFFER_SIZE: u32 = 6;
-
-impl Logs {
-    unsafe fn read(count: u32, options: *const u32, values: *const *mut c_void) -> Logs {
-        let mut buffer: *mut c_char = std::ptr::null_mut();
-        let mut size = 0;
-        if !options.is_null() && !values.is_null() {
-            for index in 0..count as usize {
-                let (option, value) = unsafe { (*options.add(index), *values.add(index)) };
-                match option {
-                    JIT_ERROR_LOG_BUFFER => buffer = value.cast(),
-                    JIT_ERROR_LOG_BUFFER_SIZE => size = value as usize,
-                    _ => {}
-                }
-            }
-        }
-        Logs { error: (!buffer.is_null() && size > 0).then_some((buffer, size)) }
-    }
-
-    unsafe fn write(&self, text: &str) {
-        if let Some((buffer, size)) = self.error {
-            let bytes = &text.as_bytes()[..text.len().min(size - 1)];
-            unsafe {
-                std::ptr::copy_nonoverlapping(bytes.as_ptr().cast(), buffer, bytes.len());
-                buffer.add(bytes.len()).write(0);
-            }
-        }
-    }
-}
-
 /// Reads PTX at `image`. Machine code cannot run here and is refused with what to do.
-unsafe fn ptx_of(image: *const c_void) -> Result<String, CUresult> {
+pub unsafe fn ptx_of(image: *const c_void) -> Result<String, CUresult> {
     if image.is_null() {
         return Err(INVALID_VALUE);
     }
-    let start = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), 4) };
-    let magic = u32::from_le_bytes([start[0], start[1], start[2], start[3]]);
+    // Byte by byte: an image may be shorter than a word.
+    let mut start = [0; 4];
+    for (index, byte) in start.iter_mut().enumerate() {
+        *byte = unsafe { image.cast::<u8>().add(index).read() };
+        if *byte == 0 {
+            break;
+        }
+    }
+    let magic = u32::from_le_bytes(start);
     if start == ELF_MAGIC {
         // The program may turn to PTX of the same kernels next; what the machine code says of them stays true.
-        cubin::remember(unsafe { cubin::whole(image.cast()) });
+        let cubin = unsafe { cubin::whole(image.cast()) };
+        if cubin.is_empty() {
+            return Err(INVALID_IMAGE);
+        }
+        cubin::remember(cubin);
     }
-    if start == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC {
-        explain("this module is machine code for a GPU; the emulator runs PTX (compile for compute_XX, not sm_XX)");
-        return Err(NO_BINARY_FOR_GPU);
-    }
+    refuse_machine_code(&start, magic)?;
     let text = unsafe { CStr::from_ptr(image.cast()) };
     text.to_str().map(str::to_owned).map_err(|_| INVALID_PTX)
 }
 
-unsafe fn load(out: *mut Handle, text: &str, logs: &Logs) -> Answer {
-    if out.is_null() {
-        return Err(INVALID_VALUE);
+fn refuse_machine_code(start: &[u8], magic: u32) -> Answer {
+    if start == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC {
+        explain("this module is machine code for a GPU; the emulator runs PTX (compile for compute_XX, not sm_XX)");
+        return Err(NO_BINARY_FOR_GPU);
     }
+    Ok(())
+}
+
+/// The same for an image whose length is known; a zero may end the text before.
+pub fn ptx_of_bytes(bytes: &[u8]) -> Result<String, CUresult> {
+    let mut start = [0; 4];
+    start.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    if start == ELF_MAGIC {
+        cubin::remember(bytes);
+    }
+    refuse_machine_code(&start, u32::from_le_bytes(start))?;
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    std::str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|_| INVALID_PTX)
+}
+
+/// The newest major version of PTX that the loader reads.
+const NEWEST_PTX: u32 = 9;
+
+/// Whether the text asks for a PTX that no compiler of today writes.
+fn is_too_new(text: &str) -> bool {
+    let version = text.lines().find_map(|line| line.trim_start().strip_prefix(".version"));
+    let major = version.and_then(|rest| rest.trim().split('.').next()?.parse::<u32>().ok());
+    major.is_some_and(|major| major > NEWEST_PTX)
+}
+
+/// Compiles PTX; what is wrong with it goes to standard error and to the caller's log.
+pub fn compile(text: &str, logs: &Logs) -> Result<Module, CUresult> {
     let refuse = |code: CUresult, text: String| {
-        unsafe { logs.write(&text) };
+        logs.error(&text);
         explain(text);
         code
     };
     // What is no PTX at all is an invalid image; PTX that cannot be compiled is another matter.
     let kind = if text.contains(".version") { INVALID_PTX } else { INVALID_IMAGE };
-    let module = Module::load(text).map_err(|error| refuse(kind, error.to_string()))?;
+    if is_too_new(text) {
+        let words = "ptxas fatal   : Unsupported .version; the newest that is known is 9".to_owned();
+        return Err(refuse(UNSUPPORTED_PTX_VERSION, words));
+    }
+    let module = Module::load(text).map_err(|error| refuse(kind, jit::assembler_words(&error)))?;
     device::accept(module.target()).map_err(|(code, text)| refuse(code, text))?;
+    logs.info(&module);
+    Ok(module)
+}
+
+unsafe fn load(out: *mut Handle, text: &str, logs: &Logs, owner: Handle) -> Answer {
+    if out.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    let module = compile(text, logs)?;
     let registers = cubin::remembered(&module);
-    let library = Library { module, registers, globals: Mutex::default(), functions: Mutex::default() };
+    let library = Library {
+        module,
+        registers,
+        owner,
+        constant_bytes: crate::link::constant_bytes(text),
+        globals: Mutex::default(),
+        functions: Mutex::default(),
+    };
     unsafe { put(out, driver().libraries.add(Arc::new(library))) }
 }
 
-unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
-    if path.is_null() {
+pub unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
+    if path.is_null() || unsafe { path.read() } == 0 {
         return Err(INVALID_VALUE);
     }
     let path = unsafe { CStr::from_ptr(path) }.to_string_lossy().into_owned();
@@ -161,32 +196,17 @@ unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
         explain(format!("cannot read module: {error}: {path}"));
         FILE_NOT_FOUND
     })?;
-    let mut bytes: Vec<u8> = bytes;
-    bytes.extend_from_slice(&[0; 4]);
-    unsafe { ptx_of(bytes.as_ptr().cast()) }
+    ptx_of_bytes(&bytes)
 }
 
-unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Answer {
-    unsafe { load(out, &ptx_of_file(path)?, &Logs::default()) }
-}
-
-/// Adds a text to a link in progress.
-fn link_text(link: Handle, text: &str) -> Answer {
-    let mut links = lock(&driver().linked);
-    let slot = links.get_mut(&link).ok_or(INVALID_HANDLE)?;
-    if !slot.is_empty() {
-        explain("linking several PTX modules is not supported by the emulator; compile them as one");
-        return Err(NOT_SUPPORTED);
-    }
-    slot.extend_from_slice(text.as_bytes());
-    slot.push(0);
-    Ok(())
+unsafe fn load_file(out: *mut Handle, path: *const c_char, owner: Handle) -> Answer {
+    unsafe { load(out, &ptx_of_file(path)?, &Logs::default(), owner) }
 }
 
 /// The handle of a kernel of a module, by its name.
 pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *const c_char) -> Answer {
     let library = driver().libraries.get(library_handle)?;
-    if name.is_null() {
+    if name.is_null() || unsafe { name.read() } == 0 {
         return Err(INVALID_VALUE);
     }
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
@@ -208,8 +228,11 @@ pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *con
         c_name: CString::new(info.name.as_str()).map_err(|_| NOT_FOUND)?,
         info,
         library: library_handle,
+        owner: library.owner,
+        constant_bytes: library.constant_bytes,
         carveout: AtomicU32::new(u32::MAX),
         cluster_width: AtomicU32::new(0),
+        non_portable_cluster: AtomicBool::new(false),
     }));
     functions.push((name.into_owned(), handle));
     unsafe { put(out, handle) }
@@ -217,7 +240,7 @@ pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *con
 
 unsafe fn global(pointer: *mut CUdeviceptr, bytes: *mut usize, library: Handle, name: *const c_char) -> Answer {
     let library = driver().libraries.get(library)?;
-    if name.is_null() {
+    if name.is_null() || pointer.is_null() && bytes.is_null() {
         return Err(INVALID_VALUE);
     }
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
@@ -233,13 +256,26 @@ unsafe fn global(pointer: *mut CUdeviceptr, bytes: *mut usize, library: Handle, 
     Ok(())
 }
 
+/// A context's modules go with it.
+pub fn forget_owned(context: Handle) {
+    for (handle, library) in driver().libraries.all() {
+        if library.owner == context {
+            let _ = unload(handle);
+        }
+    }
+}
+
 fn unload(handle: Handle) -> Answer {
+    state::healthy()?;
     let library = driver().libraries.remove(handle)?;
     for (_, function) in lock(&library.functions).drain(..) {
         let _ = driver().functions.remove(function);
     }
     Ok(())
 }
+
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`.
+const NON_PORTABLE_CLUSTER: u32 = 14;
 
 fn attribute(function: &Function, id: u32) -> Result<i32, CUresult> {
     let chip = device::current();
@@ -248,7 +284,7 @@ fn attribute(function: &Function, id: u32) -> Result<i32, CUresult> {
     Ok(match id {
         0 => function.max_threads(),
         1 => function.info.static_shared_bytes as i32,
-        2 => 0,
+        2 => function.constant_bytes.min(i32::MAX as u64) as i32,
         3 => function.info.local_bytes as i32,
         4 => function.registers.count() as i32,
         5 => target,
@@ -264,7 +300,8 @@ fn attribute(function: &Function, id: u32) -> Result<i32, CUresult> {
                 0
             }
         }
-        14 | 15 => 0,
+        NON_PORTABLE_CLUSTER => i32::from(function.non_portable_cluster.load(Ordering::Relaxed)),
+        15 => 0,
         _ => return Err(INVALID_VALUE),
     })
 }
@@ -279,8 +316,10 @@ fn set_attribute(function: &Function, id: u32, value: i32) -> Answer {
             function.max_dynamic_shared_bytes.store(value as u32, Ordering::Relaxed);
         }
         9 if (-1..=100).contains(&value) => function.carveout.store(value as u32, Ordering::Relaxed),
-        11 => function.cluster_width.store(value as u32, Ordering::Relaxed),
-        12..=15 => {}
+        11 if value >= 0 => function.cluster_width.store(value as u32, Ordering::Relaxed),
+        12 | 13 if value >= 0 => {}
+        NON_PORTABLE_CLUSTER => function.non_portable_cluster.store(value != 0, Ordering::Relaxed),
+        15 if (0..=2).contains(&value) => {}
         _ => return Err(INVALID_VALUE),
     }
     Ok(())
@@ -289,21 +328,26 @@ fn set_attribute(function: &Function, id: u32, value: i32) -> Answer {
 api! {
     fn cuModuleLoad(module: *mut Handle, path: *const c_char) {
         state::current()?;
-        load_file(module, path)
+        load_file(module, path, context::current_handle()?)
     }
     fn cuModuleLoadData(module: *mut Handle, image: *const c_void) {
         state::current()?;
-        load(module, &ptx_of(image)?, &Logs::default())
+        load(module, &ptx_of(image)?, &Logs::default(), context::current_handle()?)
     }
-    fn cuModuleLoadDataEx(module: *mut Handle, image: *const c_void, count: u32, options: *const u32, values: *const *mut c_void) {
+    fn cuModuleLoadDataEx(module: *mut Handle, image: *const c_void, count: u32, options: *const u32, values: *mut *mut c_void) {
         state::current()?;
-        load(module, &ptx_of(image)?, &Logs::read(count, options, values))
+        load(module, &ptx_of(image)?, &Logs::read(count, options, values)?.cleared(), context::current_handle()?)
     }
     fn cuModuleLoadFatBinary(module: *mut Handle, image: *const c_void) {
         state::current()?;
-        load(module, &ptx_of(image)?, &Logs::default())
+        load(module, &ptx_of(image)?, &Logs::default(), context::current_handle()?)
     }
     fn cuModuleUnload(module: Handle) {
+        state::healthy()?;
+        // A library's module goes with the library.
+        if driver().libraries.get(module)?.owner == 0 {
+            return Err(NOT_PERMITTED);
+        }
         unload(module)
     }
     fn cuModuleGetFunction(out: *mut Handle, module: Handle, name: *const c_char) {
@@ -315,15 +359,17 @@ api! {
         global(pointer, bytes, module, name)
     }
     fn cuModuleGetLoadingMode(mode: *mut u32) {
+        state::initialised()?;
+        // `CU_MODULE_EAGER_LOADING`, though a GPU's driver is lazy by default: what is wrong is said at once.
         put(mode, 1)
     }
-    fn cuLibraryLoadData(library: *mut Handle, image: *const c_void, _jit: *const u32, _jit_values: *const *mut c_void, _jit_count: u32, _options: *const u32, _values: *const *mut c_void, _count: u32) {
+    fn cuLibraryLoadData(library: *mut Handle, image: *const c_void, jit: *const u32, jit_values: *mut *mut c_void, jit_count: u32, _options: *const u32, _values: *const *mut c_void, _count: u32) {
         state::initialised()?;
-        load(library, &ptx_of(image)?, &Logs::default())
+        load(library, &ptx_of(image)?, &Logs::read(jit_count, jit, jit_values)?.cleared(), 0)
     }
     fn cuLibraryLoadFromFile(library: *mut Handle, path: *const c_char, _jit: *const u32, _jit_values: *const *mut c_void, _jit_count: u32, _options: *const u32, _values: *const *mut c_void, _count: u32) {
         state::initialised()?;
-        load_file(library, path)
+        load_file(library, path, 0)
     }
     fn cuLibraryUnload(library: Handle) {
         unload(library)
@@ -332,26 +378,32 @@ api! {
         find_function(out, library, name)
     }
     fn cuLibraryGetModule(module: *mut Handle, library: Handle) {
+        state::current()?;
         driver().libraries.get(library)?;
         put(module, library)
     }
     fn cuLibraryGetGlobal(pointer: *mut CUdeviceptr, bytes: *mut usize, library: Handle, name: *const c_char) {
+        state::current()?;
         global(pointer, bytes, library, name)
     }
     fn cuKernelGetFunction(out: *mut Handle, kernel: Handle) {
+        state::current()?;
         driver().functions.get(kernel)?;
         put(out, kernel)
     }
     fn cuKernelGetLibrary(out: *mut Handle, kernel: Handle) {
         put(out, driver().functions.get(kernel)?.library)
     }
-    fn cuKernelGetAttribute(value: *mut i32, id: u32, kernel: Handle, _device: i32) {
+    fn cuKernelGetAttribute(value: *mut i32, id: u32, kernel: Handle, device: i32) {
+        device::check(device)?;
         put(value, attribute(&*driver().functions.get(kernel)?, id)?)
     }
-    fn cuKernelSetAttribute(id: u32, value: i32, kernel: Handle, _device: i32) {
+    fn cuKernelSetAttribute(id: u32, value: i32, kernel: Handle, device: i32) {
+        device::check(device)?;
         set_attribute(&*driver().functions.get(kernel)?, id, value)
     }
     fn cuFuncGetAttribute(value: *mut i32, id: u32, function: Handle) {
+        state::healthy()?;
         put(value, attribute(&*driver().functions.get(function)?, id)?)
     }
     fn cuFuncSetAttribute(function: Handle, id: u32, value: i32) {
@@ -363,7 +415,10 @@ api! {
         }
         driver().functions.get(function).map(drop)
     }
-    fn cuFuncSetSharedMemConfig(function: Handle, _config: u32) {
+    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
+        if config > 2 {
+            return Err(INVALID_VALUE);
+        }
         driver().functions.get(function).map(drop)
     }
     fn cuFuncGetModule(module: *mut Handle, function: Handle) {
@@ -376,24 +431,21 @@ api! {
         driver().functions.get(function)?;
         put(state, 1)
     }
-    fn cuLinkCreate_v2(_count: u32, _options: *const u32, _values: *const *mut c_void, link: *mut Handle) {
+    fn cuModuleGetGlobal(pointer: *mut CUdeviceptr, bytes: *mut usize, module: Handle, name: *const c_char) {
         state::current()?;
-        put(link, crate::export::new_link())
+        global(pointer, bytes, module, name)
     }
-    fn cuLinkAddData_v2(link: Handle, _kind: u32, data: *const c_void, _bytes: usize, _name: *const c_char, _count: u32, _options: *const u32, _values: *const *mut c_void) {
-        link_text(link, &ptx_of(data)?)
+    fn cuLibraryGetManaged(_pointer: *mut CUdeviceptr, _bytes: *mut usize, library: Handle, name: *const c_char) {
+        // Variables of modules are device memory here, `__managed__` ones too.
+        driver().libraries.get(library)?;
+        if name.is_null() { Err(INVALID_VALUE) } else { Err(NOT_FOUND) }
     }
-    fn cuLinkAddFile_v2(link: Handle, _kind: u32, path: *const c_char, _count: u32, _options: *const u32, _values: *const *mut c_void) {
-        link_text(link, &ptx_of_file(path)?)
+    fn cuModuleGetTexRef(_texture: *mut Handle, module: Handle, name: *const c_char) {
+        driver().libraries.get(module)?;
+        if name.is_null() { Err(INVALID_VALUE) } else { Err(NOT_FOUND) }
     }
-    fn cuLinkComplete(link: Handle, image: *mut *mut c_void, bytes: *mut usize) {
-        let links = lock(&driver().linked);
-        let text = links.get(&link).ok_or(INVALID_HANDLE)?;
-        put(image, text.as_ptr() as *mut c_void)?;
-        put_optional(bytes, text.len());
-        Ok(())
-    }
-    fn cuLinkDestroy(link: Handle) {
-        lock(&driver().linked).remove(&link).map(drop).ok_or(INVALID_HANDLE)
+    fn cuModuleGetSurfRef(_surface: *mut Handle, module: Handle, name: *const c_char) {
+        driver().libraries.get(module)?;
+        if name.is_null() { Err(INVALID_VALUE) } else { Err(NOT_FOUND) }
     }
 }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::abi::*;
 use crate::graph::{self, Operation};
+use crate::managed::{LOCATION_DEVICE, LOCATION_HOST, Location};
 use crate::memory;
 use crate::state::{self, driver, lock};
+use crate::vmm::Access;
 
 /// Bookkeeping of one pool. The emulator's allocator is not pooled; the figures are those of live allocations.
 #[derive(Default)]
@@ -15,6 +17,8 @@ pub struct Pool {
     pub used: AtomicU64,
     pub used_high: AtomicU64,
     settings: Mutex<BTreeMap<u32, u64>>,
+    /// 0 for as much as there is.
+    most_bytes: u64,
 }
 
 impl Pool {
@@ -36,36 +40,82 @@ const RESERVED_HIGH: u32 = 6;
 const USED_CURRENT: u32 = 7;
 const USED_HIGH: u32 = 8;
 
-fn alloc_async(out: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) -> Answer {
+pub fn alloc_async(out: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) -> Answer {
     let (context, stream) = state::stream(stream)?;
     if out.is_null() {
         return Err(INVALID_VALUE);
+    }
+    if bytes == 0 {
+        // As a driver does, which gives no memory and no error.
+        return unsafe { put(out, 0) };
+    }
+    if let Ok(limited) = driver().pools.get(pool)
+        && limited.most_bytes > 0
+        && limited.used.load(Ordering::Relaxed).saturating_add(bytes as u64) > limited.most_bytes
+    {
+        return Err(OUT_OF_MEMORY);
     }
     if stream.capture().is_some() {
         let address = graph::reserve(bytes)?;
         stream.submit(&context, Operation::Alloc(address))?;
         return unsafe { put(out, address.start) };
     }
-    let address = memory::allocate(bytes, Some(pool))?;
+    let address = memory::allocate(bytes, Some(pool), 0)?;
     unsafe { put(out, address) }
 }
 
-/// `CUmemLocation`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Location {
-    kind: u32,
-    id: i32,
-}
-
-const LOCATION_DEVICE: u32 = 1;
 const ALLOCATION_PINNED: u32 = 1;
 const ACCESS_READ_WRITE: u32 = 3;
+
+/// `CUmemPoolProps`, its reserved bytes left out.
+#[repr(C)]
+pub struct Properties {
+    kind: u32,
+    handle_types: u32,
+    location: Location,
+    security: usize,
+    most_bytes: usize,
+    usage: u16,
+}
+
+unsafe fn create(out: *mut Handle, properties: *const Properties) -> Answer {
+    state::initialised()?;
+    let properties = unsafe { properties.as_ref() }.ok_or(INVALID_VALUE)?;
+    let place = match properties.location.kind {
+        LOCATION_DEVICE => properties.location.id == 0,
+        kind => matches!(kind, LOCATION_HOST..=4),
+    };
+    if out.is_null() || properties.kind != ALLOCATION_PINNED || !place {
+        return Err(INVALID_VALUE);
+    }
+    // Handles for other processes may be wished for; asking for one is refused.
+    let pool = Pool { most_bytes: properties.most_bytes as u64, ..Pool::default() };
+    unsafe { put(out, driver().pools.add(Arc::new(pool))) }
+}
+
+/// `CUmemAccessDesc`s of a pool: the device always has its own pools' memory, and nobody else can get it.
+unsafe fn set_access(access: *const Access, count: usize) -> Answer {
+    if access.is_null() || count == 0 {
+        return Err(INVALID_VALUE);
+    }
+    for index in 0..count {
+        let Access { location_kind, location, flags } = unsafe { *access.add(index) };
+        match (location_kind, location, flags) {
+            (LOCATION_DEVICE, 0, ACCESS_READ_WRITE) => {}
+            (LOCATION_DEVICE, 0, 0) => return Err(INVALID_DEVICE),
+            (LOCATION_DEVICE, 0, 1) | (LOCATION_HOST..=4, ..) => return Err(NOT_SUPPORTED),
+            (LOCATION_DEVICE, ..) => return Err(INVALID_DEVICE),
+            _ => return Err(INVALID_VALUE),
+        }
+    }
+    Ok(())
+}
 
 /// The emulated device is the one place that has pools, of memory that does not move.
 unsafe fn pool_place(location: *const Location, kind: u32) -> Answer {
     let location = unsafe { location.as_ref() }.ok_or(INVALID_VALUE)?;
     if location.kind != LOCATION_DEVICE || kind != ALLOCATION_PINNED {
+        explain("pools are of the device's memory; host and managed memory have none here");
         return Err(NOT_SUPPORTED);
     }
     if location.id == 0 { Ok(()) } else { Err(INVALID_DEVICE) }
@@ -75,10 +125,11 @@ api! {
     fn cuMemPoolGetAccess(access: *mut u32, pool: Handle, location: *const Location) {
         driver().pools.get(pool)?;
         let location = location.as_ref().ok_or(INVALID_VALUE)?;
-        if location.kind != LOCATION_DEVICE || location.id != 0 {
-            return Err(INVALID_VALUE);
+        match (location.kind, location.id) {
+            (LOCATION_DEVICE, 0) => put(access, ACCESS_READ_WRITE),
+            (LOCATION_HOST, _) => put(access, 0),
+            _ => Err(INVALID_VALUE),
         }
-        put(access, ACCESS_READ_WRITE)
     }
     fn cuMemGetDefaultMemPool(pool: *mut Handle, location: *const Location, kind: u32) {
         state::initialised()?;
@@ -96,33 +147,8 @@ api! {
         *lock(&driver().current_pool) = pool;
         Ok(())
     }
-    fn cuMemAllocAsync(pointer: *mut CUdeviceptr, bytes: usize, stream: Handle) {
-        let pool = *lock(&driver().current_pool);
-        alloc_async(pointer, bytes, pool, stream)
-    }
-    fn cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, bytes: usize, pool: Handle, stream: Handle) {
-        driver().pools.get(pool)?;
-        alloc_async(pointer, bytes, pool, stream)
-    }
-    fn cuMemFreeAsync(pointer: CUdeviceptr, stream: Handle) {
-        let (context, stream) = state::stream(stream)?;
-        let of_a_graph = graph::memory_range(pointer).is_some_and(|(start, _)| start == pointer);
-        if let Some(capture) = stream.capture() {
-            let operation = Operation::Free(pointer);
-            // Only memory of a graph can be freed by one.
-            graph::check_free(&capture.graph, &operation)?;
-            return stream.submit(&context, operation).map(drop);
-        }
-        // Memory of a graph may be freed behind a launch that has not yet allocated it.
-        if !of_a_graph && !lock(&driver().device).contains_key(&pointer) {
-            return Err(INVALID_VALUE);
-        }
-        graph::forget_outstanding(pointer);
-        stream.submit(&context, Operation::Free(pointer)).map(drop)
-    }
-    fn cuMemPoolCreate(pool: *mut Handle, _properties: *const u8) {
-        state::initialised()?;
-        put(pool, driver().pools.add(Arc::new(Pool::default())))
+    fn cuMemPoolCreate(pool: *mut Handle, properties: *const Properties) {
+        create(pool, properties)
     }
     fn cuMemPoolDestroy(pool: Handle) {
         if pool == driver().default_pool {
@@ -168,8 +194,9 @@ api! {
         lock(&pool.settings).insert(attribute, setting);
         Ok(())
     }
-    fn cuMemPoolSetAccess(pool: Handle, _access: *const u8, _count: usize) {
-        driver().pools.get(pool).map(drop)
+    fn cuMemPoolSetAccess(pool: Handle, access: *const Access, count: usize) {
+        driver().pools.get(pool)?;
+        set_access(access, count)
     }
     fn cuDeviceGetDefaultMemPool(pool: *mut Handle, device: i32) {
         state::initialised()?;
@@ -187,7 +214,7 @@ api! {
     }
     fn cuDeviceSetMemPool(device: i32, pool: Handle) {
         if device != 0 {
-            return Err(INVALID_DEVICE);
+            return Err(INVALID_VALUE);
         }
         driver().pools.get(pool)?;
         *lock(&driver().current_pool) = pool;

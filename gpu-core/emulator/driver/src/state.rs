@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,41 +21,62 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Objects by handle.
-pub struct Registry<T>(Mutex<HashMap<Handle, Arc<T>>>);
+pub struct Registry<T> {
+    objects: Mutex<HashMap<Handle, Arc<T>>>,
+    /// What CUDA says of a handle that is none.
+    unknown: CUresult,
+}
 
 impl<T> Registry<T> {
-    fn new() -> Registry<T> {
-        Registry(Mutex::new(HashMap::new()))
+    pub fn new(unknown: CUresult) -> Registry<T> {
+        Registry { objects: Mutex::default(), unknown }
     }
 
     pub fn add(&self, object: Arc<T>) -> Handle {
         let handle = next_handle();
-        lock(&self.0).insert(handle, object);
+        self.put(handle, object);
         handle
     }
 
-    /// The object, or `CUDA_ERROR_INVALID_HANDLE`.
+    /// Gives a handle to another object.
+    pub fn put(&self, handle: Handle, object: Arc<T>) {
+        lock(&self.objects).insert(handle, object);
+    }
+
+    /// The object, or what CUDA says when there is none.
     pub fn get(&self, handle: Handle) -> Result<Arc<T>, CUresult> {
-        lock(&self.0).get(&handle).cloned().ok_or(INVALID_HANDLE)
+        lock(&self.objects).get(&handle).cloned().ok_or(self.unknown)
     }
 
     pub fn remove(&self, handle: Handle) -> Result<Arc<T>, CUresult> {
-        lock(&self.0).remove(&handle).ok_or(INVALID_HANDLE)
+        lock(&self.objects).remove(&handle).ok_or(self.unknown)
     }
 
     pub fn all(&self) -> Vec<(Handle, Arc<T>)> {
-        lock(&self.0).iter().map(|(handle, object)| (*handle, object.clone())).collect()
+        lock(&self.objects).iter().map(|(handle, object)| (*handle, object.clone())).collect()
     }
 }
 
+static NEXT_HANDLE: AtomicUsize = AtomicUsize::new(1);
+
+/// Far from small integers, which CUDA uses for its special streams.
+const FIRST_HANDLE: Handle = 0x1_0000;
+
 fn next_handle() -> Handle {
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
-    // Far from small integers, which CUDA uses for its special streams.
-    0x1_0000 + NEXT.fetch_add(1, Ordering::Relaxed) * 16
+    FIRST_HANDLE + NEXT_HANDLE.fetch_add(1, Ordering::Relaxed) * 16
+}
+
+/// Whether a handle was ever given out.
+pub fn was_issued(handle: Handle) -> bool {
+    handle > FIRST_HANDLE
+        && handle.is_multiple_of(16)
+        && (handle - FIRST_HANDLE) / 16 < NEXT_HANDLE.load(Ordering::Relaxed)
 }
 
 /// One context. All contexts of the device see the same memory, as with unified addressing.
 pub struct Context {
+    /// Number by which programs tell contexts apart, never used twice.
+    pub id: u64,
     pub flags: AtomicU32,
     pub alive: AtomicBool,
     pub limits: Mutex<BTreeMap<u32, usize>>,
@@ -69,13 +90,15 @@ pub struct Context {
 
 impl Context {
     pub fn new(flags: u32) -> Context {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Context {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             flags: AtomicU32::new(flags),
             alive: AtomicBool::new(true),
             limits: Mutex::new(crate::context::default_limits()),
             cache_config: AtomicU32::new(0),
-            default_stream: Stream::new(0, 0, true),
-            per_thread_stream: Stream::new(0, 0, false),
+            default_stream: Stream::new(0, 0, true, 0),
+            per_thread_stream: Stream::new(0, 0, false, 0),
             blocking_streams: Mutex::default(),
         }
     }
@@ -90,6 +113,18 @@ impl Context {
     fn check_later(&self) -> Answer {
         self.check_alive()?;
         driver().failure.known()
+    }
+
+    /// Whether a stream that orders itself with the default stream is being captured.
+    pub fn legacy_stream_is_taken(&self) -> Answer {
+        let streams: Vec<Arc<Stream>> = lock(&self.blocking_streams).iter().filter_map(Weak::upgrade).collect();
+        match streams.iter().find_map(|stream| stream.capture()) {
+            Some(capture) => {
+                capture.invalidate();
+                Err(STREAM_CAPTURE_IMPLICIT)
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_alive(&self) -> Answer {
@@ -150,6 +185,8 @@ pub struct HostRange {
 pub struct DeviceRange {
     pub bytes: u64,
     pub pool: Option<Handle>,
+    /// The context that it goes with; 0 for memory that belongs to the device.
+    pub owner: Handle,
 }
 
 /// The whole driver.
@@ -171,12 +208,12 @@ pub struct Driver {
     pub device: Mutex<BTreeMap<u64, DeviceRange>>,
     pub default_pool: Handle,
     pub current_pool: Mutex<Handle>,
-    pub linked: Mutex<HashMap<Handle, Vec<u8>>>,
 }
 
 /// The primary context of device 0.
 #[derive(Default)]
 pub struct PrimaryContext {
+    /// The same for as long as the process lives, whether or not the context is alive.
     pub handle: Option<Handle>,
     pub references: u32,
     pub flags: u32,
@@ -199,19 +236,19 @@ pub fn driver() -> &'static Driver {
     static DRIVER: OnceLock<Driver> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let memory_limit_bytes = crate::device::memory_bytes();
-        let pools = Registry::new();
+        let pools = Registry::new(INVALID_VALUE);
         let default_pool = pools.add(Arc::new(Pool::default()));
         Driver {
             failure: Failure::default(),
             memory: Mutex::new(Memory::new(memory_limit_bytes)),
             memory_limit_bytes,
-            contexts: Registry::new(),
-            streams: Registry::new(),
-            events: Registry::new(),
-            libraries: Registry::new(),
-            functions: Registry::new(),
-            graphs: Registry::new(),
-            graph_execs: Registry::new(),
+            contexts: Registry::new(INVALID_CONTEXT),
+            streams: Registry::new(INVALID_HANDLE),
+            events: Registry::new(INVALID_HANDLE),
+            libraries: Registry::new(INVALID_HANDLE),
+            functions: Registry::new(INVALID_HANDLE),
+            graphs: Registry::new(INVALID_VALUE),
+            graph_execs: Registry::new(INVALID_VALUE),
             graph_memory: Mutex::default(),
             pools,
             primary: Mutex::default(),
@@ -219,7 +256,6 @@ pub fn driver() -> &'static Driver {
             device: Mutex::default(),
             default_pool,
             current_pool: Mutex::new(default_pool),
-            linked: Mutex::default(),
         }
     })
 }
@@ -227,6 +263,13 @@ pub fn driver() -> &'static Driver {
 thread_local! {
     /// This thread's stack of contexts; the last is current.
     pub static CURRENT: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The driver, when no work has failed: after that, few calls do anything.
+pub fn healthy() -> Result<&'static Driver, CUresult> {
+    let driver = initialised()?;
+    driver.failure.known()?;
+    Ok(driver)
 }
 
 /// The current context of this thread, alive and without a sticky error.
@@ -239,18 +282,35 @@ pub fn current() -> Result<Arc<Context>, CUresult> {
 /// The current context, whatever its state.
 pub fn current_unchecked() -> Result<Arc<Context>, CUresult> {
     let driver = initialised()?;
+    if crate::stream::in_callback() {
+        return Err(NOT_PERMITTED);
+    }
     let handle = CURRENT.with_borrow(|stack| stack.last().copied()).filter(|handle| *handle != 0);
     let handle = handle.ok_or(INVALID_CONTEXT)?;
     driver.contexts.get(handle).map_err(|_| CONTEXT_IS_DESTROYED)
 }
 
-/// Resolves a stream handle: 0 and 1 are the legacy default stream, 2 the per-thread one.
+/// Resolves a stream handle: 0 and 1 are the legacy default stream, 2 the per-thread one. The context is the stream's.
 pub fn stream(handle: Handle) -> Result<(Arc<Context>, Arc<Stream>), CUresult> {
+    let handle = if handle == 0 && crate::abi::per_thread_default() { 2 } else { handle };
+    if handle > 2 {
+        let driver = initialised()?;
+        let stream = driver.streams.get(handle)?;
+        let context = driver.contexts.get(stream.home).map_err(|_| CONTEXT_IS_DESTROYED)?;
+        context.check_later()?;
+        return Ok((context, stream));
+    }
     let context = current()?;
-    let stream = match handle {
-        0 | 1 => context.default_stream.clone(),
-        2 => context.per_thread_stream.clone(),
-        other => driver().streams.get(other)?,
+    let stream = if handle == 2 {
+        context.per_thread_stream.clone()
+    } else {
+        context.legacy_stream_is_taken()?;
+        context.default_stream.clone()
     };
     Ok((context, stream))
+}
+
+/// The context of a stream, as a handle.
+pub fn home(stream: &Stream) -> Result<Handle, CUresult> {
+    if stream.home != 0 { Ok(stream.home) } else { crate::context::current_handle() }
 }

@@ -1,9 +1,10 @@
 //! Streams: in-order queues with a thread each, a virtual clock, and capture into graphs.
 
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -97,12 +98,15 @@ pub struct Stream {
     pub flags: u32,
     pub priority: i32,
     pub id: u64,
+    /// The context that it was made in; 0 for the default streams, of which each context has its own.
+    pub home: Handle,
     /// Takes part in the legacy default stream's implicit ordering.
     blocking: bool,
     queue: Mutex<Queue>,
     arrived: Condvar,
     last: Mutex<Arc<Ticket>>,
     capture: Mutex<Option<Joined>>,
+    attributes: Mutex<BTreeMap<u32, [u32; 16]>>,
 }
 
 /// A stream's part in a capture.
@@ -117,17 +121,19 @@ struct Joined {
 }
 
 impl Stream {
-    pub fn new(flags: u32, priority: i32, blocking: bool) -> Arc<Stream> {
+    pub fn new(flags: u32, priority: i32, blocking: bool, home: Handle) -> Arc<Stream> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         Arc::new(Stream {
             flags,
             priority,
             id: u64::from(NEXT.fetch_add(1, Ordering::Relaxed)),
+            home,
             blocking,
             queue: Mutex::default(),
             arrived: Condvar::new(),
             last: Mutex::new(Ticket::finished_at(0.0)),
             capture: Mutex::new(None),
+            attributes: Mutex::default(),
         })
     }
 
@@ -185,7 +191,7 @@ impl Stream {
             if Arc::ptr_eq(self, &context.default_stream) {
                 let mut blocking = lock(&context.blocking_streams);
                 blocking.retain(|stream| stream.strong_count() > 0);
-                waits_for.extend(blocking.iter().filter_map(std::sync::Weak::upgrade).map(|stream| stream.last()));
+                waits_for.extend(blocking.iter().filter_map(Weak::upgrade).map(|stream| stream.last()));
             } else {
                 waits_for.push(context.default_stream.last());
             }
@@ -265,8 +271,11 @@ impl Stream {
     /// Starts a capture into a new graph, or into an existing one behind some of its nodes.
     pub fn begin_capture(&self, mode: u32, graph: Option<(Handle, Arc<Graph>)>, tail: Vec<Handle>) -> Answer {
         let mut slot = lock(&self.capture);
-        if slot.is_some() || mode > MODE_RELAXED {
+        if mode > MODE_RELAXED {
             return Err(INVALID_VALUE);
+        }
+        if slot.is_some() {
+            return Err(ILLEGAL_STATE);
         }
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let (handle, graph) = graph.unwrap_or_else(|| {
@@ -281,7 +290,11 @@ impl Stream {
             thread: std::thread::current().id(),
             mode,
         };
-        *slot = Some(Joined { capture: Arc::new(capture), origin: true, tail, shown: Vec::new() });
+        let capture = Arc::new(capture);
+        let mut active = lock(&ACTIVE);
+        active.retain(|other| other.strong_count() > 0);
+        active.push(Arc::downgrade(&capture));
+        *slot = Some(Joined { capture, origin: true, tail, shown: Vec::new() });
         Ok(())
     }
 
@@ -308,14 +321,14 @@ impl Stream {
     /// Ends the capture in the stream where it began; every stream that joined it must have been waited for.
     pub fn end_capture(&self) -> Result<Handle, CUresult> {
         let mut slot = lock(&self.capture);
-        let joined = slot.take().ok_or(INVALID_VALUE)?;
-        let wrong_thread = joined.capture.mode != MODE_RELAXED && joined.capture.thread != std::thread::current().id();
-        if !joined.origin || wrong_thread {
-            let code = if joined.origin { STREAM_CAPTURE_WRONG_THREAD } else { STREAM_CAPTURE_UNMATCHED };
+        let joined = slot.take().ok_or(ILLEGAL_STATE)?;
+        if !joined.origin {
+            joined.capture.invalidate();
             *slot = Some(joined);
-            return Err(code);
+            return Err(STREAM_CAPTURE_UNMATCHED);
         }
         drop(slot);
+        let wrong_thread = joined.capture.mode != MODE_RELAXED && joined.capture.thread != std::thread::current().id();
         let Joined { capture, tail, .. } = joined;
         let mut unjoined = false;
         for (_, other) in driver().streams.all() {
@@ -325,13 +338,72 @@ impl Stream {
             }
         }
         let code = match (capture.is_invalid(), unjoined) {
-            (false, false) => return Ok(capture.handle),
             (true, _) => STREAM_CAPTURE_INVALIDATED,
+            (false, _) if wrong_thread => STREAM_CAPTURE_WRONG_THREAD,
+            (false, false) => return Ok(capture.handle),
             (false, true) => STREAM_CAPTURE_UNJOINED,
         };
         let _ = driver().graphs.remove(capture.handle);
         Err(code)
     }
+}
+
+/// Captures in progress, whichever stream they began in.
+static ACTIVE: Mutex<Vec<Weak<Capture>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// How much this thread cares for captures (`cuThreadExchangeStreamCaptureMode`).
+    static CAPTURE_MODE: Cell<u32> = const { Cell::new(MODE_GLOBAL) };
+}
+
+/// For calls that may act on work of other streams, such as allocating: while a capture goes on that is not relaxed,
+/// they are forbidden to its thread, and to all threads when it is global. The attempt ends the capture.
+pub fn forbid_unsafe() -> Answer {
+    let own_mode = CAPTURE_MODE.get();
+    if own_mode == MODE_RELAXED {
+        return Ok(());
+    }
+    let active: Vec<Arc<Capture>> = lock(&ACTIVE).iter().filter_map(Weak::upgrade).collect();
+    let thread = std::thread::current().id();
+    let hit = active.iter().filter(|capture| {
+        let own = capture.thread == thread && capture.mode != MODE_RELAXED;
+        own || own_mode == MODE_GLOBAL && capture.mode == MODE_GLOBAL
+    });
+    let mut forbidden = false;
+    hit.for_each(|capture| {
+        capture.invalidate();
+        forbidden = true;
+    });
+    if forbidden { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(()) }
+}
+
+/// Ends every capture in a context: no call may wait for all its work while one goes on.
+pub fn forbid_waiting(context: Handle) -> Answer {
+    let mut forbidden = false;
+    for (_, stream) in driver().streams.all() {
+        if let Some(capture) = stream.capture().filter(|_| stream.home == context) {
+            capture.invalidate();
+            forbidden = true;
+        }
+    }
+    if forbidden { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(()) }
+}
+
+thread_local! {
+    /// A host function runs on this thread; it may not call CUDA.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a program's function on a stream's thread.
+pub fn call_back(function: impl FnOnce()) {
+    IN_CALLBACK.set(true);
+    function();
+    IN_CALLBACK.set(false);
+}
+
+/// Whether a host function is calling.
+pub fn in_callback() -> bool {
+    IN_CALLBACK.get()
 }
 
 /// Runs one item and returns the virtual time at its end.
@@ -356,15 +428,21 @@ const NON_BLOCKING: u32 = 1;
 const WAIT_EXTERNAL: u32 = 1;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last of the modes.
 const MODE_RELAXED: u32 = 2;
+const MODE_GLOBAL: u32 = 0;
 
-api! {
+api_with_streams! {
     fn cuStreamCreate(stream: *mut Handle, flags: u32) {
         create(stream, flags, 0)
     }
     fn cuStreamCreateWithPriority(stream: *mut Handle, flags: u32, priority: i32) {
         create(stream, flags, priority.clamp(-5, 0))
     }
+    fn cuStreamDestroy(stream: Handle) {
+        state::healthy()?;
+        driver().streams.remove(stream).map(drop)
+    }
     fn cuStreamDestroy_v2(stream: Handle) {
+        state::healthy()?;
         // Work already queued still runs: its thread holds the stream.
         driver().streams.remove(stream).map(drop)
     }
@@ -390,8 +468,8 @@ api! {
         put(id, state::stream(stream)?.1.id)
     }
     fn cuStreamGetCtx(stream: Handle, context: *mut Handle) {
-        state::stream(stream)?;
-        put(context, crate::context::current_handle()?)
+        let (_, stream) = state::stream(stream)?;
+        put(context, state::home(&stream)?)
     }
     fn cuStreamGetDevice(stream: Handle, device: *mut i32) {
         state::stream(stream)?;
@@ -402,14 +480,17 @@ api! {
             return Err(INVALID_VALUE);
         }
         let (context, stream) = state::stream(stream)?;
-        let found = driver().events.get(event)?;
-        if flags == WAIT_EXTERNAL && stream.capture().is_some() {
+        let found = crate::event::find(event)?;
+        if flags == WAIT_EXTERNAL {
+            if stream.capture().is_none() {
+                return Err(ILLEGAL_STATE);
+            }
             return stream.submit(&context, Operation::WaitEvent(event)).map(drop);
         }
         wait_event(&stream, &found)
     }
-    fn cuStreamAddCallback(stream: Handle, callback: Option<unsafe extern "C" fn(Handle, CUresult, *mut c_void)>, data: *mut c_void, _flags: u32) {
-        let callback = callback.ok_or(INVALID_VALUE)?;
+    fn cuStreamAddCallback(stream: Handle, callback: Option<unsafe extern "C" fn(Handle, CUresult, *mut c_void)>, data: *mut c_void, flags: u32) {
+        let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
         let (context, target) = state::stream(stream)?;
         let data = data as usize;
         if let Some(capture) = target.capture() {
@@ -417,7 +498,7 @@ api! {
             return Err(STREAM_CAPTURE_UNSUPPORTED);
         }
         let work: Work = Box::new(move |_| {
-            unsafe { callback(stream, SUCCESS, data as *mut c_void) };
+            call_back(|| unsafe { callback(stream, SUCCESS, data as *mut c_void) });
             Ok(0.0)
         });
         target.enqueue(&context, Some(work));
@@ -428,9 +509,22 @@ api! {
         let (context, stream) = state::stream(stream)?;
         stream.submit(&context, Operation::Host(call)).map(drop)
     }
-    fn cuStreamAttachMemAsync(stream: Handle, _pointer: CUdeviceptr, _length: usize, _flags: u32) {
-        // Memory is visible to every stream here, which every attachment allows.
-        state::stream(stream).map(drop)
+    fn cuStreamAttachMemAsync(stream: Handle, pointer: CUdeviceptr, length: usize, flags: u32) {
+        const GLOBAL: u32 = 1;
+        const SINGLE: u32 = 4;
+        state::stream(stream)?;
+        let (start, range) = crate::memory::host_range(pointer as usize).ok_or(INVALID_VALUE)?;
+        let whole = start == pointer as usize && (length == 0 || length == range.bytes);
+        // Memory is visible to every stream here, which every attachment allows; the default stream takes none for itself.
+        let allowed = matches!(flags, GLOBAL | 2) || flags == SINGLE && stream > 1;
+        if range.managed && whole && allowed { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+    fn cuStreamBeginCapture(stream: Handle) {
+        let (_, target) = state::stream(stream)?;
+        if stream < 2 {
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
+        target.begin_capture(MODE_GLOBAL, None, Vec::new())
     }
     fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) {
         let (_, target) = state::stream(stream)?;
@@ -455,6 +549,7 @@ api! {
     fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) {
         let (_, stream) = state::stream(stream)?;
         match stream.end_capture() {
+            Ok(captured) if graph.is_null() => driver().graphs.remove(captured).map(drop),
             Ok(captured) => put(graph, captured),
             Err(code) => {
                 put_optional(graph, 0);
@@ -484,30 +579,66 @@ api! {
         update_dependencies(stream, dependencies, count, flags)
     }
     fn cuStreamCopyAttributes(to: Handle, from: Handle) {
-        state::stream(to)?;
-        state::stream(from).map(drop)
+        let ((_, to), (_, from)) = (state::stream(to)?, state::stream(from)?);
+        let copied = lock(&from.attributes).clone();
+        *lock(&to.attributes) = copied;
+        Ok(())
     }
     fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: *mut [u32; 16]) {
         let (_, stream) = state::stream(stream)?;
-        let mut out = [0; 16];
-        if attribute == ATTRIBUTE_PRIORITY {
-            out[0] = stream.priority as u32;
+        if value.is_null() {
+            return Err(INVALID_VALUE);
         }
-        put(value, out)
+        put(value, stream.attribute(attribute)?)
     }
-    fn cuStreamSetAttribute(stream: Handle, _attribute: u32, value: *const [u32; 16]) {
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: *const [u32; 16]) {
         // They steer caches and scheduling, which do not change results.
-        state::stream(stream)?;
-        if value.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
+        let (_, stream) = state::stream(stream)?;
+        let value = value.as_ref().ok_or(INVALID_VALUE)?;
+        stream.set_attribute(attribute, value)
     }
     fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) {
-        // Calls that a strict mode would forbid during capture are harmless here.
-        if mode.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
+        let wanted = *mode.as_ref().ok_or(INVALID_VALUE)?;
+        if wanted > MODE_RELAXED {
+            return Err(INVALID_VALUE);
+        }
+        put(mode, CAPTURE_MODE.replace(wanted))
     }
 }
 
-/// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
+/// Values of `CUlaunchAttributeID` that streams have.
+const ATTRIBUTE_ACCESS_POLICY: u32 = 1;
+const ATTRIBUTE_SYNC_POLICY: u32 = 3;
 const ATTRIBUTE_PRIORITY: u32 = 8;
+const ATTRIBUTE_SYNC_DOMAINS: u32 = 9;
+const ATTRIBUTE_SYNC_DOMAIN: u32 = 10;
+/// `CU_SYNC_POLICY_AUTO` to `CU_SYNC_POLICY_BLOCKING_SYNC`.
+const SYNC_POLICIES: std::ops::RangeInclusive<u32> = 1..=4;
+
+impl Stream {
+    /// Attributes steer caches and scheduling, which do not change results; they are kept for who asks.
+    fn attribute(&self, id: u32) -> Result<[u32; 16], CUresult> {
+        let mut value = [0; 16];
+        match id {
+            ATTRIBUTE_PRIORITY => value[0] = self.priority as u32,
+            // The default and the remote domain, one byte each.
+            ATTRIBUTE_SYNC_DOMAINS => value[0] = 1 << 8,
+            ATTRIBUTE_SYNC_POLICY => value[0] = 1,
+            ATTRIBUTE_ACCESS_POLICY | ATTRIBUTE_SYNC_DOMAIN => {}
+            _ => return Err(INVALID_VALUE),
+        }
+        Ok(lock(&self.attributes).get(&id).copied().unwrap_or(value))
+    }
+
+    fn set_attribute(&self, id: u32, value: &[u32; 16]) -> Answer {
+        self.attribute(id)?;
+        if id == ATTRIBUTE_SYNC_POLICY && !SYNC_POLICIES.contains(&value[0]) {
+            return Err(INVALID_VALUE);
+        }
+        lock(&self.attributes).insert(id, *value);
+        Ok(())
+    }
+}
 
 unsafe fn capture_info(
     stream: Handle,
@@ -521,8 +652,6 @@ unsafe fn capture_info(
     let mut slot = lock(&stream.capture);
     unsafe {
         put(status, slot.as_ref().map_or(0, |joined| 1 + u32::from(joined.capture.is_invalid())))?;
-        put_optional(dependencies, std::ptr::null());
-        put_optional(count, 0);
         if let Some(joined) = slot.as_mut() {
             joined.shown = joined.tail.clone();
             put_optional(id, joined.capture.id);
@@ -554,7 +683,7 @@ fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
     if flags > NON_BLOCKING || out.is_null() {
         return Err(INVALID_VALUE);
     }
-    let stream = Stream::new(flags, priority, flags & NON_BLOCKING == 0);
+    let stream = Stream::new(flags, priority, flags & NON_BLOCKING == 0, crate::context::current_handle()?);
     if stream.blocking {
         lock(&context.blocking_streams).push(Arc::downgrade(&stream));
     }

@@ -413,8 +413,8 @@ fn nodes_run_in_the_order_of_their_dependencies() {
     ok!(cuGraphAddDependencies(clone, &twin, &nodes(clone)[1], 1));
     let mut none = 0;
     fails!(1, cuGraphInstantiateWithFlags(&mut none, clone, 0));
-    fails!(400, cuGraphInstantiateWithFlags(&mut none, 12345, 0));
-    fails!(400, cuGraphLaunch(12345, stream));
+    fails!(1, cuGraphInstantiateWithFlags(&mut none, 12345, 0));
+    fails!(1, cuGraphLaunch(12345, stream));
     fails!(801, cuGraphConditionalHandleCreate(&mut 0, graph, 0, 0, 0));
 }
 
@@ -438,7 +438,8 @@ fn a_capture_forks_and_joins() {
         // SAFETY: one pointer for each parameter.
         unsafe { cuLaunchKernel(add, 1, 1, 1, 32, 1, 1, 0, stream, arguments.as_mut_ptr(), null_mut()) }
     };
-    let begin = |stream: Handle| ok!(cuStreamBeginCapture_v2(stream, 0));
+    // Of this thread: a global capture is ended by what the other tests do meanwhile.
+    let begin = |stream: Handle| ok!(cuStreamBeginCapture_v2(stream, 1));
     let forked = || {
         begin(main);
         assert_eq!(run(a, 1, main), 0);
@@ -475,8 +476,7 @@ fn a_capture_forks_and_joins() {
     // Ended where it did not begin.
     forked();
     fails!(903, cuStreamEndCapture(side, &mut graph));
-    ok!(cuStreamWaitEvent(main, join, 0));
-    ok!(cuStreamEndCapture(main, &mut graph));
+    fails!(901, cuStreamEndCapture(main, &mut graph));
     // Waiting for the stream, or for work outside, spoils a capture.
     begin(main);
     fails!(900, cuStreamSynchronize(main));

@@ -44,6 +44,7 @@ pub struct InstantiateParams {
 fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUresult, u32)> {
     let refuse = |code: CUresult| (code, INSTANTIATE_ERROR);
     let graph = driver().graphs.get(graph).map_err(refuse)?;
+    crate::stream::forbid_unsafe().map_err(refuse)?;
     let device_and_auto_free = DEVICE_LAUNCH | AUTO_FREE_ON_LAUNCH;
     if flags & !KNOWN_FLAGS != 0 || flags & device_and_auto_free == device_and_auto_free || out.is_null() {
         return Err(refuse(INVALID_VALUE));
@@ -66,7 +67,7 @@ fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUres
 }
 
 fn launch(exec: Handle, stream: Handle) -> Answer {
-    let exec = driver().graph_execs.get(exec)?;
+    let exec = state::initialised()?.graph_execs.get(exec)?;
     let (context, stream) = state::stream(stream)?;
     if stream.capture().is_some() {
         return stream.submit(&context, Operation::Child(exec.graph.copy(true))).map(drop);
@@ -124,7 +125,7 @@ fn update(exec: Handle, graph: Handle) -> Result<(), (CUresult, UpdateInfo)> {
     };
     let (exec, graph) = match (driver().graph_execs.get(exec), driver().graphs.get(graph)) {
         (Ok(exec), Ok(graph)) => (exec, graph),
-        (Err(code), _) | (_, Err(code)) => return fail(code, 1, 0),
+        (Err(code), _) | (_, Err(code)) => return fail(code, 0, 0),
     };
     let fresh = lock(&graph.nodes).clone();
     let mut own = lock(&exec.graph.nodes);
@@ -147,7 +148,7 @@ fn update(exec: Handle, graph: Handle) -> Result<(), (CUresult, UpdateInfo)> {
     Ok(())
 }
 
-api! {
+api_with_streams! {
     fn cuGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, flags: u64) {
         instantiate(exec, graph, flags).map_err(|(code, _)| code)
     }

@@ -57,7 +57,7 @@ pub fn come_alive(address: Address) -> Result<f64, CUresult> {
         explain(error.to_string());
         OUT_OF_MEMORY
     })?;
-    lock(&driver().device).insert(address.start, DeviceRange { bytes: address.bytes, pool: None });
+    lock(&driver().device).insert(address.start, DeviceRange { bytes: address.bytes, pool: None, owner: 0 });
     let mut memory = lock(&driver().graph_memory);
     memory.used_bytes += address.bytes;
     memory.used_high_bytes = memory.used_high_bytes.max(memory.used_bytes);

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use crate::abi::*;
 use crate::copy::{Block, Fill};
 use crate::launch::KernelNode;
+use crate::memops::Batch;
 use crate::state::{driver, lock};
 use crate::stream::Ticket;
 
@@ -34,6 +35,7 @@ pub enum Operation {
     RecordEvent(Handle),
     Alloc(Address),
     Free(CUdeviceptr),
+    Words(Batch),
 }
 
 impl Operation {
@@ -50,6 +52,7 @@ impl Operation {
             Operation::RecordEvent(_) => 7,
             Operation::Alloc(_) => 10,
             Operation::Free(_) => 11,
+            Operation::Words(_) => 12,
         }
     }
 
@@ -60,6 +63,7 @@ impl Operation {
             Operation::Copy(block) => block.run(),
             Operation::Fill(fill) => fill.run(),
             Operation::Host(call) => call.run(),
+            Operation::Words(batch) => batch.run(),
             Operation::Alloc(address) => memory::come_alive(*address),
             Operation::Free(address) => crate::memory::release(*address).map(|()| 0.0),
             Operation::Empty | Operation::Child(_) | Operation::WaitEvent(_) | Operation::RecordEvent(_) => Ok(0.0),
@@ -88,7 +92,7 @@ impl HostCall {
     }
 
     fn run(&self) -> Result<f64, CUresult> {
-        unsafe { (self.function)(self.data as *mut c_void) };
+        crate::stream::call_back(|| unsafe { (self.function)(self.data as *mut c_void) });
         Ok(0.0)
     }
 }
@@ -115,6 +119,8 @@ pub struct Graph {
     handle: Mutex<Option<Handle>>,
     /// The program's objects that must outlive it and its copies.
     objects: Mutex<Vec<Arc<objects::UserObject>>>,
+    /// Lists that a program asked for and may look into.
+    shown: Mutex<Vec<Arc<Batch>>>,
     /// Instantiations alive: graphs with memory nodes may have one.
     instances: AtomicUsize,
 }
@@ -141,6 +147,14 @@ impl Graph {
         let handle = next_handle();
         nodes.push(Node { handle, operation, dependencies: dependencies.to_vec(), original: handle });
         Ok(handle)
+    }
+
+    /// Keeps a node's list for as long as the graph lives, and gives its address.
+    fn keep_words(&self, batch: Batch) -> *const crate::memops::Params {
+        let batch = Arc::new(batch);
+        let start = batch.params().as_ptr();
+        lock(&self.shown).push(batch);
+        start
     }
 
     fn has_memory(&self) -> bool {

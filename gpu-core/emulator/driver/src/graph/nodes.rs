@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::{Graph, HostCall, Operation, find, handles};
 use crate::abi::*;
-use crate::copy::{Copy3d, MemsetNodeParams};
-use crate::launch::{KernelNode, KernelNodeParams};
+use crate::boxes::Copy3d;
+use crate::copy::MemsetNodeParams;
+use crate::launch::{KernelNode, KernelNodeParams, OldKernelNodeParams};
+use crate::memops::Batch;
 use crate::state::{self, driver, lock};
 
 #[repr(C)]
@@ -33,6 +35,9 @@ impl NodeParams {
 
     /// The operation that the union describes.
     unsafe fn operation(&mut self) -> Result<Operation, CUresult> {
+        if self.reserved != [0; 3] || self.reserved2 != 0 {
+            return Err(INVALID_VALUE);
+        }
         Ok(match self.kind {
             0 => Operation::Kernel(Arc::new(
                 unsafe { self.value.as_ptr().cast::<KernelNodeParams>().as_ref() }.ok_or(INVALID_VALUE)?.node()?,
@@ -53,12 +58,14 @@ impl NodeParams {
                 super::memory::alloc_operation(params.ok_or(INVALID_VALUE)?)?
             }
             11 => Operation::Free(self.value[0]),
+            12 => unsafe { words(self.value.as_ptr().cast()) }?,
             CONDITIONAL => {
                 explain(
                     "conditional nodes of graphs (CU_GRAPH_NODE_TYPE_CONDITIONAL) are not supported by the emulator",
                 );
                 return Err(NOT_SUPPORTED);
             }
+            other if other > CONDITIONAL => return Err(INVALID_VALUE),
             other => {
                 explain(format!("graph nodes of type {other} are not supported by the emulator"));
                 return Err(NOT_SUPPORTED);
@@ -67,8 +74,23 @@ impl NodeParams {
     }
 }
 
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS_v2`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct WordsNodeParams {
+    context: Handle,
+    count: u32,
+    list: *const crate::memops::Params,
+    flags: u32,
+}
+
+unsafe fn words(params: *const WordsNodeParams) -> Result<Operation, CUresult> {
+    let params = unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?;
+    Ok(Operation::Words(unsafe { Batch::read(params.list, params.count as usize, params.flags) }?))
+}
+
 fn event(handle: Handle, wait: bool) -> Result<Operation, CUresult> {
-    driver().events.get(handle)?;
+    driver().events.get(handle).map_err(|_| INVALID_VALUE)?;
     Ok(if wait { Operation::WaitEvent(handle) } else { Operation::RecordEvent(handle) })
 }
 
@@ -127,8 +149,15 @@ unsafe fn kernel(params: *const KernelNodeParams) -> Result<Operation, CUresult>
     Ok(Operation::Kernel(Arc::new(unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?.node()?)))
 }
 
+unsafe fn old_kernel(params: *const OldKernelNodeParams) -> Result<Operation, CUresult> {
+    let params = unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?;
+    Ok(Operation::Kernel(Arc::new(KernelNodeParams::of_old(params).node()?)))
+}
+
 unsafe fn copy(params: *const Copy3d) -> Result<Operation, CUresult> {
-    Ok(Operation::Copy(unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?.block()?))
+    let block = unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?.block()?;
+    // A node that copies nothing is none.
+    if block.bytes() == 0 { Err(INVALID_VALUE) } else { Ok(Operation::Copy(block)) }
 }
 
 unsafe fn fill(params: *const MemsetNodeParams) -> Result<Operation, CUresult> {
@@ -137,7 +166,7 @@ unsafe fn fill(params: *const MemsetNodeParams) -> Result<Operation, CUresult> {
 
 api! {
     fn cuGraphCreate(graph: *mut Handle, flags: u32) {
-        state::current()?;
+        state::initialised()?;
         if flags != 0 || graph.is_null() {
             return Err(INVALID_VALUE);
         }
@@ -161,7 +190,7 @@ api! {
         let clone = driver().graphs.get(clone)?;
         let mut found = None;
         clone.each(&mut |node| {
-            if node.original == original {
+            if node.original == original && node.handle != original {
                 found = Some(node.handle);
             }
         });
@@ -303,5 +332,34 @@ api! {
     }
     fn cuGraphExecEventWaitNodeSetEvent(exec: Handle, node: Handle, mark: Handle) {
         set_in(exec, node, event(mark, true)?)
+    }
+    fn cuGraphAddBatchMemOpNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, params: *const WordsNodeParams) {
+        add(node, graph, dependencies, count, || words(params))
+    }
+    fn cuGraphBatchMemOpNodeGetParams(node: Handle, params: *mut WordsNodeParams) {
+        let (graph, found) = find(node)?;
+        let Operation::Words(batch) = found.operation else { return Err(INVALID_VALUE) };
+        let count = batch.params().len() as u32;
+        // The list is kept for the caller with the graph.
+        let list = graph.keep_words(batch);
+        put(params, WordsNodeParams { context: 0, count, list, flags: 0 })
+    }
+    fn cuGraphBatchMemOpNodeSetParams(node: Handle, params: *const WordsNodeParams) {
+        set(node, words(params)?)
+    }
+    fn cuGraphExecBatchMemOpNodeSetParams(exec: Handle, node: Handle, params: *const WordsNodeParams) {
+        set_in(exec, node, words(params)?)
+    }
+    fn cuGraphAddKernelNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, params: *const OldKernelNodeParams) {
+        add(node, graph, dependencies, count, || old_kernel(params))
+    }
+    fn cuGraphKernelNodeGetParams(node: Handle, params: *mut OldKernelNodeParams) {
+        put(params, operation_of!(node, Kernel).params().old())
+    }
+    fn cuGraphKernelNodeSetParams(node: Handle, params: *const OldKernelNodeParams) {
+        set(node, old_kernel(params)?)
+    }
+    fn cuGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: *const OldKernelNodeParams) {
+        set_in(exec, node, old_kernel(params)?)
     }
 }

@@ -24,6 +24,7 @@ impl Graph {
                 Operation::RecordEvent(_) => "EVENT RECORD".to_owned(),
                 Operation::Alloc(_) => "MEM ALLOC".to_owned(),
                 Operation::Free(_) => "MEM FREE".to_owned(),
+                Operation::Words(_) => "BATCH MEM OP".to_owned(),
             };
             let _ = writeln!(out, "{indent}\"{:x}\" [label=\"{label}\"];", node.handle);
             for dependency in &node.dependencies {
@@ -50,7 +51,7 @@ api! {
         text.push_str("}\n");
         std::fs::write(&path, text).map_err(|error| {
             explain(format!("cannot write the graph: {error}: {path}"));
-            INVALID_VALUE
+            OPERATING_SYSTEM
         })
     }
 }

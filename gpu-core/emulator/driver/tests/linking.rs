@@ -1,0 +1,150 @@
+//! Programs made of several PTX texts.
+
+mod common;
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+
+use common::*;
+
+unsafe extern "C" {
+    fn cuLinkCreate_v2(count: u32, options: *const u32, values: *mut *mut c_void, link: *mut Handle) -> u32;
+    fn cuLinkAddData_v2(
+        link: Handle,
+        kind: u32,
+        data: *const c_void,
+        bytes: usize,
+        name: *const c_char,
+        count: u32,
+        options: *const u32,
+        values: *const *mut c_void,
+    ) -> u32;
+    fn cuLinkComplete(link: Handle, image: *mut *mut c_void, bytes: *mut usize) -> u32;
+    fn cuLinkDestroy(link: Handle) -> u32;
+    fn cuModuleLoadDataEx(
+        module: *mut Handle,
+        image: *const c_void,
+        count: u32,
+        options: *const u32,
+        values: *mut *mut c_void,
+    ) -> u32;
+}
+
+const HEAD: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
+/// Calls a function and reads a variable of another text.
+const CALLER: &str = "
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.extern .global .align 4 .u32 hundred;
+.visible .entry k(.param .u64 p) {
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, 21;
+    { .param .b32 q; .param .b32 z;
+      st.param.b32 [q], %r1;
+      call (z), twice, (q);
+      ld.param.b32 %r2, [z]; }
+    ld.global.u32 %r3, [hundred];
+    add.u32 %r2, %r2, %r3;
+    st.global.u32 [%rd1], %r2;
+    ret;
+}";
+const CALLEE: &str = "
+.visible .global .align 4 .u32 hundred = 100;
+.visible .func (.param .b32 r) twice(.param .b32 x) {
+    .reg .u32 %r<2>;
+    ld.param.u32 %r1, [x];
+    add.u32 %r1, %r1, %r1;
+    st.param.b32 [r], %r1;
+    ret;
+}";
+const WEAK: &str = "
+.weak .func (.param .b32 r) twice(.param .b32 x) {
+    .reg .u32 %r<2>;
+    mov.u32 %r1, 7;
+    st.param.b32 [r], %r1;
+    ret;
+}";
+
+const PTX: u32 = 1;
+const ERROR_BUFFER: u32 = 5;
+const ERROR_BUFFER_SIZE: u32 = 6;
+
+/// What a link gave: the codes of all calls up to the completion, what was said, and the number that the kernel wrote.
+fn link(texts: &[&str]) -> (Vec<u32>, String, Option<u32>) {
+    let mut log = [1u8; 512];
+    let options = [ERROR_BUFFER, ERROR_BUFFER_SIZE];
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+    let (mut link, mut image, mut bytes) = (0, null_mut(), 0);
+    // SAFETY: buffers and lists outlive the link; each text says its length.
+    unsafe {
+        assert_eq!(cuLinkCreate_v2(2, options.as_ptr(), values.as_mut_ptr(), &mut link), 0);
+        let mut codes = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            // No zero behind it: the length is what counts.
+            let text = format!("{HEAD}{text}");
+            let name = CString::new(format!("t{index}")).expect("a name");
+            let data = text.as_ptr().cast();
+            codes.push(cuLinkAddData_v2(link, PTX, data, text.len(), name.as_ptr(), 0, null(), null()));
+        }
+        codes.push(cuLinkComplete(link, &mut image, &mut bytes));
+        let mut written = None;
+        if codes.iter().all(|code| *code == 0) {
+            let mut module = 0;
+            assert_eq!(cuModuleLoadData(&mut module, image), 0);
+            let out = alloc(4);
+            assert_eq!(launch(function(module, "k"), [1; 3], [1; 3], &mut [arg(&out)]), 0);
+            assert_eq!(cuCtxSynchronize(), 0);
+            written = Some(download::<u32>(out, 1)[0]);
+        }
+        assert_eq!(cuLinkDestroy(link), 0);
+        let said = if log[0] == 1 { String::new() } else { CStr::from_ptr(log.as_ptr().cast()).to_string_lossy().into() };
+        (codes, said, written)
+    }
+}
+
+// The codes and the words are those of an H200's driver.
+#[test]
+fn texts_find_each_other() {
+    context();
+    for texts in [&[CALLER, CALLEE][..], &[CALLEE, CALLER], &[CALLER, CALLEE, WEAK], &[CALLER, WEAK, CALLEE]] {
+        let (codes, said, written) = link(texts);
+        assert_eq!((codes.iter().sum::<u32>(), written), (0, Some(142)), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_linked_is_named() {
+    context();
+    let (codes, said, _) = link(&[CALLER]);
+    assert_eq!(codes, [0, 300]);
+    assert!(said.contains("Undefined reference to 'twice' in 't0'"), "{said}");
+    assert!(said.contains("Undefined reference to 'hundred' in 't0'"), "{said}");
+    let (codes, said, _) = link(&[CALLER, CALLEE, CALLEE]);
+    assert_eq!(codes[..3], [0, 0, 300]);
+    assert!(said.contains("Multiple definition of 'twice' in 't2', first defined in 't1'"), "{said}");
+    assert_eq!(link(&[".visible .entry k() { foo; }"]).0[0], 218);
+}
+
+#[test]
+fn the_compiler_says_how_much_it_said() {
+    context();
+    let mut log = [0u8; 512];
+    let options = [ERROR_BUFFER, ERROR_BUFFER_SIZE];
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+    let text = CString::new(format!("{HEAD}.visible .entry k() {{ foo; }}\n")).expect("text");
+    // SAFETY: the lists have two elements and the buffer is as long as they say.
+    let code =
+        unsafe { cuModuleLoadDataEx(&mut 0, text.as_ptr().cast(), 2, options.as_ptr(), values.as_mut_ptr()) };
+    let said = CStr::from_bytes_until_nul(&log).expect("a zero").to_string_lossy();
+    assert_eq!((code, values[1] as usize), (218, said.len()));
+    assert!(said.starts_with("ptxas application ptx input, line 4; error"), "{said}");
+    // SAFETY: as above; a list that is not there, and an option that is none.
+    unsafe {
+        assert_eq!(cuModuleLoadDataEx(&mut 0, text.as_ptr().cast(), 1, null(), null_mut()), 1);
+        assert_eq!(cuModuleLoadDataEx(&mut 0, text.as_ptr().cast(), 1, [999].as_ptr(), values.as_mut_ptr()), 1);
+    }
+    let newer = CString::new(".version 99.0\n.target sm_80\n.address_size 64\n").expect("text");
+    // SAFETY: the text ends in a zero.
+    assert_eq!(unsafe { cuModuleLoadData(&mut 0, newer.as_ptr().cast()) }, 222);
+}
