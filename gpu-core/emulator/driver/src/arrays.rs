@@ -111,7 +111,8 @@ impl Array {
             return Err(INVALID_VALUE);
         }
         let element_bytes = channel * channels as usize;
-        let bytes = [height.max(1), depth.max(1)].iter().try_fold(width * element_bytes, |bytes, n| bytes.checked_mul(*n));
+        let bytes =
+            [height.max(1), depth.max(1)].iter().try_fold(width * element_bytes, |bytes, n| bytes.checked_mul(*n));
         let start = crate::memory::allocate(bytes.ok_or(OUT_OF_MEMORY)?, None, 0)?;
         Ok(Array { shape, start, element_bytes, owned: true })
     }
@@ -126,7 +127,7 @@ impl Array {
 unsafe fn create(out: *mut Handle, shape: Option<Deep>) -> Answer {
     state::current()?;
     let shape = shape.filter(|_| !out.is_null()).ok_or(INVALID_VALUE)?;
-    crate::stream::forbid_unsafe()?;
+    crate::capture::forbid_unsafe()?;
     unsafe { put(out, arrays().add(Arc::new(Array::new(shape)?))) }
 }
 

@@ -66,7 +66,9 @@ fn release_primary(device: i32) -> Answer {
         return Err(INVALID_CONTEXT);
     }
     primary.references -= 1;
-    if primary.references == 0 && let Some(handle) = primary.handle {
+    if primary.references == 0
+        && let Some(handle) = primary.handle
+    {
         primary.flags = 0;
         drop(primary);
         let _ = finish(handle);
@@ -142,9 +144,10 @@ fn drain(context: &Context) {
 
 /// Ends a context and all that was made in it. Threads in which it is current learn of it by their next call.
 fn finish(handle: Handle) -> Answer {
-    let context = driver().contexts.remove(handle).map_err(|code| {
-        if state::was_issued(handle) { CONTEXT_IS_DESTROYED } else { code }
-    })?;
+    let context = driver()
+        .contexts
+        .remove(handle)
+        .map_err(|code| if state::was_issued(handle) { CONTEXT_IS_DESTROYED } else { code })?;
     drain(&context);
     context.alive.store(false, Ordering::Release);
     crate::module::forget_owned(handle);
@@ -261,14 +264,14 @@ api! {
     }
     fn cuCtxSynchronize() {
         let context = state::current_unchecked()?;
-        crate::stream::forbid_waiting(current_handle()?)?;
+        crate::capture::forbid_waiting(current_handle()?)?;
         drain(&context);
         context.check()
     }
     fn cuCtxSynchronize_v2(context: Handle) {
         let handle = context;
         let context = given_or_current(handle)?;
-        crate::stream::forbid_waiting(if handle == 0 { current_handle()? } else { handle })?;
+        crate::capture::forbid_waiting(if handle == 0 { current_handle()? } else { handle })?;
         drain(&context);
         context.check()
     }

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::abi::*;
+use crate::capture::{Capture, forbid_unsafe};
 use crate::graph::Operation;
 use crate::state::{self, driver, lock};
-use crate::stream::{Capture, Ticket, forbid_unsafe};
+use crate::stream::Ticket;
 
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;

@@ -14,6 +14,7 @@ fn all() -> Vec<(&'static str, *const c_void)> {
         crate::memops::entries(),
         crate::managed::entries(),
         crate::boxes::entries(),
+        crate::capture::entries(),
         crate::arrays::entries(),
         crate::context::entries(),
         crate::copy::entries(),

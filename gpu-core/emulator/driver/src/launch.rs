@@ -134,7 +134,9 @@ impl Shape {
                 ATTRIBUTE_COOPERATIVE => self.cooperative = attribute.value[0] != 0,
                 // Three zeros are no cluster at all.
                 ATTRIBUTE_CLUSTER_DIMENSION if attribute.value[..3] == [0; 3] => {}
-                ATTRIBUTE_CLUSTER_DIMENSION => self.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]],
+                ATTRIBUTE_CLUSTER_DIMENSION => {
+                    self.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]]
+                }
                 ATTRIBUTE_SYNC_DOMAINS if attribute.value[0] & 0xff > 3 => return Err(INVALID_VALUE),
                 0..=MOST_ATTRIBUTE => {}
                 _ => return Err(INVALID_VALUE),

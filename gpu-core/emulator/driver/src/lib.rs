@@ -27,6 +27,7 @@ mod absent;
 mod arrays;
 mod batch;
 mod boxes;
+mod capture;
 mod context;
 mod copy;
 mod cubin;

@@ -249,7 +249,9 @@ impl<'a> Part<'a> {
             match (token.kind, self.renamed.get(word)) {
                 (Kind::Word, Some(new)) => out.push_str(new),
                 (Kind::Number, _) if matches!(before, ".file" | ".loc" | "inlined_at") => {
-                    out.push_str(&word.parse().map_or_else(|_| word.to_owned(), |file: u64| (file + files).to_string()));
+                    out.push_str(
+                        &word.parse().map_or_else(|_| word.to_owned(), |file: u64| (file + files).to_string()),
+                    );
                 }
                 _ => out.push_str(word),
             }
@@ -354,10 +356,7 @@ pub fn link(texts: &[(String, String)]) -> Result<String, String> {
             let keep = match item.linkage {
                 Linkage::Extern => {
                     let unknown = item.names.iter().find(|name| {
-                        !elsewhere(name)
-                            && !item.shared
-                            && !BUILTIN.contains(&name.as_str())
-                            && part.mentions(name) > 1
+                        !elsewhere(name) && !item.shared && !BUILTIN.contains(&name.as_str()) && part.mentions(name) > 1
                     });
                     if let Some(name) = unknown {
                         errors.push(format!("error   : Undefined reference to '{name}' in '{}'", part.name));
@@ -421,7 +420,8 @@ mod tests {
 
     #[test]
     fn a_strong_definition_replaces_a_weak_one() {
-        let weak = CALLEE.replace(".visible .func", ".weak .func").replace("shared_var", "other").replace("[x]", "[x+0]");
+        let weak =
+            CALLEE.replace(".visible .func", ".weak .func").replace("shared_var", "other").replace("[x]", "[x+0]");
         for bodies in [[CALLER, CALLEE, &weak], [CALLER, &weak, CALLEE]] {
             let text = linked(&bodies).expect("it links");
             assert!(!text.contains("[x+0]"), "{text}");

@@ -27,7 +27,11 @@ const NOWHERE: i32 = -2;
 impl Location {
     /// Of the calls before CUDA 13, which name devices only.
     fn of_device(device: i32) -> Location {
-        if device == CPU { Location { kind: LOCATION_HOST, id: 0 } } else { Location { kind: LOCATION_DEVICE, id: device } }
+        if device == CPU {
+            Location { kind: LOCATION_HOST, id: 0 }
+        } else {
+            Location { kind: LOCATION_DEVICE, id: device }
+        }
     }
 
     /// As the older attributes tell it.
@@ -98,9 +102,9 @@ fn prefetch(pointer: CUdeviceptr, bytes: usize, location: Location, flags: u32, 
 /// Values of `CUmem_range_attribute`.
 fn attribute(advice: &Advice, id: u32) -> Result<i32, CUresult> {
     let kind = |location: Option<Location>| location.map_or(0, |location| location.kind as i32);
-    let number = |location: Option<Location>| location.map_or(0, |location| {
-        if location.kind == LOCATION_HOST { CPU } else { location.id }
-    });
+    let number = |location: Option<Location>| {
+        location.map_or(0, |location| if location.kind == LOCATION_HOST { CPU } else { location.id })
+    };
     Ok(match id {
         1 => i32::from(advice.read_mostly),
         2 => advice.preferred.map_or(NOWHERE, Location::as_device),

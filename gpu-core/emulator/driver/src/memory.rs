@@ -4,8 +4,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 
 use crate::abi::*;
+use crate::capture::forbid_unsafe;
 use crate::state::{self, DeviceRange, HostRange, driver, lock};
-use crate::stream::forbid_unsafe;
 
 /// Reserves device memory and writes its books.
 pub fn allocate(bytes: usize, pool: Option<Handle>, owner: Handle) -> Result<CUdeviceptr, CUresult> {

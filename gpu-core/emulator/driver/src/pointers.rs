@@ -117,8 +117,7 @@ unsafe fn get_all(count: u32, attributes: *const u32, out: *mut *mut c_void, poi
         return Err(INVALID_VALUE);
     }
     let known = find(pointer);
-    let stand_in =
-        Known { start: 0, bytes: 0, reserved: (0, 0), host: true, managed: false, owner: 0, pool: 0 };
+    let stand_in = Known { start: 0, bytes: 0, reserved: (0, 0), host: true, managed: false, owner: 0, pool: 0 };
     let mut answers = Vec::new();
     for index in 0..count as usize {
         let (attribute, place) = unsafe { (*attributes.add(index), *out.add(index)) };
@@ -141,7 +140,11 @@ unsafe fn set(from: *const c_void, attribute: u32, pointer: CUdeviceptr) -> Answ
     let known = find(pointer).filter(|_| !from.is_null() && attribute == SYNC_MEMOPS).ok_or(INVALID_VALUE)?;
     let wanted = unsafe { from.cast::<u32>().read_unaligned() } != 0;
     let mut toggled = lock(&TOGGLED);
-    if wanted == known.host { toggled.insert(known.start) } else { toggled.remove(&known.start) };
+    if wanted == known.host {
+        toggled.insert(known.start)
+    } else {
+        toggled.remove(&known.start)
+    };
     Ok(())
 }
 

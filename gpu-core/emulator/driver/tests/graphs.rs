@@ -492,6 +492,6 @@ fn a_capture_forks_and_joins() {
     fails!(902, cuStreamWaitEvent(main, join, 0));
     fails!(901, cuStreamEndCapture(main, &mut graph));
     fails!(901, cuStreamEndCapture(side, &mut graph));
-    fails!(1, cuStreamEndCapture(side, &mut graph));
+    fails!(401, cuStreamEndCapture(side, &mut graph));
     fails!(900, cuStreamBeginCapture_v2(0, 0));
 }

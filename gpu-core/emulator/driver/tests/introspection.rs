@@ -122,12 +122,16 @@ fn a_batch_copies_all_its_pieces() {
     // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuStreamCreate(&mut stream, 1) }, 0);
     let (to, from, bytes) = ([b, b + 8], [a + 8, a], [8usize, 8]);
-    // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
-    let batch = |stream| unsafe {
-        cuMemcpyBatchAsync_v2(to.as_ptr(), from.as_ptr(), bytes.as_ptr(), 2, null(), null(), 0, stream)
+    // `CUmemcpyAttributes` for all of them: copied in the order of the stream.
+    let attributes = [1u32; 1].into_iter().chain([0; 7]).collect::<Vec<_>>();
+    // SAFETY: as above.
+    let batch = |stream, count| unsafe {
+        let attributes = attributes.as_ptr().cast();
+        cuMemcpyBatchAsync_v2(to.as_ptr(), from.as_ptr(), bytes.as_ptr(), 2, attributes, [0].as_ptr(), count, stream)
     };
-    assert_eq!(batch(0), 1, "not on the legacy stream");
-    assert_eq!(batch(stream), 0);
+    assert_eq!(batch(0, 1), 1, "not on the legacy stream");
+    assert_eq!(batch(stream, 0), 1, "no attributes");
+    assert_eq!(batch(stream, 1), 0);
     // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
     assert_eq!(unsafe { cuStreamSynchronize(stream) }, 0);
     assert_eq!(download::<u32>(b, 4), [3, 4, 1, 2]);

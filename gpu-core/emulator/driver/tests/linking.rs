@@ -98,7 +98,8 @@ fn link(texts: &[&str]) -> (Vec<u32>, String, Option<u32>) {
             written = Some(download::<u32>(out, 1)[0]);
         }
         assert_eq!(cuLinkDestroy(link), 0);
-        let said = if log[0] == 1 { String::new() } else { CStr::from_ptr(log.as_ptr().cast()).to_string_lossy().into() };
+        let said =
+            if log[0] == 1 { String::new() } else { CStr::from_ptr(log.as_ptr().cast()).to_string_lossy().into() };
         (codes, said, written)
     }
 }
@@ -134,8 +135,7 @@ fn the_compiler_says_how_much_it_said() {
     let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
     let text = CString::new(format!("{HEAD}.visible .entry k() {{ foo; }}\n")).expect("text");
     // SAFETY: the lists have two elements and the buffer is as long as they say.
-    let code =
-        unsafe { cuModuleLoadDataEx(&mut 0, text.as_ptr().cast(), 2, options.as_ptr(), values.as_mut_ptr()) };
+    let code = unsafe { cuModuleLoadDataEx(&mut 0, text.as_ptr().cast(), 2, options.as_ptr(), values.as_mut_ptr()) };
     let said = CStr::from_bytes_until_nul(&log).expect("a zero").to_string_lossy();
     assert_eq!((code, values[1] as usize), (218, said.len()));
     assert!(said.starts_with("ptxas application ptx input, line 4; error"), "{said}");

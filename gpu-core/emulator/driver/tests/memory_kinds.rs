@@ -18,6 +18,14 @@ struct Properties {
     flags: [u8; 8],
 }
 
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Location {
+    kind: i32,
+    id: i32,
+}
+
 /// `CUDA_MEMCPY2D_v2`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -73,8 +81,8 @@ unsafe extern "C" {
     fn cuStreamWaitValue32_v2(stream: Handle, address: u64, value: u32, flags: u32) -> u32;
     fn cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: *const [u64; 6], flags: u32) -> u32;
     fn cuMemAllocManaged(pointer: *mut u64, bytes: usize, flags: u32) -> u32;
-    fn cuMemAdvise_v2(pointer: u64, bytes: usize, advice: u32, location: [i32; 2]) -> u32;
-    fn cuMemPrefetchAsync_v2(pointer: u64, bytes: usize, location: [i32; 2], flags: u32, stream: Handle) -> u32;
+    fn cuMemAdvise_v2(pointer: u64, bytes: usize, advice: u32, location: Location) -> u32;
+    fn cuMemPrefetchAsync_v2(pointer: u64, bytes: usize, location: Location, flags: u32, stream: Handle) -> u32;
     fn cuMemRangeGetAttribute(out: *mut i32, bytes: usize, id: u32, pointer: u64, length: usize) -> u32;
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: u32) -> u32;
     fn cuMemFreeHost(pointer: *mut c_void) -> u32;
@@ -237,8 +245,8 @@ fn streams_write_words_and_wait_for_them() {
 #[test]
 fn advice_about_managed_memory_is_kept() {
     context();
-    const DEVICE: [i32; 2] = [1, 0];
-    const HOST: [i32; 2] = [2, 0];
+    const DEVICE: Location = Location { kind: 1, id: 0 };
+    const HOST: Location = Location { kind: 2, id: 0 };
     let plain = alloc(64);
     let mut memory = 0;
     // SAFETY: pointers to locals.
@@ -253,7 +261,7 @@ fn advice_about_managed_memory_is_kept() {
             assert_eq!(cuMemAdvise_v2(pointer, bytes, advice, location), 1, "{bytes} {advice}");
         }
         assert_eq!(cuMemAdvise_v2(memory, 1 << 30, 1, DEVICE), 1, "past its end");
-        assert_eq!(cuMemPrefetchAsync_v2(memory, 5000, [1, 9], 0, 0), 101);
+        assert_eq!(cuMemPrefetchAsync_v2(memory, 5000, Location { kind: 1, id: 9 }, 0, 0), 101);
         assert_eq!((cuMemAdvise_v2(memory, 5000, 1, DEVICE), cuMemAdvise_v2(memory, 5000, 3, DEVICE)), (0, 0));
         assert_eq!(cuMemPrefetchAsync_v2(memory, 5000, HOST, 0, 0), 0);
         for (id, expected) in [(1, 1), (2, 0), (3, -2), (4, -1), (5, 1), (7, 2), (8, -1)] {
@@ -272,7 +280,7 @@ fn nothing_is_taken_for_memory_that_is_none() {
     let mut host = [7u8; 16];
     let own = host.as_mut_ptr() as u64;
     let memory = alloc(16);
-    let mut pinned = 1 as *mut c_void;
+    let mut pinned = std::ptr::dangling_mut::<c_void>();
     // SAFETY: addresses that are none are looked at before they are used.
     unsafe {
         assert_eq!(cuMemcpyHtoD_v2(0x1000, host.as_ptr().cast(), 16), 1);
@@ -280,7 +288,15 @@ fn nothing_is_taken_for_memory_that_is_none() {
         assert_eq!(cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), 0x1000, 16), 1);
         assert_eq!(cuMemcpyHtoD_v2(memory, 0x1000 as *const c_void, 16), 1);
         assert_eq!(cuMemsetD8_v2(own, 0, 16), 1);
-        let copy = Copy2d { from_kind: 2, from_device: own, to_kind: 2, to_device: memory, width: 8, height: 1, ..Copy2d::default() };
+        let copy = Copy2d {
+            from_kind: 2,
+            from_device: own,
+            to_kind: 2,
+            to_device: memory,
+            width: 8,
+            height: 1,
+            ..Copy2d::default()
+        };
         assert_eq!(cuMemcpy2D_v2(&copy), 1);
         // The device's pointer is known for what it is, whatever it is called.
         let copy = Copy2d { from_kind: 1, from_host: memory as usize, from_device: 0, ..copy };

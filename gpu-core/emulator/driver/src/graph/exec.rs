@@ -44,7 +44,7 @@ pub struct InstantiateParams {
 fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUresult, u32)> {
     let refuse = |code: CUresult| (code, INSTANTIATE_ERROR);
     let graph = driver().graphs.get(graph).map_err(refuse)?;
-    crate::stream::forbid_unsafe().map_err(refuse)?;
+    crate::capture::forbid_unsafe().map_err(refuse)?;
     let device_and_auto_free = DEVICE_LAUNCH | AUTO_FREE_ON_LAUNCH;
     if flags & !KNOWN_FLAGS != 0 || flags & device_and_auto_free == device_and_auto_free || out.is_null() {
         return Err(refuse(INVALID_VALUE));
