@@ -279,3 +279,95 @@ __device__ void product(const CUtensorMap& a_map, const CUtensorMap& b_map, cons
         store_wait_read<0>(); // before this block's shared memory goes away
     }
 }
+
+// ---------------------------------------------------------------- rows that begin anywhere
+// The copy engine reads a matrix only if its rows lie a multiple of 16 bytes apart. repack() copies two matrices that do not obey
+// into two that do, and returns when all blocks have done their part: a barrier for the whole grid. That is safe however few blocks
+// the GPU runs at a time, because work is not dealt out but fetched: what was fetched belongs to a block that runs, and a block that
+// starts late finds nothing left to wait for.
+
+// Rows that warps have fetched, rows that are copied, blocks that know it. All are 0 again at the end, ready for the next launch
+// (launches must not overlap).
+__device__ unsigned repack_fetched, repack_done, repack_left;
+
+// Ordinary loads and stores on the one hand and the copy engine's on the other become visible to each other, in all memory.
+__device__ inline void fence_async()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+__device__ inline unsigned add_release(unsigned* counter, unsigned value)
+{
+    unsigned before;
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(value) : "memory");
+    return before;
+}
+
+__device__ inline unsigned load_acquire(const unsigned* counter)
+{
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+    return value;
+}
+
+// 16 bytes of `matrix` from element `at` on. Of its `count` elements none behind the last is touched: those are zero.
+template <typename Element>
+__device__ inline uint4 load_anywhere(const Element* matrix, int64_t at, int64_t count)
+{
+    constexpr int EACH = 16 / sizeof(Element);
+    int64_t chunk = at / EACH; // the multiple of 16 bytes before; the next one has the rest
+    uint32_t words[8] = {};
+    if (chunk * EACH + 2 * EACH <= count) {
+        uint4 low = reinterpret_cast<const uint4*>(matrix)[chunk], high = reinterpret_cast<const uint4*>(matrix)[chunk + 1];
+        words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
+        words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
+    } else {
+#pragma unroll
+        for (int e = 0; e < 2 * EACH; ++e) {
+            if (chunk * EACH + e < count) {
+                words[e * sizeof(Element) / 4] |= static_cast<uint32_t>(matrix[chunk * EACH + e]) << (e * sizeof(Element) % 4 * 8);
+            }
+        }
+    }
+    int bytes = at % EACH * sizeof(Element);
+#pragma unroll
+    for (int i = 0; i < 6; ++i) words[i] = bytes & 8 ? words[i + 2] : words[i];
+#pragma unroll
+    for (int i = 0; i < 5; ++i) words[i] = bytes & 4 ? words[i + 1] : words[i];
+    int bits = bytes % 4 * 8;
+    return make_uint4(__funnelshift_r(words[0], words[1], bits), __funnelshift_r(words[1], words[2], bits),
+                      __funnelshift_r(words[2], words[3], bits), __funnelshift_r(words[3], words[4], bits));
+}
+
+// Rows of `width` elements go to rows of round_up(width, 16 bytes): a_rows of a to a_to, b_rows of b to b_to. What lies behind the
+// end of a row there is of no meaning. Called by all threads of all blocks.
+template <typename Element>
+__device__ void repack(const Element* a, Element* a_to, int a_rows, const Element* b, Element* b_to, int b_rows, int width)
+{
+    constexpr int EACH = 16 / sizeof(Element);
+    int lane = threadIdx.x % 32, pieces = ceil_div(width, EACH);
+    unsigned rows = static_cast<unsigned>(a_rows) + b_rows;
+    auto fetch = [&] { return lane == 0 ? atomicAdd(&repack_fetched, 1) : 0; };
+    unsigned next = fetch();
+    while (true) {
+        unsigned row = __shfl_sync(FULL_MASK, next, 0);
+        if (row >= rows) break;
+        next = fetch(); // on its way while this row is copied
+        bool of_a = row < a_rows;
+        const Element* from = of_a ? a : b;
+        int64_t here = of_a ? row : row - a_rows, count = static_cast<int64_t>(of_a ? a_rows : b_rows) * width;
+        uint4* to = reinterpret_cast<uint4*>(of_a ? a_to : b_to) + here * pieces;
+#pragma unroll 4
+        for (int piece = lane; piece < pieces; piece += 32) to[piece] = load_anywhere(from, here * width + piece * EACH, count);
+        fence_async();
+        __syncwarp();
+        if (lane == 0) add_release(&repack_done, 1);
+    }
+    __syncthreads(); // no warp of this block will fetch any more
+    if (threadIdx.x == 0) {
+        while (load_acquire(&repack_done) < rows) __nanosleep(100);
+        if (add_release(&repack_left, 1) == gridDim.x - 1) repack_fetched = repack_done = repack_left = 0;
+    }
+    __syncthreads();
+    fence_async();
+}

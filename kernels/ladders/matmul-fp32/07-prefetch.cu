@@ -56,11 +56,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     float sum[8][8] = {};
 
     float4 from_a, from_b;
-    auto fetch = [&](int k0) {
-        from_a = read_4(a + (long long)(row0 + a_row) * k + k0 + a_col, row0 + a_row < m ? k - k0 - a_col : 0,
-                        k % 4 == 0);
-        from_b = read_4(b + (long long)(k0 + b_row) * n + col0 + b_col, k0 + b_row < k ? n - col0 - b_col : 0,
-                        n % 4 == 0);
+    // Pointers that move on take fewer registers than addresses worked out anew: two blocks fit without spilling.
+    const float* next_a = a + (long long)(row0 + a_row) * k + a_col;
+    const float* next_b = b + (long long)b_row * n + col0 + b_col;
+    int left = k;
+    auto fetch = [&] {
+        from_a = read_4(next_a, row0 + a_row < m ? left - a_col : 0, k % 4 == 0);
+        from_b = read_4(next_b, b_row < left ? n - col0 - b_col : 0, n % 4 == 0);
+        next_a += BK;
+        next_b += (long long)BK * n;
+        left -= BK;
     };
     auto store = [&](int buffer) {
 #pragma unroll
@@ -69,13 +74,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
         }
         *reinterpret_cast<float4*>(&tile_b[buffer][b_row][b_col]) = from_b;
     };
-    fetch(0);
+    fetch();
     store(0);
     __syncthreads();
     int buffer = 0;
     for (int k0 = 0; k0 < k; k0 += BK) {
         // Behind the last tile this makes zeros without touching memory.
-        fetch(k0 + BK);
+        fetch();
 #pragma unroll
         for (int i = 0; i < BK; i++) {
             float4 x[2], y[2];
