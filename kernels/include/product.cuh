@@ -1,5 +1,5 @@
 // product.cuh: C = A * B^T on Hopper, as a kernel of any operand type runs it: the common part of the last rungs of the ladders
-// matmul-bf16 and matmul-fp8.
+// matmul-bf16 and matmul-fp8. Behind it, repack(), for operands whose rows the copy engine cannot read.
 //
 // A is m x k, B is n x k, row-major; C is m x n bf16. One warpgroup copies, CONSUMERS warpgroups multiply 64 rows of a tile each,
 // and blocks stay for tile after tile, whose results leave behind the next tile's products: rung 13 of matmul-bf16, which explains
@@ -109,7 +109,7 @@ struct Multiplier {
         }
     }
 
-    // Stores 64 columns of `rounded` by the copy engine. Each warp has 16 of the rows, and waits for no other warp.
+    // Stores 64 columns of `rounded`. Each warp has 16 of the rows, and waits for no other warp.
     __device__ void store_piece(int piece, bool last)
     {
         uint32_t buffer = staging + (consumer * BUFFERS + turn) * PIECE_BYTES + warp * 2048;
@@ -125,14 +125,41 @@ struct Multiplier {
             const uint32_t* v = rounded + piece * 16 + pair * 4;
             store_matrices(buffer + swizzled(lane % 16, pair * 2 + lane / 16), v[0], v[1], v[2], v[3]);
         }
-        fence_async_shared();
-        __syncwarp();
-        if (lane == 0) {
-            int row = rounded_row + warp * 16;
-            int column = rounded_column + (piece == PIECES - 1 ? rounded_width - 64 : piece * 64);
-            if (row < m && column < n) store_box(c_map, buffer, column, row);
-            store_commit(); // also when empty, so that counting groups counts pieces
+        int row = rounded_row + warp * 16;
+        int column = rounded_column + (piece == PIECES - 1 ? rounded_width - 64 : piece * 64);
+        if (n % 8 == 0) {
+            fence_async_shared();
+            __syncwarp();
+            if (lane == 0) {
+                if (row < m && column < n) store_box(c_map, buffer, column, row);
+                store_commit(); // also when empty, so that counting groups counts pieces
+            }
+        } else {
+            __syncwarp();
+            store_rows(buffer, row, column);
         }
+    }
+
+    // 16 rows of 64 results from `buffer`, by the warp, where the copy engine cannot store: rows of C begin anywhere. A lane has two
+    // neighbours of a row, and stores 4 bytes at a multiple of 4: where the row begins at an odd element, its second of the lane
+    // before and its own first.
+    __device__ void store_rows(uint32_t buffer, int row, int column)
+    {
+#pragma unroll 2
+        for (int r = 0; r < 16; ++r) {
+            int64_t begin = static_cast<int64_t>(row + r) * n + column;
+            int odd = begin & 1, x = column + 2 * lane - odd;
+            uint32_t pair;
+            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(pair) : "r"(buffer + swizzled(r, lane / 4) + lane % 4 * 4) : "memory");
+            uint32_t before = __shfl_up_sync(FULL_MASK, pair, 1), both = odd ? __funnelshift_l(before, pair, 16) : pair;
+            if (row + r >= m) continue;
+            uint16_t* to = c + begin + 2 * lane - odd;
+            if (x >= column && x + 1 < n) *reinterpret_cast<uint32_t*>(to) = both;
+            else if (x >= column && x < n) to[0] = static_cast<uint16_t>(both);
+            else if (x < column && x + 1 < n) to[1] = static_cast<uint16_t>(both >> 16);
+            if (odd && lane == 31 && column + 63 < n) to[2] = static_cast<uint16_t>(pair >> 16);
+        }
+        __syncwarp(); // before the buffer is written again
     }
 
     // One tile of WIDTH columns, and the results of the one before between its first steps.
@@ -157,28 +184,19 @@ struct Multiplier {
                     if (step == piece) store_piece(piece, false);
             }
         }
-        if (waiting) {
-#pragma unroll
-            for (int piece = 0; piece < PIECES; ++piece)
-                if (piece >= steps) store_piece(piece, false);
-        }
         wgmma_wait<0>();
         release();
         if (sizeof(Element) == 1) {
 #pragma unroll
             for (int i = 0; i < WIDTH / 2; ++i) sums[i] *= scale;
         }
-        if (n % 8 == 0) {
-            // The last piece ends where the tile does, and brings some columns of the one before a second time.
+        // The last piece ends where the tile does, and brings some columns of the one before a second time.
 #pragma unroll
-            for (int i = 0; i < TILE_N / 4; ++i) {
-                int from = i < TILE_N / 4 - 16 ? 2 * i : 2 * i - (TILE_N - WIDTH) / 2;
-                rounded[i] = pack_bf16(sums[from], sums[from + 1]);
-            }
-            rounded_row = row, rounded_column = column, rounded_width = WIDTH, waiting = true;
-        } else {
-            store_slab(sums, c, row, column, m, n);
+        for (int i = 0; i < TILE_N / 4; ++i) {
+            int from = i < TILE_N / 4 - 16 ? 2 * i : 2 * i - (TILE_N - WIDTH) / 2;
+            rounded[i] = pack_bf16(sums[from], sums[from + 1]);
         }
+        rounded_row = row, rounded_column = column, rounded_width = WIDTH, waiting = true;
     }
 };
 
@@ -271,10 +289,12 @@ __device__ void product(const CUtensorMap& a_map, const CUtensorMap& b_map, cons
                 if (__shfl_sync(FULL_MASK, place.width, 0) == TILE_N) it.template make<TILE_N>(row, place.column);
                 else it.template make<NARROW>(row, place.column);
             }
-        }
-        if (it.waiting) {
+            // There is no next tile to hide the stores behind, or it has too few steps.
+            if (!more || it.steps < PIECES) {
 #pragma unroll
-            for (int piece = 0; piece < PIECES; ++piece) it.store_piece(piece, true);
+                for (int piece = 0; piece < PIECES; ++piece) it.store_piece(piece, !more);
+                it.waiting = false;
+            }
         }
         store_wait_read<0>(); // before this block's shared memory goes away
     }
@@ -310,26 +330,10 @@ __device__ inline unsigned load_acquire(const unsigned* counter)
     return value;
 }
 
-// 16 bytes of `matrix` from element `at` on. Of its `count` elements none behind the last is touched: those are zero.
-template <typename Element>
-__device__ inline uint4 load_anywhere(const Element* matrix, int64_t at, int64_t count)
+// 16 bytes from byte `bytes` (0 to 15) of low, which high follows.
+__device__ inline uint4 across(uint4 low, uint4 high, int bytes)
 {
-    constexpr int EACH = 16 / sizeof(Element);
-    int64_t chunk = at / EACH; // the multiple of 16 bytes before; the next one has the rest
-    uint32_t words[8] = {};
-    if (chunk * EACH + 2 * EACH <= count) {
-        uint4 low = reinterpret_cast<const uint4*>(matrix)[chunk], high = reinterpret_cast<const uint4*>(matrix)[chunk + 1];
-        words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
-        words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
-    } else {
-#pragma unroll
-        for (int e = 0; e < 2 * EACH; ++e) {
-            if (chunk * EACH + e < count) {
-                words[e * sizeof(Element) / 4] |= static_cast<uint32_t>(matrix[chunk * EACH + e]) << (e * sizeof(Element) % 4 * 8);
-            }
-        }
-    }
-    int bytes = at % EACH * sizeof(Element);
+    uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
     for (int i = 0; i < 6; ++i) words[i] = bytes & 8 ? words[i + 2] : words[i];
 #pragma unroll
@@ -354,11 +358,16 @@ __device__ void repack(const Element* a, Element* a_to, int a_rows, const Elemen
         if (row >= rows) break;
         next = fetch(); // on its way while this row is copied
         bool of_a = row < a_rows;
-        const Element* from = of_a ? a : b;
-        int64_t here = of_a ? row : row - a_rows, count = static_cast<int64_t>(of_a ? a_rows : b_rows) * width;
-        uint4* to = reinterpret_cast<uint4*>(of_a ? a_to : b_to) + here * pieces;
-#pragma unroll 4
-        for (int piece = lane; piece < pieces; piece += 32) to[piece] = load_anywhere(from, here * width + piece * EACH, count);
+        const Element* matrix = of_a ? a : b;
+        int64_t here = of_a ? row : row - a_rows, begin = here * width, end = static_cast<int64_t>(of_a ? a_rows : b_rows) * width;
+        Element* to = (of_a ? a_to : b_to) + here * pieces * EACH;
+        // 16 bytes of the copy lie across two aligned pieces of the matrix. Where the second would reach behind its end, elements go
+        // one by one.
+        const uint4* from = reinterpret_cast<const uint4*>(matrix) + begin / EACH;
+        int bytes = begin % EACH * sizeof(Element), whole = static_cast<int>(least<int64_t>(pieces, end / EACH - begin / EACH - 1));
+#pragma unroll 8
+        for (int piece = lane; piece < whole; piece += 32) reinterpret_cast<uint4*>(to)[piece] = across(from[piece], from[piece + 1], bytes);
+        for (int i = greatest(whole, 0) * EACH + lane; i < width; i += 32) to[i] = matrix[begin + i];
         fence_async();
         __syncwarp();
         if (lane == 0) add_release(&repack_done, 1);

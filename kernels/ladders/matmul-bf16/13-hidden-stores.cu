@@ -74,6 +74,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     // element.
     bool boxes = k % 8 == 0;
 
+    // The copy engine reads a map when it is first used: for this one that would be when everyone waits for the last stores.
+    if (threadIdx.x == 128) prefetch_map(&c_map);
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; ++s) {
             barrier_init(full + 8 * s, boxes ? 1 : 128);

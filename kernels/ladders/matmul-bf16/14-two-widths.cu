@@ -15,8 +15,8 @@
 //
 // Any m, n and k work. Where k is not a multiple of 8, rows do not begin at multiples of 16 bytes and the copy engine
 // cannot read them: the producer's threads copy element by element, and 4096 x 4096 x 4095 takes 17 times as long as
-// 4096 x 4096 x 4096 (2.93 ms; cuBLASLt 1.06 ms, 6 times). Where n is not a multiple of 8, threads store the results.
-// For small sizes rung 13 has fitting tiles. Also tried, and no gain: blocks that load before they have come together, a
+// 4096 x 4096 x 4096 (2.93 ms; cuBLASLt 1.06 ms, 6 times), which the next rung mends. Where n is not a multiple of 8,
+// threads store the results. For small sizes rung 13 has fitting tiles. Also tried, and no gain: blocks that load before they have come together, a
 // last tile that ends half by half, widths of 240, 248 and 256, clusters of two (CLUSTER 2, GROUP 8: the same within the
 // noise at large sizes, slower at 2048 and 1024). At 4096 the tensor cores are busy 95 % of a block's time, the library's
 // too, at the clock that the power limit leaves (1.6 GHz of 1.98): what separates them is the last turn.
