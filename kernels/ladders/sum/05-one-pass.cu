@@ -4,13 +4,17 @@
 //
 // Atomic additions arrive in any order, and floating-point addition depends on it: rung 4 may give another last digit
 // in each run, and it needs a y that was set to 0. Here a block writes its total to a place of its own and takes a
-// number; who takes the last number knows that all totals are there, and adds them in the order of the blocks. That
-// costs nothing: the atomic addition was there before. The counter is 0 again at the end, ready for the next launch
-// (launches that use it must not overlap).
+// number; who takes the last number knows that all totals are there, and adds them in a fixed order. That costs nothing:
+// the atomic addition was there before. One warp does this, so that no other waits for it. The counter is 0 again at the
+// end, ready for the next launch (launches that use it must not overlap).
+//
+// Smaller blocks with more loads each, for the same bytes on their way, let a block of a small sum end sooner. On an H200
+// this takes as long as cub::DeviceReduce::Sum or less from 2^20 elements (7.1 us with a cold L2, CUB 9.6, torch.sum 11.4)
+// to 2^29 (475.6 us; 476.4 and 490.4), measured in turns in one process.
 // lockstep: block = BLOCK
 // lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
-#define BLOCK 1024
-#define LOADS 2
+#define BLOCK 512
+#define LOADS 4
 #define MAX_BLOCKS 264
 
 __device__ float totals[MAX_BLOCKS];
@@ -91,20 +95,26 @@ __device__ float block_sum(float value)
 
 extern "C" __global__ void __launch_bounds__(BLOCK) sum(const float* __restrict__ x, float* __restrict__ y, int n)
 {
-    __shared__ bool is_last;
     float total = block_sum(thread_sum(x, n));
+    if (threadIdx.x >= WARP_SIZE) {
+        return;
+    }
+    unsigned number = 0;
     if (threadIdx.x == 0) {
         totals[blockIdx.x] = total;
-        is_last = take_number() == gridDim.x - 1;
+        number = take_number();
     }
-    // Also: nobody reads the shared memory of the first block_sum any more.
-    __syncthreads();
-    if (is_last) {
+    number = __shfl_sync(FULL_MASK, number, 0);
+    __syncwarp();  // what the first lane may see, the others may see now
+    if (number == gridDim.x - 1) {
+        constexpr int EACH = (MAX_BLOCKS + WARP_SIZE - 1) / WARP_SIZE;
         total = 0.0f;
-        for (int block = threadIdx.x; block < gridDim.x; block += BLOCK) {
-            total += __ldcg(totals + block);  // from L2: other blocks wrote it
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            const int block = threadIdx.x + u * WARP_SIZE;
+            total += block < gridDim.x ? __ldcg(totals + block) : 0.0f;  // from L2: other blocks wrote it
         }
-        total = block_sum(total);
+        total = warp_sum(total);
         if (threadIdx.x == 0) {
             *y = total;
             blocks_done = 0;
