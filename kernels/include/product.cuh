@@ -352,7 +352,7 @@ __device__ void repack(const Element* a, Element* a_to, int a_rows, const Elemen
     int lane = threadIdx.x % 32, pieces = ceil_div(width, EACH);
     unsigned rows = static_cast<unsigned>(a_rows) + b_rows;
     auto fetch = [&] { return lane == 0 ? atomicAdd(&repack_fetched, 1) : 0; };
-    unsigned next = fetch();
+    unsigned next = fetch(), copied = 0;
     while (true) {
         unsigned row = __shfl_sync(FULL_MASK, next, 0);
         if (row >= rows) break;
@@ -368,10 +368,11 @@ __device__ void repack(const Element* a, Element* a_to, int a_rows, const Elemen
 #pragma unroll 8
         for (int piece = lane; piece < whole; piece += 32) reinterpret_cast<uint4*>(to)[piece] = across(from[piece], from[piece + 1], bytes);
         for (int i = greatest(whole, 0) * EACH + lane; i < width; i += 32) to[i] = matrix[begin + i];
-        fence_async();
-        __syncwarp();
-        if (lane == 0) add_release(&repack_done, 1);
+        ++copied;
     }
+    fence_async(); // once for all of the warp's rows: it waits until they are written
+    __syncwarp();
+    if (lane == 0) add_release(&repack_done, copied);
     __syncthreads(); // no warp of this block will fetch any more
     if (threadIdx.x == 0) {
         while (load_acquire(&repack_done) < rows) __nanosleep(100);

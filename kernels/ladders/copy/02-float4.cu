@@ -4,7 +4,7 @@
 //
 // Four times the bytes on their way: 32 KB for a full multiprocessor, which is what memory needs (4.8 TB/s x 0.8 us /
 // 132 multiprocessors = 29 KB). More does not help: with two or four float4 a thread the same copy was 1 to 3% slower
-// on an H200.
+// on an H200. In turns with the driver's own copy it takes 1010 us for 2 GiB, the driver 1015.
 // lockstep: block = BLOCK
 // lockstep: grid = ceil_div(n, 4 * BLOCK)
 #define BLOCK 256

@@ -5,7 +5,10 @@
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 32) + CONSUMERS * BUFFERS * 8192
 //
-// Against rung 1: the blocks first copy A and B together.
+// Against rung 1: where k is not a multiple of 16, the blocks first copy A and B together to rows that begin at
+// multiples of 16 bytes, in memory that the caller provides, and then multiply the copies, as the last rung of the bf16
+// ladder explains. 4096 x 4096 x 4095 takes 130 us on an H200, 1.42 times as long as 4096 x 4096 x 4096, where copying
+// element by element took 19 times as long. cuBLASLt has no algorithm for it.
 #define CONSUMERS 2
 #define TILE_N 256
 #define STAGES 4

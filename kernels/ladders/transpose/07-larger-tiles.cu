@@ -5,7 +5,7 @@
 // Rung 6 reads 17% more sectors than there are, because its tiles are small: 7 rows in 71 belong to the block before, and
 // 1 sector in 9 of a row is read for a part of it. Here a tile has 128 rows and 121 columns, which is 12% more:
 //   - A warp reads a row as 128 floats from a multiple of 32 bytes on, one float4 a lane: with whole sectors for every 8
-//     lanes none is fetched twice. (From multiples of 16 bytes on, or with cp.async, it was 5% slower.)
+//     lanes none is fetched twice. (With cp.async it was 5% slower.)
 //   - The float4 go to shared memory as they are, without a look at which of their floats are the tile's: where an element
 //     lies follows from where its row began.
 //   - For a float4 of y a thread then reads one float from each of four rows. Groups of four rows are 4 banks apart, and a
@@ -14,11 +14,15 @@
 // It is for row lengths that are not multiples of 8 floats: others go through rung 5 with nothing read twice. Where there
 // are few tiles, the smaller ones of rung 6 spread better.
 //
-// At 16383 x 16385 this is 0.93 of a copy, at 8191 x 8193 0.95, and 0.97 was aimed at. L2 bounds it: even rung 5, which
-// reads nothing twice, keeps it 91% busy, at 0.975 of a copy; here it moves 6% more. Also tried, all slower (0.49 to 0.89 of
-// a copy): rows fetched by the copy engine into a ring from which the rows that overlap are used twice, with nothing read
-// twice, for strips of 64 to 256 columns, blocks that stay or not; single floats by cp.async into rows of one alignment;
-// y in whole lines of 128 bytes, which costs as many more rows as it saves; hints for L1 and L2; other orders of tiles.
+// At 16383 x 16385 this is 0.92 of a copy, at 8191 x 8193 0.94 to 0.95, and 0.97 was aimed at. L2 bounds it (ncu: busy
+// 92% of the time). The same kernel with 128 columns and rows of a multiple of 32 bytes takes 531 us at 16384 x 16384,
+// where rung 5 takes 521 and this one with 121 columns 547: of the 28 us to rung 5, 16 are for rows that begin
+// anywhere, and 12 for shared memory float by float. Neither the rows read twice (6% or 22% of them) nor whole lines of
+// 128 bytes, on either side, make a difference of more than 1%.
+//
+// Also tried, none faster (0.49 to 0.92 of a copy): rows fetched by the copy engine into a ring, from which the rows
+// that overlap are used twice and nothing is read twice, for strips of 64 to 256 columns, in blocks that stay or not;
+// cp.async, of 16 bytes or of single floats into rows of one alignment; hints for L1 and L2; other orders of tiles.
 // lockstep: block = THREADS
 // lockstep: grid = ceil_div(n, COLUMNS) * ceil_div(m + SHIFT - 1, ROWS)
 // lockstep: dynamic_shared_bytes = (ROWS + SHIFT) * (4 * PITCH + 4)
