@@ -16,4 +16,5 @@ mod shadow_runs;
 pub mod stuck;
 pub mod sync;
 pub mod taint;
+pub mod undefined;
 pub mod wgmma;

@@ -4,6 +4,7 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
+use super::undefined::{Bits, all, has_holes, lanes_of, ones, opcode};
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -33,7 +34,7 @@ impl Warp {
     pub fn poison_register(&mut self, frame: u32, slot: Slot, lanes: u32, pc: u32) {
         let origin =
             self.origin(Origin { pc, lane: 0, space: None, address: 0, bytes: 0, allocation: None, reported: false });
-        self.poison.insert((frame, slot.0), Poison { lanes, origin, ..Poison::default() });
+        self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: all(lanes), ..Poison::default() });
     }
 
     fn origin(&mut self, origin: Origin) -> u32 {
@@ -56,15 +57,10 @@ enum Parts<'r> {
     Matrices(&'r [Slot]),
 }
 
-/// The opcode of an instruction's text, behind its guard.
-fn opcode(text: &str) -> &str {
-    text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default()
-}
-
 /// Whether an instruction only puts bits elsewhere, as code for bit fields does.
 fn is_bitwise(opcode: &str) -> bool {
     let name = opcode.split('.').next().unwrap_or_default();
-    matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt")
+    matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt" | "cvt")
 }
 
 impl<'r> Cx<'r> {
@@ -118,36 +114,64 @@ impl Cx<'_> {
             return;
         }
         let frame = self.warp.splits[self.warp.current].frame;
-        let marked: Vec<(Slot, u32)> = match self.parts_of(op) {
+        let text = self.grid.image.text(self.pc);
+        let sign = (opcode(text).ends_with(".s8") || opcode(text).ends_with(".s16")) && kind == AccessKind::Read;
+        // The undefined bits of a part of what a lane reads.
+        let undefined = |offset: u64, size: u64, lane: usize| {
+            let start = reach.init_bit(at.at[lane], lane) + offset;
+            let byte = |index: u64| !all_bits(reach.init_bits(), start + index, 1);
+            let mut bits =
+                (0..size.min(16)).fold(0, |bits, index| bits | u128::from(byte(index)) * 0xff << (8 * index));
+            if sign && byte(size - 1) {
+                bits |= !ones(8 * size as u32);
+            }
+            bits
+        };
+        let of_part = |offset: u64, size: u64| -> Bits {
+            std::array::from_fn(|lane| if missing >> lane & 1 != 0 { undefined(offset, size, lane) } else { 0 })
+        };
+        let marked: Vec<(Slot, Bits)> = match self.parts_of(op) {
             Some(Parts::Elements(slots)) => {
                 let size = bytes / slots.len() as u64;
-                let undefined = |part: usize, lane: usize| {
-                    !all_bits(reach.init_bits(), reach.init_bit(at.at[lane], lane) + part as u64 * size, size)
-                };
-                let of =
-                    |part| lanes(missing).filter(|lane| undefined(part, *lane)).fold(0, |mask, lane| mask | 1 << lane);
-                slots.iter().enumerate().map(|(part, slot)| (*slot, of(part))).collect()
+                slots.iter().enumerate().map(|(part, slot)| (*slot, of_part(part as u64 * size, size))).collect()
             }
             // Each matrix has eight rows; which lanes get a row's elements depends on the form, so all of them count.
             Some(Parts::Matrices(slots)) => {
                 let of = |matrix: usize| if missing >> (8 * matrix) & 0xff == 0 { 0 } else { self.mask };
-                slots.iter().enumerate().map(|(matrix, slot)| (*slot, of(matrix))).collect()
+                slots.iter().enumerate().map(|(matrix, slot)| (*slot, all(of(matrix)))).collect()
             }
-            None => info.writes.iter().map(|slot| (*slot, missing)).collect(),
+            None if kind == AccessKind::Read && info.writes.len() == 1 && bytes <= 16 => {
+                vec![(info.writes[0], of_part(0, bytes))]
+            }
+            None => info.writes.iter().map(|slot| (*slot, all(missing))).collect(),
         };
-        for (slot, lanes) in marked {
-            let key = (frame, slot.0);
-            let kept = self.warp.poison.get(&key).map_or(0, |old| old.lanes & !self.mask);
-            if lanes | kept == 0 {
-                self.warp.poison.remove(&key);
-            } else if lanes != 0 {
-                self.warp.poison.insert(key, Poison { lanes: lanes | kept, origin: index, ..Poison::default() });
-            }
+        let mask = self.mask;
+        for (slot, bits) in marked {
+            let fresh = Poison { origin: index, ..Poison::default() }.on(bits, mask);
+            self.mark((frame, slot.0), fresh, mask);
         }
         self.tainted = true;
         self.attention = true;
         // `after_op` must not take the fresh marks for stale ones.
         self.worker.fresh_taint = true;
+    }
+
+    /// Gives a register's lanes of `mask` this mark, or none.
+    fn mark(&mut self, key: (u32, u32), mark: Option<Poison>, mask: u32) {
+        let old = self.warp.poison.get(&key).copied();
+        let kept = old.map_or(0, |old| old.lanes & !mask);
+        match (mark, old) {
+            (Some(mark), old) => {
+                self.warp.poison.insert(key, mark.over(old.as_ref(), kept));
+            }
+            (None, Some(old)) if kept != 0 => {
+                self.warp.poison.insert(key, Poison { lanes: 0, bits: [0; 32], ..old }.over(Some(&old), kept));
+            }
+            (None, Some(_)) => {
+                self.warp.poison.remove(&key);
+            }
+            (None, None) => {}
+        }
     }
 
     /// Where an instruction stands.
@@ -157,6 +181,11 @@ impl Cx<'_> {
 
     /// Marks on the sources of an instruction in the lanes that run: lanes, whether computed with, origin.
     fn marks(&self, slots: &[Slot], skip: Option<Slot>) -> Option<Poison> {
+        self.marks_in(slots, skip, 128)
+    }
+
+    /// The same, counting only the `width` lowest bits of each.
+    fn marks_in(&self, slots: &[Slot], skip: Option<Slot>, width: u32) -> Option<Poison> {
         let frame = self.warp.splits[self.warp.current].frame;
         let mut sum: Option<Poison> = None;
         for slot in slots {
@@ -164,17 +193,15 @@ impl Cx<'_> {
                 continue;
             }
             if let Some(mark) = self.warp.poison.get(&(frame, slot.0)) {
-                let lanes = mark.lanes & self.active;
+                let lanes = lanes_of(&mark.bits, width) & self.active;
                 if lanes != 0 {
-                    sum = Some(match sum {
-                        None => Poison { lanes, ..*mark },
-                        Some(sum) => Poison {
-                            lanes: sum.lanes | lanes,
-                            computed: sum.computed | mark.computed,
-                            mixed: sum.mixed | mark.mixed,
-                            origin: sum.origin,
-                        },
-                    });
+                    let sum = sum.get_or_insert(Poison { lanes: 0, bits: [0; 32], ..*mark });
+                    sum.lanes |= lanes;
+                    sum.computed |= mark.computed;
+                    sum.mixed |= mark.mixed;
+                    for lane in crate::exec::cx::lanes(lanes) {
+                        sum.bits[lane] |= mark.bits[lane] & ones(width);
+                    }
                 }
             }
         }
@@ -197,6 +224,7 @@ impl Cx<'_> {
         }
         let mask = self.mask;
         self.worker.carried = None;
+        self.worker.moved = None;
         match info.taint {
             Taint::Use => {
                 if let Some(mark) = self.marks(&info.reads, Some(op.guard))
@@ -213,7 +241,8 @@ impl Cx<'_> {
                 }
                 let data: Vec<Slot> =
                     info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
-                if let Some(mark) = self.marks(&data, None)
+                let bytes = self.store_bytes(op) / data.len().max(1) as u64;
+                if let Some(mark) = self.marks_in(&data, None, 8 * bytes.clamp(1, 16) as u32)
                     && mark.lanes & mask != 0
                 {
                     let window = window_from(op.e.0);
@@ -222,7 +251,9 @@ impl Cx<'_> {
                         // A bit field is set: its word comes back with other bits, and counts as written.
                         return;
                     }
-                    if (mark.computed || mark.mixed) && leaves {
+                    // Padding between fields that were put together in a register.
+                    let holes = || lanes(mark.lanes & mask).all(|lane| has_holes(mark.bits[lane], bytes));
+                    if leaves && (mark.computed || mark.mixed && !holes()) {
                         self.report_use(mark.origin, pc, mark.lanes & mask, "stores what it computed with it");
                     }
                     self.worker.carried = Some(mark);
@@ -237,11 +268,14 @@ impl Cx<'_> {
                 };
                 let computes = matches!(info.taint, Taint::Compute);
                 let mixes = computes && mark.is_some() && is_bitwise(opcode(image.text(pc)));
-                self.worker.carried = mark.map(|mark| Poison {
-                    computed: mark.computed || computes && !mixes,
-                    mixed: mark.mixed || mixes,
-                    lanes: mark.lanes & mask,
-                    ..mark
+                if mark.is_some() && matches!(info.taint, Taint::Copy | Taint::Compute) {
+                    self.worker.moved = self.moved(op, image.text(pc));
+                }
+                let known = self.worker.moved.is_some();
+                self.worker.carried = mark.and_then(|mark| {
+                    let bits = if computes && !known { all(mark.lanes) } else { mark.bits };
+                    let computed = mark.computed || computes && !mixes && !known;
+                    Poison { computed, mixed: mark.mixed || mixes, ..mark }.on(bits, mask)
                 });
             }
         }
@@ -250,14 +284,17 @@ impl Cx<'_> {
     /// Only the chosen source of a selection counts, and the choice itself.
     fn select_marks(&self, op: &Op) -> Option<Poison> {
         if let Some(mark) = self.marks(&[op.c], None) {
-            return Some(Poison { computed: true, ..mark });
+            return Some(Poison { computed: true, bits: all(mark.lanes), ..mark });
         }
         // SAFETY: slots of a decoded instruction.
         let choose = unsafe { self.pred(op.c) } ^ op.imm as u32;
-        let a = self.marks(&[op.a], None).map(|mark| Poison { lanes: mark.lanes & choose, ..mark });
-        let b = self.marks(&[op.b], None).map(|mark| Poison { lanes: mark.lanes & !choose, ..mark });
-        match (a.filter(|m| m.lanes != 0), b.filter(|m| m.lanes != 0)) {
-            (Some(a), Some(b)) => Some(Poison { lanes: a.lanes | b.lanes, computed: a.computed | b.computed, ..a }),
+        let a = self.marks(&[op.a], None).and_then(|mark| mark.on(mark.bits, choose));
+        let b = self.marks(&[op.b], None).and_then(|mark| mark.on(mark.bits, !choose));
+        match (a, b) {
+            (Some(a), Some(b)) => {
+                let (computed, mixed) = (a.computed | b.computed, a.mixed | b.mixed);
+                Some(Poison { computed, mixed, ..a.over(Some(&b), b.lanes) })
+            }
             (a, b) => a.or(b),
         }
     }
@@ -265,16 +302,12 @@ impl Cx<'_> {
     /// A shuffle takes each lane's mark from its source lane.
     fn shuffle_marks(&self, op: &Op) -> Option<Poison> {
         if let Some(mark) = self.marks(&[op.b, op.c], None) {
-            return Some(Poison { computed: true, ..mark });
+            return Some(Poison { computed: true, bits: all(mark.lanes), ..mark });
         }
         let mark = self.marks(&[op.a], None)?;
         // SAFETY: slots of a decoded instruction.
         let (from, _) = unsafe { crate::isa::warp_ops::sources(self, op) };
-        let mut taken = 0;
-        for (lane, source) in from.iter().enumerate() {
-            taken |= (mark.lanes >> source & 1) << lane;
-        }
-        (taken != 0).then_some(Poison { lanes: taken, ..mark })
+        mark.on(std::array::from_fn(|lane| mark.bits[from[lane] as usize & 31]), u32::MAX)
     }
 
     /// Moves the marks after an instruction ran.
@@ -293,23 +326,18 @@ impl Cx<'_> {
                 self.unwrite(op, mark);
             }
         } else {
-            let lanes = self.mask;
+            let mask = self.mask;
+            let moved = self.worker.moved.take();
             for slot in &info.writes {
-                let key = (frame, slot.0);
-                let old = self.warp.poison.get(&key).copied();
-                let kept = old.map_or(0, |old| old.lanes & !lanes);
-                match (carried.filter(|_| info.taint != Taint::Memory), old) {
-                    (Some(mark), _) if mark.lanes != 0 => {
-                        self.warp.poison.insert(key, Poison { lanes: kept | mark.lanes, ..mark });
+                let mark = carried.filter(|_| info.taint != Taint::Memory).and_then(|mark| {
+                    let bits =
+                        moved.as_ref().map(|moved| moved.iter().find(|(to, _)| to == slot).map(|(_, bits)| *bits));
+                    match bits {
+                        Some(bits) => mark.on(bits?, mask),
+                        None => Some(mark),
                     }
-                    (_, Some(old)) if kept != 0 => {
-                        self.warp.poison.insert(key, Poison { lanes: kept, ..old });
-                    }
-                    (_, Some(_)) => {
-                        self.warp.poison.remove(&key);
-                    }
-                    _ => {}
-                }
+                });
+                self.mark((frame, slot.0), mark, mask);
             }
         }
         if self.warp.poison.is_empty() {
@@ -326,15 +354,21 @@ impl Cx<'_> {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {
-                let marked = self.warp.poison.get(&(frame, slot.0)).map_or(0, |mark| mark.lanes & self.mask);
-                for lane in lanes(marked) {
-                    self.forget(window, self.address_in(op, lane) + part as u64 * size, size, lane);
+                let Some(mark) = self.warp.poison.get(&(frame, slot.0)).copied() else { continue };
+                for lane in lanes(mark.lanes & self.mask) {
+                    self.forget_bytes(
+                        window,
+                        self.address_in(op, lane) + part as u64 * size,
+                        size,
+                        lane,
+                        mark.bits[lane],
+                    );
                 }
             }
             return;
         }
         for lane in lanes(mark.lanes & self.mask) {
-            self.forget(window, self.address_in(op, lane), bytes, lane);
+            self.forget_bytes(window, self.address_in(op, lane), bytes, lane, mark.bits[lane]);
         }
     }
 
@@ -364,6 +398,13 @@ impl Cx<'_> {
 
     fn store_bytes(&self, op: &Op) -> u64 {
         self.grid.image.sites.get(op.site as usize).map_or(4, |site| u64::from(site.bytes))
+    }
+
+    /// Clears the written bits of those bytes that have no defined bit.
+    fn forget_bytes(&mut self, window: Window, address: u64, bytes: u64, lane: usize, undefined: u128) {
+        for index in (0..bytes).filter(|index| undefined >> (8 * index).min(127) as u32 & 0xff == 0xff) {
+            self.forget(window, address + index, 1, lane);
+        }
     }
 
     /// Clears the written bits of a range.

@@ -88,6 +88,8 @@ pub struct Poison {
     pub mixed: bool,
     /// Index into `Warp::origins`.
     pub origin: u32,
+    /// Undefined bits of each lane, none of which is 0 in the lanes of `lanes`.
+    pub bits: crate::check::undefined::Bits,
 }
 
 /// 32 lanes of a block.

@@ -52,6 +52,8 @@ pub struct Worker {
     fuel: u64,
     /// Marks of uninitialised values on their way from sources to results.
     pub carried: Option<super::warp::Poison>,
+    /// What the running instruction gives each register, where it only moves bits.
+    pub moved: Option<crate::check::undefined::Moved>,
     pub fresh_taint: bool,
     /// Sectors or wavefronts of the last access, for the trace.
     pub last_cost: u32,
@@ -104,6 +106,7 @@ impl Worker {
             fuel: QUANTUM,
             carried: None,
             fresh_taint: false,
+            moved: None,
             last_cost: 0,
         }
     }

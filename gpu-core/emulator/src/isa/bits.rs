@@ -148,7 +148,7 @@ fn field_bound(bound: u32, width: u32) -> u32 {
 
 /// Bits `from` to `from + count` of `a`, sign-extended when `signed`.
 #[inline(always)]
-fn extract(a: u64, width: u32, from: u32, count: u32, signed: bool) -> u64 {
+pub(crate) fn extract(a: u64, width: u32, from: u32, count: u32, signed: bool) -> u64 {
     let (from, count) = (field_bound(from, width), field_bound(count, width));
     let msb = width - 1;
     let sign = if !signed || count == 0 {
@@ -286,7 +286,7 @@ fn fns(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 #[inline(always)]
-fn permute(a: u32, b: u32, select: u32) -> u32 {
+pub(crate) fn permute(a: u32, b: u32, select: u32) -> u32 {
     let bytes = u64::from(b) << 32 | u64::from(a);
     let mut out = 0;
     for index in 0..4 {

@@ -1,0 +1,260 @@
+//! Which bits of a register are undefined, and where instructions that only move bits take them.
+//!
+//! Compilers pack structures with padding into words, carry pairs of which one half was never set, and compute
+//! conditions that another condition overrules. None of that depends on the undefined bits, so that they are followed
+//! one by one through moves, logic, shifts, bit fields and conversions of integers. Everything else makes all bits of
+//! its result undefined.
+
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::op::{Op, Slot};
+use crate::exec::warp::Poison;
+use crate::isa::bits::{extract, permute};
+use crate::isa::movement::get_wide;
+
+/// Undefined bits of each lane's register; those above its width mean nothing.
+pub type Bits = [u128; 32];
+
+/// What an instruction gives each register that it writes.
+pub type Moved = Vec<(Slot, Bits)>;
+
+/// The `low` lowest bits.
+pub fn ones(low: u32) -> u128 {
+    if low >= 128 { u128::MAX } else { (1 << low) - 1 }
+}
+
+/// Lanes of which any of the `width` lowest bits is undefined.
+pub fn lanes_of(bits: &Bits, width: u32) -> u32 {
+    let counts = ones(width);
+    bits.iter().enumerate().fold(0, |mask, (lane, bits)| mask | u32::from(bits & counts != 0) << lane)
+}
+
+/// The opcode of an instruction's text, behind its guard.
+pub fn opcode(text: &str) -> &str {
+    text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default()
+}
+
+/// Width of a type of integers or bits, and whether it has a sign.
+fn integer(ty: &str) -> Option<(u32, bool)> {
+    let (kind, bits) = ty.split_at_checked(1)?;
+    if !matches!(kind, "b" | "u" | "s") {
+        return None;
+    }
+    let bits = bits.parse().ok().filter(|bits| matches!(bits, 8 | 16 | 32 | 64 | 128))?;
+    Some((bits, kind == "s"))
+}
+
+/// The bit at `width - 1` in all bits above it.
+fn extend(bits: u128, width: u32) -> u128 {
+    let bits = bits & ones(width);
+    if bits >> (width - 1) & 1 != 0 { bits | !ones(width) } else { bits }
+}
+
+/// Undefined bits of a function of three bits, given by its truth table, of operands of which the first is the value
+/// and the second says which bits are undefined.
+fn logic(table: u32, a: (u128, u128), b: (u128, u128), c: (u128, u128)) -> u128 {
+    let (mut may_be_1, mut may_be_0) = (0, 0);
+    for row in 0..8 {
+        let can = |operand: (u128, u128), bit: u32| {
+            if row & bit != 0 { operand.0 | operand.1 } else { !operand.0 | operand.1 }
+        };
+        let here = can(a, 4) & can(b, 2) & can(c, 1);
+        if table >> row & 1 != 0 { may_be_1 |= here } else { may_be_0 |= here }
+    }
+    may_be_1 & may_be_0
+}
+
+const AND: u32 = 0xc0;
+const OR: u32 = 0xfc;
+const XOR: u32 = 0x3c;
+const NOT: u32 = 0x0f;
+
+impl Cx<'_> {
+    /// Undefined bits of a register in a lane.
+    fn undefined(&self, slot: Slot, lane: usize) -> u128 {
+        let frame = self.warp.splits[self.warp.current].frame;
+        if slot.is_pool() {
+            return 0;
+        }
+        self.warp.poison.get(&(frame, slot.0)).map_or(0, |mark| mark.bits[lane])
+    }
+
+    /// Value and undefined bits of an operand in a lane.
+    ///
+    /// # Safety
+    /// `slot` is that of an operand of `width` bits of an instruction of the current image.
+    unsafe fn operand(&self, slot: Slot, lane: usize, width: u32) -> (u128, u128) {
+        // SAFETY: as the caller promises.
+        (unsafe { get_wide(self, slot, lane, width) }, self.undefined(slot, lane) & ones(width))
+    }
+
+    /// Undefined bits of what an instruction writes that only moves bits; None for all others.
+    pub fn moved(&self, op: &Op, text: &str) -> Option<Moved> {
+        let opcode = opcode(text);
+        let (name, modifiers) = opcode.split_once('.')?;
+        if name == "mov" {
+            return Some(self.moved_parts(op)).filter(|moved| !moved.is_empty());
+        }
+        if op.a.is_none() || op.d.is_none() {
+            return None;
+        }
+        let of = |lane: usize| -> Option<u128> {
+            // SAFETY: the operands have the widths that the opcode says.
+            unsafe {
+                match name {
+                    "and" | "or" | "xor" | "not" if modifiers == "pred" => self.condition(op, name, lane),
+                    "cvt" => {
+                        let (to, from) = modifiers.split_once('.')?;
+                        let ((to, _), (from, signed)) = (integer(to)?, integer(from)?);
+                        let (_, bits) = self.operand(op.a, lane, from);
+                        Some(if signed { extend(bits, from) } else { bits } & ones(to))
+                    }
+                    _ => self.bitwise(op, name, modifiers, lane),
+                }
+            }
+        };
+        let mut bits = [0; 32];
+        for lane in lanes(self.mask) {
+            bits[lane] = of(lane)?;
+        }
+        Some(vec![(op.d, bits)])
+    }
+
+    /// Packing and unpacking; nothing for a plain move.
+    fn moved_parts(&self, op: &Op) -> Moved {
+        if op.list_len == 0 {
+            return Vec::new();
+        }
+        let part = (op.imm & 0xff) as u32;
+        let slots = self.image().list(op);
+        if op.d.is_none() {
+            let of = |index: usize| {
+                std::array::from_fn(|lane| self.undefined(op.a, lane) >> (index as u32 * part) & ones(part))
+            };
+            return slots
+                .iter()
+                .enumerate()
+                .filter(|(_, slot)| !slot.is_none())
+                .map(|(index, slot)| (*slot, of(index)))
+                .collect();
+        }
+        let joined = std::array::from_fn(|lane| {
+            let of =
+                |(index, slot): (usize, &Slot)| (self.undefined(*slot, lane) & ones(part)) << (index as u32 * part);
+            slots.iter().enumerate().map(of).fold(0, |sum, bits| sum | bits)
+        });
+        vec![(op.d, joined)]
+    }
+
+    /// Logic of predicates.
+    ///
+    /// # Safety
+    /// `op` is such an instruction of the current image.
+    unsafe fn condition(&self, op: &Op, name: &str, lane: usize) -> Option<u128> {
+        let of = |slot: Slot, flip: i64| {
+            // SAFETY: a predicate of this instruction, as the caller promises.
+            let value = unsafe { self.pred(slot) } >> lane ^ flip as u32;
+            (u128::from(value & 1), u128::from(self.undefined(slot, lane) != 0))
+        };
+        let a = of(op.a, op.imm & 1);
+        if name == "not" {
+            return Some(a.1);
+        }
+        if op.b.is_none() {
+            return None;
+        }
+        let b = of(op.b, op.imm >> 1 & 1);
+        let table = match name {
+            "and" => AND,
+            "or" => OR,
+            _ => XOR,
+        };
+        Some(logic(table, a, b, (0, 0)) & 1)
+    }
+
+    /// Logic, shifts and bit fields.
+    ///
+    /// # Safety
+    /// `op` is an instruction of the current image with this name and these modifiers.
+    unsafe fn bitwise(&self, op: &Op, name: &str, modifiers: &str, lane: usize) -> Option<u128> {
+        let (width, signed) = integer(modifiers.rsplit('.').next()?)?;
+        let counts = ones(width);
+        // SAFETY: the operands have the widths that the opcode says.
+        let get = |slot: Slot| unsafe { self.operand(slot, lane, width) };
+        // Amounts, starts and lengths, which must be defined.
+        let amount = |slot: Slot| {
+            if slot.is_none() {
+                return None;
+            }
+            // SAFETY: as above.
+            let (value, undefined) = unsafe { self.operand(slot, lane, 32) };
+            (undefined == 0).then_some(value as u32)
+        };
+        let a = get(op.a);
+        if name == "not" {
+            return Some(logic(NOT, a, (0, 0), (0, 0)) & counts);
+        }
+        if op.b.is_none() {
+            return None;
+        }
+        Some(match name {
+            "and" => logic(AND, a, get(op.b), (0, 0)) & counts,
+            "or" => logic(OR, a, get(op.b), (0, 0)) & counts,
+            "xor" => logic(XOR, a, get(op.b), (0, 0)) & counts,
+            "lop3" if !op.c.is_none() => logic(op.imm as u32, a, get(op.b), get(op.c)) & counts,
+            "shl" => a.1.checked_shl(amount(op.b)?).unwrap_or(0) & counts,
+            "shr" => {
+                let bits = if signed { extend(a.1, width) as i128 } else { a.1 as i128 };
+                (bits >> amount(op.b)?.min(127)) as u128 & counts
+            }
+            "shf" => {
+                let (b, count) = (get(op.b), amount(op.c)?);
+                let count = if modifiers.contains("wrap") { count & 31 } else { count.min(32) };
+                let pair = b.1 << 32 | a.1;
+                (if modifiers.starts_with('l') { pair << count >> 32 } else { pair >> count }) & counts
+            }
+            "bfe" => u128::from(extract(a.1 as u64, width, amount(op.b)?, amount(op.c)?, signed)) & counts,
+            "bfi" => {
+                let (from, count) = (amount(op.c)? & 0xff, amount(op.e)? & 0xff);
+                let field = ones(count).checked_shl(from).unwrap_or(0) & counts;
+                get(op.b).1 & !field | a.1.checked_shl(from).unwrap_or(0) & field
+            }
+            "prmt" if modifiers == "b32" => u128::from(permute(a.1 as u32, get(op.b).1 as u32, amount(op.c)?)),
+            _ => return None,
+        })
+    }
+}
+
+impl Poison {
+    /// The same mark on other bits; None when there are none in these lanes.
+    pub fn on(self, mut bits: Bits, mask: u32) -> Option<Poison> {
+        for (lane, bits) in bits.iter_mut().enumerate() {
+            if mask >> lane & 1 == 0 {
+                *bits = 0;
+            }
+        }
+        let lanes = lanes_of(&bits, 128);
+        (lanes != 0).then_some(Poison { lanes, bits, ..self })
+    }
+
+    /// This mark where there is one, and `old` in the lanes of `kept`.
+    pub fn over(mut self, old: Option<&Poison>, kept: u32) -> Poison {
+        if let Some(old) = old {
+            for lane in lanes(kept) {
+                self.bits[lane] = old.bits[lane];
+            }
+            self.lanes |= old.lanes & kept;
+        }
+        self
+    }
+}
+
+/// All bits of the lanes in `mask`.
+pub fn all(mask: u32) -> Bits {
+    std::array::from_fn(|lane| if mask >> lane & 1 != 0 { u128::MAX } else { 0 })
+}
+
+/// Whether a stored value is a word with holes: bytes that are defined and others of which no bit is.
+pub fn has_holes(bits: u128, bytes: u64) -> bool {
+    let byte = |index: u64| bits >> (8 * index) as u32 & 0xff;
+    (0..bytes).all(|index| matches!(byte(index), 0 | 0xff)) && (0..bytes).any(|index| byte(index) == 0)
+}
