@@ -250,3 +250,106 @@ fn missing_operands_are_counted_before_they_are_read() {
         assert!(error.to_string().contains("operands"), "{error}");
     }
 }
+
+#[test]
+fn opcodes_may_be_written_in_pieces() {
+    let text = "
+.visible .entry k(.param .u64 out) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<2>;
+    .reg .pred %p;
+    ld .param .u64 %rd1, [out];
+    add/* one */.u32 %r1, %tid .x, 1;
+    setp .eq // two
+        .u32 %p, %r1, 1;
+    @ !%p add .u32 %r1, %r1, 5;
+    @%p add .u32 %r1, %r1, 6;
+    st .global.u32 [%rd1], %r1;
+    mov.f32 %f1, -.5;
+    mul.f32 %f1, %f1, .25e1;
+    st.global.f32 [%rd1+4], %f1;
+    ret .uni;
+}";
+    assert_eq!(output(text, 2), [7, (-1.25f32).to_bits()]);
+    // Errors still name their line.
+    let wrong = Module::load(&wrap("\n.visible .entry k() {\n add\n .u32\n 5;\n nothing .u32 1;\n}")).unwrap_err();
+    assert!(wrong.problems.iter().any(|problem| problem.ptx_line == 9), "{wrong}");
+}
+
+#[test]
+fn parameters_of_functions_have_addresses() {
+    let text = "
+.func (.param .b32 sum) pick(.param .align 8 .b8 list[12], .param .b32 index) {
+    .reg .b64 %a, %g;
+    .reg .b32 %i, %x, %y;
+    mov.b64 %a, list;
+    cvta.local.u64 %g, %a;
+    ld.param.u32 %i, [index];
+    mul.wide.u32 %a, %i, 4;
+    add.u64 %a, %g, %a;
+    .reg .pred %large;
+    setp.gt.u32 %large, %i, 1;
+    @%large bra $two;
+    ld.u32 %x, [%a];
+    bra $both;
+$two:
+    mov.u32 %x, 9;
+$both:
+    // Through the pointer and by name it is the same memory.
+    st.u32 [%g+8], 100;
+    ld.param.u32 %y, [list+8];
+    add.u32 %x, %x, %y;
+    st.param.b32 [sum], %x;
+    ret;
+}
+.visible .entry k(.param .u64 out) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, 1;
+$again:
+    {
+    .param .align 8 .b8 list[12];
+    .param .b32 index;
+    .param .b32 sum;
+    st.param.v2.b32 [list], {5, 7};
+    st.param.b32 [list+8], 9;
+    st.param.b32 [index], %r1;
+    call.uni (sum), pick, (list, index);
+    ld.param.b32 %r2, [sum];
+    }
+    st.global.u32 [%rd1], %r2;
+    add.u64 %rd1, %rd1, 4;
+    add.u32 %r1, %r1, 1;
+    .reg .pred %p;
+    setp.lt.u32 %p, %r1, 3;
+    @%p bra $again;
+    ret;
+}";
+    assert_eq!(output(text, 2), [107, 109]);
+}
+
+#[test]
+fn functions_with_registers_for_parameters_branch() {
+    let text = "
+.func (.reg .u32 sum) count(.reg .u32 n, .reg .u32 step) {
+    .reg .pred %p;
+    mov.u32 sum, 0;
+$again:
+    add.u32 sum, sum, step;
+    sub.u32 n, n, 1;
+    setp.ne.u32 %p, n, 0;
+    @%p bra $again;
+    ret;
+}
+.visible .entry k(.param .u64 out) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<4>;
+    ld.param.u64 %rd1, [out];
+    call.uni (%r1), count, (5, 3);
+    st.global.u32 [%rd1], %r1;
+    ret;
+}";
+    assert_eq!(output(text, 1), [15]);
+}

@@ -39,6 +39,7 @@ const SOURCES: &[Source] = &[
     source!("right": "sm_90a"),
     source!("groups": "sm_90a"),
     source!("unusual": "sm_90a"),
+    source!("guises": "sm_90a" "sm_120a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -309,4 +310,9 @@ fn warpgroup_products() {
 #[test]
 fn unusual_mistakes() {
     walk("unusual");
+}
+
+#[test]
+fn unusual_guises() {
+    walk("guises");
 }

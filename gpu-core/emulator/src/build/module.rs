@@ -21,6 +21,13 @@ static NEXT_MODULE: AtomicU64 = AtomicU64::new(0);
 
 /// Parses and decodes PTX.
 pub fn load(ptx: &str) -> Result<Image, LoadError> {
+    load_as_it_is(ptx).or_else(|error| match crate::ptx::pieces::joined(ptx) {
+        Some(joined) => load_as_it_is(&joined),
+        None => Err(error),
+    })
+}
+
+fn load_as_it_is(ptx: &str) -> Result<Image, LoadError> {
     let (tree, errors) = crate::ptx::parser::parse(ptx);
     let mut builder = Builder::new(&tree);
     for error in errors {
@@ -218,6 +225,9 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         let mut local_bytes = 0;
+        if !function.entry {
+            self.spill_params(&mut emit, &function.params, body, &mut local_bytes);
+        }
         let labels = self.body(&mut emit, body, &mut local_bytes);
         // Falling off the end is a return.
         let open = !matches!(
@@ -390,7 +400,8 @@ impl<'t, 'a> Builder<'t, 'a> {
         body: &[Statement<'a>],
         local_bytes: &mut u32,
     ) -> HashMap<(u32, String), u32> {
-        let start = emit.code.len();
+        // The function's first instruction may stand before its body: parameters are received and put onto the stack.
+        let start = emit.code.len() - emit.edges.len();
         let mut labels = HashMap::new();
         let mut next_scope = 1;
         for statement in body {

@@ -9,7 +9,7 @@ use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
 use crate::exec::op::Slot;
 use crate::exec::space::{CODE_BASE, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::isa::Ty;
-use crate::ptx::tree::{Function, Init, Statement, VarSpace, Variable};
+use crate::ptx::tree::{Function, Init, Operand, Statement, VarSpace, Variable};
 
 /// What one `__shared__` array may claim before the launch limits are even looked at.
 const MAX_SHARED: u64 = 1 << 24;
@@ -218,6 +218,41 @@ impl<'a> Builder<'_, 'a> {
                 Some(area)
             })
             .collect()
+    }
+
+    /// Parameters of a device function whose address is taken lie on its stack, where pointers reach them.
+    pub(super) fn spill_params(
+        &mut self,
+        emit: &mut Emit<'_>,
+        params: &[Variable<'a>],
+        body: &[Statement<'a>],
+        local_bytes: &mut u32,
+    ) {
+        let takes_address = |name: &str| {
+            body.iter().any(|statement| match statement {
+                Statement::Instruction(instruction) if !instruction.opcode.starts_with("call") => {
+                    instruction.operands.iter().any(|operand| match operand {
+                        Operand::Name(other) | Operand::NameOffset(other, _) => *other == name,
+                        _ => false,
+                    })
+                }
+                _ => false,
+            })
+        };
+        for param in params.iter().filter(|param| param.space == VarSpace::Param && takes_address(param.name)) {
+            let Some(Entity::FrameParam(area)) = emit.find(param.name) else { continue };
+            let Some((bytes, align)) = self.size_of(param, 1 << 16) else { continue };
+            let address = local_bytes.next_multiple_of((align as u32).max(4));
+            *local_bytes = address + (bytes as u32).next_multiple_of(4);
+            if let Err(message) = crate::isa::memory::spill(emit, area, address) {
+                self.problem(&message, param.line);
+            }
+            let entity =
+                Entity::Variable { window: Window::Local, address: u64::from(address), element: element_bytes(param) };
+            if let Some(scope) = emit.scopes.last_mut() {
+                scope.names.insert(param.name.to_owned(), entity);
+            }
+        }
     }
 
     pub(super) fn registers(

@@ -27,8 +27,12 @@ impl Cx<'_> {
                 _ => {}
             }
         }
-        if reach.window == Window::Shared && self.block.guarded {
-            self.check_guarded(op, at, BYTES, kind);
+        if self.block.guarded {
+            match reach.window {
+                Window::Shared => self.check_guarded(op, at, BYTES, kind),
+                Window::Global => self.check_outgoing(at, BYTES, kind),
+                _ => {}
+            }
         }
         if self.watch & (watch::TRACE | watch::HEAP) != 0 {
             if self.watch & watch::HEAP != 0 && reach.window == Window::Global {
@@ -120,8 +124,12 @@ impl Cx<'_> {
                 _ => {}
             }
         }
-        if reach.window == Window::Shared && self.block.guarded {
-            self.check_guarded(op, &runs.moved(by).spread(BYTES), BYTES, kind);
+        if self.block.guarded {
+            match reach.window {
+                Window::Shared => self.check_guarded(op, &runs.moved(by).spread(BYTES), BYTES, kind),
+                Window::Global => self.check_outgoing(&runs.moved(by).spread(BYTES), BYTES, kind),
+                _ => {}
+            }
         }
         if watch & (watch::TRACE | watch::HEAP) != 0 {
             let all = runs.moved(by).spread(BYTES);

@@ -70,6 +70,13 @@ pub enum Cells {
     Chunks(Vec<u64>),
 }
 
+impl Fill {
+    /// Nobody waited for it.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.waits.is_empty()
+    }
+}
+
 impl Cells {
     fn touches(&self, low: u64, high: u64) -> bool {
         match self {
@@ -93,8 +100,9 @@ impl Cells {
 /// What asynchronous operations of a block are about.
 #[derive(Debug, Default)]
 pub struct Pending {
-    fills: Vec<Fill>,
+    pub(super) fills: Vec<Fill>,
     pub sources: Vec<Source>,
+    pub(super) outgoing: Vec<super::copies_out::Outgoing>,
     /// Moves with every new fill.
     epoch: u64,
     /// Open group of bulk stores of each thread.
@@ -118,6 +126,11 @@ impl Pending {
         let epoch = self.epoch + 1;
         *self = Pending { epoch, ..Pending::default() };
     }
+
+    /// The group of bulk copies that a thread has not committed yet.
+    pub(super) fn open_group(&self, thread: u32) -> u32 {
+        self.groups.get(&thread).copied().unwrap_or(0)
+    }
 }
 
 impl Block {
@@ -127,6 +140,7 @@ impl Block {
         self.guarded = !self.copies.is_empty()
             || !pending.fills.is_empty()
             || !pending.sources.is_empty()
+            || !pending.outgoing.is_empty()
             || !pending.remote.is_empty();
     }
 }
@@ -329,7 +343,7 @@ impl Cx<'_> {
         }
         if pending {
             let thread = self.warp.index * 32 + lane as u32;
-            let group = self.block.pending.groups.get(&thread).copied().unwrap_or(0);
+            let group = self.block.pending.open_group(thread);
             let cells = Cells::Range(offset, offset + bytes as u32);
             let (pc, site) = (self.pc, op.site);
             self.block.pending.sources.push(Source { cells, pc, site, thread, group, by: Reader::Copy });
@@ -423,6 +437,9 @@ impl Cx<'_> {
             let at = Addresses { at: [piece; 32], mask: 1 << lane, low: piece, high: piece, contiguous: false };
             self.race_global::<16>(&plain, &reach, &at, kind);
         }
+        if kind != AccessKind::Read {
+            self.note_outgoing(address, bytes, lane);
+        }
     }
 
     /// `cp.async.bulk.commit_group`
@@ -432,8 +449,11 @@ impl Cx<'_> {
         }
     }
 
-    /// `cp.async.bulk.wait_group`: at most `keep` groups of each thread stay open.
-    pub fn wait_bulk(&mut self, keep: u32) {
+    /// `cp.async.bulk.wait_group`: at most `keep` groups of each thread stay open; `reads` waits for their reads alone.
+    pub fn wait_bulk(&mut self, keep: u32, reads: bool) {
+        if !reads {
+            self.arrived(keep);
+        }
         let (first, mask) = (self.warp.index * 32, self.mask);
         let groups = std::mem::take(&mut self.block.pending.groups);
         let done = self.retire(|source| {

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod cluster;
 pub mod copies;
+mod copies_out;
 mod copy_reports;
 mod history;
 pub mod proxy;

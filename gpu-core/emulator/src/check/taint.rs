@@ -4,7 +4,7 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
-use super::undefined::{Bits, all, has_holes, lanes_of, ones, opcode};
+use super::undefined::{Bits, all, lanes_of, ones, opcode};
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -241,18 +241,26 @@ impl Cx<'_> {
                 }
                 let data: Vec<Slot> =
                     info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
-                let bytes = self.store_bytes(op) / data.len().max(1) as u64;
-                if let Some(mark) = self.marks_in(&data, None, 8 * bytes.clamp(1, 16) as u32)
+                // A vector's registers in their order, constants among them.
+                let (data, bytes) = match self.parts_of(op) {
+                    Some(Parts::Elements(slots)) if info.writes.is_empty() => {
+                        (slots.to_vec(), self.store_bytes(op) / slots.len() as u64)
+                    }
+                    _ if data.len() == 1 => (data, self.store_bytes(op)),
+                    _ => (data, 16),
+                };
+                let bytes = bytes.clamp(1, 16);
+                if let Some(mark) = self.marks_in(&data, None, 8 * bytes as u32)
                     && mark.lanes & mask != 0
                 {
-                    let window = window_from(op.e.0);
-                    let leaves = matches!(window, Window::Global | Window::Generic);
+                    let (window, _) = self.place_in(op, (mark.lanes & mask).trailing_zeros() as usize & 31);
+                    let leaves = window == Window::Global;
                     if mark.mixed && !mark.computed && self.returns_to(op, &mark) {
                         // A bit field is set: its word comes back with other bits, and counts as written.
                         return;
                     }
                     // Padding between fields that were put together in a register.
-                    let holes = || lanes(mark.lanes & mask).all(|lane| has_holes(mark.bits[lane], bytes));
+                    let holes = || lanes(mark.lanes & mask).all(|lane| self.stores_holes(&data, bytes, lane));
                     if leaves && (mark.computed || mark.mixed && !holes()) {
                         self.report_use(mark.origin, pc, mark.lanes & mask, "stores what it computed with it");
                     }
@@ -388,8 +396,20 @@ impl Cx<'_> {
     /// Whether a store puts a value where it was read.
     fn returns_to(&self, op: &Op, mark: &Poison) -> bool {
         let Some(origin) = self.warp.origins.get(mark.origin as usize) else { return false };
-        let same_space = origin.space == Some(crate::exec::access::space_of(window_from(op.e.0)));
-        same_space && mark.lanes >> origin.lane & 1 != 0 && self.address_in(op, origin.lane) == origin.address
+        let (window, address) = self.place_in(op, origin.lane);
+        let same_space = origin.space == Some(crate::exec::access::space_of(window));
+        same_space && mark.lanes >> origin.lane & 1 != 0 && address == origin.address
+    }
+
+    /// Window and address there of a lane's access.
+    fn place_in(&self, op: &Op, lane: usize) -> (Window, u64) {
+        use crate::exec::space::{window_base, window_of};
+        let (window, address) = (window_from(op.e.0), self.address_in(op, lane));
+        if window != Window::Generic {
+            return (window, address);
+        }
+        let window = window_of(address);
+        (window, address - window_base(window))
     }
 
     fn address_is_wide(&self, op: &Op) -> bool {

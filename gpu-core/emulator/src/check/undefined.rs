@@ -87,6 +87,17 @@ impl Cx<'_> {
         (unsafe { get_wide(self, slot, lane, width) }, self.undefined(slot, lane) & ones(width))
     }
 
+    /// Whether what a store of `bytes` in each of `data` leaves in memory is a structure with padding.
+    pub fn stores_holes(&self, data: &[Slot], bytes: u64, lane: usize) -> bool {
+        let of = |slot: &Slot| {
+            let (width, count) = (8 * bytes as u32, bytes as usize);
+            // SAFETY: the data of a store have the width that it stores.
+            let (value, undefined) = unsafe { self.operand(*slot, lane, width) };
+            value.to_le_bytes().into_iter().zip(undefined.to_le_bytes()).take(count)
+        };
+        has_holes(&data.iter().flat_map(of).collect::<Vec<_>>())
+    }
+
     /// Undefined bits of what an instruction writes that only moves bits; None for all others.
     pub fn moved(&self, op: &Op, text: &str) -> Option<Moved> {
         let opcode = opcode(text);
@@ -253,8 +264,12 @@ pub fn all(mask: u32) -> Bits {
     std::array::from_fn(|lane| if mask >> lane & 1 != 0 { u128::MAX } else { 0 })
 }
 
-/// Whether a stored value is a word with holes: bytes that are defined and others of which no bit is.
-pub fn has_holes(bits: u128, bytes: u64) -> bool {
-    let byte = |index: u64| bits >> (8 * index) as u32 & 0xff;
-    (0..bytes).all(|index| matches!(byte(index), 0 | 0xff)) && (0..bytes).any(|index| byte(index) == 0)
+/// Whether stored bytes, each with its undefined bits, have holes as structures with padding have: bytes that are
+/// defined and others of which no bit is. A number that was masked, with nothing but zeros above, is none.
+fn has_holes(bytes: &[(u8, u8)]) -> bool {
+    let whole = bytes.iter().all(|(_, undefined)| matches!(undefined, 0 | 0xff));
+    let some = bytes.iter().any(|(_, undefined)| *undefined == 0);
+    let masked = bytes.first().is_some_and(|(_, undefined)| *undefined != 0)
+        && bytes.iter().all(|(value, undefined)| *undefined != 0 || *value == 0);
+    whole && some && !masked
 }

@@ -141,7 +141,7 @@ pub(super) unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
 }
 
 pub(super) unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    cx.wait_bulk(op.imm as u32);
+    cx.wait_bulk(op.imm as u32, op.imm >> 32 != 0);
     Flow::Next
 }
 

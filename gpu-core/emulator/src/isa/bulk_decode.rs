@@ -23,12 +23,12 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
         return Ok(());
     }
     if i.take("wait_group") {
-        // The bytes have moved when the instruction ran: reads end with everything else.
-        i.take("read");
+        // The bytes have moved when the instruction ran: this is for the checks alone.
+        let reads = i.take("read");
         i.expect(1)?;
         let Operand::Int(keep) = i.operands[0] else { return i.unsupported() };
         let mut op = e.op(wait);
-        op.imm = keep as i64;
+        op.imm = i64::from(keep as u32) | i64::from(reads) << 32;
         e.push(op, Taint::Use);
         return Ok(());
     }

@@ -354,6 +354,9 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     cx.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
                 }
                 let Some((home, at)) = cx.shared_home(address) else { return Flow::Next };
+                if std::ptr::eq(home, cx.block) && cx.grid.options.checks.barrier {
+                    cx.check_reinit(at, lane);
+                }
                 let made = MBarrier {
                     count,
                     pending: i64::from(count),
@@ -374,6 +377,9 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             }
             INVAL => {
                 if let Some((home, at)) = cx.shared_home(address) {
+                    if std::ptr::eq(home, cx.block) && cx.grid.options.checks.barrier {
+                        cx.check_reinit(at, lane);
+                    }
                     // SAFETY: as above.
                     unsafe { (*home).mbarriers.remove(&at) };
                 }

@@ -229,6 +229,7 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 /// The load of a type that was read already.
 pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     let window = space(i);
+    let window = if is_spilled(e, window, i.operands.get(1)) { Window::Local } else { window };
     let order = ordering(i);
     let vector = vector_of(i);
     // A cache policy may follow the address.
@@ -294,6 +295,7 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return super::st_async::decode_bulk(e, i);
     }
     let window = space(i);
+    let window = if is_spilled(e, window, i.operands.first()) { Window::Local } else { window };
     let order = ordering(i);
     let vector = vector_of(i);
     let ty = i.ty()?;
@@ -340,6 +342,32 @@ fn frame_area(e: &Emit<'_>, operand: &Operand<'_>) -> Option<(ParamArea, i64)> {
         },
         _ => None,
     }
+}
+
+/// Whether an operand is a parameter of a device function that lies on the stack, as its address is taken.
+fn is_spilled(e: &Emit<'_>, window: Window, operand: Option<&Operand<'_>>) -> bool {
+    let Some(Operand::Address { base, .. }) = operand else { return false };
+    window == Window::Param
+        && matches!(&**base, Operand::Name(name)
+            if matches!(e.find(name), Some(Entity::Variable { window: Window::Local, .. })))
+}
+
+/// Copies a parameter from the frame to `offset` of the function's stack.
+pub fn spill(e: &mut Emit<'_>, area: ParamArea, offset: u32) -> Decoded<()> {
+    e.class = Class::Local;
+    e.guard = (e.pool.pred(true), 0);
+    let run = store_exec(32, 32, true, 1).ok_or("a store of 32 bits")?;
+    for word in 0..area.bytes.div_ceil(4) {
+        let base = e.local_address(i64::from(offset + 4 * word));
+        let mut op = e.op(run);
+        op.a = base;
+        op.b = Slot(area.slot.0 + 128 * word);
+        op.e = Slot(window_code(Window::Local));
+        op.site = e.site(true, 4);
+        e.reads.extend([base, op.b]);
+        e.push(op, Taint::Memory);
+    }
+    Ok(())
 }
 
 fn frame_access(

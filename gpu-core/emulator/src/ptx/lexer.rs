@@ -71,7 +71,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 out.push(Token { kind: Kind::Str, text: &text[start..at], start, line: first_line });
                 at = (at + 1).min(bytes.len());
             }
-            _ if byte.is_ascii_digit() => {
+            _ if byte.is_ascii_digit() || byte == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
                 let start = at;
                 at = number_end(bytes, at);
                 let text = &text[start..at];

@@ -5,5 +5,6 @@ mod declarations;
 mod expression;
 pub mod lexer;
 pub mod parser;
+pub mod pieces;
 mod statements;
 pub mod tree;
