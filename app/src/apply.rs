@@ -271,6 +271,7 @@ impl State {
             Action::Undo
             | Action::Redo
             | Action::Complete
+            | Action::Parameters
             | Action::Explain
             | Action::FoldHints
             | Action::ToggleComment

@@ -32,6 +32,7 @@ pub enum Action {
     GoToLine,
     NextProblem,
     Complete,
+    Parameters,
     Explain,
     FoldHints,
     ToggleComment,
@@ -155,7 +156,7 @@ macro_rules! keys {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 82] = [
+    pub const ALL: [Action; 83] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -177,6 +178,7 @@ impl Action {
         Action::GoToLine,
         Action::NextProblem,
         Action::Complete,
+        Action::Parameters,
         Action::Explain,
         Action::FoldHints,
         Action::ToggleComment,
@@ -412,6 +414,13 @@ impl Action {
                 "List words of this text and of CUDA that fit",
                 keys![Modifiers::CTRL, Space],
             ),
+            Action::Parameters => row(
+                Edit,
+                Editor,
+                "Show Parameters",
+                "Show what the CUDA function around the cursor takes; typing its bracket does it too, Escape hides it",
+                keys![Modifiers::CTRL.plus(Modifiers::SHIFT), Space],
+            ),
             Action::Explain => row(
                 Edit,
                 Editor,
@@ -520,6 +529,7 @@ impl Action {
             Action::Undo => EditorAction::Undo,
             Action::Redo => EditorAction::Redo,
             Action::Complete => EditorAction::Complete,
+            Action::Parameters => EditorAction::Parameters,
             Action::Explain => EditorAction::Explain,
             Action::FoldHints => EditorAction::ToggleFolds,
             Action::ToggleComment => EditorAction::ToggleComment,
@@ -568,27 +578,4 @@ fn signs(text: String, shortcut: &KeyboardShortcut) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn every_action_is_complete_and_its_shortcuts_are_its_own() {
-        let mut texts = HashSet::new();
-        let mut shortcuts = HashSet::new();
-        let mut listed = HashSet::new();
-        for action in Action::ALL {
-            let info = action.info();
-            assert!(listed.insert(action), "{action:?} is listed twice");
-            assert!(!info.text.is_empty() && !info.tooltip.is_empty(), "{action:?} lacks words");
-            assert!(!info.tooltip.ends_with('.'), "{action:?}: a tooltip is a phrase");
-            assert!(texts.insert(info.text), "{:?} is used twice", info.text);
-            assert!(!info.shortcuts.is_empty(), "{action:?} has no key");
-            for shortcut in info.shortcuts {
-                let key = (shortcut.modifiers, shortcut.logical_key);
-                assert!(shortcuts.insert(format!("{key:?}")), "{action:?}: {key:?} is taken");
-            }
-            assert_eq!(info.scope == Scope::Editor, action.editor_action().is_some(), "{action:?}");
-        }
-    }
-}
+mod tests;

@@ -440,10 +440,11 @@ fn apply_to_visuals(style: &mut egui::Style, t: &Tokens) {
         expansion: 0.0,
     };
     v.widgets.noninteractive = widget(t.panel, t.border, t.text);
-    v.widgets.inactive = widget(t.raised, t.border, t.text);
+    // A step above every surface: on a raised one a raised button would be words alone.
+    v.widgets.inactive = widget(t.hover, t.border, t.text);
     // Rails of sliders and boxes to tick: seen on every surface, also on white.
     v.widgets.inactive.bg_fill = t.pressed;
-    v.widgets.hovered = widget(t.hover, t.border_strong, t.text);
+    v.widgets.hovered = widget(t.pressed, t.border_strong, t.text);
     v.widgets.active = widget(t.pressed, t.accent, t.text);
     v.widgets.open = widget(t.hover, t.border_strong, t.text);
 }

@@ -17,6 +17,9 @@ const fn card(title: &'static str, text: &'static str, layout: Option<Layout>, p
     Card { title, text, layout, pane }
 }
 
+/// Week and day that a learner in a hurry is led to: the first kernel for many threads.
+pub const FIRST_KERNEL: (u32, u32) = (1, 4);
+
 /// Two minutes.
 pub static TOUR: [Card; 7] = [
     card(
@@ -28,7 +31,8 @@ pub static TOUR: [Card; 7] = [
     ),
     card(
         "The course",
-        "Four weeks of days, about an hour each. A ring fills as a day gets done. Start with Week 1 Day 1.",
+        "Four weeks of days, about an hour each. A ring fills as a day gets done. Start with Week 1 Day 1; to write a \
+         kernel for thousands of threads at once, go straight to Day 4.",
         None,
         Some(Pane::Course),
     ),
@@ -63,7 +67,7 @@ pub static TOUR: [Card; 7] = [
     card(
         "Everything by name",
         "Ctrl+Shift+P finds any command, Ctrl+Shift+F any word of the course. Help shows all keys and the ready check of \
-         this machine. Now begin with the first day.",
+         this machine. Now begin with the first day, or with the first kernel at once.",
         Some(Layout::Read),
         Some(Pane::Lesson),
     ),

@@ -143,6 +143,14 @@ const HINTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "nothing_written",
+        &[
+            "No thread wrote to the output, at any size: it holds what was there before the run. Is the line that stores the result still to be written? Look for `TODO` in the text.",
+            "If it is there, no thread gets to it: a condition that never holds, a loop that makes no round, or a `return` before it. Or the result goes to a variable, or to another array.",
+            "The last thing that a thread does is to store its result: the output's name, an index of the thread's own, and `=`, inside the comparison with the bound.",
+        ],
+    ),
+    (
         "tail_missing",
         &[
             "The beginning is right and the end was never written. At which element does it begin to be missing?",

@@ -303,6 +303,13 @@ impl Session<'_> {
                 hints.push(key.to_owned());
             }
         }
+        // An output of one element is wholly unwritten for many reasons: only where it is so at every size, and at one
+        // with more to write, is nothing written the diagnosis.
+        let nothing = |judged: &Judged| judged.hints.contains(&"nothing_written");
+        let tells = self.judged.iter().any(|judged| judged.report.element_count > 1);
+        if !tells || !self.judged.iter().all(nothing) {
+            hints.retain(|key| key != "nothing_written");
+        }
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
         // Of equally telling ones the first that knows the mistake, or else that names a thread.
         let worst = failed.min_by_key(|judged| (case_rank(&judged.report), !judged.guessed, !judged.placed));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 30] = [
+pub const HINT_KEYS: [&str; 31] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -25,6 +25,7 @@ pub const HINT_KEYS: [&str; 30] = [
     // The judge's own.
     "wrong_output",
     "never_written",
+    "nothing_written",
     "input_changed",
     "nan_output",
     "transposed_output",

@@ -1,10 +1,11 @@
 //! Strips under the toolbar: the missing compiler with the offer to install it, and other things that hold work up.
 
-use super::Screen;
+use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::state::Compiler;
 use crate::theme::{self, Tokens, space};
-use egui::{Button, Color32, Frame, Margin, Panel, ProgressBar, RichText, Stroke, Ui};
+use crate::widgets::{focus, sentence};
+use egui::{Color32, Frame, Margin, Panel, ProgressBar, RichText, Ui};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
@@ -61,26 +62,23 @@ fn missing_ui(
         "{message} Reading works; running kernels needs it. Lockstep can install it into its own folder{size}, \
          with no CUDA toolkit and no administrator."
     );
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        if ui.button("Later").on_hover_text("Hide this until a kernel is run").clicked() {
-            screen.send(Command::HideCompilerBanner);
-        }
-        if ui.button("Look again").on_hover_text("After installing it yourself").clicked() {
-            screen.send(Command::LookForCompiler);
+    let words = |ui: &mut Ui, _: &mut Screen<'_>| {
+        ui.add(egui::Label::new(sentence::job(ui, &text, t.text)).wrap());
+    };
+    parts::sides(ui, "compiler", screen, words, |ui, screen| {
+        let licence = "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's licence applies to them";
+        if focus::primary(ui, "Install NVRTC", true).on_hover_text(licence).clicked() {
+            screen.send(Command::InstallCompiler);
         }
         if ui.button("Choose a folder…").on_hover_text("Name the folder that holds libnvrtc").clicked() {
             screen.send(Command::Do(Action::Settings));
         }
-        let install = Button::new(RichText::new("Install NVRTC").color(t.on_accent).strong())
-            .fill(t.accent)
-            .stroke(Stroke::new(1.0, t.accent));
-        let licence = "Downloads NVIDIA's wheels with pip and checks their hashes; NVIDIA's licence applies to them";
-        if ui.add(install).on_hover_text(licence).clicked() {
-            screen.send(Command::InstallCompiler);
+        if ui.button("Look again").on_hover_text("After installing it yourself").clicked() {
+            screen.send(Command::LookForCompiler);
         }
-        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center).with_main_wrap(true), |ui| {
-            ui.add(egui::Label::new(RichText::new(text).color(t.text)).wrap());
-        });
+        if ui.button("Later").on_hover_text("Hide this until a kernel is run").clicked() {
+            screen.send(Command::HideCompilerBanner);
+        }
     });
 }
 

@@ -4,6 +4,7 @@ use super::Screen;
 use crate::command::Command;
 use crate::state::Pane;
 use crate::theme::{self, Tokens, radius, space};
+use crate::widgets::focus;
 use curriculum::{Day, Status};
 use egui::{
     Color32, FontFamily, FontId, Frame, Margin, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
@@ -47,6 +48,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
         }
         ui.add_space(space::L);
+        focus::follow(ui);
     });
 }
 

@@ -1,8 +1,9 @@
 //! The open day's title and its five steps.
 
-use super::Screen;
+use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::theme::{self, font_size, radius, space};
+use crate::widgets::focus;
 use curriculum::{Day, Step};
 use egui::{Button, Frame, Margin, Panel, RichText, Stroke, Ui};
 
@@ -21,21 +22,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     if ui.available_width() >= ONE_ROW {
-        // The steps stand at the right end; how wide they are is known from the frame before.
-        let known = ui.scope_id().with("width of the steps");
-        let width: f32 = ui.data(|data| data.get_temp(known)).unwrap_or(520.0);
-        ui.horizontal(|ui| {
-            ui.scope(|ui| {
-                ui.set_max_width((ui.available_width() - width - space::XL).max(120.0));
-                title_ui(ui, day);
-            });
-            ui.add_space((ui.available_width() - width).max(0.0));
-            let drawn = ui.scope(|ui| ui.horizontal(|ui| steps_ui(ui, screen, day))).response.rect.width();
-            if (drawn - width).abs() > 0.5 {
-                ui.data_mut(|data| data.insert_temp(known, drawn));
-                ui.ctx().request_discard("the steps are of another width");
-            }
-        });
+        let title = |ui: &mut Ui, _: &mut Screen<'_>| title_ui(ui, day);
+        parts::sides(ui, "steps", screen, title, |ui, screen| steps_ui(ui, screen, day));
         return;
     }
     ui.horizontal(|ui| title_ui(ui, day));
@@ -92,6 +80,7 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step:
         Step::Verify => Action::StepVerify,
     };
     let response = ui.add(button).on_hover_text(action.tooltip(ui.ctx()));
+    focus::ring(ui, &response);
     let name = format!("Step {number}: {title}{}", if done { ", done" } else { "" });
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, open, &name));
     if response.clicked() {

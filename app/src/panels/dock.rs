@@ -1,6 +1,8 @@
 //! Draws the tiles: `egui_tiles` lays them out, lets them be dragged and resized, and what came of it goes back as a
 //! command.
 
+mod borders;
+
 use super::{Screen, compare, course, lesson, log, parts, progress, ready, results, search, work};
 use crate::command::{Action, Command};
 use crate::dock::Node;
@@ -32,6 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let mut drawing = Drawing { screen, closed: None };
     tree.ui(&mut drawing, ui);
     let closed = drawing.closed;
+    borders::show(ui, &mut tree);
     if let Some(after) = tree.root.and_then(|root| node(&tree.tiles, root))
         && after != *before
     {

@@ -5,7 +5,9 @@ use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::state::{Pane, RungKey};
 use crate::theme::{self, space};
+use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
+use crate::widgets::sentence;
 use curriculum::{Block, Day, Status, Step};
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 
@@ -42,6 +44,7 @@ fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
             }
             next_ui(ui, screen, day, step);
         });
+        focus::follow(ui);
     });
 }
 
@@ -56,7 +59,7 @@ fn objectives_ui(ui: &mut Ui, day: &Day) {
         for objective in &day.objectives {
             ui.horizontal_top(|ui| {
                 ui.label(RichText::new("•").color(t.info));
-                ui.add(egui::Label::new(objective).wrap());
+                ui.add(egui::Label::new(sentence::job(ui, objective, t.text)).wrap());
             });
         }
     });
@@ -82,7 +85,7 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
 fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &str) {
     let t = theme::tokens(ui);
     parts::notice(ui, t.raised, t.accent, |ui| {
-        ui.add(egui::Label::new(caption).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, caption, t.text)).wrap());
         let title = super::work::visualization_title(id);
         let open = screen.state.view.visualization.as_deref() == Some(id);
         if open && screen.state.is_in_sight(Pane::Visualization) {
@@ -98,7 +101,7 @@ fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name: &str) {
     let Some((_, experiment)) = day.experiment(name) else { return };
     parts::notice(ui, t.raised, t.modelled, |ui| {
         ui.label(RichText::new(&experiment.title).strong());
-        ui.add(egui::Label::new(RichText::new(&experiment.question).color(t.text_muted)).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, &experiment.question, t.text_muted)).wrap());
         if ui.button("Open the experiment").on_hover_text("A text of its own; your kernel stays as it is").clicked() {
             screen.send(Command::OpenExperiment(name.to_owned()));
         }
@@ -112,14 +115,14 @@ fn ladder_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
     let Some(ladder) = course.ladders.iter().find(|ladder| ladder.name == name) else { return };
     parts::notice(ui, t.raised, t.modelled, |ui| {
         ui.label(RichText::new(&ladder.title).strong());
-        ui.add(egui::Label::new(RichText::new(&ladder.summary).color(t.text_muted)).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, &ladder.summary, t.text_muted)).wrap());
         for (index, rung) in ladder.rungs.iter().enumerate() {
             ui.horizontal_wrapped(|ui| {
                 let tooltip = "A text of its own, to run and to change; your kernel stays as it is";
                 if ui.button(format!("{}. {}", index + 1, rung.title)).on_hover_text(tooltip).clicked() {
                     screen.send(Command::OpenExperiment(rung.experiment_name(name)));
                 }
-                ui.add(egui::Label::new(&rung.change).wrap());
+                ui.add(egui::Label::new(sentence::job(ui, &rung.change, t.text)).wrap());
             });
         }
         let command = format!("lockstep bench --ladder {name} --device gpu");
@@ -141,7 +144,18 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
         });
         if open {
             ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new("✔ In the editor now").color(t.text_muted));
+                ui.label(RichText::new("✔ In the editor now.").color(t.text_muted));
+                if !passed {
+                    let text = format!("Write it there, then press Check ({}).", Action::Check.shortcut_text(ui.ctx()));
+                    ui.label(text);
+                }
+                let desk = screen.state.desk().filter(|desk| desk.loaded && desk.experiment.is_none());
+                if desk.is_some_and(|desk| desk.editor.text() != exercise.scaffold) {
+                    let tooltip = Action::ResetToScaffold.tooltip(ui.ctx());
+                    if ui.link("Back to the scaffold").on_hover_text(tooltip).clicked() {
+                        screen.commands.push(Command::Do(Action::ResetToScaffold));
+                    }
+                }
                 if screen.state.view.dock.layout() == Layout::Read {
                     let wider = format!("Give it more room ({})", Action::LayoutCode.shortcut_text(ui.ctx()));
                     if ui.link(wider).on_hover_text(Action::LayoutCode.info().tooltip).clicked() {

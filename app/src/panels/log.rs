@@ -4,6 +4,7 @@ use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::state::{LogLine, ToastKind};
 use crate::theme::{self, Tokens, space};
+use crate::widgets::sentence;
 use egui::{Color32, Frame, Margin, RichText, ScrollArea, Ui};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
@@ -13,17 +14,17 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         return parts::empty(ui, "Nothing has happened yet", "Runs, messages and problems are noted here.");
     }
     Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::S as i8)).show(ui, |ui| {
-        ui.horizontal(|ui| {
+        let count = |ui: &mut Ui, _: &mut Screen<'_>| {
             let count = if lines.len() == 1 { "1 message".to_owned() } else { format!("{} messages", lines.len()) };
             ui.label(RichText::new(count).small().color(t.text_muted));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.button("Clear").on_hover_text(Action::ClearLog.tooltip(ui.ctx())).clicked() {
-                    screen.commands.push(Command::Do(Action::ClearLog));
-                }
-                if ui.button("Copy all").on_hover_text("For a report").clicked() {
-                    screen.commands.push(Command::CopyText(text(lines)));
-                }
-            });
+        };
+        parts::sides(ui, "log", screen, count, |ui, screen| {
+            if ui.button("Copy all").on_hover_text("For a report").clicked() {
+                screen.commands.push(Command::CopyText(text(lines)));
+            }
+            if ui.button("Clear").on_hover_text(Action::ClearLog.tooltip(ui.ctx())).clicked() {
+                screen.commands.push(Command::Do(Action::ClearLog));
+            }
         });
     });
     let row = ui.text_style_height(&egui::TextStyle::Body) + space::XS;
@@ -35,7 +36,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 let (symbol, color) = sign(t, line.kind);
                 ui.label(RichText::new(clock(line.at_unix_s)).monospace().small().color(t.text_muted));
                 ui.label(RichText::new(symbol).color(color));
-                ui.add(egui::Label::new(RichText::new(&line.text).color(t.text)).truncate().selectable(true))
+                ui.add(egui::Label::new(sentence::job(ui, &line.text, t.text)).truncate().selectable(true))
                     .on_hover_text(&line.text);
             });
         }

@@ -21,10 +21,11 @@ mod tour;
 mod work;
 
 use crate::command::{Action, Command, Scope};
-use crate::state::{Desk, Pane, State};
+use crate::state::{Desk, Dialog, Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
-use crate::widgets::code_editor::editor_id;
+use crate::widgets::code_editor::{Editor, editor_id};
+use crate::widgets::focus;
 use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
 use crate::widgets::timing_plot::{TimedRun, TimingPlotState};
@@ -54,6 +55,9 @@ pub struct Memory {
     restored: HashSet<String>,
     /// Row that the arrow keys chose in the palette.
     palette_row: usize,
+    /// The kind of dialog that is open, and whether this is its first frame.
+    dialog: Option<std::mem::Discriminant<Dialog>>,
+    dialog_opens: bool,
     /// The last request for the keyboard that was granted.
     focus_granted: u64,
     find_focus_granted: u64,
@@ -167,7 +171,8 @@ pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
             }
         }
         // Escape leaves the innermost thing; the editor's list of words is further in than what is here.
-        let list_open = editor_focused && state.desk().is_some_and(|desk| desk.editor.completion().is_some());
+        let hints = |editor: &Editor| editor.completion().is_some() || editor.shown_call().is_some();
+        let list_open = editor_focused && state.desk().is_some_and(|desk| hints(&desk.editor));
         if !modal && !list_open && input.key_pressed(egui::Key::Escape) {
             let find_open = state.desk().is_some_and(|desk| desk.editor.find.open);
             if state.tour.is_some() && input.consume_key(egui::Modifiers::NONE, egui::Key::Escape) {
@@ -199,12 +204,18 @@ pub fn screen_change(ctx: &egui::Context, state: &State) -> Option<Command> {
 /// The whole window.
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
+    focus::note(ui.ctx());
     let bare = |fill| Frame::new().fill(fill);
     Panel::top("toolbar").frame(bare(t.window)).resizable(false).show(ui, |ui| toolbar::show(ui, screen));
-    Panel::bottom("status").frame(bare(t.window)).resizable(false).show(ui, |ui| status::show(ui, screen));
+    // Its place is at the bottom, its turn comes last: Tab reaches it after the panes.
+    let strip = Panel::bottom("status").frame(bare(t.window)).resizable(false).show(ui, |ui| {
+        ui.allocate_space(egui::vec2(ui.available_width(), status::HEIGHT));
+        ui.min_rect()
+    });
     banner::show(ui, screen);
     day::show(ui, screen);
     egui::CentralPanel::default().frame(bare(t.panel)).show(ui, |ui| dock::show(ui, screen));
+    ui.scope_builder(egui::UiBuilder::new().max_rect(strip.inner), |ui| status::show(ui, screen));
     if let Some(pane) = screen.memory.pressed_pane.take()
         && screen.state.view.focus.0 != pane
     {
@@ -213,6 +224,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     tour::show(ui, screen);
     match &screen.state.dialog {
         Some(dialog) => dialogs::show(ui, screen, dialog),
-        None => screen.memory.palette_row = 0,
+        None => (screen.memory.palette_row, screen.memory.dialog) = (0, None),
     }
+    focus::check(ui.ctx());
 }

@@ -2,7 +2,9 @@
 
 use crate::command::{Action, Command};
 use crate::theme::{self, Tokens, radius, space};
-use egui::{Button, Color32, CornerRadius, Frame, Margin, Response, RichText, Stroke, Ui, vec2};
+use crate::widgets::focus;
+pub use crate::widgets::sides::sides;
+use egui::{Button, Color32, CornerRadius, Frame, Margin, Response, RichText, Ui, vec2};
 
 /// A button for an action: text, tooltip and shortcut come from the table.
 pub fn action_button(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Option<Command> {
@@ -12,19 +14,8 @@ pub fn action_button(ui: &mut Ui, action: Action, text: &str, primary: bool, ena
 
 /// As [`action_button`], for callers that need the response.
 pub fn action_response(ui: &mut Ui, action: Action, text: &str, primary: bool, enabled: bool) -> Response {
-    let t = theme::tokens(ui);
-    let mut label = RichText::new(text);
-    let mut button_fill = None;
-    if primary && enabled {
-        label = label.color(t.on_accent).strong();
-        button_fill = Some(t.accent);
-    }
-    let mut button = Button::new(label);
-    if let Some(fill) = button_fill {
-        button = button.fill(fill).stroke(Stroke::new(1.0, fill));
-    }
     let tooltip = action.tooltip(ui.ctx());
-    let response = ui.add_enabled(enabled, button);
+    let response = if primary { focus::primary(ui, text, enabled) } else { ui.add_enabled(enabled, Button::new(text)) };
     response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip)
 }
 

@@ -4,6 +4,7 @@ use super::Screen;
 use crate::command::{Action, Command};
 use crate::state::State;
 use crate::theme::{self, font_size, space};
+use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
 use curriculum::quiz::Quiz;
 use curriculum::{Day, Step, Week};
@@ -24,6 +25,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 review_ui(ui, screen);
             }
         });
+        focus::follow(ui);
     });
 }
 
@@ -41,8 +43,7 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.horizontal_wrapped(|ui| {
         if let Some((day, step)) = next_step(state) {
             let text = format!("Go on: Week {} Day {}, {}", day.week, day.number, day.lesson.section(step).title);
-            let button = egui::Button::new(RichText::new(text).color(t.on_accent).strong()).fill(t.accent);
-            if ui.add(button).on_hover_text(&day.title).clicked() {
+            if focus::primary(ui, &text, true).on_hover_text(&day.title).clicked() {
                 screen.commands.push(Command::OpenDay(day.id.clone()));
                 screen.commands.push(Command::ShowStep(step));
             }

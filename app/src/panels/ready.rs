@@ -5,7 +5,9 @@ use crate::command::{Action, Command};
 use crate::ready::{self, Answers, Item, State as Standing};
 use crate::state::{Compiler, READY_QUIZ, Slot};
 use crate::theme::{self, font_size, space};
+use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
+use crate::widgets::sentence;
 use egui::{Frame, Margin, ProgressBar, RichText, ScrollArea, Ui};
 use gpu_core::device::DeviceInfo;
 
@@ -39,6 +41,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             questions_ui(ui, screen);
             path_ui(ui, screen, &items, &devices);
         });
+        focus::follow(ui);
     });
 }
 
@@ -126,10 +129,10 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
             sign.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
             ui.label(RichText::new(item.title).strong());
         });
-        ui.add(egui::Label::new(RichText::new(&item.found).color(t.text)).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, &item.found, t.text)).wrap());
         let Some(fix) = &item.fix else { return };
         let begin = if item.state == Standing::Failed { "To do" } else { "Optional" };
-        ui.add(egui::Label::new(RichText::new(format!("{begin}: {fix}")).color(t.text_muted)).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, &format!("{begin}: {fix}"), t.text_muted)).wrap());
         let in_window = matches!(item.id, "nvrtc" | "headers" | "disassembler" | "python");
         if in_window || commands(fix).next().is_some() {
             ui.horizontal_wrapped(|ui| fix_ui(ui, screen, item, fix));
@@ -139,6 +142,7 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
 
 /// The fix as a button where the window can do it, and its commands to copy.
 fn fix_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item, fix: &str) {
+    let t = theme::tokens(ui);
     match (item.id, &screen.state.compiler) {
         ("nvrtc" | "headers" | "disassembler", Compiler::Installing { what, done_bytes, total_bytes }) => {
             let share = if *total_bytes > 0 { *done_bytes as f32 / *total_bytes as f32 } else { 0.0 };
@@ -161,7 +165,11 @@ fn fix_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item, fix: &str) {
         _ => {}
     }
     for command in commands(fix) {
-        if ui.button(format!("Copy `{command}`")).on_hover_text("Run it in a terminal").clicked() {
+        if ui
+            .button(sentence::job(ui, &format!("Copy `{command}`"), t.text))
+            .on_hover_text("Run it in a terminal")
+            .clicked()
+        {
             screen.commands.push(Command::CopyText(command.to_owned()));
         }
     }

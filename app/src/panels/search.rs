@@ -4,6 +4,7 @@ use super::{Screen, parts};
 use crate::command::Command;
 use crate::state::Pane;
 use crate::theme::{self, space};
+use crate::widgets::focus;
 use curriculum::search::Hit;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Frame, Key, Margin, RichText, ScrollArea, TextEdit, Ui};
@@ -49,6 +50,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 hit_ui(ui, screen, hit);
             }
         });
+        focus::follow(ui);
     });
 }
 
@@ -69,7 +71,8 @@ fn hit_ui(ui: &mut Ui, screen: &mut Screen<'_>, hit: &Hit) {
         at = mark.end;
     }
     job.append(&hit.snippet[at..], 0.0, TextFormat::simple(body, t.text));
-    let button = egui::Button::new(job).wrap().frame(false).min_size(egui::vec2(ui.available_width(), 0.0));
+    let button =
+        egui::Button::new(job).wrap().frame_when_inactive(false).min_size(egui::vec2(ui.available_width(), 0.0));
     let title = format!("Open {}: {}", day.title, hit.place.title());
     if ui.add(button).on_hover_text(title).clicked() {
         screen.commands.push(Command::OpenHit(hit.clone()));

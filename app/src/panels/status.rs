@@ -4,14 +4,18 @@ use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::state::{Compiler, Pane, Slot, ToastKind};
 use crate::theme::{self, space};
+use crate::widgets::{focus, sentence};
 use egui::{Align, Frame, Layout, Margin, ProgressBar, RichText, Sense, Ui};
+
+/// Height in points.
+pub const HEIGHT: f32 = 32.0;
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let frame = Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::XXS as i8));
     frame.show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.set_min_height(22.0);
+            ui.set_min_height(HEIGHT - 2.0 * space::XXS);
             let busy = screen.state.is_running();
             if busy || screen.state.toasts.is_empty() {
                 left_ui(ui, screen);
@@ -21,8 +25,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 let small = |text: String| RichText::new(text).small().color(t.text_muted);
                 if let Some(desk) = screen.state.desk().filter(|desk| desk.loaded) {
                     let (line, column) = desk.editor.cursor_position();
-                    let place =
-                        ui.add(egui::Label::new(small(format!("Line {line}, column {column}"))).sense(Sense::click()));
+                    let place = ui.add(
+                        egui::Button::new(small(format!("Line {line}, column {column}"))).frame_when_inactive(false),
+                    );
                     if place.on_hover_text(Action::GoToLine.tooltip(ui.ctx())).clicked() {
                         screen.send(Command::Do(Action::GoToLine));
                     }
@@ -57,11 +62,13 @@ fn toast_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         ui.set_max_width(room);
         ui.horizontal(|ui| {
             ui.label(RichText::new(symbol).small().color(color));
-            let close = egui::Button::new(RichText::new("✖").small()).frame(false);
+            let close = egui::Button::new(RichText::new("✖").small()).frame_when_inactive(false);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.set_max_width((ui.available_width() - 64.0).max(80.0));
-                let text = egui::Label::new(RichText::new(&toast.text).small().color(t.text)).truncate();
+                let text =
+                    egui::Label::new(RichText::new(sentence::plain(&toast.text)).small().color(t.text)).truncate();
                 let text = ui.add(text.sense(Sense::click())).on_hover_text(&toast.text);
+                focus::ring(ui, &text);
                 // Read out when it appears.
                 ui.ctx().accesskit_node_builder(text.id, |node| node.set_live(egui::accesskit::Live::Polite));
                 if text.clicked() {
@@ -70,7 +77,7 @@ fn toast_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             });
             if state.toasts.len() > 1 {
                 let more = format!("+{}", state.toasts.len() - 1);
-                let more = egui::Button::new(RichText::new(more).small()).frame(false);
+                let more = egui::Button::new(RichText::new(more).small()).frame_when_inactive(false);
                 if ui.add(more).on_hover_text(Action::ShowLog.tooltip(ui.ctx())).clicked() {
                     screen.commands.push(Command::Do(Action::ShowLog));
                 }

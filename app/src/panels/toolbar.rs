@@ -5,26 +5,22 @@ use crate::command::{Action, Command, Menu};
 use crate::dock;
 use crate::state::{DeviceKey, LabKey, Pane, Slot};
 use crate::theme::{self, space};
-use egui::{Button, ComboBox, Frame, Layout, Margin, MenuBar, RichText, Stroke, Ui};
+use crate::widgets::focus;
+use egui::{Button, ComboBox, Frame, Margin, MenuBar, RichText, Stroke, Ui};
 use gpu_core::device::{DeviceChoice, DeviceInfo};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let frame = Frame::new().inner_margin(Margin::symmetric(space::M as i8, space::XS as i8));
     frame.show(ui, |ui| {
-        // The right side first: what is left is the menus'.
-        let whole = ui.available_rect_before_wrap().intersect(ui.max_rect());
-        let row = egui::Rect::from_min_size(whole.min, egui::vec2(whole.width(), 30.0));
-        let builder = egui::UiBuilder::new().max_rect(row).layout(Layout::right_to_left(egui::Align::Center));
-        ui.scope_builder(builder, |ui| {
-            run_ui(ui, screen);
-            ui.with_layout(Layout::left_to_right(egui::Align::Center), |ui| {
-                MenuBar::new().ui(ui, |ui| {
-                    for menu in Menu::ALL {
-                        menu_ui(ui, screen, menu);
-                    }
-                });
+        ui.set_min_height(30.0);
+        let menus = |ui: &mut Ui, screen: &mut Screen<'_>| {
+            MenuBar::new().ui(ui, |ui| {
+                for menu in Menu::ALL {
+                    menu_ui(ui, screen, menu);
+                }
             });
-        });
+        };
+        parts::sides(ui, "toolbar", screen, menus, run_ui);
     });
 }
 
@@ -62,6 +58,7 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::GoToLine
         | Action::NextProblem
         | Action::Complete
+        | Action::Parameters
         | Action::Explain
         | Action::FoldHints
         | Action::OpenElsewhere
@@ -116,19 +113,12 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
     }
 }
 
-/// Drawn from the right.
+/// Device, and what is done with the kernel on it.
 fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    let running = screen.state.is_running();
+    devices_ui(ui, screen);
+    ui.add_space(space::XS);
     let ready = is_enabled(screen, Action::Check);
-    let stop = Button::new(RichText::new("⏹ Stop").color(if running { t.fail } else { t.text_muted }))
-        .stroke(Stroke::new(1.0, if running { t.fail } else { t.border }));
-    let response = ui.add_enabled(running, stop).on_hover_text(Action::Stop.tooltip(ui.ctx()));
-    if response.on_disabled_hover_text("Nothing is running").clicked() {
-        screen.send(Command::Do(Action::Stop));
-    }
-    let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark", false, ready);
-    screen.commands.extend(bench);
     let check = parts::action_response(ui, Action::Check, "▶ Check", true, ready);
     if screen.takes_focus(Pane::Toolbar) {
         check.request_focus();
@@ -136,8 +126,16 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     if check.clicked() {
         screen.send(Command::Do(Action::Check));
     }
-    ui.add_space(space::XS);
-    devices_ui(ui, screen);
+    let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark", false, ready);
+    screen.commands.extend(bench);
+    let running = screen.state.is_running();
+    let stop = Button::new(RichText::new("⏹ Stop").color(if running { t.fail } else { t.text_muted }))
+        .stroke(Stroke::new(1.0, if running { t.fail } else { t.border }));
+    let response = ui.add_enabled(running, stop).on_hover_text(Action::Stop.tooltip(ui.ctx()));
+    focus::ring(ui, &response);
+    if response.on_disabled_hover_text("Nothing is running").clicked() {
+        screen.send(Command::Do(Action::Stop));
+    }
 }
 
 fn devices_ui(ui: &mut Ui, screen: &mut Screen<'_>) {

@@ -4,7 +4,9 @@ use super::Screen;
 use crate::command::Command;
 use crate::state::{Compiler, Pane};
 use crate::theme::{self, font_size, radius, space};
-use crate::tour::TOUR;
+use crate::tour::{FIRST_KERNEL, TOUR};
+use crate::widgets::focus;
+use curriculum::{Day, Step};
 use egui::{Align2, Area, Frame, Id, Order, RichText, Stroke, Ui, vec2};
 
 pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
@@ -42,8 +44,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
             ui.horizontal(|ui| {
                 let last = step + 1 == TOUR.len();
                 let text = if last { "Begin" } else { "Next" };
-                let button = egui::Button::new(RichText::new(text).color(t.on_accent).strong()).fill(t.accent);
-                let next = ui.add(button);
+                let next = focus::primary(ui, text, true);
                 // The keyboard goes along: Enter leads through the whole tour, also when what had it is gone, such as the
                 // button that installs the compiler.
                 let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
@@ -54,6 +55,9 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
                 if next.clicked() {
                     screen.send(Command::ShowTour(step + 1));
                 }
+                if last {
+                    first_kernel_ui(ui, screen);
+                }
                 if step > 0 && ui.button("Back").clicked() {
                     screen.send(Command::ShowTour(step - 1));
                 }
@@ -63,4 +67,17 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
             });
         });
     });
+}
+
+/// The short way to a kernel that passes.
+fn first_kernel_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let is_it = |day: &&Day| (day.week, day.number) == FIRST_KERNEL && day.is_written();
+    let Some(day) = screen.state.course.days().find(is_it) else { return };
+    let id = day.id.clone();
+    let text = format!("Straight to the first kernel (Day {})", day.number);
+    if ui.button(text).on_hover_text(&day.summary).clicked() {
+        screen.send(Command::EndTour);
+        screen.send(Command::OpenDay(id));
+        screen.send(Command::ShowStep(Step::CodeIt));
+    }
 }

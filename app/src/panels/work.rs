@@ -6,8 +6,9 @@ use crate::state::Pane;
 use crate::theme::{self, space};
 use crate::viz::{self, VizAction, VizInput};
 use crate::widgets::code_editor::{self, EditorLook, MarkKind};
+use crate::widgets::focus;
 use crate::widgets::lesson_text::code_job;
-use egui::{Frame, Layout, RichText, ScrollArea, Ui};
+use egui::{Frame, RichText, ScrollArea, Ui};
 
 /// The editor's title: what is being edited.
 pub fn editor_title(screen: &Screen<'_>) -> String {
@@ -30,7 +31,7 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         let text = if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
         let serious = desk.editor.marks.iter().any(|mark| matches!(mark.kind, MarkKind::Error | MarkKind::Fault));
         let color = if serious { t.fail } else { t.warn };
-        let button = egui::Button::new(RichText::new(text).small().color(color)).frame(false);
+        let button = egui::Button::new(RichText::new(text).small().color(color)).frame_when_inactive(false);
         if ui.add(button).on_hover_text(Action::NextProblem.tooltip(ui.ctx())).clicked() {
             screen.send(Command::Do(Action::NextProblem));
         }
@@ -40,7 +41,7 @@ pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     if let Some(file) = &desk.elsewhere {
         let text = RichText::new("open in your editor ✖").small().color(t.text_muted);
         let about = format!("Saving {} brings it here and checks it. Click to stop watching it", file.display());
-        let response = ui.add(egui::Button::new(text).frame(false)).on_hover_text(about);
+        let response = ui.add(egui::Button::new(text).frame_when_inactive(false)).on_hover_text(about);
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, Action::CloseElsewhere.info().text));
         if response.clicked() {
@@ -136,7 +137,11 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let action = ScrollArea::vertical()
         .id_salt(("visualization", id))
         .auto_shrink(false)
-        .show(ui, |ui| Frame::new().inner_margin(space::L).show(ui, |ui| shown.ui(ui, &input)).inner)
+        .show(ui, |ui| {
+            let action = Frame::new().inner_margin(space::L).show(ui, |ui| shown.ui(ui, &input)).inner;
+            focus::follow(ui);
+            action
+        })
         .inner;
     match action {
         Some(VizAction::GoToLine(place)) if place.file == crate::apply::KERNEL_NAME => {
@@ -160,13 +165,16 @@ pub fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
                 ui.selectable_value(&mut fast, false, "Plain").on_hover_text("The scaffold with its places filled in");
                 ui.selectable_value(&mut fast, true, "Fast").on_hover_text("What benchmarks compare with");
             }
-            ui.label(RichText::new("Our solution. Yours is untouched in the editor.").color(t.text_muted));
-            ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.button("Copy").clicked() {
-                    screen.send(Command::CopyText(text(fast).to_owned()));
-                }
+            let words = |ui: &mut Ui, _: &mut Screen<'_>| {
+                let text = "Our solution. Yours is untouched in the editor.";
+                ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).truncate());
+            };
+            parts::sides(ui, "solution", screen, words, |ui, screen| {
                 if ui.button("Put into the editor").on_hover_text("Undo brings your text back").clicked() {
                     screen.send(Command::OpenInEditor(text(fast).to_owned()));
+                }
+                if ui.button("Copy").clicked() {
+                    screen.send(Command::CopyText(text(fast).to_owned()));
                 }
             });
         });

@@ -96,7 +96,7 @@ impl Coalescing {
             });
             let label = ui.label("offset");
             ui.add(egui::DragValue::new(&mut what_if.offset).range(0..=example::LARGEST_OFFSET)).labelled_by(label.id);
-            ui.checkbox(&mut what_if.reversed, "lanes reversed");
+            crate::widgets::tick::checkbox(ui, &mut what_if.reversed, "lanes reversed");
         });
         let source = what_if.source();
         let body: Vec<&str> = source.lines().skip(1).take(2).map(str::trim).collect();

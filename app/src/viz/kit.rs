@@ -302,8 +302,15 @@ pub fn source_line_ui(ui: &mut Ui, source: Option<&str>, trace: &Trace, instruct
         },
         None => instruction.text.clone(),
     };
-    let response = code_line_ui(ui, &text);
+    let shown = code_line_ui(ui, &text);
     let source = instruction.source.clone()?;
+    // A widget of its own over the box, with a name and a ring.
+    let response = ui.interact(shown.rect, shown.id.with("line"), Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &text));
+    if response.has_focus() {
+        let ring = Stroke::new(2.0, tokens.accent);
+        ui.painter().rect_stroke(response.rect, radius::SMALL, ring, StrokeKind::Outside);
+    }
     response.clone().on_hover_ui(|ui| {
         ui.label(RichText::new(&instruction.text).monospace());
         ui.label(RichText::new("Click to show the line in the editor").small().color(tokens.text_muted));
@@ -361,7 +368,7 @@ pub fn code_line_ui(ui: &mut Ui, text: &str) -> Response {
                 ui.add(egui::Label::new(code_job(tokens, "cuda", line)).selectable(false).truncate());
             }
         });
-    shown.response.interact(Sense::click())
+    shown.response
 }
 
 /// The picture in words, under it.

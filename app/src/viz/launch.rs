@@ -63,9 +63,11 @@ impl Launch {
                     }
                 });
             plot_kit::name_choice(&shown.response, "Block size", &what_if.block.to_string());
-            ui.checkbox(&mut what_if.guard, "bounds check");
-            ui.checkbox(&mut what_if.off_by_one, "off by one").on_hover_text("i is one too large");
-            ui.checkbox(&mut what_if.rounded_down, "grid rounded down").on_hover_text("n / B blocks");
+            crate::widgets::tick::checkbox(ui, &mut what_if.guard, "bounds check");
+            crate::widgets::tick::checkbox(ui, &mut what_if.off_by_one, "off by one")
+                .on_hover_text("i is one too large");
+            crate::widgets::tick::checkbox(ui, &mut what_if.rounded_down, "grid rounded down")
+                .on_hover_text("n / B blocks");
         });
         let source = what_if.source();
         let body = source.lines().skip(1).take(2).map(str::trim).collect::<Vec<_>>().join("\n");

@@ -108,7 +108,7 @@ impl Tiles {
                 for tile in example::TILES {
                     ui.selectable_value(&mut what_if.tile, tile, format!("{tile} x {tile}"));
                 }
-                ui.checkbox(&mut what_if.transposed, "transpose");
+                crate::widgets::tick::checkbox(ui, &mut what_if.transposed, "transpose");
             });
             kit::code_line_ui(ui, &self.what_if.code());
         }

@@ -274,7 +274,7 @@ pub fn controls_ui(ui: &mut Ui, state: &mut TimingPlotState, runs: &[TimedRun]) 
         } else {
             ui.label(RichText::new(&case).color(theme::tokens(ui).text_muted));
         }
-        ui.checkbox(&mut state.log, "Log").on_hover_text("Logarithmic axis");
+        crate::widgets::tick::checkbox(ui, &mut state.log, "Log").on_hover_text("Logarithmic axis");
     });
 }
 

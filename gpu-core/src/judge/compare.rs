@@ -188,6 +188,9 @@ impl Wrong {
             if is_tail {
                 patterns.push("tail_missing");
             }
+            if self.count as usize == elements {
+                patterns.push("nothing_written");
+            }
             patterns.push("never_written");
             return patterns;
         }
@@ -271,7 +274,7 @@ mod tests {
     fn patterns_are_recognised() {
         let cases: [(&[i64], [f64; 6], &[&str]); 6] = [
             (&[6], [1.0, 2.0, 3.0, 4.0, LEFT, LEFT], &["tail_missing", "never_written"]),
-            (&[6], [LEFT; 6], &["never_written"]),
+            (&[6], [LEFT; 6], &["nothing_written", "never_written"]),
             (&[6], [1.0, f64::NAN, 3.0, 4.0, 5.0, 6.0], &["nan_output"]),
             (&[2, 3], [1.0, 4.0, 2.0, 5.0, 3.0, 6.0], &["transposed_output"]),
             (&[6], [9.0, 1.0, 2.0, 3.0, 4.0, 5.0], &["shifted_output"]),

@@ -7,6 +7,7 @@ use super::{Screen, parts};
 use crate::command::{Action, Command, Menu, keys_text};
 use crate::state::Dialog;
 use crate::theme::{self, font_size, radius, space};
+use crate::widgets::{focus, sentence};
 use egui::{Frame, Grid, Id, Key, Modal, RichText, ScrollArea, Stroke, TextEdit, Ui};
 
 pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
@@ -17,7 +18,13 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
         .corner_radius(radius::LARGE)
         .inner_margin(space::XL);
     // Each kind has a place of its own: a window keeps the size that it grew to.
-    let id = Id::unique(("dialog", std::mem::discriminant(dialog)));
+    let kind = std::mem::discriminant(dialog);
+    let id = Id::unique(("dialog", kind));
+    screen.memory.dialog_opens = screen.memory.dialog.replace(kind) != Some(kind);
+    if screen.memory.dialog_opens {
+        // What had the keyboard lies behind the dialog now.
+        ui.memory_mut(|memory| memory.stop_text_input());
+    }
     let response = Modal::new(id).frame(frame).show(ui.ctx(), |ui| match dialog {
         Dialog::Palette { query } => palette::show(ui, screen, query),
         Dialog::GoToLine { text } => go_to_line(ui, screen, text),
@@ -67,25 +74,34 @@ fn title(ui: &mut Ui, text: &str) {
 }
 
 fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command) {
-    let t = theme::tokens(ui);
     ui.add_space(space::M);
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        let button = egui::Button::new(RichText::new(accept).color(t.on_accent).strong())
-            .fill(t.accent)
-            .stroke(egui::Stroke::new(1.0, t.accent));
-        if ui.add(button).clicked() {
-            screen.send(command);
-        }
-        if ui.button("Cancel").clicked() {
-            screen.send(Command::CloseDialog);
-        }
-    });
+    parts::sides(
+        ui,
+        "buttons",
+        screen,
+        |_, _| {},
+        |ui, screen| {
+            if ui.button("Cancel").clicked() {
+                screen.send(Command::CloseDialog);
+            }
+            let button = focus::primary(ui, accept, true);
+            // A dialog without fields has the keyboard here: Enter accepts, Escape does not.
+            let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
+            if screen.memory.dialog_opens && nobody_has_it {
+                button.request_focus();
+            }
+            if button.clicked() {
+                screen.send(command);
+            }
+        },
+    );
 }
 
 fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, accept: &str) {
     ui.set_width(420.0);
+    let t = theme::tokens(ui);
     title(ui, question);
-    ui.add(egui::Label::new(text).wrap());
+    ui.add(egui::Label::new(sentence::job(ui, text, t.text)).wrap());
     buttons(ui, screen, accept, Command::ConfirmDialog);
 }
 
@@ -106,6 +122,7 @@ fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
                 screen.send(Command::SwitchProfile(name.map(str::to_owned)));
             }
         }
+        focus::follow(ui);
     });
     ui.add_space(space::S);
     let mut typed = new.to_owned();
@@ -116,8 +133,14 @@ fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
         info.label = Some("New profile".to_owned());
         info
     });
+    if screen.memory.dialog_opens {
+        response.request_focus();
+    }
+    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if typed != new {
         screen.send(Command::SetProfileName(typed));
+    } else if enter && !new.trim().is_empty() {
+        screen.send(Command::ConfirmDialog);
     }
     buttons(ui, screen, "Open", Command::ConfirmDialog);
 }
@@ -178,6 +201,7 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
         for text in crate::cheat_sheet::EDITOR {
             ui.label(text);
         }
+        focus::follow(ui);
     });
     closing(ui, screen, |ui, screen| {
         let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
@@ -190,12 +214,22 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
 /// Close at the right, and what else can be done left of it.
 fn closing(ui: &mut Ui, screen: &mut Screen<'_>, more: impl FnOnce(&mut Ui, &mut Screen<'_>)) {
     ui.add_space(space::M);
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        if ui.button("Close").clicked() {
-            screen.send(Command::CloseDialog);
-        }
-        more(ui, screen);
-    });
+    parts::sides(
+        ui,
+        "buttons",
+        screen,
+        |_, _| {},
+        |ui, screen| {
+            more(ui, screen);
+            let close = ui.button("Close");
+            if screen.memory.dialog_opens {
+                close.request_focus();
+            }
+            if close.clicked() {
+                screen.send(Command::CloseDialog);
+            }
+        },
+    );
 }
 
 fn about(ui: &mut Ui, screen: &mut Screen<'_>) {

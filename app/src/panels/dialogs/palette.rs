@@ -90,10 +90,12 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
     }
     for day in screen.state.course.days() {
         let text = format!("Open Week {} Day {}: {}", day.week, day.number, day.title);
-        if let Some(score) = score(&text, query).filter(|_| !query.is_empty()) {
+        if let Some(score) = score(&text, query).filter(|_| !query.trim().is_empty()) {
             let keys = if day.is_written() { String::new() } else { "planned".to_owned() };
             let command = Command::OpenDay(day.id.clone());
-            scored.push((score + 10, Row { text, keys, about: day.summary.clone(), command, enabled: true }));
+            // What can be done comes before what is planned.
+            let score = score + if day.is_written() { 10 } else { 50 };
+            scored.push((score, Row { text, keys, about: day.summary.clone(), command, enabled: true }));
         }
     }
     scored.sort_by_key(|(score, _)| *score);
@@ -103,8 +105,14 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
 /// Lower is better; None when a word of the query is missing. Letters in order are enough (`dkth` for Dark Theme),
 /// but count less than a word as it is written.
 fn score(text: &str, query: &str) -> Option<usize> {
+    /// What words cost that do not stand as they were typed, one after the other.
+    const APART: usize = 100;
     let text = text.to_lowercase();
-    let mut total = 0;
+    let whole = query.trim().to_lowercase();
+    if let Some(at) = text.find(&whole).filter(|_| whole.contains(' ')) {
+        return Some(at);
+    }
+    let mut total = APART;
     for word in query.to_lowercase().split_whitespace() {
         total += match text.find(word) {
             Some(at) => {
@@ -139,7 +147,9 @@ mod tests {
         assert!(score("View: Dark Theme", "theme dark").is_some());
         assert!(score("View: Dark Theme", "darkness").is_none());
         assert!(score("Run: Stop", "stop") < score("Run: unstoppable", "stop"));
-        assert_eq!(score("anything", ""), Some(0));
+        assert!(score("anything", "").is_some());
+        let day = "Open Week 1 Day 4: Your first kernel";
+        assert!(score(day, "day 4") < score("Day: Stop 4 threads", "day 4"), "together");
         assert!(score("View: Dark Theme", "dkth").is_some(), "letters in order are enough");
         assert!(score("View: Dark Theme", "dark") < score("Day: Review", "dre"));
         assert!(score("View: Dark Theme", "thdk").is_none(), "in order");

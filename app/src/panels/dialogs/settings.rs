@@ -5,6 +5,7 @@ use crate::command::Command;
 use crate::panels::{Screen, parts};
 use crate::state::SettingsDraft;
 use crate::theme::{self, space};
+use crate::widgets::{focus, sentence, tick};
 use curriculum::store::ThemeChoice;
 use egui::{DragValue, Grid, RichText, ScrollArea, TextEdit, Ui};
 
@@ -15,6 +16,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
     let t = theme::tokens(ui);
     ui.set_width(600.0);
     title(ui, "Settings");
+    let opens = screen.memory.dialog_opens;
     let mut draft = old.clone();
     ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.68).show(ui, |ui| {
         parts::caption(ui, "Look");
@@ -24,7 +26,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
                 let choices =
                     [(ThemeChoice::System, "System"), (ThemeChoice::Light, "Light"), (ThemeChoice::Dark, "Dark")];
                 for (choice, name) in choices {
-                    ui.radio_value(&mut draft.settings.theme, choice, name);
+                    let radio = tick::radio(ui, &mut draft.settings.theme, choice, name);
+                    if opens && draft.settings.theme == choice {
+                        radio.request_focus();
+                    }
                 }
             });
             ui.end_row();
@@ -57,7 +62,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
         ui.add_space(space::M);
         parts::caption(ui, "Remote machines");
         let about = "A command that starts `lockstep worker` on another machine. Kernels then run there.";
-        ui.label(RichText::new(about).small().color(t.text_muted));
+        ui.label(sentence::job(ui, about, t.text_muted));
         let mut removed = None;
         for (index, remote) in draft.settings.remotes.iter().enumerate() {
             ui.horizontal(|ui| {
@@ -81,8 +86,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             draft.settings.remotes.remove(index);
         }
         if let Some(problem) = &draft.problem {
-            ui.label(RichText::new(problem).color(t.fail));
+            ui.label(sentence::job(ui, problem, t.fail));
         }
+        focus::follow(ui);
     });
     if draft != *old {
         draft.problem = None;

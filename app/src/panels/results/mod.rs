@@ -14,6 +14,7 @@ pub use compiled::ListingMemory;
 use super::{Screen, parts};
 use crate::state::{Desk, Pane};
 use crate::theme::space;
+use crate::widgets::focus;
 use egui::{Frame, Margin, ScrollArea, Ui};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
@@ -35,6 +36,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
                     Pane::Problems => problems::show(ui, screen, desk),
                     _ => counters::show(ui, screen, desk),
                 });
+                focus::follow(ui);
             });
         }
     }

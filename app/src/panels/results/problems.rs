@@ -5,6 +5,7 @@ use crate::command::Command;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Slot};
 use crate::theme::{self, space};
+use crate::widgets::sentence;
 use egui::{RichText, Ui};
 use gpu_core::compile::{Diagnostic, Severity};
 
@@ -59,6 +60,6 @@ fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) 
             let place = format!("{} line {}", diagnostic.file, diagnostic.line);
             ui.label(RichText::new(place).color(t.text_muted));
         }
-        ui.label(&diagnostic.message);
+        ui.label(sentence::job(ui, &diagnostic.message, t.text));
     });
 }

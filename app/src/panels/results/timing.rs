@@ -5,6 +5,7 @@ use crate::panels::{Screen, parts};
 use crate::rungs::Figure;
 use crate::state::{Desk, PlotWish, RungKey, Slot};
 use crate::theme::{self, space};
+use crate::widgets::focus;
 use crate::widgets::rate_bars::{self, RateBar};
 use crate::widgets::roofline::{self, RooflinePoint};
 use crate::widgets::scaling_plot;
@@ -63,21 +64,26 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.separator();
                     timing_plot::controls_ui(ui, plot, &runs);
                 }
-                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    // From the right to the left.
-                    for (action, text, of) in [
-                        (Action::SavePlotPng, "PNG…", PlotWish::Png),
-                        (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
-                        (Action::CopyPlot, "CSV", PlotWish::Csv),
-                    ] {
-                        let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
-                        let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
-                        button.widget_info(named);
-                        if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
-                            wish = Some(of);
+                parts::sides(
+                    ui,
+                    "plot",
+                    &mut wish,
+                    |_, _| {},
+                    |ui, wish| {
+                        for (action, text, of) in [
+                            (Action::CopyPlot, "CSV", PlotWish::Csv),
+                            (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
+                            (Action::SavePlotPng, "PNG…", PlotWish::Png),
+                        ] {
+                            let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
+                            let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
+                            button.widget_info(named);
+                            if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
+                                *wish = Some(of);
+                            }
                         }
-                    }
-                });
+                    },
+                );
             });
             let height = (ui.available_height() - space::M).clamp(LEAST_HEIGHT, MOST_HEIGHT);
             let recording = Recording::begin(ui);
@@ -119,6 +125,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 report_ui(ui, report);
             }
         });
+        focus::follow(ui);
     });
 }
 

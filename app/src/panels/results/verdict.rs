@@ -1,10 +1,12 @@
 //! Passed or not, case by case, with the first mismatches and what to look at.
 
 use crate::apply::KERNEL_NAME;
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Slot, State};
+use crate::state::{Desk, Pane, Slot, State};
 use crate::theme::{self, space};
+use crate::widgets::sentence;
+use curriculum::Step;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
 use gpu_core::emulator::Fault;
 use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
@@ -37,7 +39,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 }
             });
         }
-        Slot::Ready(verdict) => summary_ui(ui, desk, verdict),
+        Slot::Ready(verdict) => summary_ui(ui, screen, desk, verdict),
     }
     let earlier = desk.verdict.value();
     let cases: &[CaseReport] = match earlier {
@@ -47,7 +49,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     if let Some(verdict) = earlier.filter(|_| !running) {
         faults_ui(ui, screen, verdict);
         for note in &verdict.notes {
-            ui.label(RichText::new(format!("ℹ {note}")).color(t.info));
+            ui.label(sentence::job(ui, &format!("ℹ {note}"), t.info));
         }
         hint_ui(ui, screen, desk, verdict);
     }
@@ -70,14 +72,14 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 fn failed_ui(ui: &mut Ui, desk: &Desk, message: &str) {
     let t = theme::tokens(ui);
     parts::notice(ui, t.fail_soft, t.fail, |ui| {
-        ui.add(egui::Label::new(RichText::new(format!("✖ {message}")).strong().color(t.text)).wrap());
+        ui.add(egui::Label::new(sentence::job(ui, &format!("✖ {message}"), t.text)).wrap());
         if desk.verdict.value().is_some() {
             ui.label(RichText::new("Below: the run before it.").color(t.text_muted));
         }
     });
 }
 
-fn summary_ui(ui: &mut Ui, desk: &Desk, verdict: &Verdict) {
+fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict) {
     let t = theme::tokens(ui);
     let (symbol, color) = parts::outcome(t, verdict.passed);
     let fill = if verdict.passed { t.pass_soft } else { t.fail_soft };
@@ -85,16 +87,55 @@ fn summary_ui(ui: &mut Ui, desk: &Desk, verdict: &Verdict) {
         ui.horizontal_wrapped(|ui| {
             let title = if verdict.passed { "Passed" } else { "Not yet" };
             ui.label(RichText::new(format!("{symbol} {title}")).strong().color(color));
-            ui.label(&verdict.summary);
+            if let Some(fault) = told_in_summary(verdict) {
+                heading_ui(ui, screen, fault);
+            }
+            // A box after a sentence that wraps would be as narrow as what its last line leaves.
             if desk.is_stale() {
                 parts::chip(ui, "of an earlier text", t.text_muted, t.raised);
             }
+            ui.label(sentence::job(ui, &verdict.summary, t.text));
         });
         if verdict.passed && !verdict.cases.is_empty() {
             let text = format!("Judged on {}.", devices(verdict));
             ui.label(RichText::new(text).small().color(t.text_muted));
         }
+        if verdict.passed && !desk.is_stale() && desk.experiment.is_none() {
+            next_ui(ui, screen, desk);
+        }
     });
+}
+
+/// What there is to do with a kernel that passes.
+fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
+    let course = screen.state.course.clone();
+    let Some(day) = course.day_by_id(&desk.day) else { return };
+    let passed = |key: &str| screen.state.progress.exercise(day, key).is_some_and(|known| known.passed.is_some());
+    let next = day.exercises.iter().find(|exercise| exercise.key != desk.exercise && !passed(&exercise.key));
+    ui.horizontal_wrapped(|ui| {
+        let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark it", false, !screen.state.is_running());
+        screen.commands.extend(bench);
+        match next {
+            Some(exercise) => {
+                let text = format!("Next exercise: {} ›", exercise.spec.title);
+                if ui.button(text).on_hover_text("Opens it in the editor").clicked() {
+                    screen.send(Command::OpenExercise(exercise.key.clone()));
+                }
+            }
+            None if screen.state.view.step != Step::Verify => {
+                let tooltip = Action::StepVerify.tooltip(ui.ctx());
+                if ui.button("Next step: Verify ›").on_hover_text(tooltip).clicked() {
+                    screen.send(Command::ShowStep(Step::Verify));
+                }
+            }
+            None => {}
+        }
+    });
+}
+
+/// The fault that the summary is about: it is not told twice.
+fn told_in_summary(verdict: &Verdict) -> Option<&Fault> {
+    verdict.faults.first().filter(|fault| verdict.summary.contains(fault.message.trim_end_matches('.')))
 }
 
 fn devices(verdict: &Verdict) -> String {
@@ -106,12 +147,22 @@ fn devices(verdict: &Verdict) -> String {
 
 fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
     let t = theme::tokens(ui);
-    for fault in verdict.faults.iter().take(FAULTS) {
-        fault_ui(ui, screen, fault);
+    // The same mistake at another size says nothing new.
+    let place = |fault: &Fault| (fault.kind, fault.source.as_ref().map(|source| (source.file.clone(), source.line)));
+    let mut told: Vec<_> = told_in_summary(verdict).map(place).into_iter().collect();
+    let first = told.len();
+    for fault in &verdict.faults {
+        if told.len() < FAULTS && !told.contains(&place(fault)) {
+            told.push(place(fault));
+            fault_ui(ui, screen, fault);
+        }
     }
-    if verdict.faults.len() > FAULTS {
-        let text = format!("{} more under Problems", verdict.faults.len() - FAULTS);
-        ui.label(RichText::new(text).small().color(t.text_muted));
+    let rest = verdict.faults.len() - told.len();
+    if rest > 0 {
+        let what = if told.len() == first || told.len() < FAULTS { "more of the same kind" } else { "more" };
+        if ui.link(RichText::new(format!("{rest} {what}, under Problems")).small().color(t.link)).clicked() {
+            screen.send(Command::ShowPane(Pane::Problems));
+        }
     }
 }
 
@@ -119,27 +170,31 @@ fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
 pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     let t = theme::tokens(ui);
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("⚡").color(t.fail));
-        ui.label(RichText::new(fault_name(fault)).strong().color(t.fail));
-        if let Some(place) = &fault.source {
-            match State::jump_to(fault) {
-                Some(command) => {
-                    let link = ui.link(format!("line {}", place.line)).on_hover_text("Go to the line");
-                    if link.clicked() {
-                        screen.send(command);
-                    }
-                }
-                None => {
-                    ui.label(RichText::new(format!("{} line {}", place.file, place.line)).color(t.text_muted));
-                }
-            }
-        }
-        ui.label(&fault.message);
+        heading_ui(ui, screen, fault);
+        ui.label(sentence::job(ui, &fault.message, t.text));
         if fault.occurrences > 1 {
             let text = format!("({} threads)", parts::grouped(fault.occurrences));
             ui.label(RichText::new(text).color(t.text_muted));
         }
     });
+}
+
+/// A fault's kind, and a link to its line.
+fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
+    let t = theme::tokens(ui);
+    ui.label(RichText::new("⚡").color(t.fail));
+    ui.label(RichText::new(fault_name(fault)).strong().color(t.fail));
+    let Some(place) = &fault.source else { return };
+    match State::jump_to(fault) {
+        Some(command) => {
+            if ui.link(format!("line {}", place.line)).on_hover_text("Go to the line").clicked() {
+                screen.send(command);
+            }
+        }
+        None => {
+            ui.label(RichText::new(format!("{} line {}", place.file, place.line)).color(t.text_muted));
+        }
+    }
 }
 
 /// The fault's kind in words.
@@ -190,7 +245,9 @@ fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict)
 fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &mut Vec<Command>) {
     let t = theme::tokens(ui);
     let (symbol, color) = parts::outcome(t, case.passed);
-    let reason = if case.passed { "" } else { case.reason.as_str() };
+    // In one look, for the heading is one text.
+    let reason = if case.passed { String::new() } else { sentence::plain(&case.reason) };
+    let reason = reason.as_str();
     let font = egui::TextStyle::Body.resolve(ui.style());
     let title = |reason: &str| {
         let mut title = egui::text::LayoutJob::default();
@@ -217,26 +274,28 @@ fn case_ui(ui: &mut Ui, index: usize, case: &CaseReport, open: bool, commands: &
         reason.to_owned()
     };
     let title = title(&shown);
-    CollapsingHeader::new(title).id_salt(("case", index)).default_open(open).show(ui, |ui| {
+    // A case that passes now does not stay open because it failed before.
+    CollapsingHeader::new(title).id_salt(("case", index, case.passed)).default_open(open).show(ui, |ui| {
         if case.passed {
             let text = format!(
-                "{} elements right; largest error {:.2} of what is allowed; {:.0} ms; seed {}",
+                "{} element{} right; largest error {:.0}% of the tolerance; {:.0} ms; seed {}",
                 parts::grouped(case.element_count),
-                case.worst_error_ratio,
+                if case.element_count == 1 { "" } else { "s" },
+                100.0 * case.worst_error_ratio,
                 case.wall_ms,
                 case.seed
             );
             ui.label(RichText::new(text).color(t.text_muted));
         }
         if cut {
-            ui.add(egui::Label::new(reason).wrap());
+            ui.add(egui::Label::new(sentence::job(ui, &case.reason, t.text)).wrap());
         }
         mismatches_ui(ui, index, case, commands);
         for text in &case.corrupted {
-            ui.label(RichText::new(format!("✖ {text}")).color(t.fail));
+            ui.label(sentence::job(ui, &format!("✖ {text}"), t.fail));
         }
         for note in &case.notes {
-            ui.label(RichText::new(format!("ℹ {note}")).color(t.info));
+            ui.label(sentence::job(ui, &format!("ℹ {note}"), t.info));
         }
     });
 }

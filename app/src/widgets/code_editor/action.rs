@@ -70,6 +70,8 @@ pub enum EditorAction {
     /// Takes a word of the list, the chosen one without a number.
     AcceptCompletion(Option<usize>),
     CloseCompletion,
+    /// Shows what the call around the cursor takes.
+    Parameters,
     /// Shows what is known about the cursor's word and line.
     Explain,
     /// Folds or opens every hint.

@@ -1,6 +1,7 @@
 //! What each action does to the text, the cursor and the history.
 
 use super::complete::{complete, is_word};
+use super::signature::call_at;
 use super::{Change, EditKind, Editor, EditorAction, Motion};
 use std::ops::Range;
 
@@ -23,8 +24,15 @@ impl Editor {
                 return;
             }
             EditorAction::AcceptCompletion(index) => return self.accept_completion(*index, now_s),
+            // The innermost goes first.
             EditorAction::CloseCompletion => {
-                self.completion = None;
+                if self.completion.take().is_none() {
+                    self.parameters_of = None;
+                }
+                return;
+            }
+            EditorAction::Parameters => {
+                self.parameters_of = call_at(self.buffer.text(), self.head).map(|call| call.open);
                 return;
             }
             EditorAction::Explain => {
@@ -49,6 +57,19 @@ impl Editor {
         if goes_on && self.selection().is_empty() {
             self.completion = complete(self.buffer.text(), self.head, asked);
         }
+        self.follow_call(action);
+    }
+
+    /// A bracket or a comma that is typed shows the parameters of the call; leaving the call hides them.
+    fn follow_call(&mut self, action: &EditorAction) {
+        let begins = matches!(action, EditorAction::Type(text) if text.contains(['(', ',']));
+        if !begins && self.parameters_of.is_none() {
+            return;
+        }
+        let open = call_at(self.buffer.text(), self.head).map(|call| call.open);
+        // Typing a closing bracket leads back to the call around it.
+        let follows = begins || matches!(action, EditorAction::Type(_)) || open == self.parameters_of;
+        self.parameters_of = open.filter(|_| follows);
     }
 
     /// Puts a word of the list in place of what was typed of it.
@@ -154,6 +175,7 @@ impl Editor {
             | EditorAction::StepCompletion(_)
             | EditorAction::AcceptCompletion(_)
             | EditorAction::CloseCompletion
+            | EditorAction::Parameters
             | EditorAction::Explain => {}
             EditorAction::ReplaceOne => self.replace_one(now_s),
             EditorAction::ReplaceAll => {

@@ -16,6 +16,7 @@ mod input;
 mod marks;
 mod paint;
 mod popup;
+mod signature;
 mod syntax;
 mod view;
 
@@ -28,6 +29,7 @@ pub use complete::{Candidate, Completion, complete};
 pub use find::Find;
 pub use heat::{Heat, Trouble};
 pub use marks::{LineMark, MarkKind, Marks};
+pub use signature::Call;
 pub use view::{EditorLook, EditorResponse, editor_id, show};
 
 use crate::widgets::highlight::Span;
@@ -61,6 +63,8 @@ pub struct Editor {
     completion: Option<Completion>,
     /// What is known about the cursor's word is shown.
     explaining: bool,
+    /// The bracket of the call whose parameters are shown.
+    parameters_of: Option<usize>,
     folds: folds::Folds,
     reveal: Reveal,
     pub find: Find,
@@ -87,6 +91,7 @@ impl Editor {
             composing: String::new(),
             completion: None,
             explaining: false,
+            parameters_of: None,
             folds: folds::Folds::default(),
             reveal: Reveal::default(),
             find: Find::default(),
@@ -145,6 +150,12 @@ impl Editor {
 
     pub fn completion(&self) -> Option<&Completion> {
         self.completion.as_ref()
+    }
+
+    /// The call whose parameters are shown.
+    pub fn shown_call(&self) -> Option<Call> {
+        let open = self.parameters_of?;
+        signature::call_at(self.text(), self.head).filter(|call| call.open == open)
     }
 
     pub fn is_explaining(&self) -> bool {

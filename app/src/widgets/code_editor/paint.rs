@@ -159,6 +159,7 @@ fn marks(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, page: &Page) {
         let room = ui.clip_rect().right() - left - space::M;
         if room > 60.0 {
             let font = FontId::new(font_size::SMALL, FontFamily::Proportional);
+            let message = crate::widgets::sentence::plain(message);
             let text = format!("{} {message}{more}", first.kind.symbol());
             let mut job = LayoutJob::simple_singleline(text, font, mark_color(t, first.kind));
             job.wrap = egui::text::TextWrapping::truncate_at_width(room);

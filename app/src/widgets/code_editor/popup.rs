@@ -1,6 +1,6 @@
 //! What floats over the code: the list of completions, and the documentation of a word.
 
-use super::{Completion, Editor, EditorAction, MarkKind, paint};
+use super::{Call, Completion, Editor, EditorAction, MarkKind, paint, signature};
 use crate::builtins::Builtin;
 use crate::theme::{self, Tokens, font_size, space};
 use egui::{
@@ -89,6 +89,63 @@ fn placed(ui: &Ui, id: Id, cursor: Rect, height: f32) -> egui::Area {
     egui::Area::new(id).order(Order::Foreground).pivot(pivot).fixed_pos(place).constrain(true).sense(Sense::hover())
 }
 
+/// What the call around the cursor takes, above its line: the list of words opens below. The cursor's own parameter
+/// is strong.
+pub(super) fn parameters(ui: &Ui, id: Id, call: &Call, cursor: Rect, list_open: bool) {
+    let t = theme::tokens(ui);
+    let above = cursor.top() - ui.ctx().content_rect().top() > 90.0;
+    if !above && list_open {
+        return;
+    }
+    let (pivot, place) =
+        if above { (Align2::LEFT_BOTTOM, cursor.left_top()) } else { (Align2::LEFT_TOP, cursor.left_bottom()) };
+    let area = egui::Area::new(id.with("parameters")).order(Order::Foreground).pivot(pivot).fixed_pos(place);
+    area.constrain(true).interactable(false).show(ui.ctx(), |ui| {
+        Frame::popup(ui.style()).inner_margin(space::S).show(ui, |ui| {
+            ui.set_max_width(DOC_WIDTH);
+            let builtin = call.builtin;
+            let chosen = call.parameter();
+            let font = FontId::new(font_size::CODE, egui::FontFamily::Monospace);
+            let mut job = egui::text::LayoutJob::default();
+            let mut add = |text: &str, color, strong: bool| {
+                let mut format = egui::TextFormat::simple(font.clone(), color);
+                if strong {
+                    format.underline = egui::Stroke::new(1.5, t.accent);
+                    format.background = t.accent_soft;
+                }
+                job.append(text, 0.0, format);
+            };
+            match chosen.clone() {
+                Some(range) => {
+                    add(&builtin.signature[..range.start], t.text_muted, false);
+                    add(&builtin.signature[range.clone()], t.text, true);
+                    add(&builtin.signature[range.end..], t.text_muted, false);
+                }
+                None => add(builtin.signature, t.text_muted, false),
+            }
+            let count = signature::parameters(builtin).map_or(0, |all| all.len());
+            let response = ui.add(Label::new(job).wrap());
+            let spoken = match &chosen {
+                Some(range) => format!(
+                    "Parameter {} of {count}, {}, of {}",
+                    call.argument + 1,
+                    &builtin.signature[range.clone()],
+                    builtin.name
+                ),
+                None if count < call.argument + 1 && call.argument > 0 => format!("{} takes {count}", builtin.name),
+                None => builtin.signature.to_owned(),
+            };
+            response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &spoken));
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(egui::accesskit::Live::Polite));
+            if chosen.is_none() && call.argument > 0 {
+                let text = format!("⚠ It takes {count} argument{}.", if count == 1 { "" } else { "s" });
+                ui.label(RichText::new(text).size(font_size::SMALL).color(t.warn));
+            }
+            ui.add(Label::new(RichText::new(builtin.doc).size(font_size::SMALL).color(t.text_muted)).wrap());
+        });
+    });
+}
+
 /// Signature, documentation and where to read on.
 pub(super) fn builtin_ui(ui: &mut Ui, t: &Tokens, builtin: &Builtin) {
     let font = FontId::new(font_size::CODE, egui::FontFamily::Monospace);
@@ -122,7 +179,7 @@ impl<'a> Known<'a> {
         ui.set_max_width(DOC_WIDTH);
         for (kind, message) in &self.marks {
             let text = format!("{} {message}", kind.symbol());
-            ui.add(Label::new(RichText::new(text).color(paint::mark_color(t, *kind))).wrap());
+            ui.add(Label::new(crate::widgets::sentence::job(ui, &text, paint::mark_color(t, *kind))).wrap());
         }
         if let Some(builtin) = self.builtin {
             if !self.marks.is_empty() {

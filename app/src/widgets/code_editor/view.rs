@@ -129,6 +129,17 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
                     popup::explanation(ui, id, editor, rect);
                 }
             }
+            if focused
+                && !editor.is_explaining()
+                && let Some(call) = editor.shown_call()
+            {
+                let line = editor.buffer().line_of(editor.cursor());
+                // At its bracket where that is on the cursor's line: then the box stays while the arguments grow.
+                let at = call.open.max(editor.buffer().line_range(line).start);
+                let x = page.x_of(editor, line, at).unwrap_or(cursor.left());
+                let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+                popup::parameters(ui, id, &call, place, editor.completion().is_some());
+            }
             if let Some(list) = editor.completion() {
                 let line = editor.buffer().line_of(editor.cursor());
                 let x = page.x_of(editor, line, list.start).unwrap_or(cursor.left());

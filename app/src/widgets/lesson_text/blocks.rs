@@ -6,6 +6,7 @@ use super::flow::{Flow, Look, show_flow};
 use crate::theme::{self, Tokens, font_size, radius, space};
 use crate::widgets::formula::{Formulas, Style};
 use crate::widgets::highlight::{self, TokenKind};
+use crate::widgets::sides::sides;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontId, Frame, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 use std::collections::HashMap;
@@ -141,21 +142,20 @@ impl Page<'_> {
         frame.show(ui, |ui| {
             ui.set_width(inner);
             ui.spacing_mut().item_spacing = vec2(space::M, space::XS);
-            ui.horizontal(|ui| {
+            let caption = |ui: &mut Ui, _: &mut Vec<LessonAction>| {
                 let caption = if info.is_empty() { language_name(language) } else { info };
                 ui.label(RichText::new(caption).size(font_size::SMALL).color(tokens.text_muted));
-                ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
-                    if small_button(ui, "Copy").on_hover_text("Copy this code").clicked() {
-                        ui.ctx().copy_text(text.to_owned());
-                        self.actions.push(LessonAction::CopyCode(text.to_owned()));
-                    }
-                    if is_cuda(language)
-                        && small_button(ui, "Open in editor").on_hover_text("Open this code in a scratch tab").clicked()
-                    {
-                        let language = language.to_owned();
-                        self.actions.push(LessonAction::OpenInEditor { language, text: text.to_owned() });
-                    }
-                });
+            };
+            sides(ui, "code", &mut self.actions, caption, |ui, actions| {
+                let tooltip = "Puts this code in place of the editor's text; Undo brings that back";
+                if is_cuda(language) && small_button(ui, "Open in editor").on_hover_text(tooltip).clicked() {
+                    let language = language.to_owned();
+                    actions.push(LessonAction::OpenInEditor { language, text: text.to_owned() });
+                }
+                if small_button(ui, "Copy").on_hover_text("Copy this code").clicked() {
+                    ui.ctx().copy_text(text.to_owned());
+                    actions.push(LessonAction::CopyCode(text.to_owned()));
+                }
             });
             egui::ScrollArea::horizontal().id_salt(id).max_width(inner).show(ui, |ui| {
                 let galley = match self.flows.get_mut(id) {

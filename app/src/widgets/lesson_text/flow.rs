@@ -282,6 +282,17 @@ impl Flow {
         followed
     }
 
+    /// Out of view, links are still stops of the Tab key, which brings them into view.
+    fn keep_stops(&self, ui: &Ui, response: &Response) {
+        for (i, placed) in self.links.iter().enumerate().filter(|(_, placed)| !placed.word) {
+            if let Some(rect) = placed.rects.first() {
+                let rect = rect.translate(response.rect.min.to_vec2());
+                let link = ui.interact(rect, response.id.with(("link", i, 0_usize)), Sense::click());
+                link.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &placed.label));
+            }
+        }
+    }
+
     pub fn plain(&self) -> &str {
         &self.plain
     }
@@ -307,6 +318,7 @@ pub fn show_flow(
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, flow.plain()));
     }
     if !ui.is_rect_visible(rect) {
+        flow.keep_stops(ui, &response);
         return (rect, None);
     }
     let followed = flow.show(ui, &response, rect.left_top(), formulas, meanings);

@@ -2,6 +2,7 @@
 
 use super::{Place, QuestionState, QuizAction, unit};
 use crate::theme::{self, font_size, radius, space};
+use crate::widgets::focus;
 use crate::widgets::lesson_text;
 use curriculum::quiz::{self as model, Choice, Kind, PredictAction, PredictKernel, PredictRun, Question};
 use egui::{Align2, Color32, FontId, Frame, Key, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
@@ -66,15 +67,9 @@ fn check_button_ui(
         return;
     }
     let text = if state.mark.is_some() { "Try again" } else { text };
-    if primary_button(ui, text).clicked() {
+    if focus::primary(ui, text, true).clicked() {
         state.submit(question, actions);
     }
-}
-
-/// The one thing to press in a question.
-fn primary_button(ui: &mut Ui, text: &str) -> egui::Response {
-    let tokens = theme::tokens(ui);
-    ui.add(egui::Button::new(RichText::new(text).color(tokens.on_accent)).fill(tokens.accent))
 }
 
 fn number_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions: &mut Vec<QuizAction>, text: &str) {
@@ -97,7 +92,7 @@ fn number_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, action
         }
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let text = if state.mark.is_some() { "Try again" } else { text };
-        if primary_button(ui, text).clicked() || entered {
+        if focus::primary(ui, text, true).clicked() || entered {
             state.submit(question, actions);
         }
     });
