@@ -370,3 +370,27 @@ fn long_lines_tabs_and_other_alphabets_are_edited_where_the_cursor_is() {
     window.type_text("z");
     assert!(window.text().contains("\n\tzint x;\n"), "behind the tab");
 }
+
+#[test]
+fn a_call_of_a_cuda_function_shows_its_parameters_until_it_is_closed() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel("");
+    window.type_text("x = __shfl_down_sync(");
+    assert!(window.has("Parameter 1 of 4, unsigned mask, of __shfl_down_sync"));
+    window.type_text("mask, ");
+    assert!(window.has("Parameter 2 of 4, T var"), "a comma goes on to the next");
+    window.type_text("__ldg(");
+    assert!(window.has("of __ldg"), "the innermost call counts");
+    window.type_text("a)");
+    assert!(window.has("Parameter 2 of 4, T var"), "its end leads back to the outer one");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.has("Parameter 2 of 4"), "Escape hides it");
+    window.type_text(" + b");
+    assert!(!window.has("Parameter 2 of 4"), "and it stays hidden while the argument is written");
+    window.key(Modifiers::CTRL | Modifiers::SHIFT, Key::Space);
+    assert!(window.has("Parameter 2 of 4"), "a key brings it back");
+    window.type_text(", 1)");
+    assert!(!window.has("Parameter 3 of 4"), "the call is over");
+    window.key(Modifiers::NONE, Key::ArrowLeft);
+    assert!(!window.has("Parameter"), "going back into it by arrow opens nothing");
+}

@@ -298,6 +298,6 @@ fn the_fix_of_a_failed_check_is_a_button() {
     window.harness.state_mut().inject(Update::Ready(vec![item]));
     window.settle();
     assert!(window.has("One thing must be repaired"));
-    window.click("Copy `sudo apt install xvfb`");
+    window.click("Copy sudo apt install xvfb");
     assert!(window.has("Copied"));
 }

@@ -36,13 +36,20 @@ pub fn check(ctx: &Context) {
 pub fn follow(ui: &Ui) {
     let moved: Moved = ui.data(|data| data.get_temp(key())).unwrap_or_default();
     let Some(id) = moved.now.filter(|_| moved.is_new) else { return };
-    let Some(response) = ui.ctx().read_response(id) else { return };
+    let Some(response) = response_of(ui, id) else { return };
     let inside = ui.min_rect().contains(response.rect.center()) && response.layer_id == ui.layer_id();
     // A large one, such as an editor, is not to be jumped about in.
     let fits = response.rect.height() < ui.clip_rect().height();
     if inside && fits && !ui.clip_rect().contains_rect(response.rect) {
         ui.scroll_to_rect_animation(response.rect.expand(12.0), None, egui::style::ScrollAnimation::none());
     }
+}
+
+/// What is known of a control by its number. Nothing while a button of the mouse goes down or up: egui takes the keyboard
+/// from what is asked about then and is not under the mouse.
+pub fn response_of(ui: &Ui, id: Id) -> Option<Response> {
+    let clicks = ui.input(|input| input.pointer.any_pressed() || input.pointer.any_released());
+    if clicks { None } else { ui.ctx().read_response(id) }
 }
 
 /// The one thing to press. The ring that says where the keyboard is stands around it: on it none would be seen.

@@ -12,7 +12,7 @@ pub fn sides<C>(
     left: impl FnOnce(&mut Ui, &mut C),
     right: impl FnOnce(&mut Ui, &mut C),
 ) {
-    let known = ui.scope_id().with(("width of the right side", key));
+    let known = ui.unique_id().with(("width of the right side", key));
     let width: f32 = ui.data(|data| data.get_temp(known)).unwrap_or(240.0);
     ui.horizontal(|ui| {
         ui.scope(|ui| {

@@ -3,6 +3,7 @@
 
 use crate::state::Pane;
 use crate::theme;
+use crate::widgets::focus;
 use egui::{EventFilter, Id, Key, Modifiers, Rect, Ui, accesskit, pos2, vec2};
 use egui_tiles::{Container, LinearDir, Tile, TileId, Tiles, Tree};
 
@@ -23,7 +24,7 @@ struct Border {
 /// Serves the border that has the keyboard, if one has it.
 pub fn show(ui: &Ui, tree: &mut Tree<Pane>) {
     let Some(id) = ui.memory(|memory| memory.focused()) else { return };
-    let Some(response) = ui.ctx().read_response(id).filter(|response| response.sense.senses_drag()) else { return };
+    let Some(response) = focus::response_of(ui, id).filter(|response| response.sense.senses_drag()) else { return };
     let reach = 2.0 * ui.style().interaction.resize_grab_radius_side;
     let Some(border) = borders(&tree.tiles, reach).into_iter().find(|border| border.line == response.rect) else {
         return;

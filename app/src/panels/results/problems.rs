@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     ui.spacing_mut().item_spacing.y = space::S;
     if let Slot::Failed { message, .. } = &desk.compiled {
         parts::notice(ui, t.fail_soft, t.fail, |ui| {
-            ui.add(egui::Label::new(message).wrap());
+            ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
         });
     }
     if let Some(trouble) = &desk.trouble {

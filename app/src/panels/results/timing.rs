@@ -9,6 +9,7 @@ use crate::widgets::focus;
 use crate::widgets::rate_bars::{self, RateBar};
 use crate::widgets::roofline::{self, RooflinePoint};
 use crate::widgets::scaling_plot;
+use crate::widgets::sentence;
 use crate::widgets::svg::Recording;
 use crate::widgets::timing_plot::{self, OtherTime, Over, TimedRun};
 use curriculum::Block;
@@ -38,7 +39,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     });
                 }
                 Slot::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
-                    ui.add(egui::Label::new(message).wrap());
+                    ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
             }

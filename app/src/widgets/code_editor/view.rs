@@ -181,7 +181,8 @@ fn content_size(editor: &Editor, metrics: &Metrics, viewport: Vec2) -> Vec2 {
     let height = editor.row_count() as f32 * metrics.row;
     // The last line can be scrolled up, so that one does not write at the window's edge.
     let spare = (viewport.y - 4.0 * metrics.row).clamp(0.0, 8.0 * metrics.row);
-    vec2(width.max(viewport.x), height + spare)
+    // A click below a short text is one into the text.
+    vec2(width.max(viewport.x), (height + spare).max(viewport.y))
 }
 
 fn lay_out(ui: &Ui, editor: &Editor, t: &Tokens, metrics: &Metrics, top_left: Pos2, viewport: Rect) -> Page {
