@@ -330,7 +330,11 @@ impl App {
                 Effect::StopInstall => self.services.stop_install(),
                 Effect::LoadCourse(folder) => self.services.load_course(folder),
                 Effect::Copy(text) => ctx.copy_text(text),
-                Effect::OpenUrl(url) => ctx.open_url(egui::OpenUrl::new_tab(url)),
+                Effect::OpenUrl(url) => {
+                    if let Err(problem) = crate::elsewhere::open_page(&url) {
+                        self.state.toast(ToastKind::Bad, problem);
+                    }
+                }
                 Effect::RestartLab => self.engine.connect(&LabKey::Here, None, &self.state.settings),
                 Effect::ApplyLook => self.apply_look(ctx),
                 Effect::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),

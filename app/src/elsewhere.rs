@@ -196,12 +196,36 @@ fn start(path: &Path, editor: Option<&str>) -> Result<(), String> {
     };
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let shown = command.get_program().to_string_lossy().into_owned();
-    let mut child = command.spawn().map_err(|error| {
+    let child = command.spawn().map_err(|error| {
         format!("The editor `{shown}` does not start ({error}): name yours in the settings, for example `code`")
     })?;
-    // Somebody must take note of its end, or it stays as a dead entry of the system.
-    let _ = std::thread::Builder::new().name("an editor".to_owned()).spawn(move || child.wait());
+    leave(child, "an editor");
     Ok(())
+}
+
+/// Shows a web page in the learner's browser, with what the system has for that.
+///
+/// # Errors
+/// One sentence: what does not start, and the address to open by hand.
+pub fn open_page(url: &str) -> Result<(), String> {
+    // A shell of Windows would take the `&` of an address for its own; this program takes the address as it is.
+    let (program, first) = match () {
+        () if cfg!(target_os = "macos") => ("open", None),
+        () if cfg!(windows) => ("rundll32", Some("url.dll,FileProtocolHandler")),
+        () => ("xdg-open", None),
+    };
+    let mut command = Command::new(program);
+    command.args(first).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command
+        .spawn()
+        .map_err(|error| format!("No browser starts (`{program}`: {error}); open it by hand: {url}"))?;
+    leave(child, "a browser");
+    Ok(())
+}
+
+/// Somebody must take note of a program's end, or it stays as a dead entry of the system.
+fn leave(mut child: std::process::Child, name: &str) {
+    let _ = std::thread::Builder::new().name(name.to_owned()).spawn(move || child.wait());
 }
 
 fn words(line: &str) -> Vec<String> {

@@ -236,6 +236,8 @@ impl Visualization for Banks {
             kit::legend_cell(ui, CellLook::Empty, false, "waits");
             kit::legend_cell(ui, CellLook::Unknown, false, "served before, or bank at rest");
             kit::legend_cell(ui, CellLook::Off, false, "takes no part");
+            let queue = "x2, x3, …: so many different words are wanted of the bank";
+            ui.label(egui::RichText::new(queue).small().color(theme::tokens(ui).text_muted));
         });
         kit::caption_ui(ui, &words);
         action

@@ -303,7 +303,10 @@ impl Memory {
                 painter.rect_stroke(area, 2.0, Stroke::new(1.0, tokens.border_strong), StrokeKind::Outside);
             }
             let last = rect.right();
-            let text = format!("line {}", index + 1);
+            let text = match index {
+                0 => "cache line 1: 4 sectors of 32 bytes".to_owned(),
+                _ => format!("cache line {}", index + 1),
+            };
             let at = pos2((rect.left() + last) / 2.0, rect.bottom() + 2.0);
             kit::small(painter, at, Align2::CENTER_TOP, text, tokens.text_faint);
         }

@@ -160,7 +160,10 @@ impl Loops {
             let columns = (*columns).clamp(1, 32) as usize;
             let origin = pos2(x, canvas.rect.top() + TITLE);
             let matrix = Matrix { origin, rows: rows(index), columns, cell };
-            matrix.title(painter, tokens, name);
+            // Of the learner's own run only the shape is known.
+            let own = || format!("{} x {columns}", rows(index));
+            let axes = if bars.is_empty() { own() } else { WhatIf::axes(name).map_or_else(own, str::to_owned) };
+            matrix.title(painter, tokens, &format!("{name}: {axes}"));
             matrix.paint(painter, tokens, None, |row, column| {
                 let element = (row * columns + column) as u64;
                 let line = base.wrapping_add(element * 4) / LINE_BYTES;
@@ -190,7 +193,7 @@ impl Loops {
         if bars.is_empty() {
             return;
         }
-        let title = "lines fetched per access, by order (counted)";
+        let title = "share of the accesses that must fetch a line, for each order (counted)";
         kit::small(painter, pos2(rect.left(), top), Align2::LEFT_TOP, title, tokens.text);
         let most = bars.iter().map(|(_, share)| *share).fold(1.0, f64::max);
         for (index, (name, share)) in bars.iter().enumerate() {
@@ -268,16 +271,16 @@ impl Visualization for Loops {
             1 => format!(", the next element of {name}"),
             distance => format!(", {distance:+} from the last access to {name}"),
         });
+        let accesses = if at == 0 { "1 access".to_owned() } else { format!("{} accesses", at + 1) };
         let found = if visit.miss { "its line has to be fetched" } else { "its line is in the cache" };
         format!(
-            "Access {}: {name}[{}], row {}, column {}{moved}; {found}. So far {} fetched for {} accesses; \
+            "Access {}: {name}[{}], row {}, column {}{moved}; {found}. So far {} fetched for {accesses}; \
              over the whole walk {:.0} % of the accesses fetch a line. The picture's cache holds {LINES} lines of {} elements.",
             at + 1,
             visit.element,
             visit.element / columns,
             visit.element % columns,
             kit::plural(walk.misses(at + 1), "line"),
-            at + 1,
             walk.miss_percent(),
             LINE_BYTES / 4
         )

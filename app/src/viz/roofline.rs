@@ -211,6 +211,8 @@ impl Axes {
         }
         let title = pos2(self.rect.center().x, self.rect.bottom() + 20.0);
         kit::small(painter, title, Align2::CENTER_TOP, "arithmetic intensity, FLOP per byte", tokens.text_muted);
+        let speed = self.rect.left_top() + vec2(6.0, 3.0);
+        kit::small(painter, speed, Align2::LEFT_TOP, "speed, operations a second", tokens.text_muted);
         let roof = Stroke::new(2.0, tokens.ceiling);
         // The slope begins where it enters the picture.
         let first = 10f64.powf(f64::from(X[0])).max(10f64.powf(f64::from(self.y[0])) / machine.bytes_per_s);

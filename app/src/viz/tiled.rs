@@ -101,7 +101,13 @@ impl Tiled {
             let title = if array.shared {
                 format!("{}, shared", array.name)
             } else {
-                format!("{}, {} x {}", array.name, array.rows(), array.columns)
+                // Along k both tiles move, each in its own direction; every kernel of the course has these names.
+                let along = match array.name.as_str() {
+                    "a" | "A" => ", k to the right",
+                    "b" | "B" => ", k downwards",
+                    _ => "",
+                };
+                format!("{}, {} x {}{along}", array.name, array.rows(), array.columns)
             };
             matrix.title(painter, tokens, &title);
             matrix.paint(painter, tokens, None, |row, column| {

@@ -225,6 +225,7 @@ impl Transfer {
             }
         }
         let axis = canvas.rect.top() + 3.0 * TRACK + 3.0;
+        kit::small(painter, pos2(x(0.0) - space::S, axis + 3.0), Align2::RIGHT_TOP, "time", tokens.text_muted);
         for part in 0..=4 {
             let us = total * f64::from(part) / 4.0;
             let align = match part {

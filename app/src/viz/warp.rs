@@ -170,7 +170,9 @@ impl Visualization for Warp {
         plot_kit::legend(ui, |ui| {
             plot_kit::legend_entry(ui, Swatch::Bar, tokens.series[0], "lane takes part; one colour per set of lanes");
             plot_kit::legend_entry(ui, Swatch::Bar, tokens.lane_off, "lane waits");
-            ui.label(egui::RichText::new("▼ split   ▲ join   ◆ other lanes").small().color(tokens.text_muted));
+            for words in ["▼ split   ▲ join   ◆ other lanes", "columns: instructions, in the order in which they ran"] {
+                ui.label(egui::RichText::new(words).small().color(tokens.text_muted));
+            }
         });
         kit::caption_ui(ui, &words);
         action
@@ -297,7 +299,7 @@ impl View {
             }
         }
         let label = pos2(self.left() - space::S, self.lanes_top() - 2.0);
-        kit::small(painter, label, Align2::RIGHT_BOTTOM, "line", tokens.text_muted);
+        kit::small(painter, label, Align2::RIGHT_BOTTOM, "code line", tokens.text_muted);
         for column in 0..self.columns {
             let index = self.first + column;
             let Some(step) = warp.steps.get(index) else { break };

@@ -27,16 +27,28 @@ impl WhatIf {
         order.map(|axis| ["i", "j", "k"][axis]).concat()
     }
 
+    /// A line for each loop: the innermost one must not be cut off, for it is what the picture is about.
     pub fn code(&self) -> String {
         let mut code = String::new();
-        for axis in self.order {
+        for (depth, axis) in self.order.into_iter().enumerate() {
             let name = ["i", "j", "k"][axis];
-            code.push_str(&format!("for (int {name} = 0; {name} < n; ++{name}) "));
+            code.push_str(&format!("{}for (int {name} = 0; {name} < n; ++{name})", "  ".repeat(depth)));
+            if depth == 0 && self.block < self.n {
+                code.push_str(&format!("  // cut into {0} x {0} x {0}", self.block));
+            }
+            code.push('\n');
         }
-        if self.block < self.n {
-            code.push_str(&format!(" // in blocks of {0} x {0} x {0}", self.block));
+        code + "      C[i * n + j] += A[i * n + k] * B[k * n + j];"
+    }
+
+    /// What counts the rows and the columns of an array of the example.
+    pub fn axes(array: &str) -> Option<&'static str> {
+        match array {
+            "A" => Some("rows i, columns k"),
+            "B" => Some("rows k, columns j"),
+            "C" => Some("rows i, columns j"),
+            _ => None,
         }
-        code + "\n    C[i * n + j] += A[i * n + k] * B[k * n + j];"
     }
 
     /// One lane of one warp stands for the CPU thread.
