@@ -35,12 +35,13 @@ pub fn run(args: &Args, places: &Places) -> Done {
     if !args.lines {
         out::print(&format!("{}\n{}\n\n", program.title, program.what));
     }
-    let (mut recorded, mut wrong) = (Vec::new(), false);
+    let (mut recorded, mut figures, mut wrong) = (Vec::new(), Vec::new(), false);
     let ended = program.run(&request, &mut |figure| {
         wrong |= !figure.ok;
         let line = serde_json::to_string(&figure).unwrap_or_default();
         out::print(&if args.lines { format!("{line}\n") } else { text(&figure) });
         recorded.push(line);
+        figures.push(figure);
     });
     if let Err(problem) = ended {
         if problem == "stopped" {
@@ -51,6 +52,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
             return Err(Failure::Reported);
         }
         return Err(usage(problem));
+    }
+    if !args.lines {
+        out::print(&goals(program, &figures));
     }
     if let Some(file) = &args.record {
         record(file, &recorded).map_err(|error| usage(format!("{error}: {}", file.display())))?;
@@ -63,8 +67,23 @@ fn list() -> String {
     measure::PROGRAMS.iter().map(line).collect()
 }
 
+/// The program's milestones, and how these figures stand to them.
+fn goals(program: &Program, figures: &[Figure]) -> String {
+    let line = |goal: &measure::Goal| {
+        let (mark, because) = match goal.judge(figures) {
+            Some((true, because)) => ("reached", because),
+            Some((false, because)) => ("not yet", because),
+            None => ("open", "what it needs was not measured".to_owned()),
+        };
+        format!("  {:8}{}: {because}\n", mark, goal.name)
+    };
+    let lines: String = program.goals.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\nMilestones\n{lines}") }
+}
+
 fn text(figure: &Figure) -> String {
-    let time = figure.median_ms.map_or("not timed".to_owned(), |ms| out::nanoseconds(ms * 1e6));
+    let untimed = if figure.gflops.is_some() { "" } else { "not timed" };
+    let time = figure.median_ms.map_or(untimed.to_owned(), |ms| out::nanoseconds(ms * 1e6));
     let rate = match (figure.gflops, figure.gbps) {
         (Some(gflops), _) => format!("{gflops:.1} GFLOP/s"),
         (None, Some(gbps)) => format!("{gbps:.1} GB/s"),

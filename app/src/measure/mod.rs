@@ -6,9 +6,11 @@
 //! with a `static PROGRAM`, and a line in [`PROGRAMS`].
 
 mod cpu;
+mod goals;
 mod library;
 mod recorded;
 
+pub use goals::{Goal, share_of_ceiling};
 pub use recorded::{Origin, Recording, head_line, recording};
 
 use crate::rungs::Figure;
@@ -26,6 +28,8 @@ pub struct Program {
     pub what: &'static str,
     /// Sizes where none are given.
     pub sizes: &'static [usize],
+    /// What its figures are held against.
+    pub goals: &'static [Goal],
     run: Run,
 }
 

@@ -258,7 +258,19 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
             stop: "Stop measuring",
             command: Command::RunProgram(name.to_owned()),
         };
-        run_ui(ui, screen, &RungKey::of_program(name), start);
+        let key = RungKey::of_program(name);
+        run_ui(ui, screen, &key, start);
+        let figures = screen.state.rungs.get(&key).map_or(&[][..], |run| &run.figures);
+        if !figures.is_empty() && !program.goals.is_empty() {
+            ui.add_space(space::S);
+            parts::caption(ui, "Milestones");
+            for goal in program.goals {
+                let (reached, because) = goal.judge(figures).unzip();
+                let because = because.unwrap_or_else(|| "not measured yet".to_owned());
+                parts::milestone(ui, goal.name, reached, &because);
+                ui.label(RichText::new(goal.note).small().color(t.text_muted));
+            }
+        }
     });
 }
 
@@ -301,28 +313,47 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     if run.figures.is_empty() {
         return;
     }
-    let grid = egui::Grid::new(("rung", &key.day, file)).num_columns(5).spacing([space::L, space::XS]).striped(true);
-    grid.show(ui, |ui| {
-        for name in ["Size", "Program", "Result", "Time", "Rate"] {
-            parts::caption(ui, name);
-        }
-        ui.end_row();
-        for figure in &run.figures {
-            ui.monospace(&figure.name);
-            ui.label(&figure.rung);
-            let (text, color) = if figure.ok { ("✔ right", t.pass) } else { ("✖ wrong", t.fail) };
-            ui.label(RichText::new(text).color(color));
-            match figure.median_ms {
-                Some(ms) => ui.monospace(format!("{} on {}", parts::time(1e6 * ms), figure.device)),
-                None => ui.label(RichText::new(format!("not timed: {}", figure.device)).color(t.text_muted)),
-            };
-            ui.monospace(rate_words(figure));
+    let share = |figure: &crate::rungs::Figure| crate::measure::share_of_ceiling(figure, &run.figures);
+    let has_ceiling = run.figures.iter().any(|figure| share(figure).is_some());
+    let names = ["Size", "Program", "Time", "Rate", "Of the ceiling"];
+    let names = &names[..if has_ceiling { 5 } else { 4 }];
+    let grid = egui::Grid::new(("rung", &key.day, file));
+    let grid = grid.num_columns(names.len()).spacing([space::M, space::XS]).striped(true);
+    egui::ScrollArea::horizontal().id_salt(("rung", &key.day, file)).show(ui, |ui| {
+        grid.show(ui, |ui| {
+            for name in names {
+                parts::caption(ui, name);
+            }
             ui.end_row();
-        }
+            for figure in &run.figures {
+                ui.label(&figure.name);
+                let (mark, color) = if figure.ok { ("✔", t.pass) } else { ("✖ wrong:", t.fail) };
+                ui.horizontal(|ui| {
+                    ui.label(RichText::new(mark).color(color));
+                    ui.label(&figure.rung);
+                });
+                match (figure.median_ms, figure.gflops) {
+                    (Some(ms), _) => ui.monospace(parts::time(1e6 * ms)),
+                    (None, Some(_)) => ui.label(""),
+                    (None, None) => ui.label(RichText::new("not timed").color(t.text_muted)),
+                };
+                ui.monospace(rate_words(figure));
+                if has_ceiling {
+                    ui.monospace(share(figure).map(|share| format!("{:.1} %", 100.0 * share)).unwrap_or_default());
+                }
+                ui.end_row();
+            }
+        });
     });
-    if run.figures.iter().any(|figure| figure.median_ms.is_some()) {
-        ui.label(RichText::new("The times are under Plots too.").small().color(t.text_muted));
-    }
+    // Once for all rows: a processor's name is longer than everything else in one.
+    let mut devices: Vec<&str> = run.figures.iter().map(|figure| figure.device.as_str()).collect();
+    devices.dedup();
+    devices.sort_unstable();
+    devices.dedup();
+    let timed = run.figures.iter().any(|figure| figure.median_ms.is_some());
+    let plots = if timed { " The rates are under Plots too." } else { "" };
+    let words = format!("On {}.{plots}", devices.join("; "));
+    ui.add(egui::Label::new(RichText::new(words).small().color(t.text_muted)).wrap());
 }
 
 fn rate_words(figure: &crate::rungs::Figure) -> String {

@@ -121,6 +121,21 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A milestone, and how what was measured or counted stands to it; None where that cannot be told.
+pub fn milestone(ui: &mut Ui, name: &str, reached: Option<bool>, because: &str) {
+    let t = theme::tokens(ui);
+    let (mark, color) = match reached {
+        Some(true) => ("✔ reached", t.pass),
+        Some(false) => ("not yet", t.warn),
+        None => ("open", t.text_muted),
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(name).strong());
+        ui.label(RichText::new(mark).color(color));
+        ui.label(RichText::new(because).small().color(t.text_muted));
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -283,17 +283,7 @@ fn report_ui(ui: &mut Ui, report: &BenchReport) {
 }
 
 fn milestone_ui(ui: &mut Ui, milestone: &Reached) {
-    let t = theme::tokens(ui);
-    let (mark, color) = match milestone.reached {
-        Some(true) => ("✔ reached", t.pass),
-        Some(false) => ("not yet", t.warn),
-        None => ("open", t.text_muted),
-    };
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(&milestone.name).strong());
-        ui.label(RichText::new(mark).color(color));
-        ui.label(RichText::new(&milestone.because).small().color(t.text_muted));
-    });
+    parts::milestone(ui, &milestone.name, milestone.reached, &milestone.because);
 }
 
 fn point_ui(ui: &mut Ui, point: &BenchPoint) {
