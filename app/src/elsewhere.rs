@@ -216,9 +216,8 @@ pub fn open_page(url: &str) -> Result<(), String> {
     };
     let mut command = Command::new(program);
     command.args(first).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let child = command
-        .spawn()
-        .map_err(|error| format!("No browser starts (`{program}`: {error}); open it by hand: {url}"))?;
+    let child =
+        command.spawn().map_err(|error| format!("No browser starts (`{program}`: {error}); open it by hand: {url}"))?;
     leave(child, "a browser");
     Ok(())
 }

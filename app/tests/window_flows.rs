@@ -283,12 +283,12 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     say("echo warming up; echo '{\"name\": \"n = 1000\", \"rung\": \"triton\", \"device\": \"a GPU\", \
          \"median_ms\": 0.004, \"ok\": true}'");
     run(&mut window);
-    for shown in ["✔ right", "on a GPU", "warming up", "under Plots"] {
+    for shown in ["✔", "triton", "On a GPU.", "warming up", "under Plots"] {
         assert!(window.has(shown), "{shown:?} is not shown");
     }
     say("echo '{\"rung\": \"triton\", \"ok\": false, \"error\": \"torch not found\"}'; exit 2");
     run(&mut window);
-    assert!(window.has("The script failed: torch not found") && !window.has("✔ right"));
+    assert!(window.has("The script failed: torch not found") && !window.has("On a GPU."));
     say("while true; do :; done");
     window.do_command(Command::RunRung(rung.file.clone()));
     assert!(window.has("Stop the script"));

@@ -135,19 +135,51 @@ const HINTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "nothing_written",
+        &[
+            "Nothing was written to the output, at any size: the kernel ran to its end and stored nothing where the result belongs. Is a `TODO` still open?",
+            "If the line that stores is there, no thread gets to it: a condition that never holds, a loop that makes no round, or a `return` before it. Or the result is left in a variable, or goes to another array.",
+            "The last thing that a kernel does with its result is a store into the output array, such as `c[i] = sum;`.",
+        ],
+    ),
+    (
+        "first_block_only",
+        &[
+            "What the first block makes is right, and nothing else is: as if all blocks did the work of the first one, or the others did none.",
+            "Two threads in different blocks have the same `threadIdx`. What in your index tells them apart?",
+            "Add the block's number times its size: `blockIdx.x * blockDim.x + threadIdx.x`, and the same with y; for a block that makes a tile, `blockIdx.x * TILE`.",
+        ],
+    ),
+    (
+        "cut_sums",
+        &[
+            "Every sum is made of some of its products only. The message says which of them are in it: the first ones, the last ones, or all but a few.",
+            "Only the first ones: the loop ends too early, after one tile perhaps. Only the last one, or the last tile: `=` stands where `+=` is meant, or the sum is set to zero again on the way. One missing in each tile: a bound of the inner loop.",
+            "Set the sum to `0.0f` once, before the first loop along k; add with `+=` for every k from 0 to below its end; store it after the last.",
+        ],
+    ),
+    (
+        "doubled",
+        &[
+            "Every result is exactly twice what it should be.",
+            "Is each product, or the whole sum, added in two places? Is the last addition repeated after the loop, or is a tile used a second time before the next one is brought?",
+            "Follow one element by hand at the smallest size, and count how often each product is added.",
+        ],
+    ),
+    (
+        "moved_output",
+        &[
+            "The right numbers came out, and stand in other places. The message names one: where it is, and where it belongs.",
+            "Write down the two places. Is the one a row further, a block further, or with its two indices exchanged? That is the part of the index to look at.",
+            "The index of the store and those of the loads must speak of the same element: `c[row * columns + column]` from row `row` and column `column`.",
+        ],
+    ),
+    (
         "never_written",
         &[
             "Some elements still hold what was there before the run: no thread wrote them. Which ones?",
             "A whole row or column: a bound or a direction of the grid. From some place on: the index has no block number, or the grid is too small. Here and there: a condition that depends on the data.",
             "`blockIdx.x * blockDim.x + threadIdx.x`, the same with y, and a comparison with the true bounds; write the result whatever its value is.",
-        ],
-    ),
-    (
-        "nothing_written",
-        &[
-            "No thread wrote to the output, at any size: it holds what was there before the run. Is the line that stores the result still to be written? Look for `TODO` in the text.",
-            "If it is there, no thread gets to it: a condition that never holds, a loop that makes no round, or a `return` before it. Or the result goes to a variable, or to another array.",
-            "The last thing that a thread does is to store its result: the output's name, an index of the thread's own, and `=`, inside the comparison with the bound.",
         ],
     ),
     (

@@ -15,7 +15,7 @@ use crate::compile::{CompileReport, signature};
 use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
-use crate::oracle::guess::{self, Case};
+use crate::oracle::guess::{self, Case, Guess};
 use crate::oracle::{self, Expected, Oracle};
 use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Size, Spec};
 use crate::verdict::{CaseReport, Verdict};
@@ -210,6 +210,12 @@ impl Session<'_> {
             comparison.violated = oracle::violated(self.oracle.name, &resolved.signature(), &outputs);
         }
         comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
+        let output = buffers.iter().find(|buffer| buffer.role.is_judged());
+        if let (Some(right), Some(shape)) = (comparison.right_corner, output)
+            && explain::is_first_block_only(&resolved, shape, right)
+        {
+            comparison.patterns.insert(0, "first_block_only");
+        }
         let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
         let mut placed = !run.faults.is_empty();
         // Until one wrong case has a thread to look at. A fault says who and where already.
@@ -274,15 +280,18 @@ impl Session<'_> {
         arguments: &[Argument],
         expected: &[Expected],
         comparison: &Comparison,
-    ) -> Option<String> {
+    ) -> Option<Guess> {
         comparison.mismatches.first().filter(|first| !first.never_written)?;
-        let got = outputs(arguments).next()?;
+        let outputs: Vec<Vec<f64>> = outputs(arguments).collect();
+        let got = outputs.first()?;
         let case = Case {
             signature: &resolved.signature(),
             // Made again, for the kernel may have changed its own.
             inputs: &oracle_inputs(resolved, &inputs::arguments(resolved, self.seed)),
             expected: expected.first()?,
-            got: &got,
+            got,
+            outputs: &outputs,
+            all_expected: expected,
             wrong: &comparison.wrong,
         };
         guess::guess(self.oracle.name, &case)
@@ -297,8 +306,11 @@ impl Session<'_> {
         let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
         let mut by_weight: Vec<&Judged> = self.judged.iter().collect();
         by_weight.sort_by_key(|judged| case_rank(&judged.report));
-        let keys = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied());
-        for key in keys.chain(usage.map(explain::usage_hints).unwrap_or_default()) {
+        let keys: Vec<&'static str> = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied()).collect();
+        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
+        let whole: Vec<&[&'static str]> = failed.map(|judged| judged.hints.as_slice()).collect();
+        let keys = explain::most_telling_first(keys, &whole);
+        for key in keys.into_iter().chain(usage.map(explain::usage_hints).unwrap_or_default()) {
             if !hints.iter().any(|known| known == key) {
                 hints.push(key.to_owned());
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 31] = [
+pub const HINT_KEYS: [&str; 35] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -24,8 +24,12 @@ pub const HINT_KEYS: [&str; 31] = [
     "stopped",
     // The judge's own.
     "wrong_output",
-    "never_written",
     "nothing_written",
+    "first_block_only",
+    "cut_sums",
+    "doubled",
+    "moved_output",
+    "never_written",
     "input_changed",
     "nan_output",
     "transposed_output",
@@ -40,6 +44,9 @@ pub const HINT_KEYS: [&str; 31] = [
     "bank_conflicts",
     "divergence",
 ];
+
+/// Those of [`HINT_KEYS`] that the emulator's faults have, and what is as certain: causes, not patterns.
+pub const FAULT_KEYS: &[&str] = HINT_KEYS.split_at(16).0;
 
 /// The stable snake_case name of a fault kind.
 pub fn fault_key(kind: FaultKind) -> &'static str {

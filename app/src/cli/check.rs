@@ -44,10 +44,15 @@ pub fn run(args: &Args, places: &Places) -> Done {
         out::print(&answer.compile_text(&kernel.for_report(), style));
         if let Some(verdict) = &answer.verdict {
             out::print(&format!("\n{}", report::verdict(verdict, &kernel.for_report(), style)));
-            // What the course has to say about this failure.
-            if let Some(hint) = exercise.hints.for_keys(&verdict.hints).filter(|_| !verdict.passed) {
-                out::print(&format!("hint: {}\n", hint.steps.first().map_or("", String::as_str)));
-            }
+        }
+        // What the course has to say about this failure.
+        let keys = match (&answer.verdict, &answer.outcome) {
+            (Some(verdict), _) if !verdict.passed => verdict.hints.clone(),
+            (None, Outcome::CompileErrors(_)) => vec!["compile_error".to_owned()],
+            _ => Vec::new(),
+        };
+        if let Some(hint) = exercise.hints.for_keys(&keys) {
+            out::print(&format!("hint: {}\n", hint.steps.first().map_or("", String::as_str)));
         }
     }
     match &answer.outcome {

@@ -8,7 +8,7 @@ use cpu_matmul::{Rule, Variant, ceiling_gflops, ladder, measure, orders, physica
 pub(super) static MATMUL: Program = Program {
     name: "cpu-matmul",
     title: "Matrix product on this CPU",
-    what: "Loops i-j-k, loops i-k-j, blocks, and a SIMD library on all cores, at n = 512 and 1024: half a minute. And the ceiling: multiply-adds on all cores, with no memory in the way.",
+    what: "Loops in the order i-j-k, in the order i-k-j, loops cut into pieces (blocks), and a library on all cores, at n = 512 and 1024: half a minute. And the ceiling: multiplications and additions on all cores, with no memory in the way.",
     sizes: &[512, 1024],
     goals: CPU_GOALS,
     run: |request, each| {

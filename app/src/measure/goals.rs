@@ -53,7 +53,10 @@ fn best_share(figures: &[Figure]) -> Option<f64> {
 
 fn share_goal(figures: &[Figure], asked: f64) -> Option<(bool, String)> {
     let got = best_share(figures)?;
-    Some((got >= asked, format!("{:.1} % of this machine's measured ceiling, {:.0} % asked", 100.0 * got, 100.0 * asked)))
+    Some((
+        got >= asked,
+        format!("{:.1} % of this machine's measured ceiling, {:.0} % asked", 100.0 * got, 100.0 * asked),
+    ))
 }
 
 pub(super) static CPU_GOALS: &[Goal] = &[
@@ -94,7 +97,10 @@ pub(super) static LIBRARY_GOALS: &[Goal] = &[
         note: "Pieces are copied while others are multiplied: at most nine tenths of the time.",
         judge: |figures| {
             let share = ms(figures, "cuBLAS, copies overlapped")? / ms(figures, "cuBLAS, copies each time, pinned")?;
-            Some((share <= 0.9, format!("{:.0} % of the time of one after the other, at most 90 % asked", 100.0 * share)))
+            Some((
+                share <= 0.9,
+                format!("{:.0} % of the time of one after the other, at most 90 % asked", 100.0 * share),
+            ))
         },
     },
     Goal {
@@ -117,7 +123,9 @@ mod tests {
     #[test]
     fn figures_are_held_against_the_ceiling_and_each_other() {
         let mut figures = vec![figure("CPU, loops i-j-k", 0.25), figure("CPU, loops i-k-j", 1.5)];
-        let judged = |figures: &[Figure]| CPU_GOALS.iter().map(|goal| goal.judge(figures).map(|(met, _)| met)).collect::<Vec<_>>();
+        let judged = |figures: &[Figure]| {
+            CPU_GOALS.iter().map(|goal| goal.judge(figures).map(|(met, _)| met)).collect::<Vec<_>>()
+        };
         assert_eq!(judged(&figures), [Some(true), Some(true), None], "no ceiling was measured");
         figures.push(ceiling(8, String::new(), 30.0));
         assert_eq!(judged(&figures), [Some(true), Some(true), Some(false)]);

@@ -130,6 +130,8 @@ pub fn milestone(ui: &mut Ui, name: &str, reached: Option<bool>, because: &str) 
         None => ("open", t.text_muted),
     };
     ui.horizontal_wrapped(|ui| {
+        // A table above it may be wider than the pane; these words wrap at what can be seen.
+        ui.set_max_width((ui.clip_rect().right() - ui.cursor().left() - space::M).max(200.0));
         ui.label(RichText::new(name).strong());
         ui.label(RichText::new(mark).color(color));
         ui.label(RichText::new(because).small().color(t.text_muted));

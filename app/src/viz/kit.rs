@@ -364,8 +364,11 @@ pub fn code_line_ui(ui: &mut Ui, text: &str) -> Response {
         .inner_margin(egui::Margin::symmetric(space::M as i8, space::XS as i8))
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
+            // One line stands in a row with other things. Of several none may lose its end, for that is the point of it.
+            let is_alone = text.lines().count() < 2;
             for line in text.lines() {
-                ui.add(egui::Label::new(code_job(tokens, "cuda", line)).selectable(false).truncate());
+                let label = egui::Label::new(code_job(tokens, "cuda", line)).selectable(false);
+                ui.add(if is_alone { label.truncate() } else { label.wrap() });
             }
         });
     shown.response

@@ -170,9 +170,7 @@ impl Visualization for Warp {
         plot_kit::legend(ui, |ui| {
             plot_kit::legend_entry(ui, Swatch::Bar, tokens.series[0], "lane takes part; one colour per set of lanes");
             plot_kit::legend_entry(ui, Swatch::Bar, tokens.lane_off, "lane waits");
-            for words in ["▼ split   ▲ join   ◆ other lanes", "columns: instructions, in the order in which they ran"] {
-                ui.label(egui::RichText::new(words).small().color(tokens.text_muted));
-            }
+            ui.label(egui::RichText::new("▼ split   ▲ join   ◆ other lanes").small().color(tokens.text_muted));
         });
         kit::caption_ui(ui, &words);
         action

@@ -69,7 +69,12 @@ pub fn show(ui: &mut Ui, title: &str, bars: &[RateBar]) {
         if let Some(recorded) = recorded {
             plot_kit::legend_entry(ui, Swatch::Hatched, tokens.text_muted, recorded);
         }
-        plot_kit::legend_entry(ui, Swatch::Hollow, tokens.text_faint, "logarithmic: equal steps to the right are equal factors");
+        plot_kit::legend_entry(
+            ui,
+            Swatch::Hollow,
+            tokens.text_faint,
+            "logarithmic: equal steps to the right are equal factors",
+        );
     });
 }
 

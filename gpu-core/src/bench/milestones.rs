@@ -21,6 +21,7 @@ pub static COUNTED: &[Counted] = &[
         what: "bank conflicts",
         read: |c, _| Some((c.shared_load.bank_conflicts + c.shared_store.bank_conflicts) as f64),
     },
+    Counted { name: "divergent_branches", what: "splits of a warp", read: |c, _| Some(c.divergent_branches as f64) },
     Counted {
         name: "load_sectors_per_128_bytes",
         what: "sectors for each 128 bytes loaded",
@@ -35,6 +36,16 @@ pub static COUNTED: &[Counted] = &[
         name: "shared_loads_per_multiply_add",
         what: "shared loads for each multiply-add",
         read: |c, flops| per(c.shared_load.bytes as f64 / 4.0, flops / 2.0),
+    },
+    Counted {
+        name: "store_sectors_per_128_bytes",
+        what: "sectors for each 128 bytes stored",
+        read: |c, _| per(32.0 * 4.0 * c.global_store.sectors as f64, c.global_store.bytes as f64),
+    },
+    Counted {
+        name: "stores_per_multiply_add",
+        what: "global stores for each multiply-add",
+        read: |c, flops| per(c.global_store.bytes as f64 / 4.0, flops / 2.0),
     },
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::device::{Argument, Buffer};
 use crate::oracle::Expected;
+use crate::oracle::guess::Guess;
 use crate::spec::{Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
 use crate::verdict::Mismatch;
 
@@ -27,6 +28,10 @@ pub struct Comparison {
     pub patterns: Vec<&'static str>,
     /// Where all wrong elements of a matrix lie, when that is only a part of it: `rows 64 to 69`.
     pub region: Option<String>,
+    /// The corner of the first output that alone is right, in rows and columns; a vector is one row.
+    pub right_corner: Option<[usize; 2]>,
+    /// Wrong elements that nobody wrote.
+    pub never_written: u64,
     /// Who wrote the first wrong element, or what is nearest to it.
     pub clue: Option<String>,
     /// Elements of the first output that were written and are wrong; ascending, and only so many.
@@ -34,7 +39,7 @@ pub struct Comparison {
     /// What does not hold of the outputs although each of their elements would do.
     pub violated: Option<String>,
     /// A mistake that would give just these numbers.
-    pub guess: Option<String>,
+    pub guess: Option<Guess>,
 }
 
 /// Compares every output of a case. `expected` is in the order of the outputs.
@@ -45,10 +50,14 @@ pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], t
         _ => None,
     });
     for (number, ((shape, buffer), expected)) in outputs.zip(expected).enumerate() {
-        let wrong = compare_buffer(shape, buffer, expected, tolerance, &mut result);
+        let (indices, wrong) = compare_buffer(shape, buffer, expected, tolerance, &mut result);
         if number == 0 {
-            result.wrong = wrong;
+            result.wrong = indices;
+            result.right_corner = wrong.right_corner(shape);
         }
+    }
+    if result.never_written > 0 && result.never_written == result.element_count {
+        result.patterns.insert(0, "nothing_written");
     }
     result
 }
@@ -59,7 +68,7 @@ fn compare_buffer(
     expected: &Expected,
     tolerance: &Tolerance,
     result: &mut Comparison,
-) -> Vec<usize> {
+) -> (Vec<usize>, Wrong) {
     let mut wrong_written = Vec::new();
     let dtype = buffer.dtype;
     let poison = dtype.poison();
@@ -98,6 +107,7 @@ fn compare_buffer(
     }
     result.element_count += shape.elements;
     result.mismatch_count += wrong.count;
+    result.never_written += wrong.never_written;
     if wrong.count > 0 {
         if result.mismatch_count == wrong.count {
             result.region = wrong.region(shape);
@@ -108,7 +118,7 @@ fn compare_buffer(
             }
         }
     }
-    wrong_written
+    (wrong_written, wrong)
 }
 
 /// Error in units of the allowed one; at most 1 passes.
@@ -139,6 +149,10 @@ struct Wrong {
     last: usize,
     /// Least and largest column, of a matrix.
     columns: (usize, usize),
+    /// The first wrong column of row 0, and the first row that is wrong in column 0.
+    corner: (Option<usize>, Option<usize>),
+    /// Some wrong element lies above and to the left of those two.
+    is_corner_broken: bool,
 }
 
 impl Wrong {
@@ -150,11 +164,30 @@ impl Wrong {
         }
         self.columns = (self.columns.0.min(column), self.columns.1.max(column));
         self.last = index;
+        let row = index / columns;
+        if row == 0 {
+            self.corner.0.get_or_insert(column);
+        }
+        if column == 0 {
+            self.corner.1.get_or_insert(row);
+        }
+        let inside = |at: usize, end: Option<usize>| end.is_none_or(|end| at < end);
+        self.is_corner_broken |= inside(column, self.corner.0) && inside(row, self.corner.1);
         self.count += 1;
         self.never_written += u64::from(never_written);
         self.nan += u64::from(!never_written && got.is_nan() && !want.is_nan());
         self.error_squares += if never_written { f64::INFINITY } else { (got - want).powi(2) };
         self.want_squares += want * want;
+    }
+
+    /// Rows and columns from the first element on that are right, if all others are wrong.
+    fn right_corner(&self, shape: &ResolvedBuffer) -> Option<[usize; 2]> {
+        let columns = shape.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
+        let rows = shape.elements as usize / columns;
+        let right = [self.corner.1.unwrap_or(rows), self.corner.0.unwrap_or(columns)];
+        let area = right[0] * right[1];
+        let is_all = self.count as usize == rows * columns - area;
+        (self.count > 0 && area > 0 && is_all && !self.is_corner_broken).then_some(right)
     }
 
     /// Wrong elements at an edge, or in one tile, tell of a bound or of a tile's index.
@@ -187,9 +220,6 @@ impl Wrong {
             let is_tail = self.first > 0 && self.last + 1 == elements && self.count as usize == elements - self.first;
             if is_tail {
                 patterns.push("tail_missing");
-            }
-            if self.count as usize == elements {
-                patterns.push("nothing_written");
             }
             patterns.push("never_written");
             return patterns;

@@ -3,7 +3,7 @@
 use super::compare::Comparison;
 use crate::device::{Corruption, CorruptionKind};
 use crate::spec::{Resolved, ResolvedBuffer};
-use crate::verdict::{CaseReport, Mismatch, fault_key};
+use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
 use ptx_emulator::{Counters, Fault, FaultKind};
 
 /// Position of a fault kind in the order in which a learner should look at them: causes before consequences.
@@ -83,14 +83,21 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         format!("{} is {}, expected {}", element(first), number(first.got), number(first.expected))
     };
     let clue = match comparison.patterns.first() {
-        Some(&"tail_missing") => "; everything before it is right: look at the last block",
+        Some(&"tail_missing") => "; everything before it is right, and everything from there on is missing",
         Some(&"transposed_output") => "; rows and columns are exchanged",
         Some(&"shifted_output") => "; the values are right, but one place off",
         Some(&"precision") => "; every value is nearly right: look at the precision of the sums",
         _ => "",
     };
-    let clue = match &comparison.guess {
-        Some(guess) if clue.is_empty() => format!("; {guess}"),
+    let clue = match (&comparison.guess, comparison.right_corner) {
+        (Some(guess), _) if clue.is_empty() => format!("; {}", guess.words),
+        (None, Some([rows, columns])) if clue.is_empty() && first.index.len() == 2 && comparison.region.is_none() => {
+            let span = |what: &str, count: usize| match count {
+                1 => format!("{what} 0"),
+                count => format!("{what}s 0 to {}", count - 1),
+            };
+            format!("; right are only {} of {}", span("row", rows), span("column", columns))
+        }
         _ => clue.to_owned(),
     };
     let author = comparison.clue.as_ref().map(|author| format!(": {author}")).unwrap_or_default();
@@ -153,9 +160,49 @@ pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Compari
         CorruptionKind::Input => "input_changed",
     }));
     keys.extend(comparison.patterns.iter().copied());
+    keys.extend(comparison.guess.as_ref().and_then(|guess| guess.key));
     if comparison.mismatch_count > 0 || comparison.violated.is_some() {
         keys.push("wrong_output");
     }
+    keys
+}
+
+/// Whether the right elements are those of the grid's first block: a tile of the size that the grid was made for.
+pub fn is_first_block_only(resolved: &Resolved, shape: &ResolvedBuffer, right: [usize; 2]) -> bool {
+    let [rows, columns] = match shape.shape[..] {
+        [columns] => [1, columns as usize],
+        [rows, columns] => [rows as usize, columns as usize],
+        _ => return false,
+    };
+    let [block_x, block_y, _] = resolved.geometry.block.map(|extent| extent as usize);
+    let [grid_x, grid_y, _] = resolved.geometry.grid.map(|extent| extent as usize);
+    if grid_x * grid_y < 2 {
+        return false;
+    }
+    let fits = |right: usize, all: usize, block: usize, grid: usize| {
+        (right == all && grid == 1) || (right.is_multiple_of(block.max(1)) && all.div_ceil(right) == grid)
+    };
+    // A block to a row, as where each thread notes something of its own.
+    let a_row_each = right == [1, columns] && block_x == columns && grid_x == rows && grid_y == 1;
+    a_row_each || (fits(right[1], columns, block_x, grid_x) && fits(right[0], rows, block_y, grid_y))
+}
+
+/// Keys of several cases in the order in which a hint is looked for: what says more than "wrong" goes before it.
+/// `whole` are the keys of each failed case; what speaks of the whole of a result must hold in all of them.
+pub fn most_telling_first(keys: Vec<&'static str>, whole: &[&[&'static str]]) -> Vec<&'static str> {
+    const OF_THE_WHOLE: [&str; 2] = ["nothing_written", "first_block_only"];
+    let holds = |key: &&str| !OF_THE_WHOLE.contains(key) || whole.iter().all(|keys| keys.contains(key));
+    let mut keys: Vec<&'static str> = keys.into_iter().filter(holds).collect();
+    let rank = |key: &str| match key {
+        _ if OF_THE_WHOLE.contains(&key) => 0,
+        // Some elements may be missing for many reasons, and how the others are wrong says which.
+        "never_written" => 2,
+        "wrong_output" => 3,
+        _ => 1,
+    };
+    // Faults are causes and keep their place at the front.
+    let causes = keys.iter().take_while(|key| FAULT_KEYS.contains(key)).count();
+    keys[causes..].sort_by_key(|key| rank(key));
     keys
 }
 

@@ -36,7 +36,7 @@ impl Product {
     /// The product that a case is by its oracle, if the library can do it.
     pub fn of(oracle: &str, case: &Resolved) -> Option<Product> {
         let b_is_transposed = match oracle {
-            "matmul" => false,
+            "matmul" | "matmul_call" => false,
             "matmul_bt" => true,
             _ => return None,
         };

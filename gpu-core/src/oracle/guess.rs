@@ -4,7 +4,9 @@
 //! at least [`LEAST`] of them: numbers drawn at random do not agree by accident. Where an element was never written
 //! nothing is guessed; that says enough by itself.
 
+mod call;
 mod matmul;
+mod probe;
 
 use super::{Expected, Signature};
 
@@ -14,6 +16,21 @@ const LEAST: usize = 3;
 /// Allowed error, in units of an element's magnitude: kernels add in `float`, and in any order.
 const CLOSE: f64 = 2e-5;
 
+/// A mistake that would give just these numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// The end of a sentence.
+    pub words: String,
+    /// The hint that answers to it, where there is one: one of [`crate::verdict::HINT_KEYS`].
+    pub key: Option<&'static str>,
+}
+
+impl From<String> for Guess {
+    fn from(words: String) -> Self {
+        Self { words, key: None }
+    }
+}
+
 /// What a guess is made from.
 pub struct Case<'a> {
     pub signature: &'a Signature,
@@ -22,6 +39,9 @@ pub struct Case<'a> {
     pub expected: &'a Expected,
     /// The first output, as the kernel left it.
     pub got: &'a [f64],
+    /// Every output, and what belongs there.
+    pub outputs: &'a [Vec<f64>],
+    pub all_expected: &'a [Expected],
     /// Elements of it that were written, and are wrong; ascending.
     pub wrong: &'a [usize],
 }
@@ -39,18 +59,24 @@ impl Element {
     }
 }
 
-/// A mistake in words, as the end of a sentence; None when no formula fits.
-pub fn guess(oracle: &str, case: &Case<'_>) -> Option<String> {
+/// A mistake in words; None when no formula fits.
+pub fn guess(oracle: &str, case: &Case<'_>) -> Option<Guess> {
+    // Its first output says least.
+    if oracle == "execution_probe" {
+        return probe::guess(case).map(Guess::from);
+    }
     let sample = sample(case);
     if sample.len() < LEAST || sample.iter().any(|element| !element.got.is_finite()) {
         return None;
     }
     let special = match oracle {
         "matmul" => matmul::guess(case, &sample),
-        "vector_add" | "matrix_add" => added(case, &sample),
+        "matmul_call" => call::guess(case, &sample).map(Guess::from).or_else(|| matmul::guess(case, &sample)),
+        "vector_add" | "matrix_add" => added(case, &sample).map(Guess::from),
         _ => None,
     };
-    special.or_else(|| of_any(case, &sample)).or_else(|| moved(case, &sample))
+    let moved = || moved(case, &sample).map(|words| Guess { words, key: Some("moved_output") });
+    special.or_else(|| of_any(case, &sample)).or_else(moved)
 }
 
 fn sample(case: &Case<'_>) -> Vec<Element> {
@@ -66,33 +92,32 @@ fn all(sample: &[Element], value: impl Fn(usize) -> Option<f64>) -> bool {
 }
 
 /// Guesses that need to know nothing of the operation.
-fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let want = |index: usize| case.expected.values[index];
     if all(sample, |_| Some(0.0)) {
         let signs = sample.iter().all(|element| want(element.index) < 0.0);
-        return Some(if signs && sample.len() >= 8 {
-            "all wrong ones are 0 where a negative number belongs".to_owned()
+        let words = if signs && sample.len() >= 8 {
+            "all wrong ones are 0 where a negative number belongs"
         } else {
-            "all wrong ones are 0".to_owned()
-        });
+            "all wrong ones are 0"
+        };
+        return Some(words.to_owned().into());
     }
     if sample.iter().all(|element| element.got == sample[0].got) {
-        return Some(format!("all wrong ones are the same number, {}", sample[0].got));
+        return Some(format!("all wrong ones are the same number, {}", sample[0].got).into());
     }
     let whole = |value: f64| value == value.trunc();
     if sample.iter().all(|element| whole(element.got)) && !sample.iter().any(|element| whole(want(element.index))) {
-        return Some(
-            "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers"
-                .to_owned(),
-        );
+        let words = "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers";
+        return Some(words.to_owned().into());
     }
-    for (factor, words) in [
-        (-1.0, "every result has the wrong sign"),
-        (2.0, "every result is twice as large as it should be: it was added twice"),
-        (0.5, "every result is half of what it should be"),
+    for (factor, words, key) in [
+        (-1.0, "every result has the wrong sign", None),
+        (2.0, "every result is twice as large as it should be: it was added twice", Some("doubled")),
+        (0.5, "every result is half of what it should be", None),
     ] {
         if all(sample, |index| Some(factor * want(index))) {
-            return Some(words.to_owned());
+            return Some(Guess { words: words.to_owned(), key });
         }
     }
     None
@@ -189,7 +214,9 @@ mod tests {
         let wrong: Vec<usize> = (0..got.len())
             .filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at))
             .collect();
-        guess(oracle, &Case { signature, inputs, expected, got, wrong: &wrong })
+        let (outputs, all_expected) = (&[got.to_vec()][..], std::slice::from_ref(expected));
+        guess(oracle, &Case { signature, inputs, expected, got, outputs, all_expected, wrong: &wrong })
+            .map(|guess| guess.words)
     }
 
     fn vector(n: usize) -> Signature {

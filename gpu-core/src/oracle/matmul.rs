@@ -3,6 +3,10 @@ use super::{Expected, Oracle, in_bands, want_rank, want_shape};
 /// Rows of `b` that stay in the cache while a band of `c` is swept: 64 rows of 1024 doubles are 512 KB.
 const DEPTH: usize = 64;
 
+/// The same product, of an exercise in which a library is called that counts by columns: what goes wrong there is the
+/// call, and the guesses at it are others.
+pub(super) static CALL: Oracle = Oracle { name: "matmul_call", ..ORACLE };
+
 /// `c = a * b`. The magnitude of an element is the product of the norms of its row and column: by Cauchy and
 /// Schwarz at least the sum of absolute products, and for random data at most 1.6 times that, at no cubic cost.
 pub(super) static ORACLE: Oracle = Oracle {

@@ -22,7 +22,7 @@ mod transpose;
 mod vector_add;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 16] = [
+pub static ORACLES: [&Oracle; 17] = [
     &copy::ORACLE,
     &dot::ORACLE,
     &embedding::ORACLE,
@@ -30,6 +30,7 @@ pub static ORACLES: [&Oracle; 16] = [
     &gather::ORACLE,
     &matmul::ORACLE,
     &matmul_bt::ORACLE,
+    &matmul::CALL,
     &matmul_nvfp4::ORACLE,
     &matrix_add::ORACLE,
     &normalise::ORACLE,
@@ -259,6 +260,13 @@ mod tests {
             (
                 "matmul_bt",
                 vec![m23(), (vec![2, 3], vec![1.0, 0.0, 1.0, 0.0, 1.0, 1.0])],
+                vec![],
+                vec![2, 2],
+                vec![4.0, 5.0, 10.0, 11.0],
+            ),
+            (
+                "matmul_call",
+                vec![m23(), (vec![3, 2], vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0])],
                 vec![],
                 vec![2, 2],
                 vec![4.0, 5.0, 10.0, 11.0],

@@ -16,6 +16,7 @@ __device__ int multiprocessor()
 extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
 {
     // TODO 1: the place of this thread in the arrays, from its block and its number in the block.
+    // (Until it is used, the compiler warns that nobody does.)
     const int place = 0;
 
     // TODO 2: at that place, note the multiprocessor, the warp and the lane. A warp is 32 threads.

@@ -30,6 +30,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     for diagnostic in diagnostics {
         diagnostic_ui(ui, screen, diagnostic);
     }
+    // While typing an error may be half a word; after a check it is what stands in the way.
+    if desk.trouble.is_some() && diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        verdict::hint_for_ui(ui, screen, desk, &["compile_error".to_owned()]);
+    }
     if let Some(verdict) = desk.verdict.value() {
         for fault in &verdict.faults {
             verdict::fault_ui(ui, screen, fault);

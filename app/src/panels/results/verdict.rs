@@ -222,13 +222,17 @@ pub fn fault_name(fault: &Fault) -> &'static str {
 }
 
 fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict) {
-    let t = theme::tokens(ui);
-    if verdict.passed {
-        return;
+    if !verdict.passed {
+        hint_for_ui(ui, screen, desk, &verdict.hints);
     }
+}
+
+/// What the course has to say about the first of these diagnoses, step by step.
+pub fn hint_for_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, keys: &[String]) {
+    let t = theme::tokens(ui);
     let course = screen.state.course.clone();
     let exercise = course.day_by_id(&desk.day).and_then(|day| day.exercise_by_key(&desk.exercise));
-    let Some(hint) = exercise.and_then(|exercise| exercise.hints.for_keys(&verdict.hints)) else { return };
+    let Some(hint) = exercise.and_then(|exercise| exercise.hints.for_keys(keys)) else { return };
     parts::notice(ui, t.warn_soft, t.warn, |ui| {
         parts::caption(ui, "What this usually means");
         let place = format!("fault hint/{}/{}/{}", desk.day, desk.exercise, hint.fault);

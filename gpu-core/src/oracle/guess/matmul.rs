@@ -1,6 +1,6 @@
 //! Wrong products of matrices: sums that are cut short, operands that are read in another order.
 
-use super::{Case, Element, all};
+use super::{Case, Element, Guess, all};
 
 /// Widths of tiles of which one product may be left out.
 const TILES: [usize; 4] = [4, 8, 16, 32];
@@ -13,7 +13,7 @@ struct Sizes {
     k: usize,
 }
 
-pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let [a, b] = case.inputs else { return None };
     let [left, right] = &case.signature.inputs[..] else { return None };
     let (m, k, n) = (left.shape[0], left.shape[1], right.shape[1]);
@@ -22,10 +22,14 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     }
     let sizes = Sizes { m, n, k };
     let names = [left.name.as_str(), right.name.as_str()];
-    whole_sum(case, sample, &sizes)
-        .or_else(|| part_of_the_sum(a, b, sample, &sizes))
-        .or_else(|| other_operands(a, b, sample, &sizes, names))
-        .or_else(|| turned_tiles(a, b, sample, &sizes, names))
+    let part = || part_of_the_sum(a, b, sample, &sizes).map(|words| Guess { words, key: Some("cut_sums") });
+    let other = || other_operands(a, b, sample, &sizes, names).map(Guess::from);
+    let turned = || turned_tiles(a, b, sample, &sizes, names).map(Guess::from);
+    // One product or two: whether the first, the last or every second one is missing cannot be told apart.
+    if k < 3 {
+        return other().or_else(turned);
+    }
+    whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other).or_else(turned)
 }
 
 /// Sums that were right until something was done to them.
@@ -94,6 +98,19 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
             });
         }
     }
+    let whole = |index: usize| products(index).sum::<f64>();
+    for (again, which) in [(k - 1, "last"), (0, "first")] {
+        if all(sample, |index| Some(whole(index) + product(index, again))) {
+            return Some(format!("the {which} product of each sum is added twice"));
+        }
+    }
+    for step in [2, 4, 8] {
+        if k > step && all(sample, |index| Some(products(index).step_by(step).sum())) {
+            return Some(format!(
+                "only one in {step} products is in each sum: the loop along k goes in steps of {step}"
+            ));
+        }
+    }
     for tile in TILES {
         for (left_out, which) in [(tile - 1, "last"), (0, "first")] {
             let kept = |i: usize| i % tile != left_out;
@@ -119,7 +136,7 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
             Some(sum + a.get(place_a(row, column, i, sizes))? * b.get(place_b(row, column, i, sizes))?)
         })
     };
-    let wrong_b: [(Place, String); 6] = [
+    let wrong_b: [(Place, String); 8] = [
         (|_, column, i, s| column * s.k + i, format!("a column of {b_name} is read as if it were a row")),
         (|_, column, i, s| column * s.n + i, format!("a row of {b_name} is read where a column is needed")),
         (
@@ -132,14 +149,19 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
         ),
         (|row, _, i, s| i * s.n + row, format!("{b_name} is read in the column of the row's number")),
         (|_, column, i, _| i + column, format!("{b_name} is read at position + column, without the length of a row")),
+        (|_, column, _, _| column, format!("{b_name} is read at the column alone, always in its row 0")),
+        (|_, _, i, s| i * s.n, format!("{b_name} is read in its column 0 only")),
     ];
-    let wrong_a: [(Place, String); 6] = [
+    let wrong_a: [(Place, String); 9] = [
         (|row, _, i, s| row * s.n + i, format!("rows of {a_name} are taken to be {n} long (they have {k} elements)")),
         (|row, _, i, s| row * s.m + i, format!("rows of {a_name} are taken to be {m} long (they have {k} elements)")),
         (|row, _, i, s| i * s.m + row, format!("{a_name} is read column by column, as if it were stored that way")),
         (|row, _, i, s| i * s.k + row, format!("a column of {a_name} is read where a row is needed")),
         (|_, column, i, s| column * s.k + i, format!("{a_name} is read in the row of the column's number")),
         (|row, _, i, _| row + i, format!("{a_name} is read at row + position, without the length of a row")),
+        (|_, _, i, _| i, format!("{a_name} is read at the position alone, always in its row 0")),
+        (|row, _, _, s| row * s.k, format!("{a_name} is read at the beginning of its row, the same factor each time")),
+        (|row, _, _, _| row, format!("{a_name} is read at the row's number, the same factor each time")),
     ];
     for (place, words) in &wrong_b {
         if all(sample, |index| sum(index, right_a, *place)) {
@@ -197,6 +219,27 @@ fn turned_tiles(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: 
             "each tile of {name}, {t} x {t}, is turned over: [x][y] where [y][x] is meant, when it is filled or read"
         )
     };
+    for t in TILES.into_iter().filter(|t| *t < k) {
+        // `start` is missing where a tile is brought.
+        let first: Place = |row, column, t| (row % t, column);
+        let first_of_a: Place = |row, column, t| (row, column % t);
+        let sum = |index: usize, of_a: Place, of_b: Place| {
+            let (row, column) = (index / n, index % n);
+            let inside = |i: usize| i < k;
+            let terms = (0..k.next_multiple_of(t)).map(|i| {
+                let both = inside(i) || (of_a)(0, i, t).1 < k && (of_b)(i, 0, t).0 < k;
+                if both { at(a, of_a(row, i, t), m, k) * at(b, of_b(i, column, t), k, n) } else { 0.0 }
+            });
+            Some(terms.sum())
+        };
+        for (of_a, of_b, name) in [(RIGHT, first, b_name), (first_of_a, RIGHT, a_name)] {
+            if all(sample, |index| sum(index, of_a, of_b)) {
+                return Some(format!(
+                    "every round multiplies with the same tile of {name}: its index does not move along k"
+                ));
+            }
+        }
+    }
     for t in TILES {
         let sum = |index: usize, of_a: Place, of_b: Place| {
             let (row, column) = (index / n, index % n);
@@ -253,7 +296,10 @@ mod tests {
         assert!(part(|i| i >= 1).contains("first product of each sum"));
         assert!(part(|i| i >= 16).contains("last 4 of the 20"));
         assert!(part(|i| i % 16 != 15).contains("the last product of every 16"));
+        assert!(part(|i| i % 4 == 0).contains("steps of 4"));
         assert_eq!(part(|i| i % 3 != 1), "");
+        let last_twice = say(|a, b, r, c| sum((0..K).chain([K - 1]), |i| a[r * K + i] * b[i * N + c]));
+        assert!(last_twice.contains("last product of each sum is added twice"), "{last_twice}");
     }
 
     #[test]
@@ -282,6 +328,8 @@ mod tests {
         assert!(a_turned.contains("each tile of A, 4 x 4, is turned over"), "{a_turned}");
         let b_brought = say(|a, b, r, c| sum(0..K, |i| a[r * K + i] * inside(b, i / 4 * 4 + c % 4, c, K, N)));
         assert!(b_brought.contains("tile of B is brought by x"), "{b_brought}");
+        let same = say(|a, b, r, c| sum(0..K, |i| a[r * K + i] * b[i % 16 * N + c]));
+        assert!(same.contains("same tile of B"), "{same}");
         let cut = say(|a, b, r, c| sum(0..K, |i| a[r * K + i].trunc() * b[i * N + c]));
         assert!(cut.contains("elements of A are cut"), "{cut}");
     }

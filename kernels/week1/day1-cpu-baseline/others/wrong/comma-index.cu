@@ -1,0 +1,19 @@
+// Writes an index with a comma, as in NumPy.
+// rejected for: wrong_output
+// leads to: at the column alone
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) {
+            c[i * columns + j] = 0.0f;
+        }
+        for (int k = 0; k < inner; k++) {
+            const float factor = a[i * inner + k];
+            for (int j = 0; j < columns; j++) {
+                c[i * columns + j] += factor * b[k, j];
+            }
+        }
+    }
+}

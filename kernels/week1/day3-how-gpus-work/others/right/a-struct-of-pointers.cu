@@ -1,0 +1,23 @@
+// Three rows by reference.
+#include "lab.cuh"
+
+// Which multiprocessor runs this thread. No variable of C++ says so, but the hardware has a register for it, %smid, and
+// this line reads it.
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+// Every thread notes who ran it: the multiprocessor, the warp of its block, and the lane of that warp.
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x;
+
+    struct Row {
+        int *sm, *warp, *lane;
+        __device__ void note(int at, int thread) const { sm[at] = multiprocessor(), warp[at] = thread / 32, lane[at] = thread % 32; }
+    };
+    Row{sm, warp, lane}.note(place, threadIdx.x);
+}

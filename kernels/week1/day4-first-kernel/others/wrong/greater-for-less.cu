@@ -1,0 +1,14 @@
+// Turns the comparison round.
+// rejected for: out_of_bounds
+// leads to: i < n
+#include "lab.cuh"
+
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    // The grid is rounded up to whole blocks: the last threads may have no element.
+    if (i > n) {
+        c[i] = a[i] + b[i];
+    }
+}

@@ -1,0 +1,19 @@
+// Adds each product twice, by two accumulators that are the same.
+// rejected for: doubled
+// leads to: twice
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; i++) {
+            sum += a[row * k + i] * b[i * n + column];
+            sum += a[row * k + i] * b[i * n + column];
+        }
+        c[row * n + column] = sum;
+    }
+}

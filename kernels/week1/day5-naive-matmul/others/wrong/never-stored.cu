@@ -1,0 +1,17 @@
+// Computes the sum and leaves it.
+// rejected for: nothing_written
+// leads to: stored nothing
+#include "lab.cuh"
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; i++) {
+            sum += a[row * k + i] * b[i * n + column];
+        }
+    }
+}

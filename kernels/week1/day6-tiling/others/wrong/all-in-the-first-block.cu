@@ -1,0 +1,36 @@
+// Forgets the block in both coordinates.
+// rejected for: first_block_only
+// leads to: right are only rows 0 to 15 of columns 0 to 15
+#include "lab.cuh"
+
+// lockstep: block = TILE, TILE
+#define TILE 16
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    __shared__ float tile_a[TILE][TILE];
+    __shared__ float tile_b[TILE][TILE];
+    const int x = threadIdx.x;
+    const int y = threadIdx.y;
+    const int row = y;
+    const int column = x;
+
+    float sum = 0.0f;
+    for (int start = 0; start < k; start += TILE) {
+        // Every thread brings one element of each tile. All threads take part, also those with no element of C.
+        const bool in_a = row < m && start + x < k;
+        const bool in_b = start + y < k && column < n;
+        tile_a[y][x] = in_a ? a[row * k + start + x] : 0.0f;
+        tile_b[y][x] = in_b ? b[(start + y) * n + column] : 0.0f;
+        __syncthreads(); // the tiles are complete
+
+        for (int i = 0; i < TILE; i++) {
+            sum += tile_a[y][i] * tile_b[i][x];
+        }
+        __syncthreads(); // nobody needs them any more
+    }
+
+    if (row < m && column < n) {
+        c[row * n + column] = sum;
+    }
+}
