@@ -315,7 +315,10 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     }
     let share = |figure: &crate::rungs::Figure| crate::measure::share_of_ceiling(figure, &run.figures);
     let has_ceiling = run.figures.iter().any(|figure| share(figure).is_some());
-    let names = ["Size", "Program", "Time", "Rate", "Of the ceiling"];
+    // In a lesson's column every letter counts.
+    let size = |figure: &crate::rungs::Figure| figure.name.strip_prefix("n = ").map(str::to_owned);
+    let is_edge = run.figures.iter().all(|figure| size(figure).is_some());
+    let names = [if is_edge { "n" } else { "Size" }, "Program", "Time", "Rate", "Of ceiling"];
     let names = &names[..if has_ceiling { 5 } else { 4 }];
     let grid = egui::Grid::new(("rung", &key.day, file));
     let grid = grid.num_columns(names.len()).spacing([space::M, space::XS]).striped(true);
@@ -326,20 +329,22 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
             }
             ui.end_row();
             for figure in &run.figures {
-                ui.label(&figure.name);
+                ui.label(size(figure).filter(|_| is_edge).unwrap_or_else(|| figure.name.clone()));
                 let (mark, color) = if figure.ok { ("✔", t.pass) } else { ("✖ wrong:", t.fail) };
                 ui.horizontal(|ui| {
                     ui.label(RichText::new(mark).color(color));
-                    ui.label(&figure.rung);
+                    ui.spacing_mut().item_spacing.x = space::XS;
+                    ui.label(figure.rung.strip_prefix("CPU, ").unwrap_or(&figure.rung));
                 });
                 match (figure.median_ms, figure.gflops) {
-                    (Some(ms), _) => ui.monospace(parts::time(1e6 * ms)),
+                    (Some(ms), _) => ui.label(RichText::new(parts::time(1e6 * ms)).monospace().small()),
                     (None, Some(_)) => ui.label(""),
                     (None, None) => ui.label(RichText::new("not timed").color(t.text_muted)),
                 };
-                ui.monospace(rate_words(figure));
+                ui.label(RichText::new(rate_words(figure)).monospace().small());
                 if has_ceiling {
-                    ui.monospace(share(figure).map(|share| format!("{:.1} %", 100.0 * share)).unwrap_or_default());
+                    let words = share(figure).map(|share| format!("{:.1} %", 100.0 * share)).unwrap_or_default();
+                    ui.label(RichText::new(words).monospace().small());
                 }
                 ui.end_row();
             }

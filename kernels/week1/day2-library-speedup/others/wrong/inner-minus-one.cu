@@ -1,6 +1,6 @@
 // Leaves out the last product.
 // rejected for: wrong_output
-// leads to: Which product
+// leads to: the third argument
 #include "lab.cuh"
 
 // What every BLAS has under this name, for one thread and with the same order of arguments: c = a * b for matrices that
