@@ -7,6 +7,7 @@ use ptx_emulator::{LoadError, Module};
 use crate::abi::*;
 
 /// Values of `CUjit_option`.
+const MAX_REGISTERS: u32 = 0;
 const WALL_TIME: u32 = 2;
 const INFO_BUFFER: u32 = 3;
 const INFO_BUFFER_SIZE: u32 = 4;
@@ -48,6 +49,16 @@ pub struct Logs {
     error: Option<Buffer>,
     info: Option<Buffer>,
     verbose: bool,
+    /// Most registers of a thread, when the caller bounds them.
+    max_registers: Option<u32>,
+}
+
+/// How a bound on registers stands before the text of a linked program, which otherwise would not know of it.
+const BOUND: &str = "// registers of a thread at most: ";
+
+/// The bound that a linked program was given.
+fn bound_of(text: &str) -> Option<u32> {
+    text.strip_prefix(BOUND)?.lines().next()?.parse().ok()
 }
 
 impl Logs {
@@ -80,6 +91,9 @@ impl Logs {
                     let buffer = log.get_or_insert_with(empty);
                     (buffer.bytes, buffer.told_at) = (value & u32::MAX as usize, place as usize);
                 }
+                MAX_REGISTERS => {
+                    logs.max_registers = u32::try_from(value & u32::MAX as usize).ok().filter(|most| *most > 0)
+                }
                 LOG_VERBOSE => logs.verbose = value & u32::MAX as usize != 0,
                 0..OPTIONS => {}
                 _ => return Err(INVALID_VALUE),
@@ -94,6 +108,19 @@ impl Logs {
             log.write("");
         }
         self
+    }
+
+    /// The bound on registers, of the options or of the linked text.
+    pub fn max_registers(&self, text: &str) -> Option<u32> {
+        self.max_registers.or_else(|| bound_of(text))
+    }
+
+    /// A linked text with the bound that it was linked with.
+    pub fn with_bound(&self, text: String) -> String {
+        match self.max_registers {
+            Some(most) => format!("{BOUND}{most}\n{text}"),
+            None => text,
+        }
     }
 
     pub fn error(&self, text: &str) {

@@ -30,7 +30,10 @@ fn links() -> &'static Mutex<HashMap<Handle, Link>> {
 /// Values of `CUjitInputType`.
 const INPUT_CUBIN: u32 = 0;
 const INPUT_PTX: u32 = 1;
+const INPUT_LIBRARY: u32 = 4;
 const INPUT_LAST: u32 = 5;
+/// How archives of `ar` begin.
+const ARCHIVE: &[u8; 8] = b"!<arch>\n";
 
 fn add(link: Handle, kind: u32, name: String, text: String) -> Answer {
     let mut links = lock(links());
@@ -61,6 +64,12 @@ fn add(link: Handle, kind: u32, name: String, text: String) -> Answer {
     Ok(())
 }
 
+/// A library of machine code has nothing to run here. Programs offer NVIDIA's own (`libcudadevrt.a`) whether or not they
+/// need it; what they do need and nobody else defines is named when the link completes.
+fn pass_over(link: Handle) -> Answer {
+    lock(links()).get(&link).map(drop).ok_or(INVALID_HANDLE)
+}
+
 /// Links what was added; gives address and size of the outcome.
 fn complete(link: Handle) -> Result<(usize, usize), CUresult> {
     let mut links = lock(links());
@@ -89,7 +98,7 @@ fn complete(link: Handle) -> Result<(usize, usize), CUresult> {
         if let Err(code) = compile(&text, &link.logs) {
             return refuse(link, code);
         }
-        let mut image = text.into_bytes();
+        let mut image = link.logs.with_bound(text).into_bytes();
         image.push(0);
         link.image = Some(Arc::new(image));
     }
@@ -121,6 +130,9 @@ unsafe fn add_data(link: Handle, kind: u32, data: *const c_void, bytes: usize, n
         return Err(INVALID_VALUE);
     }
     let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
+    if kind == INPUT_LIBRARY && data.starts_with(ARCHIVE) {
+        return pass_over(link);
+    }
     let text = if kind == INPUT_CUBIN && !data.starts_with(b"\x7fELF") { String::new() } else { ptx_of_bytes(data)? };
     add(link, kind, unsafe { name_of(name) }, text)
 }
@@ -129,7 +141,15 @@ unsafe fn add_file(link: Handle, kind: u32, path: *const c_char) -> Answer {
     if kind > INPUT_LAST {
         return Err(INVALID_VALUE);
     }
-    add(link, kind, unsafe { name_of(path) }, unsafe { ptx_of_file(path) }?)
+    let name = unsafe { name_of(path) };
+    let start = std::fs::File::open(&name).and_then(|mut file| {
+        let mut start = [0; ARCHIVE.len()];
+        std::io::Read::read_exact(&mut file, &mut start).map(|()| start)
+    });
+    if kind == INPUT_LIBRARY && start.is_ok_and(|start| start == *ARCHIVE) {
+        return pass_over(link);
+    }
+    add(link, kind, name, unsafe { ptx_of_file(path) }?)
 }
 
 api! {

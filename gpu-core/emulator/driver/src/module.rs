@@ -20,6 +20,8 @@ pub struct Library {
     /// The context that it was loaded into; 0 for a `CUlibrary`, which is for all.
     owner: Handle,
     constant_bytes: u64,
+    /// Bound on the registers of a thread that the program asked the compiler for.
+    max_registers: Option<u32>,
     /// Registers by kernel, where machine code told them.
     registers: HashMap<String, u32>,
     /// Variables that were asked for: address and size.
@@ -181,6 +183,7 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs, owner: Handle) -> Answ
         registers,
         owner,
         constant_bytes: crate::link::constant_bytes(text),
+        max_registers: logs.max_registers(text),
         globals: Mutex::default(),
         functions: Mutex::default(),
     };
@@ -201,6 +204,11 @@ pub unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
 
 unsafe fn load_file(out: *mut Handle, path: *const c_char, owner: Handle) -> Answer {
     unsafe { load(out, &ptx_of_file(path)?, &Logs::default(), owner) }
+}
+
+/// What the PTX says of a kernel's registers. What a bound takes away is spilled, which costs only time.
+fn estimated(info: &KernelInfo, bound: Option<u32>) -> Registers {
+    Registers::Estimated(info.register_estimate.unwrap_or(MOST_REGISTERS).min(bound.unwrap_or(MOST_REGISTERS)))
 }
 
 /// The handle of a kernel of a module, by its name.
@@ -224,7 +232,7 @@ pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *con
             .registers
             .get(&info.name)
             .copied()
-            .map_or(Registers::Estimated(info.register_estimate.unwrap_or(MOST_REGISTERS)), Registers::Known),
+            .map_or_else(|| estimated(&info, library.max_registers), Registers::Known),
         c_name: CString::new(info.name.as_str()).map_err(|_| NOT_FOUND)?,
         info,
         library: library_handle,

@@ -148,3 +148,39 @@ fn the_compiler_says_how_much_it_said() {
     // SAFETY: the text ends in a zero.
     assert_eq!(unsafe { cuModuleLoadData(&mut 0, newer.as_ptr().cast()) }, 222);
 }
+
+#[test]
+fn a_bound_on_registers_holds_for_the_linked_program() {
+    context();
+    const MAX_REGISTERS: u32 = 0;
+    const LIBRARY: u32 = 4;
+    // 20 values that are alive at once.
+    let sum = (1..20).map(|index| format!("add.u32 %r0, %r0, %r{index};")).collect::<String>();
+    let loads =
+        (0..20).map(|index| format!("ld.volatile.global.u32 %r{index}, [%rd1+{}];", 4 * index)).collect::<String>();
+    let text = format!(
+        "{HEAD}.visible .entry k(.param .u64 p) {{ .reg .u64 %rd<2>; .reg .u32 %r<20>; ld.param.u64 %rd1, [p];
+        {loads} {sum} st.global.u32 [%rd1], %r0; ret; }}"
+    );
+    for (bound, expected) in [(0, 22..256), (16, 16..17)] {
+        let (mut link, mut image, mut bytes) = (0, null_mut(), 0);
+        let mut values = [bound as *mut c_void];
+        let archive = b"!<arch>\nmachine code";
+        // SAFETY: lists and texts are as long as they say, and live through the calls.
+        unsafe {
+            assert_eq!(cuLinkCreate_v2(1, [MAX_REGISTERS].as_ptr(), values.as_mut_ptr(), &mut link), 0);
+            let add = |kind, data: *const c_void, bytes| {
+                cuLinkAddData_v2(link, kind, data, bytes, c"t".as_ptr(), 0, null(), null())
+            };
+            assert_eq!(add(PTX, text.as_ptr().cast(), text.len()), 0);
+            assert_eq!(add(LIBRARY, archive.as_ptr().cast(), archive.len()), 0, "a library that nothing needs");
+            assert_eq!((add(PTX, null(), 10), add(99, text.as_ptr().cast(), text.len())), (1, 1));
+            assert_eq!(cuLinkComplete(link, &mut image, &mut bytes), 0);
+            let mut module = 0;
+            assert_eq!(cuModuleLoadData(&mut module, image), 0);
+            let registers = function_attribute(function(module, "k"), 4);
+            assert!(expected.contains(&registers), "{registers} registers with a bound of {bound}");
+            assert_eq!((cuLinkDestroy(link), cuLinkDestroy(link)), (0, 400));
+        }
+    }
+}

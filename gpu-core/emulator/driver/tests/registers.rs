@@ -65,7 +65,8 @@ fn registers_are_known_or_estimated_and_rule_the_launch() {
     // 65536 registers / (168 * 32) are 12 warps.
     assert_eq!([plain, bounded, heavy].map(|f| function_attribute(f, MAX_THREADS)), [1024, 256, 384]);
     assert_eq!([occupancy(plain, 256), occupancy(bounded, 256), occupancy(heavy, 256)], [8, 8, 1]);
-    assert_eq!([occupancy(plain, 1024), occupancy(bounded, 512), occupancy(heavy, 512)], [2, 0, 0]);
+    // A kernel's own bounds on its threads say nothing of what fits: so an H200's driver has it.
+    assert_eq!([occupancy(plain, 1024), occupancy(bounded, 512), occupancy(heavy, 512)], [2, 4, 0]);
     assert_eq!([run(plain, 1024), run(bounded, 256), run(heavy, 384)], [0, 0, 0]);
     assert_eq!(run(heavy, 416), 701, "too many resources requested for launch");
     assert_eq!(run(bounded, 288), 1, "past its launch bounds");
