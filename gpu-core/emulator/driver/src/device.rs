@@ -254,8 +254,7 @@ api! {
         if flags != 0 {
             return Err(INVALID_VALUE);
         }
-        state::initialise();
-        Ok(())
+        state::initialise()
     }
     fn cuDriverGetVersion(version: *mut i32) {
         put(version, DRIVER_VERSION)

@@ -219,17 +219,25 @@ pub struct PrimaryContext {
     pub flags: u32,
 }
 
-static INITIALISED: AtomicBool = AtomicBool::new(false);
+/// The process that `cuInit` was called in; 0 before.
+static INITIALISED: AtomicU32 = AtomicU32::new(0);
 
 /// Marks `cuInit` as done.
-pub fn initialise() {
+///
+/// # Errors
+/// `CUDA_ERROR_NOT_INITIALIZED` in a process that was forked from one that used CUDA, whose threads it has not.
+pub fn initialise() -> Answer {
+    let process = std::process::id();
     driver();
-    INITIALISED.store(true, Ordering::Release);
+    match INITIALISED.compare_exchange(0, process, Ordering::AcqRel, Ordering::Acquire) {
+        Err(other) if other != process => Err(NOT_INITIALIZED),
+        _ => Ok(()),
+    }
 }
 
 /// The driver, or `NOT_INITIALIZED` before `cuInit`.
 pub fn initialised() -> Result<&'static Driver, CUresult> {
-    if INITIALISED.load(Ordering::Acquire) { Ok(driver()) } else { Err(NOT_INITIALIZED) }
+    if INITIALISED.load(Ordering::Acquire) == std::process::id() { Ok(driver()) } else { Err(NOT_INITIALIZED) }
 }
 
 pub fn driver() -> &'static Driver {
