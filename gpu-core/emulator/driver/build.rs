@@ -6,5 +6,7 @@ fn main() {
     // even if the program closes the library by then.
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+        // Programs that are linked to it look for what a GPU's driver is called.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
     }
 }

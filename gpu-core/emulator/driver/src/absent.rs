@@ -80,8 +80,6 @@ absent! {
     cuExternalMemoryGetMappedMipmappedArray
     cuFabricCpyBatchAsync
     cuFlushGPUDirectRDMAWrites
-    cuFuncSetBlockShape
-    cuFuncSetSharedSize
     cuGLCtxCreate
     cuGLCtxCreate_v2
     cuGLGetDevices
@@ -139,10 +137,7 @@ absent! {
     cuIpcOpenEventHandle
     cuIpcOpenMemHandle
     cuIpcOpenMemHandle_v2
-    cuLaunch
     cuLaunchCooperativeKernelMultiDevice
-    cuLaunchGrid
-    cuLaunchGridAsync
     cuLibraryGetUnifiedFunction
     cuLogicalEndpointAddDevice
     cuLogicalEndpointBindAddr
@@ -191,11 +186,7 @@ absent! {
     cuMulticastCreate
     cuMulticastGetGranularity
     cuMulticastUnbind
-    cuParamSetSize
     cuParamSetTexRef
-    cuParamSetf
-    cuParamSeti
-    cuParamSetv
     cuProfilerInitialize
     cuSignalExternalSemaphoresAsync
     cuStreamBeginCaptureToCig

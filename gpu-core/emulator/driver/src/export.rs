@@ -27,6 +27,7 @@ fn all() -> Vec<(&'static str, *const c_void)> {
         crate::memory::entries(),
         crate::module::entries(),
         crate::occupancy::entries(),
+        crate::old_launch::entries(),
         crate::pool::entries(),
         crate::pool_async::entries(),
         crate::stream::entries(),

@@ -95,8 +95,8 @@ impl Logs {
                     logs.max_registers = u32::try_from(value & u32::MAX as usize).ok().filter(|most| *most > 0)
                 }
                 LOG_VERBOSE => logs.verbose = value & u32::MAX as usize != 0,
-                0..OPTIONS => {}
-                _ => return Err(INVALID_VALUE),
+                OPTIONS.. => return Err(INVALID_VALUE),
+                _ => {}
             }
         }
         Ok(logs)

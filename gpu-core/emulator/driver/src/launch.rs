@@ -454,6 +454,28 @@ fn launch(
     stream.submit(&context, Operation::Kernel(Arc::new(kernel))).map(drop)
 }
 
+/// Launches with arguments that are packed already.
+pub fn launch_packed(
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    stream: Handle,
+    arguments: &[u8],
+) -> Answer {
+    let shape = Shape { grid, block, cluster: [1; 3], dynamic_shared_bytes, cooperative: false };
+    let mut size = arguments.len();
+    let mut extra = [
+        PARAM_BUFFER_POINTER as *mut c_void,
+        arguments.as_ptr().cast_mut().cast(),
+        PARAM_BUFFER_SIZE as *mut c_void,
+        (&raw mut size).cast(),
+        PARAM_END as *mut c_void,
+    ];
+    let extra = if arguments.is_empty() { std::ptr::null_mut() } else { extra.as_mut_ptr() };
+    launch(function, shape, stream, std::ptr::null_mut(), extra)
+}
+
 api_with_streams! {
     fn cuLaunchKernel(
         function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,

@@ -45,6 +45,7 @@ mod memops;
 mod memory;
 mod module;
 mod occupancy;
+mod old_launch;
 mod pointers;
 mod pool;
 mod pool_async;

@@ -12,6 +12,7 @@ use crate::context;
 use crate::cubin;
 use crate::device;
 use crate::jit::{self, Logs};
+use crate::old_launch::Pending;
 use crate::state::{self, driver, lock};
 
 /// A loaded module (`CUmodule` and `CUlibrary` alike).
@@ -45,6 +46,8 @@ pub struct Function {
     carveout: AtomicU32,
     cluster_width: AtomicU32,
     pub non_portable_cluster: AtomicBool,
+    /// What the calls of before CUDA 4 set.
+    pub pending: Mutex<Pending>,
 }
 
 /// Registers of a thread.
@@ -241,6 +244,7 @@ pub unsafe fn find_function(out: *mut Handle, library_handle: Handle, name: *con
         carveout: AtomicU32::new(u32::MAX),
         cluster_width: AtomicU32::new(0),
         non_portable_cluster: AtomicBool::new(false),
+        pending: Mutex::default(),
     }));
     functions.push((name.into_owned(), handle));
     unsafe { put(out, handle) }
