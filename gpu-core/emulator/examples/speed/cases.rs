@@ -7,6 +7,8 @@ use ptx_emulator::{Launch, Memory, Module, Options, Outcome, launch};
 const VADD: &str = include_str!("../../tests/ptx/vadd.sm_90a.ptx");
 const SPEED: &str = include_str!("../../tests/ptx/speed.sm_90a.ptx");
 const MMA: &str = include_str!("mma.ptx");
+/// `everyday.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
+const EVERYDAY_PTX: &str = include_str!("everyday.ptx");
 
 /// A kernel with its shape: three buffers of `words` floats and one number.
 #[derive(Clone, Copy)]
@@ -18,14 +20,25 @@ pub struct Case {
     block: [u32; 3],
     pub words: u64,
     n: u32,
+    /// The third buffer is added to, so it begins as zeros.
+    adds: bool,
 }
 
 impl Case {
     const fn new(name: &'static str, ptx: &'static str, grid: [u32; 2], block: [u32; 2], words: u64, n: u32) -> Case {
         let [gx, gy] = grid;
         let [bx, by] = block;
-        Case { name, kernel: name, ptx, grid: [gx, gy, 1], block: [bx, by, 1], words, n }
+        Case { name, kernel: name, ptx, grid: [gx, gy, 1], block: [bx, by, 1], words, n, adds: false }
     }
+}
+
+/// A kernel of `everyday.cu` in blocks of 256 threads.
+const fn everyday(name: &'static str, blocks: u32, n: u32) -> Case {
+    Case::new(name, EVERYDAY_PTX, [blocks, 1], [256, 1], MIB, n)
+}
+
+const fn adding(case: Case) -> Case {
+    Case { adds: true, ..case }
 }
 
 const MIB: u64 = 1 << 20;
@@ -37,6 +50,38 @@ pub const COALESCED: &[Case] = &[
     Case::new("tiled", SPEED, [8, 8], [32, 32], 65536, 256),
     Case::new("reduce", SPEED, [4096, 1], [256, 1], MIB, MIB as u32),
 ];
+const M: u32 = MIB as u32;
+
+/// What learners write most: each is to be as fast as [`COALESCED`].
+pub const EVERYDAY: &[Case] = &[
+    everyday("saxpy_grid", 256, M),
+    everyday("shuffle_reduce", 4096, M),
+    Case::new("transpose", EVERYDAY_PTX, [32, 32], [32, 8], MIB, 1024),
+    everyday("stencil", 4096, M),
+    Case::new("heat", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024),
+    adding(everyday("histogram", 256, M)),
+    everyday("copy4", 1024, M),
+    everyday("axpy4", 1024, M),
+    everyday("half2_math", 4096, M),
+    everyday("hash", 4096, M),
+    everyday("hash64", 4096, M),
+    everyday("gelu", 4096, M),
+    everyday("softmax_row", 128, 1024),
+    everyday("scan", 4096, M),
+    Case::new("matmul_blocked", EVERYDAY_PTX, [4, 4], [16, 16], 65536, 256),
+    everyday("daxpy", 2048, M),
+    everyday("gray", 4096, M),
+    everyday("divergent", 1024, 262_144),
+    adding(everyday("atomic_sum", 256, M)),
+    adding(everyday("atomic_each", 256, M)),
+    everyday("ballot", 4096, M),
+    everyday("layernorm", 1024, 1024),
+    everyday("aos", 1024, M),
+];
+/// Neighbouring threads are far apart.
+pub const SCATTERED: &[Case] =
+    &[STRIDED, Case::new("transpose_naive", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024), everyday("gather", 4096, M)];
+
 /// Neighbouring threads are 128 bytes apart.
 pub const STRIDED: Case = Case::new("strided", SPEED, [128, 1], [256, 1], MIB, MIB as u32);
 /// Matrix instructions, 1024 of them in each of 64 warps.
@@ -63,7 +108,9 @@ impl Ready {
         for name in ["a", "b", "c"] {
             let address = memory.alloc(name, 4 * case.words).expect("fits");
             // The result is left unwritten, as a learner's would be.
-            if name != "c" {
+            if case.adds && name == "c" {
+                memory.write(address, &vec![0; 4 * case.words as usize]).expect("inside");
+            } else if name != "c" {
                 let bytes: Vec<u8> = (0..case.words).flat_map(|i| ((i % 7) as f32).to_le_bytes()).collect();
                 memory.write(address, &bytes).expect("inside");
             }

@@ -12,7 +12,10 @@ mod clock;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cases::{BIG_TILED, BIG_VADD, COALESCED, Case, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, Ready, STRIDED};
+use cases::{
+    BIG_TILED, BIG_VADD, COALESCED, Case, EVERYDAY, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, Ready, SCATTERED,
+    STRIDED,
+};
 use clock::{Spread, load, peak_memory, process_time, thread_time};
 use ptx_emulator::{Checks, Options};
 
@@ -70,12 +73,13 @@ fn rates(bench: &mut Bench) {
         ("all checks", one_worker(Options::default())),
     ];
     for (mode, options) in &modes {
-        for case in COALESCED.iter().chain([&STRIDED]) {
-            let target = match (*mode, case.name) {
-                ("unchecked", "strided") | ("counters", _) => None,
-                ("unchecked", _) => Some(100.0),
-                (_, "strided") => Some(25.0),
-                _ => Some(50.0),
+        let near = COALESCED.iter().chain(EVERYDAY).map(|case| (case, true));
+        for (case, near) in near.chain(SCATTERED.iter().map(|case| (case, false))) {
+            let target = match (*mode, near) {
+                ("unchecked", false) | ("counters", _) => None,
+                ("unchecked", true) => Some(100.0),
+                (_, false) => Some(25.0),
+                (_, true) => Some(50.0),
             };
             let what = format!("{}, {mode}, 1 core", case.name);
             if bench.asked(&what) {
@@ -106,7 +110,7 @@ fn matrix(bench: &mut Bench) {
 
 /// Two workers against one, in turns. The second figure does not depend on whether two cores were free.
 fn scaling(bench: &mut Bench) {
-    for case in COALESCED.iter().chain([&STRIDED]) {
+    for case in COALESCED.iter().chain(EVERYDAY).chain([&STRIDED]) {
         let what = format!("{}, all checks, 2 cores over 1", case.name);
         if !bench.asked(&what) {
             continue;
