@@ -10,7 +10,8 @@ use crate::check::race::GlobalRaces;
 use crate::device::Device;
 use crate::exec::access::Region;
 use crate::exec::block::SharedArray;
-use crate::exec::grid::{Console, Grid, Worker};
+use crate::exec::grid::{Apart, Console, Grid, NOT_BEGUN, Worker};
+use crate::exec::image::Image;
 use crate::memory::Memory;
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -341,8 +342,12 @@ fn run(
             read_only: allocation.read_only,
             freed,
             shadow: sizes.len() as u32,
+            only_read: AtomicBool::new(false),
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
+    }
+    if options.checks.race {
+        find_only_read(&regions, image, function, &launch.params);
     }
     // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
     let limit = sizes.iter().sum::<u64>() / 8 * 7 + SHADOW_ROOM;
@@ -389,7 +394,9 @@ fn run(
         progress: Default::default(),
         finished_blocks: Default::default(),
         workers,
-        idle_workers: Default::default(),
+        begun_workers: Default::default(),
+        missing_workers: Default::default(),
+        standing: (0..workers).map(|_| Apart(AtomicU64::new(NOT_BEGUN))).collect(),
         faults: Mutex::new(Vec::new()),
         console: Mutex::new(Console::default()),
         notes: Mutex::new(Vec::new()),
@@ -410,10 +417,7 @@ fn run(
         work();
         true
     } else {
-        let missing = || {
-            grid.idle_workers.fetch_add(1, Ordering::Relaxed);
-        };
-        crate::exec::crew::work_together(workers - 1, &work, missing)
+        crate::exec::crew::work_together(workers - 1, &work, || grid.miss_worker())
     };
     let results = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -421,6 +425,30 @@ fn run(
     let outcome = finish(grid, results, !completed, occupancy);
     memory.put_heap(heap);
     Ok(outcome)
+}
+
+/// Marks the arrays that some argument points into and none that the kernel may write through.
+fn find_only_read(regions: &[Region], image: &Image, function: usize, params: &[u8]) {
+    let Some(written) = image.written_arguments(function) else { return };
+    for word in params.as_chunks::<8>().0 {
+        let address = u64::from_le_bytes(*word);
+        let Some(region) = regions.partition_point(|region| region.base <= address).checked_sub(1) else { continue };
+        let region = &regions[region];
+        let variable = image.variables.iter().any(|variable| (region.base..region.end).contains(&variable.address));
+        // One past the end as well: some kernels count down.
+        if address <= region.end && !variable {
+            region.only_read.store(true, Ordering::Relaxed);
+        }
+    }
+    for (offset, bytes) in written {
+        for at in (*offset as usize & !7..(offset + bytes) as usize).step_by(8) {
+            let Some(word) = params.get(at..at + 8) else { continue };
+            let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            for region in regions.iter().filter(|region| (region.base..=region.end).contains(&address)) {
+                region.only_read.store(false, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {

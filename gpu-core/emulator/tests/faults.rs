@@ -40,6 +40,8 @@ const SOURCES: &[Source] = &[
     source!("groups": "sm_90a"),
     source!("unusual": "sm_90a"),
     source!("guises": "sm_90a" "sm_120a"),
+    source!("scopes": "sm_90a"),
+    source!("stuck": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -147,12 +149,12 @@ impl Case {
         launch
     }
 
-    fn run(&self, module: &Module, workers: usize) -> Outcome {
+    fn run(&self, module: &Module, workers: usize, most_steps: u64) -> Outcome {
         let mut memory = memory();
         let launch = self.launch(&mut memory);
         let options = Options {
             workers,
-            max_warp_instructions: Some(20_000_000),
+            max_warp_instructions: Some(most_steps),
             time_limit: Some(Duration::from_secs(60)),
             ..Options::default()
         };
@@ -232,7 +234,7 @@ fn short(fault: &Fault) -> String {
 
 fn walk(name: &str) {
     let source = SOURCES.iter().find(|source| source.name == name).expect("a source");
-    walk_texts(source.cuda, source.dialects);
+    walk_texts(source.cuda, source.dialects, 20_000_000);
 }
 
 /// Kernels of your own: `FAULTS=/path/name` names `name.cu` with headers and `name.ptx`.
@@ -242,10 +244,10 @@ fn others() {
     let path = std::env::var("FAULTS").expect("FAULTS=/path/name");
     let read =
         |end: &str| std::fs::read_to_string(format!("{path}.{end}")).unwrap_or_else(|e| panic!("{path}.{end}: {e}"));
-    walk_texts(&read("cu"), &[("", &read("ptx"))]);
+    walk_texts(&read("cu"), &[("", &read("ptx"))], 20_000_000);
 }
 
-fn walk_texts(cuda: &str, dialects: &[(&str, &str)]) {
+fn walk_texts(cuda: &str, dialects: &[(&str, &str)], most_steps: u64) {
     let only = std::env::var("CASE").unwrap_or_default();
     let mut wrong = String::new();
     let cases = cases(cuda);
@@ -258,7 +260,9 @@ fn walk_texts(cuda: &str, dialects: &[(&str, &str)]) {
         assert_eq!(named, kernels, "every kernel has a header");
         for case in cases.iter().filter(|case| case.kernel.contains(&only)) {
             for workers in [1, 2] {
-                let outcome = case.run(&module, workers);
+                let begin = std::time::Instant::now();
+                let outcome = case.run(&module, workers, most_steps);
+                eprintln!("{} with {workers}: {:.2?}, {} steps", case.kernel, begin.elapsed(), outcome.executed);
                 if !only.is_empty() {
                     let faults: Vec<String> = outcome.faults.iter().map(short).collect();
                     eprintln!("{} {workers}: {faults:#?} {:?}", case.kernel, outcome.notes);
@@ -315,4 +319,16 @@ fn unusual_mistakes() {
 #[test]
 fn unusual_guises() {
     walk("guises");
+}
+
+#[test]
+fn scopes() {
+    walk("scopes");
+}
+
+/// Within far fewer steps than a launch may take: it is the waiting that is found, not that it lasts.
+#[test]
+fn waiting_without_end() {
+    let source = SOURCES.iter().find(|source| source.name == "stuck").expect("a source");
+    walk_texts(source.cuda, source.dialects, 400_000_000);
 }

@@ -135,3 +135,10 @@ fn all_that_is_unsupported_is_listed_at_once() {
     assert!(error.problems[0].message.contains("tcgen05"), "{error}");
     assert!(error.problems[1].instruction.contains("frobnicate.b32 %r1, %r2"), "{error}");
 }
+
+/// Found by the fuzzer: what ends such a kernel has no text of its own.
+#[test]
+fn a_kernel_without_instructions_runs() {
+    let module = load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() {\n}\n");
+    run_clean(&module, &mut memory(), &Launch::new("nothing", [2, 1, 1], [64, 1, 1]));
+}

@@ -8,3 +8,4 @@ mod inst;
 pub mod module;
 mod reach;
 mod variables;
+pub mod written;

@@ -292,6 +292,8 @@ impl<'t, 'a> Builder<'t, 'a> {
                 .find(|(name, _)| *name == "reqnctapercluster")
                 .map(|(_, numbers)| std::array::from_fn(|axis| numbers.get(axis).copied().unwrap_or(1).max(1))),
             kernel: kernel.unwrap_or(0),
+            written: Default::default(),
+            deciding: Default::default(),
         });
         if let Some(kernel) = kernel {
             self.image.kernels[kernel].local_bytes = local_bytes;
@@ -329,7 +331,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                     let (text, source) = (infos[at].text, infos[at].source);
                     self.problems.push(LoadProblem {
                         message: format!("label `{}` does not exist", target.name),
-                        instruction: self.image.texts[text as usize].clone(),
+                        instruction: self.image.texts.get(text as usize).cloned().unwrap_or_default(),
                         ptx_line: infos[at].ptx_line,
                         source: source.map(|index| self.image.sources[index as usize].clone()),
                     });

@@ -429,6 +429,7 @@ impl Cx<'_> {
             init_words: region.init_words,
             shadow: region.shadow,
             window: Window::Global,
+            only_read: region.is_only_read(),
             all_written: false,
         };
         // Only the place of the instruction counts; it has no ordering of its own.

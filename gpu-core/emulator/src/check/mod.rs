@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod copies;
 mod copies_out;
 mod copy_reports;
+pub mod frozen;
 mod history;
 pub mod proxy;
 pub mod race;

@@ -12,7 +12,9 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::shadow::{CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, other_of, site_of, thread_of};
+use super::shadow::{
+    CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, clock_of, other_of, site_of, thread_of,
+};
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -155,6 +157,9 @@ impl Cx<'_> {
         if kind == AccessKind::Read && op.e.0 & crate::isa::memory::VOLATILE != 0 {
             self.note_poll(op, at);
         }
+        if kind == AccessKind::Atomic && cells == 1 && self.update_cells(at, shift, stamp, floor) {
+            return;
+        }
         for lane in lanes(at.mask) {
             let mine = stamp + ((lane as u64) << THREAD);
             let me = thread_of(mine);
@@ -162,7 +167,7 @@ impl Cx<'_> {
                 let index = ((at.at[lane] >> shift) + cell) as usize;
                 let write = self.block.shared_shadow.writes[index];
                 let read = self.block.shared_shadow.reads[index];
-                let foreign_write = write > floor && thread_of(write) != me && !self.has_seen(write);
+                let foreign_write = write > floor && thread_of(write) != me && !self.has_seen(write, me);
                 let atomic_write = write & FLAG != 0;
                 let mut against: Option<(u64, u32, AccessKind)> = None;
                 match (kind, strong) {
@@ -193,7 +198,7 @@ impl Cx<'_> {
                         // A plain write of the same thread that nobody else may know of stays what is known: it does not
                         // become atomic by what follows.
                         let own_plain = write > floor && thread_of(write) == me && !atomic_write;
-                        if !own_plain || self.has_seen(write) {
+                        if !own_plain || self.has_seen(write, me) {
                             self.block.shared_shadow.writes[index] = mine | FLAG;
                         }
                     }
@@ -201,10 +206,11 @@ impl Cx<'_> {
                         if foreign_write {
                             let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
-                        } else if read > floor && !self.has_seen(read) {
+                        } else if read > floor && !self.has_seen(read, me) {
                             if thread_of(read) != me {
                                 against = Some((read, thread_of(read), AccessKind::Read));
-                            } else if read & FLAG != 0 && other_of(read) != me && !self.knows(other_of(read), read) {
+                            } else if read & FLAG != 0 && other_of(read) != me && !self.knows(other_of(read), read, me)
+                            {
                                 against = Some((read, other_of(read), AccessKind::Read));
                             }
                         }
@@ -228,15 +234,44 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether this warp has seen the clock of a cell's warp, beyond what the floor says.
-    fn has_seen(&self, cell: u64) -> bool {
-        let warp = thread_of(cell) as usize / 32;
-        u64::from(self.warp.seen(warp)) >= cell >> CLOCK
+    /// Atomics on places that nobody wrote plainly or read since all was in order. False: look closer; nothing was changed.
+    #[inline(always)]
+    fn update_cells(&mut self, at: &Addresses, shift: u32, stamp: u64, floor: u64) -> bool {
+        let shadow = &mut self.block.shared_shadow;
+        #[cfg(target_arch = "x86_64")]
+        if self.widest && at.mask == u32::MAX && (at.high >> shift) < shadow.writes.len().min(shadow.reads.len()) as u64
+        {
+            // SAFETY: the machine has AVX-512; the highest cell is there.
+            return unsafe { shadow.update_widest(&at.at, shift, stamp, floor) };
+        }
+        let Some(writes) = shadow.writes.get_mut(..=(at.high >> shift) as usize) else { return false };
+        let Some(reads) = shadow.reads.get(..writes.len()) else { return false };
+        let mut unclear = false;
+        for lane in lanes(at.mask) {
+            let index = (at.at[lane] >> shift) as usize;
+            unclear |= writes[index] > floor && writes[index] & FLAG == 0 || reads[index] > floor;
+        }
+        if !unclear {
+            for lane in lanes(at.mask) {
+                writes[(at.at[lane] >> shift) as usize] = stamp + ((lane as u64) << THREAD) | FLAG;
+            }
+        }
+        !unclear
     }
 
-    fn knows(&self, thread: u32, cell: u64) -> bool {
-        let warp = thread as usize / 32;
-        u64::from(self.warp.seen(warp)) >= cell >> CLOCK
+    /// Whether what a cell says is ordered before what thread `me` does, beyond what the floor says; of its own, whether the
+    /// others of its warp know.
+    fn has_seen(&self, cell: u64, me: u32) -> bool {
+        let (thread, clock) = (thread_of(cell), clock_of(cell));
+        let warp = thread / 32;
+        let met = || thread != me && warp == self.warp.index && self.warp.met(thread, clock, me);
+        self.warp.seen(warp as usize) >= clock || met()
+    }
+
+    /// The same of a read by another thread, which may have been at any time up to the cell's.
+    fn knows(&self, thread: u32, cell: u64, me: u32) -> bool {
+        let warp = thread / 32;
+        self.warp.seen(warp as usize) >= clock_of(cell) || warp == self.warp.index && self.warp.met(thread, 0, me)
     }
 
     /// `volatile` orders nothing between lanes of a warp. A volatile read of what another lane stored since the last
@@ -321,8 +356,10 @@ impl Cx<'_> {
             AccessKind::Atomic => "updated it atomically",
             AccessKind::AsyncCopy => "copied to it",
         };
+        let narrow = window == Window::Global && kind == AccessKind::Atomic && other.kind == AccessKind::Atomic;
+        let scope = if narrow { "; an atomic of block scope is none for other blocks" } else { "" };
         let message = format!(
-            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them",
+            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}",
             text_of(&self.thread(lane)),
             crate::exec::access::verb(kind),
             place(Some(self.pc)),
@@ -385,7 +422,24 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn race_global<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         let grid = self.grid;
+        if reach.only_read && self.is_mere_read(reach, kind) {
+            return;
+        }
+        if kind == AccessKind::Atomic && at.contiguous {
+            let low = at.low;
+            let runs = Runs { count: 1, width: 32, step: BYTES, starts: [low; 4], low, high: at.high };
+            return grid.races.access_runs::<BYTES>(self, op, reach, &runs, kind);
+        }
         grid.races.access::<BYTES>(self, op, reach, at, kind);
+    }
+
+    /// Whether an access to what is only read is a read; the first that is not ends that.
+    #[inline(always)]
+    pub fn is_mere_read(&self, reach: &Reach, kind: AccessKind) -> bool {
+        if kind != AccessKind::Read {
+            self.grid.regions[reach.shadow as usize].only_read.store(false, std::sync::atomic::Ordering::Relaxed);
+        }
+        kind == AccessKind::Read
     }
 
     /// A race on global memory; `other` is None when only the other block's existence is known.

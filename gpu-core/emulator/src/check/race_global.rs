@@ -12,6 +12,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
+use crate::isa::memory::CTA;
 use crate::report::AccessKind;
 
 /// Shadows of all allocations of a launch.
@@ -98,6 +99,7 @@ impl GlobalRaces {
             // A saturated clock may be any time: never reported inside the block.
             floor: if clock == CLOCKS { CLOCKS } else { floor },
             effect,
+            narrow: op.e.0 & CTA != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
         })
     }
@@ -302,6 +304,15 @@ impl GlobalRaces {
                 }
                 self.piece(cx, &mut place, page, number, piece, &mine, &mut conflicts);
             }
+            if mine.effect == Effect::Atomic && knows_atomic(&place, first, BYTES, &mine) {
+                // More lanes at the same place: the last one stays known, and those between bring nothing new.
+                let mut same = 0;
+                while left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane] {
+                    same = left & left.wrapping_neg();
+                    left &= left - 1;
+                }
+                left |= same;
+            }
         }
         drop(place);
         if !conflicts.is_empty() {
@@ -484,8 +495,18 @@ fn halves(piece: &Piece, mine: &Mine) -> (Half, Half) {
     match mine.effect {
         Effect::Read => (piece.half(READ), Half::NONE),
         Effect::Write => (Half::NONE, piece.half(WRITTEN)),
-        Effect::Atomic => (Half::NONE, piece.half(ATOMIC)),
+        Effect::Atomic => (Half::NONE, piece.half(mine.atomic_kind())),
     }
+}
+
+/// Whether the last writes of a place that lies in one sector are known to be atomics of this very access.
+#[inline(always)]
+fn knows_atomic(at: &At<'_>, first: u64, bytes: u64, mine: &Mine) -> bool {
+    let Some((_, page)) = at.page else { return false };
+    let write = page.entry(first / SECTOR).write();
+    let place = bytes_of(first / SECTOR, first, first + bytes);
+    let own = (write.stamp ^ mine.stamp) >> SITE == 0 && write.kind() == mine.atomic_kind();
+    own && !write.is_cells() && place & !write.mask == 0
 }
 
 /// What one lane touches of a sector.
@@ -519,7 +540,7 @@ fn report<const BYTES: u64>(
         let thread = thread_of(*old) as u32;
         let other = match was {
             WRITTEN => AccessKind::Write,
-            ATOMIC => AccessKind::Atomic,
+            ATOMIC | ATOMIC_BLOCK => AccessKind::Atomic,
             _ => AccessKind::Read,
         };
         if kind == AccessKind::Write

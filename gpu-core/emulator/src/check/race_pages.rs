@@ -36,9 +36,33 @@ pub const READ_MANY: u64 = 2;
 pub const READ_BLOCKS: u64 = 3;
 pub const WRITTEN: u64 = 4;
 pub const ATOMIC: u64 = 5;
+/// By an atomic (or strong write) whose scope is the block.
+pub const ATOMIC_BLOCK: u64 = 6;
 
 /// Unit of a summary whose bytes are all of one thread.
 pub const ONE: u8 = 5;
+/// A unit is log2 of the bytes of each thread, and from this bit on log2 of how far the numbers of the threads of
+/// neighbouring places are apart: 0 where a warp goes along a row, more where it goes along a column.
+const RISE: u8 = 3;
+
+/// log2 of the bytes of each thread.
+#[inline(always)]
+pub fn size_of_unit(unit: u8) -> u8 {
+    unit & ((1 << RISE) - 1)
+}
+
+/// How far the thread of a byte is from that of byte 0.
+#[inline(always)]
+pub fn threads_on(unit: u8, byte: u32) -> u64 {
+    u64::from(byte >> size_of_unit(unit)) << (unit >> RISE)
+}
+
+/// A unit of so many bytes whose threads are `1 << rise` apart.
+#[inline(always)]
+pub fn risen(size: u8, rise: u32) -> u8 {
+    size | (rise as u8) << RISE
+}
+
 /// In place of a unit: the stamp is an index into the page's cells, of 4 bytes or of 1.
 const WORDS: u8 = 0xfe;
 const BYTES: u8 = 0xff;
@@ -71,7 +95,7 @@ pub struct Half {
     pub stamp: u64,
     /// Which bytes it is about.
     pub mask: u32,
-    /// log2 of the bytes of each thread: byte i is of thread + (i >> unit).
+    /// Whose each byte is: see [`threads_on`].
     pub unit: u8,
 }
 
@@ -101,7 +125,7 @@ impl Half {
         if self.mask >> byte & 1 == 0 {
             return 0;
         }
-        let shift = u64::from(byte >> self.unit);
+        let shift = threads_on(self.unit, byte);
         let stamp = with_thread(self.stamp, thread_of(self.stamp) + shift);
         if self.kind() != READ_MANY {
             return stamp;
@@ -109,12 +133,17 @@ impl Half {
         stamp & !(THREADS << OTHER) | (other_of(stamp) + shift & THREADS) << OTHER
     }
 
-    /// Warps of its first and last thread.
+    /// Whether something holds for the warps of all its threads, which begin at `thread`. At most 32 neighbours: no more
+    /// than two warps; but those of a column may be of eight.
     #[inline(always)]
-    pub fn warps(self) -> (usize, usize) {
-        let thread = |byte: u32| thread_of(self.stamp) + u64::from(byte >> self.unit) & THREADS;
+    pub fn all_warps(self, thread: u64, mut holds: impl FnMut(usize) -> bool) -> bool {
+        let warp = |byte: u32| (thread + threads_on(self.unit, byte) & THREADS) as usize / 32;
         let (first, last) = (self.mask.trailing_zeros() & 31, 31 - (self.mask.leading_zeros() & 31));
-        (thread(first) as usize / 32, thread(last) as usize / 32)
+        if !holds(warp(first)) || warp(first) != warp(last) && !holds(warp(last)) {
+            return false;
+        }
+        let near = self.unit >> RISE == 0;
+        near || super::race_rules::bytes_of_mask(self.mask).all(|byte| holds(warp(byte)))
     }
 }
 
@@ -310,7 +339,7 @@ impl Pages {
         let fine = match half.unit {
             WORDS => false,
             BYTES => true,
-            _ => half.mask != 0 && (half.unit < 2 || !is_words(half.mask)),
+            _ => half.mask != 0 && (size_of_unit(half.unit) < 2 || !is_words(half.mask)),
         };
         if fine || !is_words(mask) { 0 } else { 2 }
     }
@@ -343,7 +372,7 @@ impl Pages {
         let stored = unsafe { page.cells(self.generation) };
         let shift = spread.shift;
         let cells = &spread.cells[..32 >> shift];
-        let summary = units.into_iter().filter(|unit| *unit <= ONE).find_map(|unit| summarise(cells, shift, unit));
+        let summary = units.into_iter().filter(|unit| *unit < WORDS).find_map(|unit| summarise(cells, shift, unit));
         let keep = match (old.unit, shift, &summary) {
             (WORDS, 2, None) | (BYTES, 0, None) => Some(old.stamp as usize),
             (WORDS, ..) => {
@@ -391,7 +420,7 @@ impl Pages {
 /// One half that says the same as cells, if they are of one kind, place and time and their threads go up by `unit`.
 fn summarise(cells: &[u64], shift: u32, unit: u8) -> Option<Half> {
     let Some(first) = cells.iter().position(|cell| *cell != 0) else { return Some(Half::NONE) };
-    let units = |index: usize| ((index << shift) >> unit) as u64;
+    let units = |index: usize| threads_on(unit, (index << shift) as u32);
     let base = cells[first];
     let stamp = with_thread(base, thread_of(base).wrapping_sub(units(first)));
     let stamp = if base & KIND == READ_MANY {
@@ -417,9 +446,9 @@ mod tests {
     fn a_half_says_the_same_as_its_cells() {
         let pages = Pages::new(vec![Shadow::new(PAGE)], 1 << 20, 1);
         let page = pages.page(0, 0).expect("room");
-        for unit in 0..=ONE {
+        for unit in (0..=ONE).chain([risen(2, 4), risen(2, 1), risen(0, 3)]) {
             for mask in [0xffff_ffff, 0x0000_00f0, 0xffff_0000, 0x0f0f_00ff] {
-                for kind in [READ, READ_MANY, READ_BLOCKS, WRITTEN, ATOMIC] {
+                for kind in [READ, READ_MANY, READ_BLOCKS, WRITTEN, ATOMIC, ATOMIC_BLOCK] {
                     let other = if kind == READ_MANY { 0x155 << OTHER } else { 0 };
                     let half = Half { stamp: 7 << BLOCK | 3 << CLOCK | 1020 << THREAD | other | kind, mask, unit };
                     let shift = Pages::shift_of(half, mask);

@@ -13,6 +13,8 @@ pub struct Mine {
     /// Highest clock of the own block that is ordered before.
     pub floor: u32,
     pub effect: Effect,
+    /// Its scope is the block: for other blocks it is no atomic.
+    pub narrow: bool,
     /// log2 of the bytes of a lane.
     pub grain: u8,
 }
@@ -52,11 +54,11 @@ impl Piece {
         }
         // One lane's bytes are of one thread, which `like` says of one unit only.
         let (byte, last) = (self.mask.trailing_zeros(), 31 - self.mask.leading_zeros());
-        if !self.single || byte >> like.unit != last >> like.unit {
+        if !self.single || byte >> size_of_unit(like.unit) != last >> size_of_unit(like.unit) {
             return None;
         }
-        let thread = thread_of(self.stamp) + u64::from(byte >> self.unit);
-        self.stamp = with_thread(self.stamp, thread.wrapping_sub(u64::from(byte >> like.unit)));
+        let thread = thread_of(self.stamp) + threads_on(self.unit, byte);
+        self.stamp = with_thread(self.stamp, thread.wrapping_sub(threads_on(like.unit, byte)));
         self.unit = like.unit;
         Some(self)
     }
@@ -71,6 +73,18 @@ impl Piece {
 }
 
 impl Mine {
+    /// What an atomic leaves.
+    #[inline(always)]
+    pub fn atomic_kind(&self) -> u64 {
+        if self.narrow { ATOMIC_BLOCK } else { ATOMIC }
+    }
+
+    /// Whether an atomic of the kind and block of `stamp` and this one are none for each other.
+    #[inline(always)]
+    fn out_of_scope(&self, stamp: u64) -> bool {
+        stamp >> BLOCK != self.block && (self.narrow && stamp & KIND == ATOMIC || stamp & KIND == ATOMIC_BLOCK)
+    }
+
     /// Whether all that a half is about is ordered before this access.
     #[inline(always)]
     pub fn ordered(&self, cx: &Cx<'_>, half: Half) -> bool {
@@ -80,18 +94,10 @@ impl Mine {
 
     #[inline(never)]
     fn ordered_by_warps(&self, cx: &Cx<'_>, half: Half) -> bool {
-        // At most 32 neighbouring threads: no more than two warps.
-        let (first, last) = half.warps();
         let clock = clock_of(half.stamp);
-        self.before(cx, half.stamp, first, clock)
-            && (first == last || self.before(cx, half.stamp, last, clock))
-            && (half.kind() != READ_MANY || {
-                let shift = |byte: u32| u64::from(byte >> half.unit);
-                let other = |byte: u32| ((other_of(half.stamp) + shift(byte)) & THREADS) as usize / 32;
-                let first = other(half.mask.trailing_zeros() & 31);
-                let last = other(31 - (half.mask.leading_zeros() & 31));
-                self.before(cx, half.stamp, first, clock) && self.before(cx, half.stamp, last, clock)
-            })
+        let before = |warp: usize| self.before(cx, half.stamp, warp, clock);
+        half.all_warps(thread_of(half.stamp), before)
+            && (half.kind() != READ_MANY || half.all_warps(other_of(half.stamp), before))
     }
 
     /// Whether what a warp of the cell's block did at `clock` is ordered before this access.
@@ -241,27 +247,48 @@ fn extend(entry: &Entry, piece: &Piece, old: Half, kind: u64) -> bool {
         put(Half { mask: old.mask | piece.mask, ..old });
         return true;
     }
-    // One thread's elements one after the other: as of one thread, they may be of one kind.
+    // One thread's element so far: with another one that says the same, those two may go on in their way.
     let lone = old.mask & !(unit_mask(old) << (old.mask.trailing_zeros() & 31)) == 0;
     if !piece.single || !lone || old.kind() != kind || old.unit == ONE {
         return false;
     }
-    let one = Half { unit: ONE, ..old };
-    let byte = old.mask.trailing_zeros();
-    let stamp = with_thread(old.stamp, thread_of(old.stamp) + u64::from(byte >> old.unit));
-    match piece.like(one) {
-        Some(like) if like.half(kind).stamp == stamp => {
-            put(Half { stamp, mask: old.mask | piece.mask, unit: ONE });
+    let size = size_of_unit(old.unit);
+    let place = |mask: u32| mask.trailing_zeros() & 31;
+    let was = thread_of(old.stamp) + threads_on(old.unit, place(old.mask)) & THREADS;
+    let now = thread_of(piece.stamp) + threads_on(piece.unit, place(piece.mask)) & THREADS;
+    let apart = now as i32 - was as i32;
+    let unit = if apart == 0 {
+        // Its own next element: all is of one thread.
+        ONE
+    } else {
+        // A column of threads: they go up by as much from place to place.
+        let places = (place(piece.mask) >> size) as i32 - (place(old.mask) >> size) as i32;
+        let rise = if places == 0 || apart % places != 0 { 0 } else { apart / places };
+        if size_of_unit(piece.unit) != size || rise <= 0 || !(rise as u32).is_power_of_two() {
+            return false;
+        }
+        risen(size, rise.ilog2())
+    };
+    let all = Half { stamp: with_thread(old.stamp, was.wrapping_sub(threads_on(unit, place(old.mask)))), unit, ..old };
+    match piece.like(all) {
+        Some(like) if like.half(kind).stamp == all.stamp => {
+            put(Half { mask: old.mask | piece.mask, ..all });
             true
         }
         _ => false,
     }
 }
 
+/// The numbers of the bytes of a mask.
+#[inline(always)]
+pub fn bytes_of_mask(mask: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |byte| mask >> byte & 1 != 0)
+}
+
 /// As many low bits as a thread has bytes.
 #[inline(always)]
 fn unit_mask(half: Half) -> u32 {
-    ((1u64 << (1u32 << half.unit)) - 1) as u32
+    ((1u64 << (1u32 << size_of_unit(half.unit))) - 1) as u32
 }
 
 /// A plain write. False: settle it cell by cell; nothing was changed.
@@ -298,19 +325,23 @@ pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
 #[inline(always)]
 pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let old = entry.write();
-    if old.mask & !piece.mask != 0 || old.is_cells() || entry.others().mask != 0 {
+    if old.is_cells() || entry.others().mask != 0 {
         return false;
     }
-    if old.mask != 0 && old.kind() == WRITTEN {
-        if piece.same(old) {
+    if old.mask & piece.mask != 0 {
+        let written = old.kind() == WRITTEN;
+        if written && piece.same(old) {
             // The thread's own plain write stays in memory of the check: its atomic orders nothing for the others.
             return old.mask == piece.mask;
         }
-        if !mine.ordered(cx, old) {
+        if (written || mine.out_of_scope(old.stamp)) && !mine.ordered(cx, old) {
             return false;
         }
     }
-    entry.set_write(piece.half(ATOMIC));
+    if old.mask & !piece.mask != 0 {
+        return extend(entry, piece, old, mine.atomic_kind());
+    }
+    entry.set_write(piece.half(mine.atomic_kind()));
     true
 }
 
@@ -318,7 +349,13 @@ pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
 pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool, mine: &Mine) -> Option<u64> {
     let me = thread_of(stamp);
     let by_me = |cell: u64, thread: u64| cell >> BLOCK == mine.block && thread == me;
-    let before = |cell: u64, thread: u64| mine.before(cx, cell, thread as usize / 32, clock_of(cell));
+    let before = |cell: u64, thread: u64| {
+        mine.before(cx, cell, thread as usize / 32, clock_of(cell))
+            || cell >> BLOCK == mine.block
+                && thread != me
+                && thread / 32 == u64::from(cx.warp.index)
+                && cx.warp.met(thread as u32, clock_of(cell) + cx.block.base_time, me as u32)
+    };
     let clear = |cell: u64| by_me(cell, thread_of(cell)) || before(cell, thread_of(cell));
     match mine.effect {
         Effect::Atomic => {
@@ -326,8 +363,8 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
             if written && by_me(*write, thread_of(*write)) {
                 return None;
             }
-            let clash = (written && !clear(*write)).then_some(*write);
-            *write = stamp | ATOMIC;
+            let clash = ((written || mine.out_of_scope(*write)) && !clear(*write)).then_some(*write);
+            *write = stamp | mine.atomic_kind();
             clash
         }
         Effect::Read => {

@@ -331,11 +331,16 @@ impl Cx<'_> {
 
     /// After an atomic or acquiring load: learns what was published at its location.
     pub fn acquire(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
-        if self.watches_races() {
+        if self.watches_races() && self.may_learn() {
             for key in keys(reach, at) {
                 self.learn(reach.window, key, op.e.0 & CTA == 0);
             }
         }
+    }
+
+    /// False when nothing was published that this block could learn: most kernels with atomics order nothing by them.
+    fn may_learn(&self) -> bool {
+        !self.block.syncs.is_empty() || self.clustered() || self.grid.syncs.any.load(Ordering::Relaxed)
     }
 
     fn learn(&mut self, window: Window, key: u64, wide: bool) {

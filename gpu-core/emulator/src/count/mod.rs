@@ -214,6 +214,9 @@ pub fn sectors(at: &Addresses, bytes: u64) -> u64 {
         }
         return u64::from(seen.count_ones());
     }
+    if across == 0 && last - first < 1 << 32 {
+        return sectors_apart(at, first);
+    }
     sectors_far(at, bytes)
 }
 
@@ -293,6 +296,14 @@ fn runs_cost<const BYTES: u64>(window: Window, runs: &Runs) -> Option<(u64, u64)
         Window::Shared => wavefronts_of_runs::<BYTES>(runs),
         _ => sectors_of_runs::<BYTES>(runs).map(|sectors| (sectors, 0)),
     }
+}
+
+/// The same where each lane has one sector, less than 2^32 from the first. Not inlined: unrolled, it is long.
+#[inline(never)]
+fn sectors_apart(at: &Addresses, first: u64) -> u64 {
+    let mut list: [u32; 32] = std::array::from_fn(|lane| (at.at[lane] / 32 - first) as u32);
+    list.sort_unstable();
+    1 + list.windows(2).map(|pair| u64::from(pair[0] != pair[1])).sum::<u64>()
 }
 
 #[inline(never)]

@@ -15,7 +15,7 @@ pub use super::transfer::{As, STRONG, load, load_one, load_param, store, store_o
 use crate::report::AccessKind;
 
 /// A range of memory that one array occupies.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Region {
     pub base: u64,
     pub end: u64,
@@ -28,8 +28,10 @@ pub struct Region {
     pub name: String,
     pub read_only: bool,
     pub freed: bool,
-    /// Index of its race shadow.
+    /// Index of its race shadow, and of the region.
     pub shadow: u32,
+    /// The kernel only reads it, as far as can be told: no read of it is in a race.
+    pub only_read: AtomicBool,
 }
 
 /// Where an access may go: lane pointers are `pointer + (address - base) + lane * stride`.
@@ -43,6 +45,8 @@ pub struct Reach {
     /// Index of the race shadow (global memory).
     pub shadow: u32,
     pub window: Window,
+    /// [`Region::only_read`].
+    pub only_read: bool,
     /// Nothing is to be learnt from the init bits: there are none, or all are set.
     pub all_written: bool,
 }
@@ -53,6 +57,12 @@ impl Region {
     pub fn is_all_written(&self) -> bool {
         // SAFETY: points into the allocation, which the launch holds.
         self.init.is_null() || unsafe { &*self.all_written }.load(Ordering::Relaxed)
+    }
+
+    /// True while reads of it need not be watched for races.
+    #[inline(always)]
+    pub fn is_only_read(&self) -> bool {
+        self.only_read.load(Ordering::Relaxed)
     }
 
     /// Makes `bytes` from `offset` count as never written.
@@ -80,6 +90,7 @@ impl Reach {
             init_words: region.init_words,
             shadow: region.shadow,
             window: Window::Global,
+            only_read: region.is_only_read(),
             all_written: region.is_all_written(),
         }
     }
@@ -358,6 +369,7 @@ impl Cx<'_> {
             init_words: self.block.shared_init.len(),
             shadow: 0,
             window: Window::Shared,
+            only_read: false,
             all_written: self.block.shared_written.load(Ordering::Relaxed),
         }
     }
@@ -402,6 +414,7 @@ impl Cx<'_> {
             init_words: block.shared_init.len(),
             shadow: 0,
             window: Window::Shared,
+            only_read: false,
             all_written: false,
         })
     }
@@ -421,6 +434,7 @@ impl Cx<'_> {
             init_words: self.warp.local_init.len(),
             shadow: 0,
             window: Window::Local,
+            only_read: false,
             all_written: false,
         })
     }
@@ -438,6 +452,7 @@ impl Cx<'_> {
             init_words: 0,
             shadow: 0,
             window: Window::Param,
+            only_read: false,
             all_written: true,
         })
     }

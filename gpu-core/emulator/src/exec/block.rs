@@ -202,6 +202,9 @@ impl Block {
     }
 }
 
+/// Meetings of some lanes that a warp remembers.
+const MEETINGS: usize = 32;
+
 impl Warp {
     /// The clock of warp `other` up to which this warp has seen what that one did.
     #[inline(always)]
@@ -241,6 +244,7 @@ impl Warp {
     pub fn pass_barrier(&mut self, barrier: &Barrier) {
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
+        self.meetings.clear();
         self.clock = self.clock.max(barrier.time);
         if barrier.whole {
             self.floor = self.floor.max(barrier.time - 1);
@@ -254,8 +258,33 @@ impl Warp {
     pub fn sync_lanes(&mut self, time: &mut u32) {
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
+        self.meetings.clear();
         self.tick(time);
         self.refresh_floor();
+    }
+
+    /// The lanes of `mask` are ordered among themselves up to here, the others are not.
+    pub fn sync_some(&mut self, mask: u32, time: &mut u32) {
+        if mask & self.live == self.live {
+            return self.sync_lanes(time);
+        }
+        if self.meetings.len() == MEETINGS {
+            // What came before the oldest counts as ordered: a race that is missed rather than one that is none.
+            let (clock, _) = self.meetings.remove(0);
+            let own = self.index as usize;
+            self.seen[own] = self.seen[own].max(clock);
+            self.refresh_floor();
+        }
+        self.meetings.push((self.clock, mask));
+        self.tick(time);
+    }
+
+    /// Whether what lane `from` of this warp did at `clock` is ordered before what lane `to` does now, by meetings of some
+    /// of the lanes: order passes on from one to the next.
+    pub fn met(&self, from: u32, clock: u32, to: u32) -> bool {
+        let later = self.meetings.iter().filter(|(at, _)| *at >= clock);
+        let reached = later.fold(1 << (from & 31), |all, (_, mask)| if all & mask != 0 { all | mask } else { all });
+        reached >> (to & 31) & 1 != 0
     }
 
     pub fn refresh_floor(&mut self) {

@@ -38,8 +38,10 @@ pub struct Grid<'r> {
     pub progress: Apart<AtomicU64>,
     pub finished_blocks: Apart<AtomicU64>,
     pub workers: usize,
-    /// Workers whose blocks all wait, and those that are done.
-    pub idle_workers: Apart<AtomicUsize>,
+    /// Workers that have begun, and those that will not come; and what each is about.
+    pub begun_workers: AtomicUsize,
+    pub missing_workers: AtomicUsize,
+    pub standing: Vec<Apart<AtomicU64>>,
     pub faults: Mutex<Vec<Fault>>,
     pub console: Mutex<Console>,
     pub notes: Mutex<Vec<String>>,
@@ -78,7 +80,41 @@ pub struct Console {
     pub dropped_lines: u64,
 }
 
+/// What [`Grid::standing`] says of a worker: it runs, it has not begun, it is done; or, from `WAITING` on, its blocks all
+/// wait as long as `progress` stays what it was.
+pub const RUNNING: u64 = 0;
+pub const NOT_BEGUN: u64 = 1;
+pub const DONE: u64 = 2;
+const WAITING: u64 = 3;
+
 impl Grid<'_> {
+    /// A worker's blocks can do nothing but wait until memory changes. True when that is so of all workers, and no block
+    /// is left for one that has not begun.
+    pub fn all_wait(&self, worker: usize, progress: u64) -> bool {
+        self.standing[worker].store(WAITING + progress, Ordering::SeqCst);
+        let left = self.next_block.load(Ordering::SeqCst) * self.cluster_size() < self.blocks;
+        self.progress.load(Ordering::SeqCst) == progress
+            && self.standing.iter().all(|standing| match standing.load(Ordering::SeqCst) {
+                RUNNING => false,
+                NOT_BEGUN => !left,
+                DONE => true,
+                since => since == WAITING + progress,
+            })
+    }
+
+    /// Blocks of a cluster.
+    pub fn cluster_size(&self) -> u64 {
+        self.clusters.iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// A worker that will not come.
+    pub fn miss_worker(&self) {
+        let before = self.missing_workers.fetch_add(1, Ordering::Relaxed);
+        if let Some(last) = self.standing.len().checked_sub(before + 1) {
+            self.standing[last].store(DONE, Ordering::SeqCst);
+        }
+    }
+
     /// The next number in the order of all traced steps.
     pub fn tick(&self) -> u64 {
         self.ticks.fetch_add(1, Ordering::Relaxed)

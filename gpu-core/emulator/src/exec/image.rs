@@ -2,6 +2,8 @@
 
 use super::cx::Cx;
 use super::op::{Op, OpInfo, Slot};
+use crate::build::written::{Argument, written_arguments};
+use crate::check::frozen::{Range, deciding_registers};
 use crate::module::KernelInfo;
 use crate::report::SourceLine;
 
@@ -58,6 +60,10 @@ pub struct FunctionImage {
     pub cluster: Option<[u32; 3]>,
     /// Index into `Image::kernels` of an entry.
     pub kernel: usize,
+    /// [`Image::written_arguments`], made when first asked for.
+    pub(crate) written: std::sync::OnceLock<Option<Vec<Argument>>>,
+    /// [`Image::deciding_registers`], made when first asked for.
+    pub(crate) deciding: std::sync::OnceLock<Vec<Range>>,
 }
 
 /// What a call site passes.
@@ -134,6 +140,28 @@ impl Image {
         })
     }
 
+    /// The arguments that an entry may write through; None when it may write anywhere.
+    pub fn written_arguments(&self, function: usize) -> Option<&[Argument]> {
+        let entry = &self.functions[function];
+        let found = entry.written.get_or_init(|| {
+            let code = self.code_of(entry);
+            written_arguments(self, code.start, code.end)
+        });
+        found.as_deref()
+    }
+
+    /// The registers of a function that what it does next can depend on.
+    pub fn deciding_registers(&self, function: usize) -> &[Range] {
+        let function = &self.functions[function];
+        function.deciding.get_or_init(|| deciding_registers(self, function))
+    }
+
+    /// The program counters of a function.
+    pub fn code_of(&self, function: &FunctionImage) -> std::ops::Range<usize> {
+        let later = self.functions.iter().map(|other| other.first_pc).filter(|pc| *pc > function.first_pc);
+        function.first_pc as usize..later.min().map_or(self.code.len(), |pc| pc as usize)
+    }
+
     pub fn source(&self, pc: u32) -> Option<SourceLine> {
         let info = self.infos.get(pc as usize)?;
         info.source.map(|index| self.sources[index as usize].clone())
@@ -146,7 +174,9 @@ impl Image {
     }
 
     pub fn text(&self, pc: u32) -> &str {
-        self.infos.get(pc as usize).map_or("", |info| &self.texts[info.text as usize])
+        // A kernel without any instruction ends with one that has no text.
+        let text = self.infos.get(pc as usize).and_then(|info| self.texts.get(info.text as usize));
+        text.map_or("", String::as_str)
     }
 
     /// "file:line" or the PTX line, for messages.

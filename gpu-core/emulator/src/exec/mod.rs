@@ -6,6 +6,8 @@ pub mod bad_access;
 pub mod block;
 pub mod crew;
 pub mod cx;
+#[cfg(target_arch = "x86_64")]
+pub mod deal;
 pub mod fault;
 pub mod grid;
 pub mod image;

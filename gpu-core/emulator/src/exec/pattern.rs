@@ -241,6 +241,8 @@ impl Cx<'_> {
         let (phase, phase_mask) = match window {
             _ if cost.max(conflicts) > 0xffff => (1, 0),
             Window::Shared => (low as u8 & 3, 3),
+            // One aligned element each for groups of lanes that lie whole sectors apart: as many sectors wherever it is.
+            _ if runs.step == 0 && runs.starts().iter().all(|start| (start ^ low).is_multiple_of(32)) => (0, 0),
             _ => (low as u8 & 31, 31),
         };
         let (patterns, counts) = (&mut self.worker.patterns, &mut self.worker.counts);
@@ -282,6 +284,17 @@ impl Cx<'_> {
             return self.watch & !watch::COUNT;
         }
         self.watch
+    }
+
+    /// Whether an access that follows a pattern goes to global memory that is all written and that the kernel only reads.
+    #[inline(always)]
+    pub(super) fn needs_no_check(&self, followed: &Followed) -> bool {
+        // SAFETY: `follow` found the cell, which names a region of the launch.
+        let region = unsafe {
+            let cell = self.worker.patterns.cells.get_unchecked(followed.cell);
+            self.grid.regions.get_unchecked(cell.region as usize)
+        };
+        region.is_only_read() && region.is_all_written()
     }
 
     /// Whether a read that follows a pattern, of global memory that is all written, is known to the race check already.

@@ -210,8 +210,9 @@ impl Cx<'_> {
         let pattern = unsafe { &*followed.pattern };
         match pattern.shape {
             Shape::Dense if !followed.shared => {
-                prefetch(pointer.wrapping_add(AHEAD));
-                prefetch(pointer.wrapping_add(AHEAD + 64));
+                for line in 0..(BYTES as usize / 2).max(2) {
+                    prefetch(pointer.wrapping_add(AHEAD.max(32 * BYTES as usize) + 64 * line));
+                }
             }
             Shape::Runs if pattern.runs.step > 32 => {
                 self.ask_ahead(op.site as usize & 63, followed.first, pointer, pattern.runs.step);
@@ -229,7 +230,7 @@ impl Cx<'_> {
                     if self.block.shared_written.load(Ordering::Relaxed) {
                         left &= !watch::INIT;
                     }
-                } else if !WRITE && self.brings_nothing::<BYTES>(followed) {
+                } else if !WRITE && (self.needs_no_check(followed) || self.brings_nothing::<BYTES>(followed)) {
                     left &= !(watch::RACE | watch::INIT);
                 }
             }

@@ -226,7 +226,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM != BASE && V == 1 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
+            let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
@@ -235,6 +235,15 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+            #[cfg(target_arch = "x86_64")]
+            if deals::<FORM, E>(V) && shape == Shape::Dense && !slots.contains(&Slot::NONE) {
+                let row = |index: usize| cx.regs.add(slots[index].0 as usize).cast();
+                match V {
+                    2 => super::deal::load_pairs(pointer.cast(), [row(0), row(1)]),
+                    _ => super::deal::load_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
+                }
+                return Flow::Next;
+            }
             for (index, slot) in slots.iter().enumerate() {
                 if slot.is_none() {
                     continue;
@@ -355,7 +364,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM != BASE && V == 1 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
+            let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
@@ -364,6 +373,16 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
+            #[cfg(target_arch = "x86_64")]
+            if deals::<FORM, E>(V) && shape == Shape::Dense {
+                let row = |index: usize| cx.row::<u32>(slots[index]);
+                match V {
+                    2 => super::deal::store_pairs(pointer.cast(), [row(0), row(1)]),
+                    _ => super::deal::store_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
+                }
+                cx.worker.writes += 1;
+                return Flow::Next;
+            }
             for (index, slot) in slots.iter().enumerate() {
                 let row = cx.row::<E::Row>(*slot);
                 match shape {
@@ -493,6 +512,19 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
     }
 }
 
+/// Whether vectors of `vector` such elements move as whole words by AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
+    let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
+    FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
+}
+
+/// The form of `B`, which moves vectors of `E`, for this machine.
+fn exec_vector<E: Element, B: Body>() -> Exec {
+    if const { size_of::<E>() == 4 } { exec_widest::<B>() } else { exec::<B>() }
+}
+
 /// A load of one element.
 pub fn load_one<E: Element, A: AddressWord>() -> Exec {
     exec_widest::<Load<E, A, 1>>()
@@ -507,8 +539,8 @@ pub fn store_one<E: Element, A: AddressWord>() -> Exec {
 pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
     match vector {
         1 => load_one::<E, A>(),
-        2 => exec::<Load<E, A, 2>>(),
-        4 => exec::<Load<E, A, 4>>(),
+        2 => exec_vector::<E, Load<E, A, 2>>(),
+        4 => exec_vector::<E, Load<E, A, 4>>(),
         _ => exec::<Load<E, A, 8>>(),
     }
 }
@@ -517,8 +549,8 @@ pub fn load<E: Element, A: AddressWord>(vector: usize) -> Exec {
 pub fn store<E: Element, A: AddressWord>(vector: usize) -> Exec {
     match vector {
         1 => store_one::<E, A>(),
-        2 => exec::<Store<E, A, 2>>(),
-        4 => exec::<Store<E, A, 4>>(),
+        2 => exec_vector::<E, Store<E, A, 2>>(),
+        4 => exec_vector::<E, Store<E, A, 4>>(),
         _ => exec::<Store<E, A, 8>>(),
     }
 }

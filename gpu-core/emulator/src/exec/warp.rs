@@ -116,6 +116,8 @@ pub struct Warp {
     pub(super) seen: [u32; 32],
     pub clock: u32,
     pub floor: u32,
+    /// Meetings of some of its lanes since all of them met: what they did up to a clock is ordered among these lanes.
+    pub(super) meetings: Vec<(u32, u32)>,
     /// Places of relaxed loads that no fence followed yet.
     pub unfenced: Vec<(super::space::Window, u64)>,
     /// Site and lowest address of the last volatile load of shared memory.
@@ -151,6 +153,7 @@ impl Warp {
             seen: [0; 32],
             clock: 0,
             floor: 0,
+            meetings: Vec::new(),
             unfenced: Vec::new(),
             last_volatile: (0, 0),
             fills_known: u64::MAX,
@@ -176,6 +179,7 @@ impl Warp {
         for word in &mut self.local_init {
             *word.get_mut() = 0;
         }
+        self.meetings.clear();
         self.unfenced.clear();
         self.fills_known = u64::MAX;
         self.in_flight.clear();

@@ -1,13 +1,15 @@
 //! Host threads: blocks that are resident together take turns, and so do the warps of a block.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::block::{BARRIERS, Barrier, Block};
 use super::cx::{Cx, watch};
-use super::grid::Grid;
+use super::grid::{DONE, Grid, RUNNING};
 use super::pattern::Patterns;
 use super::schedule::Turn;
 use super::warp::{NONE, Split, Wait, Warp};
+use crate::check::frozen::{Recent, fingerprint};
 use crate::check::shadow::SharedShadow;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
@@ -17,10 +19,9 @@ use crate::isa::cluster::Cluster;
 const QUANTUM: u64 = 50_000;
 /// Warp instructions after which finished blocks are told to the other workers.
 const PUBLISH: u64 = 10_000;
-/// Polls of resident blocks while no memory changed, before that is called a deadlock.
-const IDLE_POLLS: u64 = 2_000;
-/// Rounds without progress after which a worker counts as idle.
-const IDLE_ROUNDS: u32 = 16;
+/// Rounds of polls, and time, without progress after which waiting that may give up by itself is called a deadlock.
+const IDLE_ROUNDS: u32 = 32;
+const GIVING_UP: Duration = Duration::from_secs(5);
 
 /// What one host thread keeps to itself.
 pub struct Worker {
@@ -132,42 +133,50 @@ impl Worker {
     }
 
     fn run_blocks(&mut self, grid: &Grid<'_>) {
+        let number = grid.begun_workers.fetch_add(1, Ordering::Relaxed).min(grid.standing.len() - 1);
+        let standing = &grid.standing[number];
         let mut resident: Vec<Team> = Vec::new();
-        let (mut turn, mut idle, mut seen) = (0, 0, (u64::MAX, u64::MAX));
-        let mut counted_idle = false;
+        let (mut turn, mut idle, mut seen) = (0, 0, None);
+        let mut recent = Recent::default();
+        let mut since = Instant::now();
+        standing.store(RUNNING, Ordering::SeqCst);
         loop {
-            if counted_idle != (idle > IDLE_ROUNDS) {
-                counted_idle = !counted_idle;
-                if counted_idle {
-                    grid.idle_workers.fetch_add(1, Ordering::Relaxed);
-                } else {
-                    grid.idle_workers.fetch_sub(1, Ordering::Relaxed);
-                }
-            }
             if resident.is_empty() {
                 let Some(team) = self.next(grid) else {
                     self.publish(grid);
-                    grid.idle_workers.fetch_add(1, Ordering::Relaxed);
+                    standing.store(DONE, Ordering::SeqCst);
                     return;
                 };
                 resident.push(team);
                 turn = 0;
             }
             if turn >= resident.len() {
+                // Every block had its turn and polled: what they wrote before must be known to all.
                 turn = 0;
-                let state = (grid.progress.load(Ordering::Relaxed), grid.finished_blocks.load(Ordering::Relaxed));
-                idle = if state == seen { idle + 1 } else { 0 };
-                seen = state;
-                if idle > 2 * IDLE_ROUNDS
-                    && u64::from(idle) * resident.len() as u64 > IDLE_POLLS
-                    && grid.idle_workers.load(Ordering::Relaxed) >= grid.workers
-                    && grid.started.elapsed().as_millis() > 200
-                {
-                    let blocks: Vec<&Block> = resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref).collect();
-                    report_livelock(grid, &blocks);
-                    return;
+                self.publish(grid);
+                let progress = grid.progress.load(Ordering::SeqCst);
+                let state = Some((progress, grid.finished_blocks.load(Ordering::Relaxed)));
+                if state != seen || idle == 0 {
+                    (seen, idle) = (state, 1);
+                    recent.clear();
+                    since = Instant::now();
+                    standing.store(RUNNING, Ordering::SeqCst);
+                } else {
+                    idle += 1;
+                    let blocks = || resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref);
+                    let full = resident.len() >= grid.max_resident || self.none_left(grid);
+                    let stuck = full
+                        && (recent.repeats(fingerprint(grid.image, blocks()))
+                            || idle > IDLE_ROUNDS && since.elapsed() > GIVING_UP);
+                    if stuck && grid.all_wait(number, progress) {
+                        // One of them says so for all.
+                        if !grid.aborted.swap(true, Ordering::SeqCst) {
+                            report_livelock(grid, &blocks().collect::<Vec<_>>());
+                        }
+                        return;
+                    }
                 }
-                if idle > 16 {
+                if idle > 4 {
                     std::thread::yield_now();
                 }
             }
@@ -184,15 +193,21 @@ impl Worker {
                 }
                 Slice::Ran => {
                     idle = 0;
+                    if standing.load(Ordering::Relaxed) != RUNNING {
+                        standing.store(RUNNING, Ordering::SeqCst);
+                    }
                 }
                 Slice::Polled => {
                     turn += 1;
-                    if turn == resident.len()
-                        && resident.len() < grid.max_resident
-                        && let Some(team) = self.next(grid)
-                    {
-                        resident.push(team);
-                        idle = 0;
+                    if turn == resident.len() {
+                        // What they wait for, another block may do. An eighth more, or the first ones would have
+                        // polled as often as there are places.
+                        let room = grid.max_resident.saturating_sub(resident.len());
+                        for _ in 0..room.min(resident.len() / 8 + 1) {
+                            let Some(team) = self.next(grid) else { break };
+                            resident.push(team);
+                            idle = 0;
+                        }
                     }
                 }
                 Slice::Aborted => return,
@@ -200,9 +215,14 @@ impl Worker {
         }
     }
 
+    /// No block is left to begin.
+    fn none_left(&self, grid: &Grid<'_>) -> bool {
+        self.taken.is_empty() && grid.next_block.load(Ordering::Relaxed) * grid.cluster_size() >= grid.blocks
+    }
+
     /// The next cluster (a single block when there are none).
     fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
-        let size: u64 = grid.clusters.iter().map(|n| u64::from(*n)).product();
+        let size = grid.cluster_size();
         if self.taken.is_empty() {
             // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker.
             let teams = grid.blocks / size;

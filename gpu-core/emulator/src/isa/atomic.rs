@@ -6,8 +6,9 @@ use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{Addresses, Found, STRONG, addresses, window_code, window_from};
+use crate::exec::access::{Access, AddressWord, Addresses, Prepared, Reach, STRONG, window_code};
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::lanes::{Body, blend, exec};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::num::arith16::{Kind, Mode, lanes2};
@@ -106,7 +107,7 @@ pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
         i.expect(least)?;
     }
     let place = place(e, &i.operands[base], window)?;
-    let mut op = e.op(if place.wide { atom_exec::<u64> } else { atom_exec::<u32> });
+    let mut op = e.op(if place.wide { exec::<Atom<u64>>() } else { exec::<Atom<u32>>() });
     op.a = place.base;
     op.imm = place.offset;
     op.e = Slot(window_code(window) | order);
@@ -262,63 +263,182 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
     }
 }
 
-unsafe fn atom_exec<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let code = unpack(op.list_len);
-    let bits = code.ty.bits();
-    let bytes = u64::from(bits / 8) * code.vector as u64;
-    // SAFETY: slots of a decoded instruction; pointers were range-checked.
-    unsafe {
-        let mut at: Addresses = addresses::<A>(cx, op, bytes);
-        let window = window_from(op.e.0);
+/// An atomic with addresses in registers of `A`.
+struct Atom<A>(std::marker::PhantomData<A>);
+
+impl<A: AddressWord> Body for Atom<A> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let code = unpack(op.list_len);
+        let mut access = Access::new();
         let kind = AccessKind::Atomic;
-        let found = match bytes {
-            2 => cx.reach::<2>(op, window, &mut at, bytes, kind),
-            4 => cx.reach::<4>(op, window, &mut at, bytes, kind),
-            8 => cx.reach::<8>(op, window, &mut at, bytes, kind),
-            16 => cx.reach::<16>(op, window, &mut at, bytes, kind),
-            _ => cx.reach::<32>(op, window, &mut at, bytes, kind),
-        };
-        let reach = match found {
-            Found::Yes(reach) => reach,
-            Found::Mixed => return cx.one_by_one(op),
-            Found::Fault => return Flow::Next,
-        };
-        let slots = if code.vector > 1 {
-            // Sources, then targets when there are any.
-            &cx.image().lists[op.list as usize..][..code.vector * (1 + usize::from(code.returns))]
-        } else {
-            &[][..]
-        };
-        let mut changed = false;
-        // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
-        let flush = reach.window == Window::Global;
-        cx.release(op, &reach, &at);
-        for lane in lanes(at.mask) {
+        // SAFETY: slots of a decoded instruction; pointers were range-checked; `prepare` set what its answer says.
+        unsafe {
+            let prepared = match code.ty.bits() / 8 * code.vector as u32 {
+                2 => cx.prepare::<FORM, A, 2>(op, kind, &mut access),
+                4 => cx.prepare::<FORM, A, 4>(op, kind, &mut access),
+                8 => cx.prepare::<FORM, A, 8>(op, kind, &mut access),
+                16 => cx.prepare::<FORM, A, 16>(op, kind, &mut access),
+                _ => cx.prepare::<FORM, A, 32>(op, kind, &mut access),
+            };
+            match prepared {
+                Prepared::Lanes => {}
+                Prepared::Mixed => return cx.one_by_one(op),
+                Prepared::Fault => return Flow::Next,
+            }
+            let (at, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+            cx.release(op, reach, at);
+            let changed = match update_words(cx, op, code, reach, at) {
+                Some(changed) => changed,
+                None => update_any(cx, op, code, reach, at),
+            };
+            cx.acquire(op, reach, at);
+            if changed {
+                cx.worker.writes += 1;
+            }
+            // An update that changes nothing is a poll: the compare-and-swap that fails, and the 0 that is added to look
+            // at a counter. So is any compare-and-swap or exchange, which a lock spins on.
+            if (matches!(code.operation, 5 | 6) || !changed && code.returns) && cx.polled() {
+                return Flow::Yield;
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// Atomics of any kind, lane by lane. True when one changed memory.
+///
+/// # Safety
+/// `reach` must hold for all of `at`.
+#[inline(never)]
+unsafe fn update_any(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &Addresses) -> bool {
+    let bits = code.ty.bits();
+    let slots = if code.vector > 1 {
+        // Sources, then targets when there are any.
+        &cx.image().lists[op.list as usize..][..code.vector * (1 + usize::from(code.returns))]
+    } else {
+        &[][..]
+    };
+    let mut changed = false;
+    // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
+    let flush = reach.window == Window::Global;
+    for lane in lanes(at.mask) {
+        // SAFETY: as the caller says; slots of a decoded instruction.
+        unsafe {
             let pointer = reach.lane(at.at[lane], lane);
             for element in 0..code.vector {
                 let source = if code.vector > 1 { slots[element] } else { op.b };
                 let b = get_wide(cx, source, lane, bits);
                 let c = if code.operation == 5 { get_wide(cx, op.c, lane, bits) } else { 0 };
                 let place = pointer.add(element * bits as usize / 8);
-                let old = update(place, bits, |old| apply(code.operation, code.ty, flush, old, b, c));
-                changed |= apply(code.operation, code.ty, flush, old, b, c) != old;
+                let new = std::cell::Cell::new(0);
+                let old = update(place, bits, |old| {
+                    new.set(apply(code.operation, code.ty, flush, old, b, c));
+                    new.get()
+                });
+                changed |= new.get() != old;
                 let target = if code.vector > 1 && code.returns { slots[code.vector + element] } else { op.d };
                 if code.returns && !target.is_none() {
                     set_wide(cx, target, lane, bits.max(32), old);
                 }
             }
         }
-        cx.acquire(op, &reach, &at);
-        if changed {
-            cx.worker.writes += 1;
+    }
+    changed
+}
+
+/// The atomics that kernels use most: one word, and an operation that is one instruction here. None: it is another.
+///
+/// # Safety
+/// As [`update_any`].
+#[inline(always)]
+unsafe fn update_words(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &Addresses) -> Option<bool> {
+    use std::ops::{BitAnd, BitOr, BitXor};
+    if code.vector != 1 {
+        return None;
+    }
+    // SAFETY: passed on.
+    let changed = unsafe {
+        match (code.operation, code.ty) {
+            (0, Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::wrapping_add),
+            (0, Ty::F32) => {
+                let flush = reach.window == Window::Global;
+                let mode = arith32::Mode { ftz: flush, ..arith32::Mode::RN };
+                let add = |old, b| arith32::add(f32::from_bits(old), f32::from_bits(b), mode).to_bits();
+                each_word(cx, op, code, reach, at, add)
+            }
+            (1, Ty::U32) => each_word(cx, op, code, reach, at, u32::min),
+            (2, Ty::U32) => each_word(cx, op, code, reach, at, u32::max),
+            (1, Ty::S32) => each_word(cx, op, code, reach, at, |old, b| (old as i32).min(b as i32) as u32),
+            (2, Ty::S32) => each_word(cx, op, code, reach, at, |old, b| (old as i32).max(b as i32) as u32),
+            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each_word(cx, op, code, reach, at, |_, b| b),
+            (7, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitand),
+            (8, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitor),
+            (9, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitxor),
+            _ => return None,
         }
-        // An update that changes nothing is a poll: the compare-and-swap that fails, and the 0 that is added to look at a
-        // counter. So is any compare-and-swap or exchange, which a lock spins on.
-        if (matches!(code.operation, 5 | 6) || !changed && code.returns) && cx.polled() {
-            return Flow::Yield;
+    };
+    Some(changed)
+}
+
+/// One operation on a word for each lane, in their order. True when one changed memory.
+///
+/// # Safety
+/// As [`update_any`].
+#[inline(never)]
+unsafe fn each_word(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    code: Code,
+    reach: &Reach,
+    at: &Addresses,
+    f: impl Fn(u32, u32) -> u32 + Copy,
+) -> bool {
+    // Shared and local memory is never that of two workers.
+    let alone = reach.window != Window::Global || cx.grid.workers == 1;
+    let mut out = [0; 32];
+    let mut differs = 0;
+    // SAFETY: as the caller says; slots of a decoded instruction; other workers may be at global memory, where words
+    // change by compare-and-swap.
+    unsafe {
+        let b = cx.row::<u32>(op.b);
+        if alone && at.low == at.high && reach.stride == 0 {
+            let place = reach.lane(at.low, 0).cast::<u32>();
+            let mut value = place.read();
+            for lane in lanes(at.mask) {
+                out[lane] = value;
+                value = f(value, (*b)[lane]);
+                differs |= value ^ out[lane];
+            }
+            place.write(value);
+        } else if alone {
+            for lane in lanes(at.mask) {
+                let place = reach.lane(at.at[lane], lane).cast::<u32>();
+                out[lane] = place.read();
+                let value = f(out[lane], (*b)[lane]);
+                differs |= value ^ out[lane];
+                place.write(value);
+            }
+        } else {
+            for lane in lanes(at.mask) {
+                let word = AtomicU32::from_ptr(reach.lane(at.at[lane], lane).cast());
+                let mut old = word.load(Ordering::Relaxed);
+                let value = loop {
+                    let new = f(old, (*b)[lane]);
+                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                        Ok(_) => break new,
+                        Err(now) => old = now,
+                    }
+                };
+                out[lane] = old;
+                differs |= value ^ old;
+            }
+        }
+        if code.returns && !op.d.is_none() {
+            blend(at.mask, cx.row_mut::<u32>(op.d), &out);
         }
     }
-    Flow::Next
+    differs != 0
 }
 
 /// Applies one reduction to a location, as bulk reductions do.

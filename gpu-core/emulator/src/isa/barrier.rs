@@ -281,7 +281,7 @@ unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
         return flow;
     }
     let time = &mut cx.block.time;
-    cx.warp.sync_lanes(time);
+    cx.warp.sync_some(members, time);
     Flow::Next
 }
 

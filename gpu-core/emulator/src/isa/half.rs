@@ -2,6 +2,7 @@
 
 use super::Ty;
 use super::float::{Modes, class_of, unpack};
+use super::half_lanes;
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{imm_bin, imm_tri, imm_un};
 use crate::exec::op::{Exec, Taint};
@@ -22,8 +23,9 @@ fn mode(code: i64) -> Mode {
 }
 
 macro_rules! two {
-    ($ty:expr, $name:ident) => {
+    ($ty:expr, $name:ident, $plain:expr) => {
         match $ty {
+            Ty::F16 | Ty::BF16 | Ty::F16x2 | Ty::BF16x2 if $plain => half_lanes::$name($ty),
             Ty::F16 => imm_bin(|m, a: u16, b: u16| Kind::F16.$name(a, b, mode(m))),
             Ty::BF16 => imm_bin(|m, a: u16, b: u16| Kind::Bf16.$name(a, b, mode(m))),
             Ty::F16x2 => imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| Kind::F16.$name(a, b, mode(m)))),
@@ -34,23 +36,27 @@ macro_rules! two {
 }
 
 pub fn add_sub_mul(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, modes: Modes, what: Two) -> Decoded<()> {
+    let plain = mode(modes.code()) == Mode::default();
     let run: Exec = match what {
-        Two::Add => two!(ty, add),
-        Two::Sub => two!(ty, sub),
-        Two::Mul => two!(ty, mul),
+        Two::Add => two!(ty, add, plain),
+        Two::Sub => two!(ty, sub, plain),
+        Two::Mul => two!(ty, mul, plain),
     };
     emit(e, i, run, ty, 2, modes.code())
 }
 
 pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, modes: Modes, relu: bool, oob: bool) -> Decoded<()> {
+    let code = modes.code() | i64::from(relu) << 6 | i64::from(oob) << 7;
+    let plain = mode(code) == Mode::default();
     let run: Exec = match ty {
+        Ty::F16 | Ty::BF16 | Ty::F16x2 | Ty::BF16x2 if plain => half_lanes::fma(ty),
         Ty::F16 => imm_tri(|m, a: u16, b: u16, c: u16| Kind::F16.fma(a, b, c, mode(m))),
         Ty::BF16 => imm_tri(|m, a: u16, b: u16, c: u16| Kind::Bf16.fma(a, b, c, mode(m))),
         Ty::F16x2 => imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::F16.fma(a, b, c, mode(m)))),
         Ty::BF16x2 => imm_tri(|m, a: u32, b: u32, c: u32| lanes3(a, b, c, |a, b, c| Kind::Bf16.fma(a, b, c, mode(m)))),
         _ => return i.unsupported(),
     };
-    emit(e, i, run, ty, 3, modes.code() | i64::from(relu) << 6 | i64::from(oob) << 7)
+    emit(e, i, run, ty, 3, code)
 }
 
 pub fn abs_neg(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, ftz: bool, abs: bool) -> Decoded<()> {

@@ -14,6 +14,7 @@ pub mod convert;
 pub mod copy;
 pub mod float;
 pub mod half;
+mod half_lanes;
 pub mod legal;
 mod legal_memory;
 pub mod logic;

@@ -4,6 +4,9 @@ use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::WIDEST;
+use crate::exec::lanes::{Body, exec_widest};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::warp::Wait;
 use crate::ptx::tree::Operand;
@@ -118,7 +121,7 @@ fn shfl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         None => return i.unsupported(),
     };
     i.ty()?;
-    let mut op = e.op(shuffle);
+    let mut op = e.op(exec_widest::<Shuffle>());
     op.e = member_operand(e, i, sync, 4)?;
     op.a = e.src(&i.operands[1], Ty::B32)?;
     op.b = e.src(&i.operands[2], Ty::B32)?;
@@ -175,21 +178,52 @@ pub unsafe fn sources(cx: &Cx<'_>, op: &Op) -> ([u8; 32], u32) {
     (from, valid)
 }
 
-unsafe fn shuffle(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // SAFETY: slots of a decoded instruction; source lanes are below 32.
-    unsafe {
-        // Tiles of a warp that are all here shuffle at once.
-        let masks = &*cx.row::<u32>(op.e);
-        let complete = |lane: usize| masks[lane] >> lane & 1 != 0 && masks[lane] & cx.warp.live & !cx.mask == 0;
-        if op.e.is_pool() || !lanes(cx.mask).all(complete) {
-            let members = match cx.members(op.e) {
-                Ok(members) => members,
-                Err(flow) => return flow,
-            };
-            if let Some(flow) = cx.gather(members, false) {
-                return flow;
+struct Shuffle;
+
+impl Body for Shuffle {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; source lanes are below 32.
+        unsafe {
+            // Tiles of a warp that are all here shuffle at once.
+            let masks = &*cx.row::<u32>(op.e);
+            let complete = |lane: usize| masks[lane] >> lane & 1 != 0 && masks[lane] & cx.warp.live & !cx.mask == 0;
+            if op.e.is_pool() || !lanes(cx.mask).all(complete) {
+                let members = match cx.members(op.e) {
+                    Ok(members) => members,
+                    Err(flow) => return flow,
+                };
+                if let Some(flow) = cx.gather(members, false) {
+                    return flow;
+                }
+            }
+            let (out, valid, missing) = exchanged::<FORM>(cx, op);
+            let to = cx.row_mut::<u32>(op.d);
+            crate::exec::lanes::blend(cx.mask, to, &out);
+            if op.list != Slot::NONE.0 {
+                cx.set_pred(Slot(op.list), valid);
+            }
+            if missing & cx.mask != 0 {
+                report_inactive(cx, missing & cx.mask, &sources(cx, op).0);
             }
         }
+        Flow::Next
+    }
+}
+
+/// What each lane gets, whether its source was in range, and whether that lane is missing.
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn exchanged<const FORM: u8>(cx: &Cx<'_>, op: &Op) -> ([u32; 32], u32, u32) {
+    #[cfg(target_arch = "x86_64")]
+    if FORM == WIDEST {
+        // SAFETY: as the caller says.
+        return unsafe { exchanged_widest(cx, op) };
+    }
+    // SAFETY: slots of a decoded instruction; source lanes are below 32.
+    unsafe {
         let (from, valid) = sources(cx, op);
         let a = *cx.row::<u32>(op.a);
         let mut out = [0u32; 32];
@@ -198,16 +232,55 @@ unsafe fn shuffle(cx: &mut Cx<'_>, op: &Op) -> Flow {
             out[lane] = a[from[lane] as usize];
             missing |= u32::from(cx.mask >> from[lane] & 1 == 0) << lane;
         }
-        let to = cx.row_mut::<u32>(op.d);
-        crate::exec::lanes::blend(cx.mask, to, &out);
-        if op.list != Slot::NONE.0 {
-            cx.set_pred(Slot(op.list), valid);
-        }
-        if missing & cx.mask != 0 {
-            report_inactive(cx, missing & cx.mask, &from);
-        }
+        (out, valid, missing)
     }
-    Flow::Next
+}
+
+/// The same by permutations of whole registers.
+///
+/// # Safety
+/// As [`exchanged`]; the machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn exchanged_widest(cx: &Cx<'_>, op: &Op) -> ([u32; 32], u32, u32) {
+    use std::arch::x86_64::*;
+    // SAFETY: slots of a decoded instruction: rows of 32 lanes.
+    unsafe {
+        let part =
+            |slot: Slot, half: usize| _mm512_loadu_si512(cx.row::<u32>(slot).cast::<u32>().add(16 * half).cast());
+        let (low, high) = (part(op.a, 0), part(op.a, 1));
+        let lane_0 = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let all = _mm512_set1_epi32(31);
+        let here = _mm512_set1_epi32(cx.mask as i32);
+        let mut out = [0u32; 32];
+        let (mut valid, mut missing) = (0, 0);
+        for half in 0..2 {
+            let lane = _mm512_or_si512(lane_0, _mm512_set1_epi32(16 * half as i32));
+            let (b, c) = (part(op.b, half), part(op.c, half));
+            let (amount, clamp) = (_mm512_and_si512(b, all), _mm512_and_si512(c, all));
+            let segment = _mm512_and_si512(_mm512_srli_epi32::<8>(c), all);
+            let lowest = _mm512_and_si512(lane, segment);
+            let highest = _mm512_or_si512(lowest, _mm512_andnot_si512(segment, clamp));
+            let source = match op.imm {
+                0 => _mm512_sub_epi32(lane, amount),
+                1 => _mm512_add_epi32(lane, amount),
+                2 => _mm512_xor_si512(lane, amount),
+                _ => _mm512_or_si512(lowest, _mm512_andnot_si512(segment, amount)),
+            };
+            let inside = match op.imm {
+                0 => _mm512_cmpge_epi32_mask(source, highest),
+                _ => _mm512_cmple_epi32_mask(source, highest),
+            };
+            let from = _mm512_and_si512(_mm512_mask_mov_epi32(lane, inside, source), all);
+            let value = _mm512_permutex2var_epi32(low, from, high);
+            _mm512_storeu_si512(out.as_mut_ptr().add(16 * half).cast(), value);
+            let absent = _mm512_testn_epi32_mask(_mm512_srlv_epi32(here, from), _mm512_set1_epi32(1));
+            valid |= u32::from(inside) << (16 * half);
+            missing |= u32::from(absent) << (16 * half);
+        }
+        (out, valid, missing)
+    }
 }
 
 #[cold]

@@ -1,7 +1,7 @@
 //! f16 and bf16 arithmetic, correctly rounded to nearest even (the only rounding that PTX has for them).
 
 use super::NAN_16;
-use super::arith32::sum_to_odd;
+use super::arith32::{sum_to_odd, sum_to_odd_f32};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f64_to_bf16, f64_to_f16};
 use super::minmax::{flush_f16, relu16};
 
@@ -42,14 +42,6 @@ impl Kind {
         match self {
             Kind::F16 => f32_to_f16(x),
             Kind::Bf16 => f32_to_bf16(x),
-        }
-    }
-
-    #[inline(always)]
-    fn narrow64(self, x: f64) -> u16 {
-        match self {
-            Kind::F16 => f64_to_f16(x),
-            Kind::Bf16 => f64_to_bf16(x),
         }
     }
 
@@ -131,9 +123,13 @@ impl Kind {
             return 0;
         }
         let (a, b, c) = (self.input(a, mode), self.input(b, mode), self.input(c, mode));
-        let exact = sum_to_odd(self.product(a, b), f64::from(self.widen(c)));
-        let sum = self.narrow64(exact);
-        if self.least_normal(sum, mode) && self.just_below_normal(exact) {
+        let exact = |kind: Kind| sum_to_odd(kind.product(a, b), f64::from(kind.widen(c)));
+        let sum = match self {
+            // A product of two f16 is exact in f32, and an odd f32 has bits enough to be rounded again.
+            Kind::F16 => f32_to_f16(sum_to_odd_f32(f16_to_f32(a) * f16_to_f32(b), f16_to_f32(c))),
+            Kind::Bf16 => f64_to_bf16(exact(self)),
+        };
+        if self.least_normal(sum, mode) && self.just_below_normal(exact(self)) {
             return self.finish(sum & 0x8000, mode);
         }
         self.finish(sum, mode)

@@ -55,6 +55,18 @@ pub(super) fn sum_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits(if adjust { toward } else { bits })
 }
 
+/// The same in f32.
+#[inline(always)]
+pub fn sum_to_odd_f32(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let bits = sum.to_bits();
+    let toward = if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let adjust = error.abs() > 0.0 && bits & 1 == 0;
+    f32::from_bits(if adjust { toward } else { bits })
+}
+
 /// An exact zero sum of opposite terms is -0 when rounding down, +0 otherwise.
 #[inline(always)]
 fn zero_sign(sum: f64, a: f64, b: f64, rounding: Rounding) -> f64 {

@@ -1,0 +1,163 @@
+//! Vectors of 2 or 4 words a lane, side by side in memory: dealt out to registers and collected from them by AVX-512.
+//! Element by element that takes as long as all the rest of the access.
+
+use std::arch::x86_64::*;
+
+/// 32 lanes of a register.
+type Row = [u32; 32];
+
+/// Loads 32 pairs: `rows` are the registers of their first and second words.
+///
+/// # Safety
+/// `from` must hold 64 words, `rows` must be rows; the machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn load_pairs(from: *const u32, rows: [*mut Row; 2]) {
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let a = _mm512_loadu_si512(from.add(32 * half).cast());
+            let b = _mm512_loadu_si512(from.add(32 * half + 16).cast());
+            put(rows[0], half, _mm512_permutex2var_epi32(a, even, b));
+            put(rows[1], half, _mm512_permutex2var_epi32(a, odd, b));
+        }
+    }
+}
+
+/// Loads 32 times four words.
+///
+/// # Safety
+/// As [`load_pairs`], with 128 words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn load_quads(from: *const u32, rows: [*mut Row; 4]) {
+    // The first two words of 8 lanes each, and the other two.
+    let first = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+    let second = _mm512_or_si512(first, _mm512_set1_epi32(2));
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let part = |index: usize| _mm512_loadu_si512(from.add(64 * half + 16 * index).cast());
+            let (a, b, c, d) = (part(0), part(1), part(2), part(3));
+            let low = _mm512_permutex2var_epi32(a, first, b);
+            let high = _mm512_permutex2var_epi32(c, first, d);
+            put(rows[0], half, _mm512_shuffle_i64x2::<0x44>(low, high));
+            put(rows[1], half, _mm512_shuffle_i64x2::<0xee>(low, high));
+            let low = _mm512_permutex2var_epi32(a, second, b);
+            let high = _mm512_permutex2var_epi32(c, second, d);
+            put(rows[2], half, _mm512_shuffle_i64x2::<0x44>(low, high));
+            put(rows[3], half, _mm512_shuffle_i64x2::<0xee>(low, high));
+        }
+    }
+}
+
+/// The opposite of [`load_pairs`].
+///
+/// # Safety
+/// As [`load_pairs`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn store_pairs(to: *mut u32, rows: [*const Row; 2]) {
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let (low, high) = weave(get(rows[0], half), get(rows[1], half));
+            _mm512_storeu_si512(to.add(32 * half).cast(), low);
+            _mm512_storeu_si512(to.add(32 * half + 16).cast(), high);
+        }
+    }
+}
+
+/// The opposite of [`load_quads`].
+///
+/// # Safety
+/// As [`load_quads`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn store_quads(to: *mut u32, rows: [*const Row; 4]) {
+    let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let first = weave(get(rows[0], half), get(rows[1], half));
+            let second = weave(get(rows[2], half), get(rows[3], half));
+            let parts = [
+                (first.0, low, second.0),
+                (first.0, high, second.0),
+                (first.1, low, second.1),
+                (first.1, high, second.1),
+            ];
+            for (index, (a, order, b)) in parts.into_iter().enumerate() {
+                _mm512_storeu_si512(to.add(64 * half + 16 * index).cast(), _mm512_permutex2var_epi64(a, order, b));
+            }
+        }
+    }
+}
+
+/// Words of `a` and `b` in turns: the lower eight of each, the upper eight.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn weave(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    (_mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b))
+}
+
+/// Sets 16 lanes of a row.
+///
+/// # Safety
+/// `row` must be a row; `half` 0 or 1.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn put(row: *mut Row, half: usize, lanes: __m512i) {
+    // SAFETY: as the caller says.
+    unsafe { _mm512_storeu_si512(row.cast::<u32>().add(16 * half).cast(), lanes) }
+}
+
+/// 16 lanes of a row.
+///
+/// # Safety
+/// As [`put`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn get(row: *const Row, half: usize) -> __m512i {
+    // SAFETY: as the caller says.
+    unsafe { _mm512_loadu_si512(row.cast::<u32>().add(16 * half).cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_dealt_out_and_collected() {
+        if !crate::exec::lanes::widest() {
+            return;
+        }
+        let memory: [u32; 128] = std::array::from_fn(|index| 7 * index as u32 + 3);
+        let mut rows = [[0u32; 32]; 4];
+        let [a, b, c, d] = &mut rows;
+        // SAFETY: the arrays have the sizes that are asked for, and the machine has AVX-512.
+        unsafe { load_quads(memory.as_ptr(), [a, b, c, d]) };
+        for lane in 0..32 {
+            assert_eq!([0, 1, 2, 3].map(|word| rows[word][lane]), [0, 1, 2, 3].map(|word| memory[4 * lane + word]));
+        }
+        let mut back = [0u32; 128];
+        // SAFETY: as above.
+        unsafe { store_quads(back.as_mut_ptr(), [&rows[0], &rows[1], &rows[2], &rows[3]]) };
+        assert_eq!(back, memory);
+        let [a, b, ..] = &mut rows;
+        // SAFETY: as above.
+        unsafe { load_pairs(memory.as_ptr(), [a, b]) };
+        for lane in 0..32 {
+            assert_eq!([0, 1].map(|word| rows[word][lane]), [0, 1].map(|word| memory[2 * lane + word]));
+        }
+        let mut back = [0u32; 64];
+        // SAFETY: as above.
+        unsafe { store_pairs(back.as_mut_ptr(), [&rows[0], &rows[1]]) };
+        assert_eq!(back[..], memory[..64]);
+    }
+}

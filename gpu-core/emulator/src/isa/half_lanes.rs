@@ -1,0 +1,200 @@
+//! Addition, multiplication and fused multiply-add of f16 and bf16 without modifiers: all lanes at once. As functions of
+//! one lane they are too long for the compiler to put into a loop, and a loop of calls takes ten times as long.
+
+use super::Ty;
+use crate::exec::cx::Cx;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::WIDEST;
+use crate::exec::lanes::{Body, blend, exec, exec_widest};
+use crate::exec::op::{Exec, Flow, Op};
+use crate::num::arith16::{Kind, Mode};
+
+const PLAIN: Mode = Mode { ftz: false, sat: false, relu: false, oob: false };
+const ADD: u8 = 0;
+const SUB: u8 = 1;
+const MUL: u8 = 2;
+const FMA: u8 = 3;
+
+/// What `WHAT` says, of bf16 or f16, of pairs or in the low halves.
+struct Half<const WHAT: u8, const BF16: bool, const PAIRS: bool>;
+
+#[inline(always)]
+fn compute<const WHAT: u8, const BF16: bool>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
+    let kind = if BF16 { Kind::Bf16 } else { Kind::F16 };
+    let mut out = [0; 32];
+    for lane in 0..32 {
+        out[lane] = match WHAT {
+            ADD => kind.add(a[lane], b[lane], PLAIN),
+            SUB => kind.sub(a[lane], b[lane], PLAIN),
+            MUL => kind.mul(a[lane], b[lane], PLAIN),
+            _ => kind.fma(a[lane], b[lane], c[lane], PLAIN),
+        };
+    }
+    out
+}
+
+/// The same of f16 by the machine's own conversions. Each result is what [`Kind`] gives: a NaN of any kind ends as the
+/// canonical one.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn compute_f16<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
+    use std::arch::x86_64::*;
+
+    use crate::num::arith32::sum_to_odd_f32;
+    let wide = |narrow: &[u16; 32]| {
+        let mut out = [0f32; 32];
+        for half in 0..2 {
+            // SAFETY: 16 values each.
+            unsafe {
+                let lanes = _mm512_cvtph_ps(_mm256_loadu_si256(narrow.as_ptr().add(16 * half).cast()));
+                _mm512_storeu_ps(out.as_mut_ptr().add(16 * half), lanes);
+            }
+        }
+        out
+    };
+    let (a, b) = (wide(a), wide(b));
+    let mut value = [0f32; 32];
+    match WHAT {
+        ADD => (0..32).for_each(|lane| value[lane] = a[lane] + b[lane]),
+        SUB => (0..32).for_each(|lane| value[lane] = a[lane] - b[lane]),
+        MUL => (0..32).for_each(|lane| value[lane] = a[lane] * b[lane]),
+        _ => {
+            let c = wide(c);
+            (0..32).for_each(|lane| value[lane] = sum_to_odd_f32(a[lane] * b[lane], c[lane]));
+        }
+    }
+    let mut out = [0; 32];
+    for half in 0..2 {
+        // SAFETY: 16 values each.
+        unsafe {
+            let lanes = _mm512_loadu_ps(value.as_ptr().add(16 * half));
+            let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(lanes, lanes);
+            let rounded = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(lanes);
+            let canonical = _mm256_mask_set1_epi16(rounded, nan, crate::num::NAN_16 as i16);
+            _mm256_storeu_si256(out.as_mut_ptr().add(16 * half).cast(), canonical);
+        }
+    }
+    out
+}
+
+/// [`compute`] in the form for this machine.
+///
+/// # Safety
+/// The machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn compute_form<const FORM: u8, const WHAT: u8, const BF16: bool>(
+    a: &[u16; 32],
+    b: &[u16; 32],
+    c: &[u16; 32],
+) -> [u16; 32] {
+    #[cfg(target_arch = "x86_64")]
+    if FORM == WIDEST && !BF16 {
+        // SAFETY: as the caller says.
+        return unsafe { compute_f16::<WHAT>(a, b, c) };
+    }
+    compute::<WHAT, BF16>(a, b, c)
+}
+
+/// One half of each lane.
+#[inline(always)]
+fn part(row: &[u32; 32], shift: u32) -> [u16; 32] {
+    let mut out = [0; 32];
+    for lane in 0..32 {
+        out[lane] = (row[lane] >> shift) as u16;
+    }
+    out
+}
+
+impl<const WHAT: u8, const BF16: bool, const PAIRS: bool> Body for Half<WHAT, BF16, PAIRS> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let (a, b) = (*cx.row::<u32>(op.a), *cx.row::<u32>(op.b));
+            let c = if WHAT == FMA { *cx.row::<u32>(op.c) } else { [0; 32] };
+            let low = compute_form::<FORM, WHAT, BF16>(&part(&a, 0), &part(&b, 0), &part(&c, 0));
+            let mut out = [0u32; 32];
+            if PAIRS {
+                let high = compute_form::<FORM, WHAT, BF16>(&part(&a, 16), &part(&b, 16), &part(&c, 16));
+                for lane in 0..32 {
+                    out[lane] = u32::from(high[lane]) << 16 | u32::from(low[lane]);
+                }
+            } else {
+                for lane in 0..32 {
+                    out[lane] = low[lane].into();
+                }
+            }
+            blend(cx.mask, cx.row_mut::<u32>(op.d), &out);
+        }
+        Flow::Next
+    }
+}
+
+fn choose<const WHAT: u8>(ty: Ty) -> Exec {
+    match ty {
+        Ty::F16 => exec_widest::<Half<WHAT, false, false>>(),
+        Ty::BF16 => exec::<Half<WHAT, true, false>>(),
+        Ty::F16x2 => exec_widest::<Half<WHAT, false, true>>(),
+        _ => exec_widest::<Half<WHAT, true, true>>(),
+    }
+}
+
+pub fn add(ty: Ty) -> Exec {
+    choose::<ADD>(ty)
+}
+
+pub fn sub(ty: Ty) -> Exec {
+    choose::<SUB>(ty)
+}
+
+pub fn mul(ty: Ty) -> Exec {
+    choose::<MUL>(ty)
+}
+
+pub fn fma(ty: Ty) -> Exec {
+    choose::<FMA>(ty)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// All f16 as one operand, with others that overflow, cancel, meet subnormals and NaN.
+    #[test]
+    fn the_machines_conversions_give_the_same_bits() {
+        if !crate::exec::lanes::widest() {
+            return;
+        }
+        let others: [u16; 24] = [
+            0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x0401, 0x1400, 0x2e66, 0x3555, 0x3bff, 0x3c00, 0x3c01, 0xbc01,
+            0x4248, 0x5640, 0x6bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01,
+        ];
+        for first in (0..=u16::MAX).step_by(32) {
+            let a: [u16; 32] = std::array::from_fn(|lane| first + lane as u16);
+            for (index, other) in others.into_iter().enumerate() {
+                let b = [other; 32];
+                let c: [u16; 32] = std::array::from_fn(|lane| others[(index + lane) % others.len()] ^ (first << 11));
+                // SAFETY: the machine has AVX-512.
+                let found = unsafe {
+                    [
+                        compute_f16::<ADD>(&a, &b, &c),
+                        compute_f16::<SUB>(&a, &b, &c),
+                        compute_f16::<MUL>(&a, &b, &c),
+                        compute_f16::<FMA>(&a, &b, &c),
+                    ]
+                };
+                let wanted = [
+                    compute::<ADD, false>(&a, &b, &c),
+                    compute::<SUB, false>(&a, &b, &c),
+                    compute::<MUL, false>(&a, &b, &c),
+                    compute::<FMA, false>(&a, &b, &c),
+                ];
+                assert_eq!(found, wanted, "from {first:#x} with {other:#x}");
+            }
+        }
+    }
+}
