@@ -116,7 +116,12 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
 /// Device, and what is done with the kernel on it.
 fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    devices_ui(ui, screen);
+    // A long name is cut: it would push Stop out of the window.
+    let most = if screen.state.view.dock.is_narrow() { 84.0 } else { 190.0 } + space::XXL;
+    ui.scope(|ui| {
+        ui.set_max_width(most);
+        devices_ui(ui, screen);
+    });
     ui.add_space(space::XS);
     let ready = is_enabled(screen, Action::Check);
     let check = parts::action_response(ui, Action::Check, "▶ Check", true, ready);

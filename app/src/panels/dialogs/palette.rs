@@ -48,7 +48,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
     let chosen_row = *row;
     ui.add_space(space::S);
     let mut chosen = None;
-    ScrollArea::vertical().max_height(360.0).auto_shrink([false, true]).show(ui, |ui| {
+    let most = (ui.ctx().content_rect().height() * 0.7).min(360.0);
+    ScrollArea::vertical().max_height(most).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;
         for (index, row) in rows.iter().enumerate() {
             let selected = index == chosen_row;
