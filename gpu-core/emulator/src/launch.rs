@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::check::race::GlobalRaces;
+use crate::check::touched::Touched;
 use crate::device::Device;
 use crate::exec::access::Region;
 use crate::exec::block::SharedArray;
@@ -98,6 +99,8 @@ pub struct Options {
     pub checks: Checks,
     /// Also the same value, stored to global memory by the same instruction in two threads, is a race.
     pub written_once: bool,
+    /// Which bytes of global memory the launch touches ([`Outcome::touched`]); needs the race check.
+    pub touched: bool,
     /// Sectors, bank conflicts and instruction counts.
     pub counters: bool,
     /// The same per source line.
@@ -123,6 +126,7 @@ impl Default for Options {
         Options {
             checks: Checks::ALL,
             written_once: false,
+            touched: false,
             counters: true,
             line_counters: true,
             trace: None,
@@ -161,6 +165,9 @@ pub struct Outcome {
     /// Remarks that are no faults, for example that a spin lock needed independent thread scheduling.
     pub notes: Vec<String>,
     pub occupancy: Option<Occupancy>,
+    /// Where [`Options::touched`] asked for it. Stays in this process.
+    #[serde(skip)]
+    pub touched: Option<Touched>,
 }
 
 /// Limits of the emulated device that a launch is checked against.
@@ -346,7 +353,8 @@ fn run(
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
     }
-    if options.checks.race {
+    // Reads that are not watched would not be known either.
+    if options.checks.race && !options.touched {
         find_only_read(&regions, image, function, &launch.params);
     }
     // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
@@ -421,8 +429,9 @@ fn run(
     };
     let results = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    let touched = options.touched.then(|| grid.races.touched(image, &grid.regions));
     memory.put_shadows(grid.races.take_shadows());
-    let outcome = finish(grid, results, !completed, occupancy);
+    let outcome = Outcome { touched, ..finish(grid, results, !completed, occupancy) };
     memory.put_heap(heap);
     Ok(outcome)
 }
@@ -500,5 +509,6 @@ fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: O
         console_dropped_lines: console.dropped_lines,
         notes,
         occupancy: Some(occupancy),
+        touched: None,
     }
 }

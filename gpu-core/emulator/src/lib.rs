@@ -23,6 +23,7 @@ mod report;
 mod tensor;
 mod tensor_rows;
 
+pub use check::touched::{Touched, TouchedPiece};
 pub use device::{Device, REGISTERS_PER_SM};
 pub use isa::{ExampleKernel, examples};
 pub use launch::{Checks, Launch, Options, Outcome, launch};

@@ -281,6 +281,11 @@ impl Memory {
         if found.live && end >= address && end <= found.base + found.bytes { Ok(index) } else { Err(error) }
     }
 
+    /// First byte of the live allocation that an address lies in.
+    pub fn base_of(&self, address: u64) -> Option<u64> {
+        self.find(address, 1).ok().map(|index| self.allocations[index].base)
+    }
+
     /// Copies host data in and marks it as written.
     ///
     /// # Errors

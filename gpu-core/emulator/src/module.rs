@@ -95,6 +95,16 @@ impl Module {
         &self.image.target
     }
 
+    /// Whether its code may wait for what others write: it loads from memory with an ordering, or `volatile`.
+    pub fn listens(&self) -> bool {
+        let waits = |text: &String| {
+            let load = ["ld.volatile", "ld.relaxed", "ld.acquire"].iter().any(|start| text.starts_with(start));
+            let atomic = text.contains(".acquire") || text.contains(".acq_rel");
+            (load || atomic) && !text.contains(".shared")
+        };
+        self.image.texts.iter().any(waits)
+    }
+
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.image.kernels
     }

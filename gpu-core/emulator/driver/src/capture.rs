@@ -58,6 +58,7 @@ impl Stream {
         }
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let (handle, graph) = graph.unwrap_or_else(|| {
+            crate::between::need();
             let graph = Arc::new(Graph::default());
             (driver().graphs.add(graph.clone()), graph)
         });

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use ptx_emulator::MemoryError;
 
 use crate::abi::*;
+use crate::between;
 use crate::graph::Operation;
 use crate::memory::{device_range, host_range};
 use crate::state::{self, driver, lock};
@@ -154,8 +155,31 @@ impl Block {
         Ok(())
     }
 
+    /// What it touches; in memory that the driver does not know nobody else can be.
+    fn settle(&self) -> Answer {
+        if !between::wants() {
+            return Ok(());
+        }
+        let mut ranges = between::Ranges::default();
+        let ends =
+            [(self.from, self.from_pitch, self.from_layer, false), (self.to, self.to_pitch, self.to_layer, true)];
+        for (place, pitch, layer, writes) in ends {
+            let Some(base) = between::base_of(place.address()) else { continue };
+            for row in 0..self.depth * self.height {
+                let by = row / self.height * layer + row % self.height * pitch;
+                ranges.add(base, place.address() + by as u64, self.width as u64, writes);
+            }
+        }
+        ranges.settle(match (self.from, self.to) {
+            (Place::Host(_), Place::Device(_)) => "a copy to the device",
+            (Place::Device(_), Place::Host(_)) => "a copy to the host",
+            _ => "a copy",
+        })
+    }
+
     /// Copies; gives the device time.
     pub fn run(&self) -> Result<f64, CUresult> {
+        self.settle()?;
         self.copy().map(|()| transfer_ns(self.bytes()))
     }
 }
@@ -246,6 +270,15 @@ impl Fill {
 
     /// Fills; gives the device time.
     pub fn run(&self) -> Result<f64, CUresult> {
+        if between::wants()
+            && let Some(base) = between::base_of(self.to.address())
+        {
+            let mut ranges = between::Ranges::default();
+            for row in 0..self.height {
+                ranges.add(base, self.to.address() + (row * self.pitch) as u64, self.row_bytes() as u64, true);
+            }
+            ranges.settle("a fill (cuMemset)")?;
+        }
         let element = &self.value.to_le_bytes()[..self.element_bytes];
         let row: Vec<u8> = element.iter().copied().cycle().take(self.row_bytes()).collect();
         for index in 0..self.height {

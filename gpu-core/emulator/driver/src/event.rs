@@ -98,7 +98,7 @@ api_with_streams! {
         event.outside_capture()?;
         forbid_unsafe()?;
         match event.ticket() {
-            Some(ticket) if ticket.end_ns().is_none() => Err(NOT_READY),
+            Some(ticket) if !ticket.is_done() => Err(NOT_READY),
             _ => state::current_unchecked().map_or(Ok(()), |context| context.check()),
         }
     }

@@ -289,10 +289,16 @@ pub fn most_blocks_in_cluster(function: &Function) -> u32 {
     }
 }
 
+/// Whether races and the like are looked for.
+pub fn checked() -> bool {
+    std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| value != "0")
+}
+
 fn options() -> Options {
-    let checks = std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| value != "0");
+    let checks = checked();
     Options {
         checks: if checks { Checks::ALL } else { Checks::NONE },
+        touched: checks && crate::between::wants(),
         counters: false,
         line_counters: false,
         device: Some(device::current().limits),
@@ -425,8 +431,16 @@ impl KernelNode {
         for fault in &outcome.faults {
             explain(describe(fault));
         }
-        match outcome.faults.first() {
-            Some(fault) => Err(code_of(fault)),
+        if let Some(fault) = outcome.faults.first() {
+            return Err(code_of(fault));
+        }
+        let Some(touched) = outcome.touched else { return Ok(took_ns) };
+        let race = crate::between::settle(format!("`{}`", self.name()), touched, self.function.module.listens());
+        match race {
+            Some(race) => {
+                explain(race);
+                Err(LAUNCH_FAILED)
+            }
             None => Ok(took_ns),
         }
     }

@@ -26,6 +26,7 @@ mod abi;
 mod absent;
 mod arrays;
 mod batch;
+mod between;
 mod boxes;
 mod capture;
 mod context;

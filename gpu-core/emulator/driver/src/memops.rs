@@ -146,7 +146,10 @@ impl Batch {
     }
 
     fn new(params: Vec<Params>) -> Result<Batch, CUresult> {
-        let steps = params.iter().map(Params::step).collect::<Result<_, _>>()?;
+        let steps: Vec<Step> = params.iter().map(Params::step).collect::<Result<_, _>>()?;
+        if steps.iter().any(|step| matches!(step, Step::Wait { .. })) {
+            crate::between::give_up();
+        }
         Ok(Batch { params, steps })
     }
 

@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 
 use crate::abi::*;
+use crate::between;
 use crate::capture::forbid_unsafe;
 use crate::state::{self, DeviceRange, HostRange, driver, lock};
 
@@ -53,6 +54,18 @@ pub fn release(address: CUdeviceptr) -> Answer {
     lock(&driver().memory).free(address).map_err(|_| INVALID_VALUE)?;
     crate::graph::released(address);
     Ok(())
+}
+
+/// As [`release`], for work of a stream.
+pub fn release_in_order(address: CUdeviceptr) -> Answer {
+    if between::wants()
+        && let Some((base, range)) = device_range(address)
+    {
+        let mut ranges = between::Ranges::default();
+        ranges.add(base, base, range.bytes, true);
+        ranges.settle("the freeing of memory (cuMemFreeAsync)")?;
+    }
+    release(address)
 }
 
 /// The device allocation that an address lies in.

@@ -310,6 +310,7 @@ pub fn stream(handle: Handle) -> Result<(Arc<Context>, Arc<Stream>), CUresult> {
     }
     let context = current()?;
     let stream = if handle == 2 {
+        crate::between::need();
         context.per_thread_stream.clone()
     } else {
         context.legacy_stream_is_taken()?;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::abi::*;
+use crate::between::{self, Clock, Moment};
 use crate::capture::{Capture, Joined};
 use crate::event::Event;
 use crate::graph::{HostCall, Operation};
@@ -29,18 +30,37 @@ pub struct Ticket {
     /// End on the virtual device clock, in nanoseconds, once done.
     end_ns: Mutex<Option<f64>>,
     changed: Condvar,
+    /// What is known of the order of work once it is done; None while nobody asks for that.
+    after: OnceLock<Arc<Clock>>,
 }
 
 impl Ticket {
     pub fn finished_at(end_ns: f64) -> Arc<Ticket> {
-        Arc::new(Ticket { end_ns: Mutex::new(Some(end_ns)), changed: Condvar::new() })
+        Arc::new(Ticket { end_ns: Mutex::new(Some(end_ns)), ..Ticket::default() })
     }
 
     pub fn end_ns(&self) -> Option<f64> {
         *lock(&self.end_ns)
     }
 
+    /// Whether it is done, as the program learns it.
+    pub fn is_done(&self) -> bool {
+        let done = self.end_ns().is_some();
+        if done {
+            between::host_saw(self.after.get());
+        }
+        done
+    }
+
+    /// Waits as the program does.
     pub fn wait(&self) -> f64 {
+        let end_ns = self.done();
+        between::host_saw(self.after.get());
+        end_ns
+    }
+
+    /// Waits as a stream does.
+    pub fn done(&self) -> f64 {
         let mut end = lock(&self.end_ns);
         loop {
             if let Some(end) = *end {
@@ -58,6 +78,7 @@ impl Ticket {
 
 struct Item {
     work: Option<Work>,
+    moment: Option<Moment>,
     waits_for: Vec<Arc<Ticket>>,
     ticket: Arc<Ticket>,
     submitted_ns: f64,
@@ -68,6 +89,8 @@ struct Item {
 struct Queue {
     items: VecDeque<Item>,
     running: bool,
+    /// Pieces of work so far.
+    count: u64,
     /// What the next item must wait for beside its predecessor (`cuStreamWaitEvent`).
     pending_waits: Vec<Arc<Ticket>>,
 }
@@ -167,9 +190,17 @@ impl Stream {
         let ticket = Arc::new(Ticket::default());
         let mut queue = lock(&self.queue);
         waits_for.append(&mut queue.pending_waits);
-        *lock(&self.last) = ticket.clone();
+        let before = std::mem::replace(&mut *lock(&self.last), ticket.clone());
+        queue.count += 1;
+        let clocks: Vec<Option<Arc<Clock>>> =
+            waits_for.iter().chain([&before]).map(|ticket| ticket.after.get().cloned()).collect();
+        let moment = between::submit((self.id, queue.count), || self.title(), &clocks);
+        if let Some(moment) = &moment {
+            let _ = ticket.after.set(moment.after());
+        }
         queue.items.push_back(Item {
             work,
+            moment,
             waits_for,
             ticket: ticket.clone(),
             submitted_ns: host_now_ns(),
@@ -189,6 +220,15 @@ impl Stream {
             }
         }
         ticket
+    }
+
+    /// How messages call it.
+    fn title(&self) -> String {
+        match (self.home, self.blocking) {
+            (0, true) => "the default stream".to_owned(),
+            (0, false) => "the thread's default stream".to_owned(),
+            _ => format!("stream {}", self.id),
+        }
     }
 
     pub fn wait_for(&self, ticket: Arc<Ticket>) {
@@ -256,16 +296,12 @@ pub fn in_callback() -> bool {
 
 /// Runs one item and returns the virtual time at its end.
 fn run(item: Item, clock_ns: f64) -> f64 {
-    let ready_ns = item.waits_for.iter().map(|ticket| ticket.wait()).fold(0.0, f64::max);
+    let ready_ns = item.waits_for.iter().map(|ticket| ticket.done()).fold(0.0, f64::max);
     let mut end_ns = clock_ns.max(ready_ns).max(item.submitted_ns);
-    if let Some(work) = item.work
-        && item.context.alive.load(Ordering::Acquire)
-        && !driver().failure.happened()
-    {
-        match work(end_ns) {
-            Ok(device_ns) => end_ns += device_ns,
-            Err(code) => driver().failure.set(code),
-        }
+    let work = item.work.filter(|_| item.context.alive.load(Ordering::Acquire) && !driver().failure.happened());
+    match between::during(item.moment, || work.map_or(Ok(0.0), |work| work(end_ns))) {
+        Ok(device_ns) => end_ns += device_ns,
+        Err(code) => driver().failure.set(code),
     }
     item.ticket.finish(end_ns);
     end_ns
@@ -301,7 +337,7 @@ api_with_streams! {
             capture.invalidate();
             return Err(STREAM_CAPTURE_UNSUPPORTED);
         }
-        if stream.last().end_ns().is_some() { context.check() } else { Err(NOT_READY) }
+        if stream.last().is_done() { context.check() } else { Err(NOT_READY) }
     }
     fn cuStreamGetFlags(stream: Handle, flags: *mut u32) {
         put(flags, state::stream(stream)?.1.flags)
@@ -344,6 +380,7 @@ api_with_streams! {
         }
         let work: Work = Box::new(move |_| {
             call_back(|| unsafe { callback(stream, SUCCESS, data as *mut c_void) });
+            between::tell_host();
             Ok(0.0)
         });
         target.enqueue(&context, Some(work));
@@ -424,6 +461,7 @@ fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
     if flags > NON_BLOCKING || out.is_null() {
         return Err(INVALID_VALUE);
     }
+    between::need();
     let stream = Stream::new(flags, priority, flags & NON_BLOCKING == 0, crate::context::current_handle()?);
     if stream.blocking {
         lock(&context.blocking_streams).push(Arc::downgrade(&stream));

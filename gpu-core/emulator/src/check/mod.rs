@@ -18,5 +18,6 @@ mod shadow_runs;
 pub mod stuck;
 pub mod sync;
 pub mod taint;
+pub mod touched;
 pub mod undefined;
 pub mod wgmma;

@@ -36,6 +36,10 @@ impl GlobalRaces {
         self.pages.take_tables()
     }
 
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
     /// True when memory ran out and some accesses were not checked.
     pub fn incomplete(&self) -> bool {
         self.pages.incomplete()

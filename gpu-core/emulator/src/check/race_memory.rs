@@ -116,6 +116,11 @@ impl<'s> Page<'s> {
         &self.entries[number as usize % SECTORS]
     }
 
+    /// False when nobody ever touched it.
+    pub fn is_filled(self) -> bool {
+        self.head.filled.load(Ordering::Relaxed)
+    }
+
     #[inline(always)]
     pub fn lock(self) {
         while self.head.lock.swap(true, Ordering::Acquire) {

@@ -65,7 +65,7 @@ impl Operation {
             Operation::Host(call) => call.run(),
             Operation::Words(batch) => batch.run(),
             Operation::Alloc(address) => memory::come_alive(*address),
-            Operation::Free(address) => crate::memory::release(*address).map(|()| 0.0),
+            Operation::Free(address) => crate::memory::release_in_order(*address).map(|()| 0.0),
             Operation::Empty | Operation::Child(_) | Operation::WaitEvent(_) | Operation::RecordEvent(_) => Ok(0.0),
         }
     }
@@ -93,6 +93,7 @@ impl HostCall {
 
     fn run(&self) -> Result<f64, CUresult> {
         crate::stream::call_back(|| unsafe { (self.function)(self.data as *mut c_void) });
+        crate::between::tell_host();
         Ok(0.0)
     }
 }
@@ -240,28 +241,29 @@ impl Graph {
         let order = Graph::order(&nodes).ok_or(INVALID_VALUE)?;
         let mut ends: HashMap<Handle, f64> = HashMap::new();
         let mut last = launch.start_ns;
+        let mut moments = crate::between::Nodes::default();
         for at in order {
             let node = &nodes[at];
             let ready = node.dependencies.iter().filter_map(|dependency| ends.get(dependency).copied());
             let start_ns = ready.fold(launch.start_ns, f64::max);
-            let took = match &node.operation {
-                _ if disabled.contains(&node.handle) => 0.0,
+            let took = moments.during(node.handle, &node.dependencies, || match &node.operation {
+                _ if disabled.contains(&node.handle) => Ok(0.0),
                 Operation::Child(child) => {
                     let inner = LaunchContext { start_ns, marks: launch.marks.clone(), waits: launch.waits.clone() };
-                    child.run(&inner, disabled)?
+                    child.run(&inner, disabled)
                 }
                 Operation::WaitEvent(_) => {
-                    let ready_ns = launch.waits.get(&node.handle).map_or(start_ns, |ticket| ticket.wait());
-                    (ready_ns - start_ns).max(0.0)
+                    let ready_ns = launch.waits.get(&node.handle).map_or(start_ns, |ticket| ticket.done());
+                    Ok((ready_ns - start_ns).max(0.0))
                 }
                 Operation::RecordEvent(_) => {
                     if let Some(ticket) = launch.marks.get(&node.handle) {
                         ticket.finish(start_ns);
                     }
-                    0.0
+                    Ok(0.0)
                 }
-                operation => operation.run()?,
-            };
+                operation => operation.run(),
+            })?;
             ends.insert(node.handle, start_ns + took);
             last = last.max(start_ns + took);
         }

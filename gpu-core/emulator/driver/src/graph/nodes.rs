@@ -170,6 +170,7 @@ api! {
         if flags != 0 || graph.is_null() {
             return Err(INVALID_VALUE);
         }
+        crate::between::need();
         put(graph, driver().graphs.add(Arc::new(Graph::default())))
     }
     fn cuGraphDestroy(graph: Handle) {
