@@ -3,6 +3,7 @@
 mod support;
 
 use egui_kittest::kittest::Queryable;
+use lockstep::widgets::figure::Figure;
 use lockstep::widgets::lesson_text::{self, LessonAction, LessonCache};
 use std::cell::RefCell;
 
@@ -92,6 +93,47 @@ fn a_narrow_lesson_stays_inside_its_column() {
             });
         }
     });
+}
+
+/// The course's own, in a column as wide as on a laptop and in a narrow one.
+#[test]
+fn figures_follow_the_theme_and_the_column() {
+    let course = curriculum::Course::embedded();
+    let blocks = course.days().flat_map(|day| &day.lesson.sections).flat_map(|section| &section.blocks);
+    let figures: Vec<(String, String)> = blocks
+        .filter_map(|block| match block {
+            curriculum::Block::Figure { svg, caption, .. } => Some((svg.clone(), caption.clone())),
+            _ => None,
+        })
+        .take(2)
+        .collect();
+    assert_eq!(figures.len(), 2);
+    let mut shots = support::Shots::default();
+    for (name, width) in [("figures", 440.0), ("figures_narrow", 260.0)] {
+        shots.both_themes(name, [width, 520.0], || {
+            let figures = figures.clone();
+            let mut shown = [Figure::default(), Figure::default()];
+            move |ui: &mut egui::Ui| {
+                for (figure, (svg, caption)) in shown.iter_mut().zip(&figures) {
+                    figure.show(ui, svg, caption);
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_figure_is_named_by_its_words_and_a_broken_one_says_why() {
+    let mut shown = [Figure::default(), Figure::default()];
+    let mut harness = support::harness(false, [440.0, 300.0], |ui| {
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 40 20\"/>";
+        shown[0].show(ui, svg, "Four blocks.");
+        shown[1].show(ui, "<svg/>", "Nothing.");
+    });
+    harness.run();
+    let figure = harness.get_by_role_and_label(egui::accesskit::Role::Image, "Four blocks.");
+    assert_eq!(figure.rect().width(), 40.0);
+    harness.get_by_label("figure: its root has no viewBox=\"0 0 WIDTH HEIGHT\"");
 }
 
 #[test]

@@ -232,8 +232,10 @@ fn prediction(day: &Day, name: &str, run: &PredictRun) -> Vec<String> {
 /// Files in the day's folders that nothing refers to.
 fn unexpected(findings: &mut Findings<'_>, day: &Day, folder: &str) {
     let files = findings.files;
+    let blocks = || day.lesson.sections.iter().flat_map(|section| &section.blocks);
     for (name, _) in files.below(folder) {
-        if !["day.toml", "lesson.md", "quiz.toml", "notes.toml"].contains(&name) {
+        let is_shown = blocks().any(|block| matches!(block, Block::Figure { file, .. } if file == name));
+        if !["day.toml", "lesson.md", "quiz.toml", "notes.toml"].contains(&name) && !is_shown {
             findings.say(&format!("{folder}/{name}"), "", "no part of a day; remove it");
         }
     }

@@ -125,16 +125,23 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     Markdown(String),
+    /// A drawing of the day, with what it shows.
+    Figure {
+        /// Its name beside the lesson, `index.svg`.
+        file: String,
+        svg: String,
+        caption: String,
+    },
     /// A visualization by id, with the sentence that tells what to look for.
     Visualization {
         id: String,
         caption: String,
     },
-    /// A button that opens an experiment of the day.
     /// The rungs of a ladder, each to be opened as an experiment.
     Ladder {
         name: String,
     },
+    /// A button that opens an experiment of the day.
     Experiment {
         name: String,
     },

@@ -5,7 +5,8 @@
 //!   whole file without `#…`; the path is relative to the day's folder under `kernels/`, or starts with `kernels/`;
 //! - `{{viz launch: what to look for}}`: a visualization by id;
 //! - `{{experiment block-size}}` and `{{exercise matrix-add}}`: buttons that open them;
-//! - `{{measure cpu-matmul}}`: a button that measures this machine (`app/src/measure/`).
+//! - `{{measure cpu-matmul}}`: a button that measures this machine (`app/src/measure/`);
+//! - `![what it shows](index.svg)`: a figure, a file beside the lesson (`app/src/widgets/figure.rs` says what it may hold).
 
 use crate::course::{Block, Lesson, Section, Step};
 use crate::error::ContentError;
@@ -68,6 +69,13 @@ pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentErr
             }
             continue;
         }
+        if !fenced && let Some((caption, file)) = picture(trimmed) {
+            match figure(source, caption, file) {
+                Ok(block) => push_block(section, block),
+                Err(expected) => errors.push(error(expected)),
+            }
+            continue;
+        }
         push_markdown(section, line);
     }
     if sections.len() < Step::ALL.len() && !errors.iter().any(|e| e.path == source.path) {
@@ -124,6 +132,7 @@ fn push_block(section: &mut Section, block: Block) {
             }
             return;
         }
+        Block::Figure { caption, .. } => format!("*[Figure]* {caption}"),
         Block::Visualization { id, caption } if caption.is_empty() => format!("*[Interactive: {id}]*"),
         Block::Visualization { id, caption } => format!("*[Interactive: {id}]* {caption}"),
         Block::Experiment { name } => format!("*[Experiment: {name}]*"),
@@ -162,6 +171,26 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
         "exercise" => Ok(Block::Exercise { key: argument.to_owned() }),
         "measure" => Ok(Block::Measure { name: argument.to_owned() }),
         _ => Err(format!("code, viz, experiment, exercise, ladder or measure (found `{{{{{name} …}}}}`)")),
+    }
+}
+
+/// Words and file of a picture that is alone on its line; one from the web stays a link.
+fn picture(line: &str) -> Option<(&str, &str)> {
+    let (caption, file) = line.strip_prefix("![")?.strip_suffix(')')?.split_once("](")?;
+    (!file.contains("://")).then_some((caption.trim(), file.trim()))
+}
+
+fn figure(source: &Source<'_>, caption: &str, file: &str) -> Result<Block, String> {
+    if caption.is_empty() {
+        return Err(format!("`![what it shows]({file})`: who cannot see the figure reads its words"));
+    }
+    let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let path = format!("{folder}/{file}");
+    match source.files.text(&path) {
+        Some(svg) if file.ends_with(".svg") => {
+            Ok(Block::Figure { file: file.to_owned(), svg: svg.to_owned(), caption: caption.to_owned() })
+        }
+        _ => Err(format!("an SVG file beside the lesson; there is no {path}")),
     }
 }
 
@@ -258,7 +287,10 @@ mod tests {
         "extern \"C\" __global__ void k()\n{\n    //@ index\n    int i = 0;\n    //@ end\n    i++;\n}\n";
 
     fn read(lesson: &str) -> (Lesson, Vec<ContentError>) {
-        let files = Files::from_texts([("kernels/week1/day1-x/reference.cu", KERNEL)]);
+        let files = Files::from_texts([
+            ("kernels/week1/day1-x/reference.cu", KERNEL),
+            ("curriculum/week1/day1-x/index.svg", "<svg/>"),
+        ]);
         let mut errors = Vec::new();
         let source = Source { files: &files, path: "curriculum/week1/day1-x/lesson.md", address: "week1/day1-x" };
         let lesson = parse(&source, lesson, &mut errors);
@@ -313,6 +345,25 @@ mod tests {
         assert!(errors[0].expected.contains("kernels/week1/day1-x/nothing.cu"), "{}", errors[0]);
         let (_, errors) = read(&whole("{{picture x}}"));
         assert_eq!(errors.len(), 1);
+    }
+
+    #[test]
+    fn a_figure_is_a_file_beside_the_lesson() {
+        let (lesson, errors) = read(&whole("a\n\n![The grid.](index.svg)\n\nb ![c](d.svg) e"));
+        assert_eq!(errors, []);
+        let section = &lesson.sections[0];
+        let figure = Block::Figure { file: "index.svg".into(), svg: "<svg/>".into(), caption: "The grid.".into() };
+        assert_eq!((section.blocks.len(), &section.blocks[1]), (3, &figure));
+        assert!(section.markdown.contains("*[Figure]* The grid."));
+        for (wrong, expected) in
+            [("![](index.svg)", "what it shows"), ("![x](grid.svg)", "there is no curriculum/week1")]
+        {
+            let (_, errors) = read(&whole(wrong));
+            assert_eq!((errors.len(), errors[0].line), (1, 2));
+            assert!(errors[0].expected.contains(expected), "{}", errors[0]);
+        }
+        let (lesson, errors) = read(&whole("![far](https://example.org/a.png)"));
+        assert!(errors.is_empty() && lesson.sections[0].blocks.len() == 1);
     }
 
     #[test]

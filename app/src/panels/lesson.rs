@@ -73,6 +73,10 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
                 let place = format!("{}/{}/{index}", day.id, step.id());
                 screen.markdown_ui(ui, &place, text);
             }
+            Block::Figure { file, svg, caption } => {
+                let place = format!("{}/{}/{file}", day.id, step.id());
+                screen.memory.figures.entry(place).or_default().show(ui, svg, caption);
+            }
             Block::Visualization { id, caption } => visualization_ui(ui, screen, id, caption),
             Block::Experiment { name } => experiment_ui(ui, screen, day, name),
             Block::Ladder { name } => ladder_ui(ui, screen, name),

@@ -10,7 +10,7 @@ mod dock;
 mod find;
 mod lesson;
 mod log;
-mod parts;
+pub(crate) mod parts;
 mod progress;
 mod ready;
 mod results;
@@ -25,6 +25,7 @@ use crate::state::{Desk, Dialog, Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
 use crate::widgets::code_editor::{Editor, editor_id};
+use crate::widgets::figure::Figure;
 use crate::widgets::focus;
 use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
@@ -43,6 +44,8 @@ type TimedKey = (TextSlot, usize, Option<u64>);
 pub struct Memory {
     /// Laid-out Markdown by place.
     texts: HashMap<String, LessonCache>,
+    /// Drawings of lessons by place.
+    figures: HashMap<String, Figure>,
     quizzes: HashMap<String, QuizState>,
     reflections: HashMap<String, Reflections>,
     visualizations: HashMap<String, Box<dyn Visualization>>,

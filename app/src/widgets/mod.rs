@@ -1,6 +1,7 @@
 //! Parts that panels share: code editor, lesson text, plots.
 
 pub mod code_editor;
+pub mod figure;
 pub mod focus;
 pub mod formula;
 pub mod highlight;

@@ -4,6 +4,7 @@
 use super::course_folder;
 use crate::cli::engine::{self, Answer, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
+use crate::widgets::figure::Drawing;
 use crate::{measure, viz};
 use curriculum::check as sound;
 use curriculum::{Block, Course, Day, Exercise, Files, Ladder, Status};
@@ -51,6 +52,11 @@ pub fn run(args: &Args, places: &Places) -> Done {
         problems.extend(sound::day(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
         for section in &day.lesson.sections {
             for block in &section.blocks {
+                if let Block::Figure { file, svg, .. } = block
+                    && let Err(problem) = Drawing::read(svg)
+                {
+                    problems.push(format!("curriculum/{}/{file}: {problem}", day.address));
+                }
                 if let Block::Measure { name } = block
                     && measure::find(name).is_none()
                 {
