@@ -152,8 +152,55 @@ fn is_word(text: &str, at: usize, len: usize) -> bool {
     !letter(at.checked_sub(1).and_then(|before| bytes.get(before))) && !letter(bytes.get(at + len))
 }
 
-/// Markdown as it reads: without backquotes, stars of emphasis and targets of links. A star between spaces multiplies.
+/// LaTeX as a line of text: signs for the commands that the course uses, and no braces. What is left of an unknown
+/// command is its name, which may be what is looked for.
+fn formula(tex: &str) -> String {
+    const SIGNS: [(&str, &str); 16] = [
+        ("\\cdot", "·"),
+        ("\\times", "×"),
+        ("\\approx", "≈"),
+        ("\\left", ""),
+        ("\\right", ""),
+        ("\\lceil", "⌈"),
+        ("\\rceil", "⌉"),
+        ("\\lfloor", "⌊"),
+        ("\\rfloor", "⌋"),
+        ("\\bmod", "mod"),
+        ("\\qquad", " "),
+        ("\\quad", " "),
+        ("\\text", ""),
+        ("\\frac", ""),
+        ("}{", "} / {"),
+        ("\\", ""),
+    ];
+    let text = SIGNS.iter().fold(tex.to_owned(), |text, (tex, sign)| text.replace(tex, sign));
+    text.replace(['{', '}'], "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Formulas of a line written out. A dollar without a partner, or with a letter where a formula has none, stays.
+fn with_formulas(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('$') {
+        let dollars = if rest[at..].starts_with("$$") { "$$" } else { "$" };
+        let inside = &rest[at + dollars.len()..];
+        let Some(end) = inside.find(dollars).filter(|end| *end > 0 && !inside[..*end].contains('`')) else { break };
+        out.push_str(&rest[..at]);
+        out.push_str(&formula(&inside[..end]));
+        rest = &inside[end + dollars.len()..];
+    }
+    out + rest
+}
+
+/// Markdown as it reads: without backquotes, stars of emphasis and targets of links, and with formulas in a line. A star
+/// between spaces multiplies.
 fn plain(markdown: &str) -> String {
+    let mut fenced = false;
+    let lines = markdown.lines().map(|line| {
+        fenced ^= line.trim_start().starts_with("```");
+        if fenced { line.to_owned() } else { with_formulas(line) }
+    });
+    let markdown = lines.collect::<Vec<_>>().join("\n");
     let mut out = String::with_capacity(markdown.len());
     let mut before = ' ';
     let mut rest = markdown.chars().peekable();
@@ -281,6 +328,10 @@ mod tests {
             ("2 * 3 threads", "2 * 3 threads"),
             ("see [the day](week1/day4) [1]", "see the day [1]"),
             ("* a list\n* more", " a list\n more"),
+            ("thread $t$ of $B = 256$ owns $b \\cdot B + t$", "thread t of B = 256 owns b · B + t"),
+            ("$$\\frac{2}{E} \\text{ reads of shared memory}$$", "2 / E reads of shared memory"),
+            ("a dollar $ alone, and `$L__BB0_2` of `$x`", "a dollar $ alone, and $L__BB0_2 of $x"),
+            ("```\nbra $L1; bra $L2;\n```", "\nbra $L1; bra $L2;\n"),
         ] {
             let shown_now = plain(markdown);
             assert_eq!(shown_now.trim(), shown.trim(), "{markdown}");
