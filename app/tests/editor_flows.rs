@@ -340,7 +340,7 @@ fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed
     window.harness.state_mut().command(Command::SetAgainst(Against::Run(1)));
     window.until("the run's text", |app| app.state.desk().is_some_and(|desk| !desk.versions.texts.is_empty()));
     window.settle();
-    assert!(window.has("1 difference: 1 lines came, 0 went"));
+    assert!(window.has("1 difference: 1 line came, 0 went"));
     window.harness.state_mut().command(Command::SetAgainst(Against::Reference));
     window.settle();
     assert!(window.has("The solution is still closed"));

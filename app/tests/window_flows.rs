@@ -28,6 +28,28 @@ fn a_kernel_passes_and_the_plot_gets_a_point() {
 }
 
 #[test]
+fn who_jumps_ahead_has_not_read_what_was_skipped() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let day = window.app().state.day().expect("a day").clone();
+    let is_done = |window: &Window, step| window.app().state.progress.is_step_done(&day, step);
+    window.key(Modifiers::COMMAND, Key::Num4);
+    assert!(curriculum::Step::ALL.into_iter().all(|step| !is_done(&window, step)), "nothing was read");
+    window.key(Modifiers::COMMAND, Key::Num1);
+    window.key(Modifiers::COMMAND, Key::Num2);
+    assert!(is_done(&window, curriculum::Step::Challenge), "going on to the next step ends the one before");
+}
+
+#[test]
+fn the_tour_leads_to_the_first_kernel_with_room_to_write() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.do_command(Command::ShowTour(lockstep::tour::TOUR.len() - 1));
+    window.click("Straight to the first kernel (Day 4)");
+    let view = &window.app().state.view;
+    assert_eq!((view.step, view.dock.layout()), (curriculum::Step::CodeIt, lockstep::dock::Layout::Code));
+    assert!(window.app().state.tour.is_none());
+}
+
+#[test]
 fn a_broken_kernel_shows_its_fault_at_the_line() {
     let mut window = Window::open(false, SIZE, simple_script());
     window.paste_kernel(&unguarded());

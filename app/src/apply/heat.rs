@@ -1,6 +1,7 @@
 //! Figures of the last run, line by line, as the editor's gutter shows them.
 
 use super::run::KERNEL_NAME;
+use crate::panels::parts::counted;
 use crate::widgets::code_editor::{Heat, Trouble};
 use gpu_core::bench::BenchReport;
 use gpu_core::emulator::{Counters, LineCounters, SharedTraffic, Traffic};
@@ -55,7 +56,10 @@ fn heat(whole: &Counters, line: &LineCounters) -> Heat {
     }
     let local = c.local_load.requests + c.local_store.requests;
     if local > 0 {
-        facts.push(format!("{local} requests to local memory: spilled registers or an indexed local array"));
+        facts.push(format!(
+            "{} to local memory: spilled registers or an indexed local array",
+            counted(local, "request")
+        ));
         trouble = trouble.or(Some(Trouble::Local));
     }
     if c.divergent_branches > 0 {
@@ -84,8 +88,13 @@ fn wasteful(traffic: &Traffic) -> bool {
 }
 
 fn shared(name: &str, traffic: &SharedTraffic) -> Option<String> {
-    (traffic.requests > 0)
-        .then(|| format!("shared {name}: {} bank conflicts in {} requests", traffic.bank_conflicts, traffic.requests))
+    (traffic.requests > 0).then(|| {
+        format!(
+            "shared {name}: {} in {}",
+            counted(traffic.bank_conflicts, "bank conflict"),
+            counted(traffic.requests, "request")
+        )
+    })
 }
 
 #[cfg(test)]

@@ -116,9 +116,10 @@ impl State {
         if self.day().is_none_or(|day| !day.is_written()) {
             return;
         }
-        // Leaving a step that is read, not done, finishes it.
+        // Going on from a step that is read, not done, finishes it; who jumps ahead has not read it.
         let left = self.view.step;
-        if step > left && matches!(left, Step::Challenge | Step::Explore | Step::Concept) {
+        let goes_on = Step::ALL.into_iter().find(|next| *next > left) == Some(step);
+        if goes_on && matches!(left, Step::Challenge | Step::Explore | Step::Concept) {
             self.mark_step(left, effects);
         }
         self.view.step = step;

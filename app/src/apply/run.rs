@@ -296,7 +296,7 @@ impl State {
     }
 
     pub(super) fn install_compiler(&mut self, effects: &mut Vec<Effect>) {
-        self.compiler = Compiler::Installing { what: "Preparing".to_owned(), done_bytes: 0, total_bytes: 0 };
+        self.compiler = Compiler::Installing { what: "NVIDIA's compiler".to_owned(), done_bytes: 0, total_bytes: 0 };
         if let Some(Dialog::Settings(_)) = self.dialog {
             self.dialog = None;
         }

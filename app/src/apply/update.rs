@@ -86,7 +86,13 @@ impl State {
                 self.look_up_again(&mut effects);
             }
             Update::StateExported(Ok(Some((count, path)))) => {
-                self.toast(ToastKind::Good, format!("{count} files are in {}", path.display()));
+                self.toast(
+                    ToastKind::Good,
+                    match count {
+                        1 => format!("1 file is in {}", path.display()),
+                        _ => format!("{count} files are in {}", path.display()),
+                    },
+                );
             }
             Update::StateImported(Ok(Some(learner))) => {
                 self.take_over(*learner, &mut effects);

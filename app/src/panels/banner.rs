@@ -34,7 +34,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.label(format!("Installing {what}"));
             let share = if *total_bytes > 0 { *done_bytes as f32 / *total_bytes as f32 } else { 0.0 };
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
-            let text = format!("{:.0} of {:.0} MB", megabytes(*done_bytes), megabytes(*total_bytes));
+            let text = match total_bytes {
+                0 => "asking for it".to_owned(),
+                _ => format!("{:.0} of {:.0} MB", megabytes(*done_bytes), megabytes(*total_bytes)),
+            };
             let bar = ProgressBar::new(share)
                 .desired_width(260.0)
                 .fill(t.accent_soft)

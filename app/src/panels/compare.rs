@@ -227,7 +227,7 @@ fn run_text(number: u32, run: &RunRecord, now_unix_s: u64) -> String {
         0..60 => "just now".to_owned(),
         60..3_600 => format!("{} min ago", ago_s / 60),
         3_600..86_400 => format!("{} h ago", ago_s / 3_600),
-        _ => format!("{} days ago", ago_s / 86_400),
+        _ => format!("{} ago", parts::counted(ago_s / 86_400, "day")),
     };
     format!("{sign} Run {number} · {kind} · {} · {ago}", run.device)
 }
@@ -241,10 +241,11 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
             Change::Gone(_) => (came, gone + 1),
             Change::Same(..) => (came, gone),
         });
+        let lines = parts::counted(came, "line");
         let text = match count {
             0 => "No difference".to_owned(),
-            1 => format!("1 difference: {came} lines came, {gone} went"),
-            count => format!("Difference {} of {count}: {came} lines came, {gone} went", memory.at + 1),
+            1 => format!("1 difference: {lines} came, {gone} went"),
+            count => format!("Difference {} of {count}: {lines} came, {gone} went", memory.at + 1),
         };
         ui.label(RichText::new(text).color(t.text_muted));
         for (sign, action) in [("⬆", Action::PreviousDifference), ("⬇", Action::NextDifference)] {

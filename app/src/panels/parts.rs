@@ -101,6 +101,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 line`, `24 lines`.
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
+}
+
 /// Nanoseconds with a unit that fits.
 pub fn time(ns: f64) -> String {
     match ns {

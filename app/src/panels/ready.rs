@@ -133,7 +133,7 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
         let Some(fix) = &item.fix else { return };
         let begin = if item.state == Standing::Failed { "To do" } else { "Optional" };
         ui.add(egui::Label::new(sentence::job(ui, &format!("{begin}: {fix}"), t.text_muted)).wrap());
-        let in_window = matches!(item.id, "nvrtc" | "headers" | "disassembler" | "python");
+        let in_window = matches!(item.id, "nvrtc" | "headers" | "disassembler" | "python" | "gpu_driver");
         if in_window || commands(fix).next().is_some() {
             ui.horizontal_wrapped(|ui| fix_ui(ui, screen, item, fix));
         }
@@ -158,6 +158,9 @@ fn fix_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item, fix: &str) {
             if ui.button("Install NVRTC").on_hover_text(licence).clicked() {
                 screen.commands.push(Command::InstallCompiler);
             }
+        }
+        ("gpu_driver", _) if ui.button("Add a remote machine…").clicked() => {
+            screen.commands.push(Command::Do(Action::Settings));
         }
         ("python", _) if ui.button("Choose a Python…").clicked() => {
             screen.commands.push(Command::Do(Action::Settings));

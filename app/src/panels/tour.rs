@@ -1,7 +1,7 @@
 //! Draws the tour: a card that covers no pane's heading, and a frame around what it is about.
 
 use super::Screen;
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::state::{Compiler, Pane};
 use crate::theme::{self, font_size, radius, space};
 use crate::tour::{FIRST_KERNEL, TOUR};
@@ -79,5 +79,7 @@ fn first_kernel_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         screen.send(Command::EndTour);
         screen.send(Command::OpenDay(id));
         screen.send(Command::ShowStep(Step::CodeIt));
+        // Its lines are longer than the editor beside a lesson and a picture.
+        screen.send(Command::Do(Action::LayoutCode));
     }
 }

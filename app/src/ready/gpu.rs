@@ -40,7 +40,8 @@ pub fn best_capability(devices: &[DeviceInfo]) -> Option<(u32, u32)> {
 fn driver() -> Item {
     const ID: &str = "gpu_driver";
     const TITLE: &str = "GPU driver";
-    const REMOTE: &str = "a GPU elsewhere can serve too: README.md, \"Remote devices\"";
+    const REMOTE: &str =
+        "a GPU of another machine can serve too: add it in the settings, or see `lockstep devices --help`";
     if cfg!(windows) {
         let library = Path::new("C:\\Windows\\System32\\nvcuda.dll");
         return if library.exists() {

@@ -61,7 +61,7 @@ pub fn items() -> Vec<Item> {
         "python",
         TITLE,
         format!("{found}; not there: {}", list.join(", ")),
-        format!("python3 -m pip install {}", pip.join(" ")),
+        format!("`python3 -m pip install {}`", pip.join(" ")),
     )]
 }
 

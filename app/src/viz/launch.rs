@@ -8,9 +8,9 @@ use super::map::{Map, Thread};
 use super::model::{self, AccessSite};
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
-use crate::theme::{self, Tokens, space};
+use crate::theme::{self, Tokens, font_size, space};
 use crate::widgets::plot_kit;
-use egui::{Align2, Rect, Stroke, Ui, Vec2, pos2, vec2};
+use egui::{Align2, FontId, Rect, Stroke, Ui, Vec2, pos2, vec2};
 use example::WhatIf;
 use gpu_core::emulator::{AccessKind, Space, Trace};
 use std::rc::Rc;
@@ -181,7 +181,7 @@ fn thread_words(trace: &Trace, map: &Map, thread: &Thread) -> String {
             let shift = indices.first().map(|index| one - *index as i64);
             match (indices.len(), shift) {
                 _ if !(0..map.length).contains(one) => {
-                    words.push_str(&format!(", outside the array of {} elements.", map.length));
+                    words.push_str(&format!(", outside the array of {}.", kit::plural(map.length as usize, "element")));
                 }
                 (1, Some(shift)) if shift != 0 => words.push_str(&format!(", {shift:+} from its index.")),
                 _ => words.push('.'),
@@ -201,13 +201,21 @@ fn summary(map: &Map) -> String {
     let (busy, idle) = map.busy_and_idle();
     let array = &map.array;
     let mut words = format!("{busy} of {} traced threads touch {array}", map.threads.len());
-    words.push_str(&if idle > 0 { format!(", {idle} are idle. ") } else { ". ".to_owned() });
+    words.push_str(&match idle {
+        0 => ". ".to_owned(),
+        1 => ", 1 is idle. ".to_owned(),
+        more => format!(", {more} are idle. "),
+    });
     let mut facts = Vec::new();
     let untouched = map.untouched();
     if map.is_complete() && untouched > 0 {
         facts.push(format!("{untouched} of its {} elements are never touched", map.length));
     } else if map.is_complete() {
-        facts.push(format!("all {} elements are touched", map.length));
+        facts.push(if map.length == 1 {
+            "its one element is touched".to_owned()
+        } else {
+            format!("all {} elements are touched", map.length)
+        });
     } else {
         facts.push(format!("{} of {} blocks were traced", map.traced_blocks, map.blocks));
     }
@@ -216,7 +224,9 @@ fn summary(map: &Map) -> String {
         more => facts.push(format!("{more} by several threads")),
     }
     if map.out_of_bounds() > 0 {
-        facts.push(format!("{} accesses lie outside it", map.out_of_bounds()));
+        let lie =
+            if map.out_of_bounds() == 1 { "1 access lies" } else { &format!("{} accesses lie", map.out_of_bounds()) };
+        facts.push(format!("{lie} outside it"));
     }
     let facts = facts.join(", ");
     let mut letters = facts.chars();
@@ -368,6 +378,13 @@ impl Layout {
         self.paint_blocks(painter, tokens, trace, map, thread);
         let from = self.paint_threads(painter, tokens, trace, map, selected);
         let to = self.paint_elements(painter, tokens, map, thread);
+        // Behind the caption that it crosses.
+        self.paint_ways(painter, tokens, from, &to);
+        self.paint_elements_caption(painter, tokens, map);
+    }
+
+    /// From the selected thread to each of its elements.
+    fn paint_ways(&self, painter: &egui::Painter, tokens: &Tokens, from: Option<Rect>, to: &[Rect]) {
         let Some(from) = from else { return };
         for to in to {
             let (a, b) = (from.center_bottom(), to.center_top());
@@ -466,13 +483,6 @@ impl Layout {
         map: &Map,
         selected: Option<&Thread>,
     ) -> Vec<Rect> {
-        let top = self.elements.origin - vec2(GUTTER, LABEL_HEIGHT);
-        let mut label = format!("Elements of {} ({} in all)", map.array, map.length);
-        let last = self.first_element + self.elements.count as i64 - 1;
-        if self.first_element > 0 || last < map.length - 1 {
-            label.push_str(&format!(", {} to {last} shown", self.first_element));
-        }
-        kit::small(painter, top, Align2::LEFT_TOP, label, tokens.text);
         let mut places = Vec::new();
         for index in 0..self.elements.count {
             let element = self.first_element + index as i64;
@@ -497,6 +507,20 @@ impl Layout {
             }
         }
         places
+    }
+
+    /// On a ground of its own: the way to an element may lead behind it.
+    fn paint_elements_caption(&self, painter: &egui::Painter, tokens: &Tokens, map: &Map) {
+        let top = self.elements.origin - vec2(GUTTER, LABEL_HEIGHT);
+        let mut label = format!("Elements of {} ({} in all)", map.array, map.length);
+        let last = self.first_element + self.elements.count as i64 - 1;
+        if self.first_element > 0 || last < map.length - 1 {
+            label.push_str(&format!(", {} to {last} shown", self.first_element));
+        }
+        let galley = painter.layout_no_wrap(label, FontId::proportional(font_size::SMALL), tokens.text);
+        let place = Rect::from_min_size(top, galley.size()).expand2(vec2(2.0, 0.0));
+        painter.rect_filled(place, 0.0, tokens.inset);
+        painter.galley(top, galley, tokens.text);
     }
 }
 

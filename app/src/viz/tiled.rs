@@ -290,7 +290,7 @@ impl Visualization for Tiled {
                 } else {
                     String::new()
                 };
-                parts.push(format!("reads {read} elements of {}{often}", array.name));
+                parts.push(format!("reads {} of {}{often}", kit::plural(read as usize, "element"), array.name));
             }
             if written > 0 {
                 parts.push(format!("writes {written} of {}", array.name));

@@ -86,6 +86,16 @@ pub fn dashed(painter: &Painter, from: Pos2, to: Pos2, stroke: Stroke) {
     painter.extend(Shape::dashed_line(&[from, to], stroke, 6.0, 4.0));
 }
 
+/// A plot learns how wide its axes are by drawing them, so its first frame is off. The window draws when something
+/// happens: this asks for one frame more whenever the plot's frame moved. `name` is the plot's.
+pub fn settle(ui: &Ui, name: &str, frame: &Rect) {
+    let key = egui::Id::unique(("frame of a plot", name));
+    if ui.data(|data| data.get_temp::<Rect>(key)) != Some(*frame) {
+        ui.data_mut(|data| data.insert_temp(key, *frame));
+        ui.ctx().request_repaint();
+    }
+}
+
 /// How a thing is drawn, shown before its name in the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swatch {

@@ -87,6 +87,18 @@ fn bar_words(bar: &RateBar) -> String {
     format!("{}: {} on {}, {how}", bar.name, value(bar), bar.device)
 }
 
+/// The bars as a table, rates in operations per second.
+pub fn csv(bars: &[RateBar]) -> String {
+    let mut out = String::from("name,device,flops_per_s,kind,recorded\n");
+    for bar in bars {
+        let kind = if bar.recorded.is_some() { "recorded" } else { "measured" };
+        let field = plot_kit::csv_field;
+        let recorded = field(bar.recorded.as_deref().unwrap_or_default());
+        out += &format!("{},{},{},{kind},{recorded}\n", field(&bar.name), field(&bar.device), bar.gflops * 1e9);
+    }
+    out
+}
+
 /// The same in words.
 pub fn describe(title: &str, bars: &[RateBar]) -> String {
     let list: Vec<String> = bars.iter().map(bar_words).collect();
@@ -134,5 +146,14 @@ mod tests {
     fn words_say_what_was_measured_and_what_recorded() {
         let words = describe("T", &[bar("a", 2.0, None), bar("b", 3e4, Some("recorded on one X"))]);
         assert_eq!(words, "T. a: 2 GFLOP/s on d, measured here; b: 30 TFLOP/s on d, recorded on one X");
+    }
+
+    #[test]
+    fn a_table_tells_measured_and_recorded_apart() {
+        let table = csv(&[bar("a, fast", 2.0, None), bar("b", 3e4, Some("recorded on one X"))]);
+        let rows: Vec<&str> = table.lines().collect();
+        assert_eq!(rows[0], "name,device,flops_per_s,kind,recorded");
+        assert_eq!(rows[1], "\"a, fast\",d,2000000000,measured,");
+        assert_eq!(rows[2], "b,d,30000000000000,recorded,recorded on one X");
     }
 }

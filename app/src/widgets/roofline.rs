@@ -95,6 +95,7 @@ pub fn show(ui: &mut Ui, ceilings: Option<&Ceilings>, points: &[RooflinePoint], 
     let words = describe(ceilings, &points);
     shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Figure, true, &words));
     let painter = ui.painter_at(shown.response.rect);
+    plot_kit::settle(ui, "roofline", shown.transform.frame());
     let marks = paint(&painter, &shown.transform, shown.response.rect, ceilings, &points, tokens);
     if let Some(pointer) = shown.response.hover_pos() {
         let nearest = marks.iter().min_by(|a, b| a.0.distance(pointer).total_cmp(&b.0.distance(pointer)));

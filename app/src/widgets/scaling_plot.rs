@@ -100,6 +100,7 @@ pub fn show(ui: &mut Ui, runs: &[TimedRun], measure: Measure, height: f32) {
     }
     let shown = plot.show(ui, |_| ());
     let painter = ui.painter_at(shown.response.rect);
+    plot_kit::settle(ui, "scaling", shown.transform.frame());
     let at = |x: f64, y: f64| shown.transform.position_from_point(&PlotPoint::new(x.log10(), y.log10()));
     for pair in reference.windows(2) {
         let [a, b] = [pair[0], pair[1]].map(|(x, y)| at(x, y));

@@ -443,6 +443,7 @@ impl Chart<'_> {
         }
         let shown = plot.show(ui, |_| ());
         let painter = ui.painter_at(shown.response.rect);
+        plot_kit::settle(ui, "timing", shown.transform.frame());
         let marks = self.paint(&painter, &shown.transform, shown.response.rect, tokens);
         shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Figure, true, self.summary()));
 
@@ -585,7 +586,8 @@ impl Chart<'_> {
         {
             lines.push(format!("{}: {}", self.measure.title(), self.measure.show(value, point)));
         }
-        lines.extend(point.caveats.iter().map(|caveat| format!("Doubtful: {caveat}")));
+        // Without a time the one caveat is that there is none, which was said.
+        lines.extend(point.caveats.iter().filter(|_| point.stats.is_some()).map(|why| format!("Doubtful: {why}")));
         lines.join("\n")
     }
 

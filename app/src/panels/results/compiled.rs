@@ -157,7 +157,8 @@ fn choices_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, listed: &Compil
             listed.nvrtc_version,
             if listed.from_cache { "from the cache".to_owned() } else { format!("{:.0} ms", listed.compile_ms) }
         );
-        ui.label(RichText::new(about).small().color(t.text_muted));
+        // In one piece: in a narrow pane it goes to the next row as a whole.
+        ui.add(egui::Label::new(RichText::new(about).small().color(t.text_muted)).extend());
     });
     if view != *old {
         screen.send(Command::SetListing(view));

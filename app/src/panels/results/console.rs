@@ -15,9 +15,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         ui.horizontal(|ui| {
             let lines = desk.console.lines().count();
             let text = if desk.console_cut {
-                format!("The first {} lines; the kernel printed more, which is left out.", parts::grouped(lines as u64))
+                format!(
+                    "The first {}; the kernel printed more, which is left out.",
+                    parts::counted(lines as u64, "line")
+                )
             } else {
-                format!("{} lines", parts::grouped(lines as u64))
+                parts::counted(lines as u64, "line")
             };
             ui.label(RichText::new(text).small().color(if desk.console_cut { t.warn } else { t.text_muted }));
             if ui.small_button("Copy").clicked() {

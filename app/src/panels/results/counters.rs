@@ -48,7 +48,7 @@ fn latest(desk: &Desk) -> Option<(&str, &Counters, &[LineCounters])> {
 }
 
 fn facts(c: &Counters) -> Vec<(&'static str, String)> {
-    let g = parts::grouped;
+    let (g, n) = (parts::grouped, parts::counted);
     let mut rows = vec![
         ("Warp instructions", g(c.warp_instructions)),
         ("Thread instructions", g(c.thread_instructions)),
@@ -59,7 +59,7 @@ fn facts(c: &Counters) -> Vec<(&'static str, String)> {
             let share = traffic.sectors as f64 / traffic.requests as f64;
             rows.push((
                 name,
-                format!("{} requests, {} sectors ({share:.2} each)", g(traffic.requests), g(traffic.sectors)),
+                format!("{}, {} ({share:.2} each)", n(traffic.requests, "request"), n(traffic.sectors, "sector")),
             ));
         }
     };
@@ -72,7 +72,7 @@ fn facts(c: &Counters) -> Vec<(&'static str, String)> {
         if traffic.requests > 0 {
             rows.push((
                 name,
-                format!("{} requests, {} bank conflicts", g(traffic.requests), g(traffic.bank_conflicts)),
+                format!("{}, {}", n(traffic.requests, "request"), n(traffic.bank_conflicts, "bank conflict")),
             ));
         }
     };

@@ -23,8 +23,15 @@ const ONE_ROW: f32 = 700.0;
 const REST_OF_ROW: f32 = 340.0;
 
 /// Of a plot with its legend and its words, in points.
-const LEAST_HEIGHT: f32 = 170.0;
+const LEAST_HEIGHT: f32 = 210.0;
 const MOST_HEIGHT: f32 = 460.0;
+
+/// What a plot can become, each with its button's text.
+const COPIES: [(Action, &str, PlotWish); 3] = [
+    (Action::CopyPlot, "CSV", PlotWish::Csv),
+    (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
+    (Action::SavePlotPng, "PNG…", PlotWish::Png),
+];
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
@@ -42,6 +49,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
+            }
+            if let Some(report) = desk.bench.value() {
+                milestones_line_ui(ui, report);
             }
             rates_ui(ui, screen, desk);
             let runs = screen.memory.timed_runs(desk);
@@ -71,11 +81,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     &mut wish,
                     |_, _| {},
                     |ui, wish| {
-                        for (action, text, of) in [
-                            (Action::CopyPlot, "CSV", PlotWish::Csv),
-                            (Action::SavePlotSvg, "SVG…", PlotWish::Svg),
-                            (Action::SavePlotPng, "PNG…", PlotWish::Png),
-                        ] {
+                        for (action, text, of) in COPIES {
                             let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
                             let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
                             button.widget_info(named);
@@ -132,8 +138,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 
 /// What this machine's CPU, its libraries and the day's rungs reached at the same work, beside what was recorded on a
 /// GPU; nothing where nothing is there.
-fn rates_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
-    let Some(day) = screen.state.course.day_by_id(&desk.day) else { return };
+fn rates_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
+    let state = screen.state;
+    let Some(day) = state.course.day_by_id(&desk.day) else { return };
     let blocks = day.lesson.sections.iter().flat_map(|section| &section.blocks);
     let mut programs: Vec<&str> = blocks
         .filter_map(|block| match block {
@@ -148,7 +155,7 @@ fn rates_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
     let keys = programs.iter().map(|name| RungKey::of_program(name));
     let rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
     let keys = keys.chain(rungs.map(|rung| RungKey { day: day.id.clone(), file: rung.file.clone() }));
-    let runs: Vec<_> = keys.filter_map(|key| screen.state.rungs.get(&key)).collect();
+    let runs: Vec<_> = keys.filter_map(|key| state.rungs.get(&key)).collect();
     let mut found: Vec<(&str, RateBar)> = Vec::new();
     let add = |figure: &Figure, recorded: Option<String>| {
         let gflops = figure.gflops.filter(|_| figure.ok)?;
@@ -176,9 +183,36 @@ fn rates_ui(ui: &mut Ui, screen: &Screen<'_>, desk: &Desk) {
     sizes.sort_by_key(|size| (std::cmp::Reverse(size.len()), std::cmp::Reverse(*size)));
     for size in sizes {
         let bars: Vec<RateBar> = found.iter().filter(|(of, _)| *of == size).map(|(_, bar)| bar.clone()).collect();
-        rate_bars::show(ui, &format!("The same product, {size}"), &bars);
+        rates_chart_ui(ui, screen, &format!("{}-rates-{size}", desk.day), &format!("The same product, {size}"), &bars);
     }
     ui.separator();
+}
+
+/// One chart of rates, and what it can become.
+fn rates_chart_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str, title: &str, bars: &[RateBar]) {
+    let mut wish = None;
+    let recording = Recording::begin(ui);
+    let top = ui.cursor().min;
+    rate_bars::show(ui, title, bars);
+    let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
+    ui.horizontal(|ui| {
+        for (action, text, of) in COPIES {
+            let button = ui.small_button(text);
+            let named = format!("{}: {title}", action.info().text);
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &named));
+            if button.on_hover_text(action.info().tooltip).clicked() {
+                wish = Some(of);
+            }
+        }
+    });
+    let file: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    screen.commands.extend(wish.map(|wish| match wish {
+        PlotWish::Csv => Command::CopyText(rate_bars::csv(bars)),
+        PlotWish::Svg => {
+            Command::SavePage { name: format!("{file}.svg"), text: recording.end(ui, area, theme::tokens(ui).panel) }
+        }
+        PlotWish::Png => Command::SavePicture { name: format!("{file}.png"), area: area.intersect(ui.clip_rect()) },
+    }));
 }
 
 /// What the exercise's Python rungs measured when they ran last.
@@ -282,6 +316,29 @@ fn report_ui(ui: &mut Ui, report: &BenchReport) {
     }
 }
 
+/// Which milestones are reached, above the plot: why stands below it, where a low pane has to be scrolled.
+fn milestones_line_ui(ui: &mut Ui, report: &BenchReport) {
+    let t = theme::tokens(ui);
+    if report.milestones.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        parts::caption(ui, "Milestones");
+        for milestone in &report.milestones {
+            let (mark, state, color) = match milestone.reached {
+                Some(true) => ("✔", "reached", t.pass),
+                Some(false) => ("○", "not yet reached", t.warn),
+                None => ("○", "open", t.text_muted),
+            };
+            let label = ui.label(RichText::new(format!("{mark} {}", milestone.name)).color(color));
+            label.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}: {state}", milestone.name))
+            });
+            label.on_hover_text(&milestone.because);
+        }
+    });
+}
+
 fn milestone_ui(ui: &mut Ui, milestone: &Reached) {
     parts::milestone(ui, &milestone.name, milestone.reached, &milestone.because);
 }
@@ -328,7 +385,11 @@ fn point_ui(ui: &mut Ui, point: &BenchPoint) {
     };
     match &point.rejected {
         Some(why) => ui.label(RichText::new(format!("✖ not a result: {why}")).color(t.fail)),
-        None => ui.label(RichText::new(point.caveats.join("; ")).small().color(t.warn)),
+        // That the emulator has no time is no doubt about what it counted.
+        None => {
+            let color = if point.stats.is_some() { t.warn } else { t.text_muted };
+            ui.label(RichText::new(point.caveats.join("; ")).small().color(color))
+        }
     };
 }
 

@@ -332,9 +332,9 @@ fn mismatches_ui(ui: &mut Ui, index: usize, case: &CaseReport, commands: &mut Ve
         return;
     }
     let text = format!(
-        "{} of {} elements wrong; the first {}:",
+        "{} of {} wrong; the first {}:",
         parts::grouped(case.mismatch_count),
-        parts::grouped(case.element_count),
+        parts::counted(case.element_count, "element"),
         case.mismatches.len()
     );
     ui.label(RichText::new(text).color(t.text_muted));

@@ -1,6 +1,7 @@
 //! The example: adding two vectors, with the mistakes that everybody makes once.
 
 use crate::viz::example::Builder;
+use crate::viz::kit;
 use gpu_core::emulator::{AccessKind, Class, Space, Trace};
 
 /// What the viewer can change.
@@ -34,7 +35,11 @@ impl WhatIf {
     /// The launch as one writes it.
     pub fn launch_line(&self) -> String {
         let formula = if self.rounded_down { "n / B" } else { "(n + B - 1) / B" };
-        format!("add<<<{formula}, B>>>(a, b, c, n);  // B = {}: {} blocks", self.block, self.grid())
+        format!(
+            "add<<<{formula}, B>>>(a, b, c, n);  // B = {}: {}",
+            self.block,
+            kit::plural(self.grid() as usize, "block")
+        )
     }
 
     pub fn source(&self) -> String {
