@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything: a busy machine compiles for seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Time for some frames: what was pressed is on the screen.
 const FRAMES: Duration = Duration::from_millis(900);

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// No command of a test may take longer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Where NVRTC is. Fails, and says how to get it, when it is nowhere: these tests prove nothing without it.
 fn nvrtc() -> PathBuf {
