@@ -282,6 +282,51 @@ extern "C" __global__ void __launch_bounds__(256) mma_bf16(const unsigned* in, f
 {
     mma_rounds<MmaBf16>(in, out, rounds);
 }
+
+__device__ void load_fragment(unsigned (&r)[4], unsigned address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+}
+
+// The same with what a matrix product must fetch for it: 8 warps of 64 x 64 sums each, which read the fragments of the
+// next 16 elements of a row from shared memory while they multiply those of these.
+//   in     bf16[24576]: 128 rows of a and 256 of b, 64 elements of each      out    float[1], not written      rounds
+// block 256, grid SMS, dynamic shared memory 49152 bytes
+// flop per second = 4 * 32 * 4096 * rounds * 8 * grid / time
+extern "C" __global__ void __launch_bounds__(256, 1) mma_bf16_fed(const uint4* in, float* out, int rounds)
+{
+    extern __shared__ __align__(1024) unsigned char tiles[];
+    for (int i = threadIdx.x; i < 3072; i += 256) reinterpret_cast<uint4*>(tiles)[i] = in[i];
+    __syncthreads();
+    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(tiles));
+    const unsigned a_row = base + (warp % 2 * 64 + lane % 16) * 128;
+    const unsigned b_row = base + (128 + warp / 2 * 64 + lane / 16 * 8 + lane % 8) * 128;
+    unsigned a[2][4][4], b[2][4][4];
+    float d[4][8][4] = {}, sum = 0.0f;
+    auto fetch = [&](int buffer, int step) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) { // pieces of 16 bytes in the order that has no bank conflicts
+            load_fragment(a[buffer][i], a_row + i * 2048 + (((step * 2 + lane / 16) ^ (lane % 8)) << 4));
+            load_fragment(b[buffer][i], b_row + i * 2048 + (((step * 2 + lane / 8 % 2) ^ (lane % 8)) << 4));
+        }
+    };
+    fetch(0, 0);
+#pragma unroll 1
+    for (int step = 0; step < 4 * rounds; step += 2) {
+#pragma unroll
+        for (int i = 0; i < 64; i++) {
+            if (i % 32 == 0) fetch(1 - i / 32, (step + i / 32 + 1) % 4);
+            const unsigned(&pair)[4] = b[i / 32][i % 8 / 2];
+            const unsigned half[2] = {pair[i % 2 * 2], pair[i % 2 * 2 + 1]};
+            MmaBf16::run(d[i / 8 % 4][i % 8], a[i / 32][i / 8 % 4], half);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 128; i++) sum += d[i / 32][i / 4 % 8][i % 4];
+    if (sum == NEVER) *out = sum;
+}
 #endif
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

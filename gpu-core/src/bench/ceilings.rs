@@ -291,6 +291,9 @@ impl Probes<'_> {
         let registers = "mma.sync m16n8k16, operands in registers, normal numbers, sums in FP32";
         rate("mma_f16", "FP16 mma.sync", Dtype::F16, 2 * 1536, geometry(grid, 256, 0), mma, registers)?;
         rate("mma_bf16", "BF16 mma.sync", Dtype::Bf16, 2 * 1536, geometry(grid, 256, 0), mma, registers)?;
+        let fed = 4.0 * 32.0 * 4096.0 * 8.0 * sms as f64;
+        let fetched = "the same with operands fetched by ldmatrix as a product of 64 x 64 a warp needs them";
+        rate("mma_bf16_fed", "BF16 mma.sync, fed", Dtype::Bf16, 49_152, geometry(sms, 256, 49_152), fed, fetched)?;
         let wgmma = 4.0 * 2.0 * 64.0 * 256.0 * 2.0 * sms as f64;
         let shared = "wgmma m64n256, operands in shared memory, normal numbers, sums in FP32";
         rate("wgmma_bf16", "BF16 wgmma", Dtype::Bf16, 196_608, geometry(sms, 256, 196_608), 16.0 * wgmma, shared)?;
@@ -461,6 +464,7 @@ mod tests {
             "fma_fp32",
             "mma_f16",
             "mma_bf16",
+            "mma_bf16_fed",
             "wgmma_bf16",
             "wgmma_e4m3",
             "shared_read",
