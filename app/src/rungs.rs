@@ -29,6 +29,11 @@ pub struct Figure {
     pub device: String,
     /// None where it was not measured, as in an interpreter.
     pub median_ms: Option<f64>,
+    /// Percentiles 20 and 80, where it tells them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p20_ms: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p80_ms: Option<f64>,
     /// 10^9 operations, or bytes, a second; for work that has a number of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gflops: Option<f64>,

@@ -15,8 +15,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
     ladder: Option<String>,
     /// One rung of the ladder: its number or file
-    #[arg(long, value_name = "RUNG", requires = "ladder")]
+    #[arg(long, value_name = "RUNG", requires = "ladder", conflicts_with = "day")]
     rung: Option<String>,
+    /// Also time the last rung beside PyTorch and CUB, in turns, in the Python that has them
+    #[arg(long, requires = "ladder", conflicts_with = "day")]
+    rivals: bool,
     /// Measure what this machine can do at most: bandwidths, arithmetic rates, latencies
     #[arg(long, group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
     ceilings: bool,
@@ -32,8 +35,13 @@ pub fn run(args: &Args, places: &Places) -> Done {
         return ceilings::run(&args.subject.device, args.json, places);
     }
     if let Some(name) = &args.ladder {
-        let request =
-            ladder::Request { name, rung: args.rung.as_deref(), device: &args.subject.device, json: args.json };
+        let request = ladder::Request {
+            name,
+            rung: args.rung.as_deref(),
+            rivals: args.rivals,
+            device: &args.subject.device,
+            json: args.json,
+        };
         return ladder::run(&request, places);
     }
     let course = content::course(places)?;

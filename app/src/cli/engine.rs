@@ -88,6 +88,13 @@ impl Target {
     }
 }
 
+impl Target {
+    /// On this machine.
+    pub fn is_local(&self) -> bool {
+        self.command.is_none()
+    }
+}
+
 fn local_choice(text: &str) -> Option<DeviceChoice> {
     match text {
         "emulator" => Some(DeviceChoice::Emulator),

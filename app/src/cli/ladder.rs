@@ -2,9 +2,10 @@
 //! one for the problem.
 
 use super::engine::{self, DeviceArgs};
-use super::{Done, Failure, Places, content, json, out, usage};
+use super::{Done, Failure, Places, content, json, out, rivals, usage};
 use curriculum::{Ladder, LadderRung};
 use gpu_core::bench::{BenchPoint, BenchReport};
+use gpu_core::compile::CompileReport;
 use gpu_core::emulator::Counters;
 use gpu_core::job::{Job, Outcome, Source};
 use serde_json::{Value, json as object};
@@ -13,6 +14,8 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// One rung only.
     pub rung: Option<&'a str>,
+    /// Also the last rung beside PyTorch and CUB.
+    pub rivals: bool,
     pub device: &'a DeviceArgs,
     pub json: bool,
 }
@@ -63,12 +66,16 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
         })?],
     };
     let target = request.device.target(places)?;
+    if let (true, Some(rung)) = (request.rivals, rungs.last()) {
+        rivals::possible(rung, &target)?;
+    }
     let style = out::Style::stdout();
     if !request.json {
         out::print(&format!("{}  {}\ndevice  {}\n\n", style.bold(&ladder.name), ladder.title, target.shown));
     }
     let lab = engine::start(places, &target);
     let mut climbed: Vec<Climbed<'_>> = Vec::new();
+    let mut last: Option<CompileReport> = None;
     for rung in rungs {
         let source =
             Source { name: rung.file.clone(), text: rung.source.clone(), headers: Vec::new(), options: Vec::new() };
@@ -104,14 +111,32 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
         if !request.json {
             out::print(&rung_text(&now, climbed.last(), style));
         }
+        last = answer.compiled;
         let stopped = now.outcome == Outcome::Stopped;
         climbed.push(now);
         if stopped {
             return Err(Failure::Interrupted);
         }
     }
+    let beside = match (climbed.last().filter(|now| request.rivals && now.is_sound()), last) {
+        (Some(now), Some(compiled)) => rivals::run(now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some),
+        _ => Ok(None),
+    };
+    // What was measured is told also where the rivals fail.
+    let (beside, failed) = match beside {
+        Ok(figures) => (figures, None),
+        Err(why) => (None, Some(why)),
+    };
     if request.json {
-        out::json(&json::envelope("ladder", ladder_json(ladder, &request.device.device, &climbed)));
+        let mut fields = ladder_json(ladder, &request.device.device, &climbed);
+        fields["rivals"] = object!(beside);
+        out::json(&json::envelope("ladder", fields));
+    } else if let (Some(figures), Some(now)) = (&beside, climbed.last()) {
+        let text = rivals::text(figures, &now.rung.file);
+        out::print(&format!("{}\n{text}", style.bold("beside PyTorch and CUB, in turns in one process")));
+    }
+    if let Some(why) = failed {
+        return Err(why);
     }
     match climbed.iter().all(Climbed::is_sound) {
         true => Ok(()),

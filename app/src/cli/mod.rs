@@ -21,6 +21,7 @@ mod out;
 mod questions;
 mod record;
 mod report;
+mod rivals;
 mod run;
 mod setup;
 mod subject;
