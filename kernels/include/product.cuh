@@ -216,49 +216,69 @@ __device__ void product(const CUtensorMap& a_map, const CUtensorMap& b_map, cons
     Cut cut(m, n, clusters);
     int tiles = cut.tiles;
 
+    // One step of a tile into a stage, by the copy engine.
+    auto load = [&](const Place& place, int step, int slot) {
+        uint32_t stage = base + slot * STAGE_BYTES, b_stage = stage + TILE_M * 128, barrier = full + 8 * slot;
+        barrier_expect(barrier, STAGE_BYTES);
+        load_box(stage, &a_map, barrier, step * K_STEP, place.row);
+        // This block's part of B goes to the whole cluster; STAGE_BYTES counts the other block's part too.
+        constexpr int PART = TILE_N / CLUSTER;
+        if (CLUSTER > 1) load_box_to((1 << CLUSTER) - 1, b_stage + rank * PART * 128, &b_map, barrier, step * K_STEP, place.column + rank * PART);
+        else load_box(b_stage, &b_map, barrier, step * K_STEP, place.column);
+    };
+    // The place travels with the first stage: those who multiply have no registers to work it out.
+    auto tell_place = [&](const Place& place, int slot) {
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(places + 16 * slot), "r"(place.row), "r"(place.column), "r"(place.width),
+                     "r"(place.last)
+                     : "memory");
+    };
+    auto place_of = [&](int tile) {
+        Place place = cut.place_of(tile);
+        place.last = tile + clusters >= tiles;
+        place.row += rank * TILE_M;
+        return place;
+    };
+
+    // The copy engine reads a map when it is first used, which takes as long as a load: c_map would be waited for at the first store.
+    if (threadIdx.x == 32) prefetch_map(&c_map);
+    int ahead = 0; // steps of the first tile that are on their way before the block has come together
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; ++s) {
             barrier_init(full + 8 * s, boxes ? 1 : 128);
             barrier_init(empty + 8 * s, CONSUMERS * CLUSTER); // the multiplying warpgroups of all blocks
         }
         barrier_init_fence();
+        // The stages are empty, and this thread knows the barriers: it need not wait for those who will read them.
+        if (CLUSTER == 1 && boxes && cluster < tiles) {
+            Place place = place_of(cluster);
+            tell_place(place, 0);
+            for (; ahead < least(STAGES, steps); ++ahead) load(place, ahead, ahead);
+        }
     }
     if (CLUSTER > 1) cluster_meet(); // no block may reach for the other's barriers before they are ready
     else __syncthreads();
 
     if (warpgroup == 0) {
         if (CONSUMERS > 1) give_back_registers<40>();
-        int slot = 0, parity = 1; // waiting for the phase before the first does not wait
+        int slot = ahead % STAGES, parity = ahead < STAGES; // waiting for the phase before the first does not wait
         // The copy engine needs one thread.
         for (int tile = boxes && threadIdx.x ? tiles : cluster; tile < tiles; tile += clusters) {
-            Place place = cut.place_of(tile);
-            place.last = tile + clusters >= tiles;
-            place.row += rank * TILE_M;
-            for (int step = 0; step < steps; ++step) {
-                uint32_t stage = base + slot * STAGE_BYTES, b_stage = stage + TILE_M * 128, barrier = full + 8 * slot;
+            Place place = place_of(tile);
+            for (int step = ahead; step < steps; ++step) {
                 barrier_wait(empty + 8 * slot, parity);
-                // The place travels with the first stage: those who multiply have no registers to work it out.
-                if (step == 0 && threadIdx.x == 0) {
-                    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(places + 16 * slot), "r"(place.row), "r"(place.column),
-                                 "r"(place.width), "r"(place.last)
-                                 : "memory");
-                }
+                if (step == 0 && threadIdx.x == 0) tell_place(place, slot);
                 if (boxes) {
-                    barrier_expect(barrier, STAGE_BYTES);
-                    load_box(stage, &a_map, barrier, step * K_STEP, place.row);
-                    // This block's part of B goes to the whole cluster; STAGE_BYTES counts the other block's part too.
-                    constexpr int PART = TILE_N / CLUSTER;
-                    if (CLUSTER > 1)
-                        load_box_to((1 << CLUSTER) - 1, b_stage + rank * PART * 128, &b_map, barrier, step * K_STEP, place.column + rank * PART);
-                    else load_box(b_stage, &b_map, barrier, step * K_STEP, place.column);
+                    load(place, step, slot);
                 } else {
+                    uint32_t stage = base + slot * STAGE_BYTES;
                     copy_rows(stage, a, place.row, TILE_M, step * K_STEP, m, k, threadIdx.x, 128);
-                    copy_rows(b_stage, b, place.column, TILE_N, step * K_STEP, n, k, threadIdx.x, 128);
+                    copy_rows(stage + TILE_M * 128, b, place.column, TILE_N, step * K_STEP, n, k, threadIdx.x, 128);
                     fence_async_shared();
-                    barrier_arrive(barrier);
+                    barrier_arrive(full + 8 * slot);
                 }
                 if (++slot == STAGES) slot = 0, parity ^= 1;
             }
+            ahead = 0;
         }
         // This block must outlive what the other one sends to its barriers.
         if (CLUSTER > 1 && threadIdx.x == 0) {

@@ -6,8 +6,7 @@
 //
 // Against the rung before: cp.async brings tiles into a ring of STAGES buffers without passing through registers, so
 // loads for later steps are in flight during this one; the fragments of the next 16 of K are read while those of this
-// are multiplied; and blocks that run together share rows and columns (GROUP), so that L2 serves most loads. This is
-// about as far as mma.sync goes on Hopper: it reaches some two thirds of what wgmma does.
+// are multiplied; and blocks that run together share rows and columns (GROUP), so that L2 serves most loads.
 #include "mma.cuh"
 
 #ifndef TILE_M

@@ -7,7 +7,7 @@
 // Against the rung before: the copy engine brings whole tiles into the ring, asked by one thread of a warpgroup that does
 // nothing else, and barriers say when a stage is full or empty. The eight multiplying warps issue no copies and never wait
 // for the whole block; blocks stay and make one tile after another. The products are still mma.sync with fragments from
-// ldmatrix: this is four fifths of what mma.sync does at most on Hopper, and that is two thirds of what wgmma does.
+// ldmatrix: this is five sixths of what mma.sync does at most on Hopper, and that is two thirds of what wgmma does.
 #include "hopper.cuh"
 
 #define TILE_M 128

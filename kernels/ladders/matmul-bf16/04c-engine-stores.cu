@@ -9,11 +9,9 @@
 // tensor cores' time: at 4096 these were busy 85 % of it, now 91 % (ncu). The rest is the beginning and end of a tile, and
 // the last turn, in which 116 tiles are left for 132 blocks.
 //
-// This is about where mma.sync ends on Hopper. One m16n8k16 occupies a tensor core for 6 clocks; wgmma does the same
-// products in 4. All of them take 381 000 clocks at 4096, 220 us at the 1.73 GHz that an H200 holds here: four fifths of
-// cuBLASLt's speed with no clock lost and no time to launch. Also tried: two warpgroups with a tile of 128 x 128 each that
-// take turns, so that one stores while the other multiplies. One warp a scheduler keeps its tensor core busy only 78 % of
-// the time (290 us, and 254 us here). Other orders of tiles, and ldmatrix spread among the products, change nothing.
+// This is about where mma.sync ends on Hopper: 0.70 of cuBLASLt's speed. One m16n8k16 occupies a tensor core for 6 clocks,
+// 6.26 with the loads of its operands; wgmma does the same products in 4. README.md of the ladders has the figures, and
+// what else was tried.
 #include "hopper.cuh"
 
 #define TILE_M 128

@@ -1,7 +1,7 @@
 // C = A * B^T: results leave while the next tile is multiplied.
 //
 // lockstep: block = 128 * (CONSUMERS + 1)
-// lockstep: grid = min(ceil_div(m, 64 * CONSUMERS * CLUSTER) * ceil_div(n, TILE_N), 132 / CLUSTER + (1 - MANY) * 65535) * CLUSTER
+// lockstep: grid = min(ceil_div(m, 64 * CONSUMERS * CLUSTER) * ceil_div(n, TILE_N), 132 / CLUSTER) * CLUSTER
 // lockstep: cluster = CLUSTER
 // lockstep: dynamic_shared_bytes = STAGES * (128 * (64 * CONSUMERS + TILE_N) + 16) + CONSUMERS * BUFFERS * 8192
 //
@@ -9,10 +9,7 @@
 // the next tile starts at once; the rounded results go out piece by piece between its first steps. The tensor cores no
 // longer wait for stores, which was a tenth of the time where k is 1024. Behind the last tile there is no other; its
 // pieces go through the stages, which are free by then, and so need not wait for each other. The shape of the tile is
-// chosen by macros. On an H200 the defaults are best for large sizes; TILE_N 128, STAGES 6, BUFFERS 1 at 2048;
-// CONSUMERS 1, TILE_N 128, STAGES 8, BUFFERS 1, MANY 0 at 1024. The clusters of the rungs before cost more here than
-// they save. Two blocks of a cluster for one tile, each with half of k, load a third less at 1024 but take 7.2 us for
-// 5.5: they have to start together and exchange sums.
+// chosen by macros; rung 16 is for small sizes. The clusters of the rungs before cost more here than they save.
 #include "hopper.cuh"
 
 // Multiplying warpgroups, each with 64 rows of the tile.
@@ -32,11 +29,6 @@
 // Rows of tiles in a band.
 #ifndef GROUP
 #define GROUP 16
-#endif
-// 0 for a block to each tile, without what is only for blocks that stay: less code, for problems of no more tiles than
-// multiprocessors (132 on an H100 or H200).
-#ifndef MANY
-#define MANY 1
 #endif
 // 64 x 64 pieces of the results that each warpgroup can have on their way.
 #ifndef BUFFERS
@@ -179,7 +171,7 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
         for (int tile = cluster; tile < tiles; tile += clusters) {
             Place place = place_of(tile, tiles_m, tiles_n);
             int row = place.row + rank * TILE_M + consumer * 64, column = place.column, step = 0;
-            if (MANY && waiting) {
+            if (waiting) {
 #pragma unroll
                 for (int piece = 0; piece < PIECES; ++piece) {
                     if (step < steps) multiply(step++);

@@ -16,15 +16,12 @@
 // Any m, n and k work. Where k is not a multiple of 8, rows do not begin at multiples of 16 bytes and the copy engine
 // cannot read them: the producer's threads copy element by element, and 4096 x 4096 x 4095 takes 17 times as long as
 // 4096 x 4096 x 4096 (2.93 ms; cuBLASLt 1.06 ms, 6 times), which the next rung mends. Where n is not a multiple of 8,
-// rows of C begin anywhere and the warps store them, 4 bytes a lane. For small sizes rung 13 has fitting tiles.
+// rows of C begin anywhere and the warps store them, 4 bytes a lane. For small sizes there is rung 16.
 //
-// Against cuBLASLt's best algorithm this is 1.04 to 1.06 at 4096 x 4096 x 4096, where 1.08 was aimed at. Power bounds
-// it: the tensor cores are busy 95 % of a block's time (ncu), the library's 96 %, at the clock that the power
-// limit leaves (1.6 GHz of 1.98); what separates them is the last turn. 8192 x 8192 x 1024 and 4096 x 11008 x 4096 stay within 1 % of the
-// library, 2048 and 1024 at 0.96 and 0.98 (rung 13). Also tried, and no gain: blocks that load before they have come
-// together, a last tile that ends half by half, widths of 240, 248 and 256, clusters of two (CLUSTER 2, GROUP 8: the
-// same within the noise at large sizes, slower at 2048 and 1024), L2 hints for A, B and C in all useful pairs (DRAM
-// moves 170 MB with and without), maps fetched ahead.
+// New too: the thread that copies makes the barriers and loads at once, before the block has come together.
+//
+// Against cuBLASLt's best algorithm this is 1.05 at 4096 x 4096 x 4096. Power bounds it; README.md of the ladders has the
+// clocks of both, what was tried, and the weaker shapes.
 #ifndef CONSUMERS
 #define CONSUMERS 2
 #endif

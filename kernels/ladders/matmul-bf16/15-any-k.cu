@@ -11,10 +11,10 @@
 // is the rung before. repack() in product.cuh says how all blocks wait for each other without being there at the same
 // time.
 //
-// The price on an H200, as times of 4096 x 4096 x 4096 (174 us): k = 4095 or 4094 1.38, where copying element by
+// The price on an H200, as times of 4096 x 4096 x 4096 (172 us): k = 4095 or 4094 1.38, where copying element by
 // element took 17; n = 4095 1.15, for rows of C that the copy engine cannot store; 4095 x 4093 x 4091, where all of
 // this comes together, 1.53. cuBLASLt's best algorithm takes 4.4, 2.2, 6.6 and 3.8 times as long as this. 4095 x 4097 x
-// 4099 takes 2.34: 17 columns of tiles are a turn more. The copies need 67 MB here, as much as A and B.
+// 4099 takes 2.40: 17 columns of tiles are a turn more. The copies need 67 MB here, as much as A and B.
 #define CONSUMERS 2
 #define TILE_N 256
 #define STAGES 4

@@ -15,7 +15,7 @@
 // lockstep: grid = min(ceil_div(n, 4 * LOADS * BLOCK), MAX_BLOCKS)
 #define BLOCK 512
 #define LOADS 4
-#define MAX_BLOCKS 264
+#define MAX_BLOCKS 396
 
 __device__ float totals[MAX_BLOCKS];
 __device__ unsigned blocks_done;
