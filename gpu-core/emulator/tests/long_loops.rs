@@ -99,3 +99,45 @@ fn a_missing_barrier_is_found_in_a_long_loop() {
     let (outcome, _, _) = play(&exchange(5_000, false));
     assert!(kinds(&outcome).contains(&FaultKind::Race), "{:#?}", outcome.faults);
 }
+
+/// One thread polls a flag that all others of the block store to, each its own number, with nothing that orders them:
+/// every round of every loop races, and none ends. `load` and `store` name the instructions.
+fn racing_poll(load: &str, store: &str, flag: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 out)\n{{\n\
+         .reg .pred %p;\n.reg .b32 %t, %v;\n.reg .b64 %at;\n.shared .align 4 .b8 box[4];\n\
+         {flag}\nmov.u32 %t, %tid.x;\nsetp.eq.u32 %p, %t, 0;\n@%p bra POLL;\n\
+         STORE:\n{store}.u32 [%at], %t;\nbra STORE;\n\
+         POLL:\n{load}.u32 %v, [%at];\nsetp.ne.u32 %p, %v, 77777;\n@%p bra POLL;\nret;\n}}\n"
+    )
+}
+
+/// A race is told once and counted from then on, so that a loop of nothing but races runs at a speed at which its time
+/// limit is noticed.
+#[test]
+fn a_poll_that_races_in_every_round_ends_at_its_time_limit() {
+    let global = "ld.param.u64 %at, [out];\ncvta.to.global.u64 %at, %at;";
+    let shared = "mov.u64 %at, box;";
+    for (load, store, flag) in [
+        ("ld.global", "st.global", global),
+        ("ld.volatile.global", "st.global", global),
+        ("ld.shared", "st.shared", shared),
+    ] {
+        let module = common::load(&racing_poll(load, store, flag));
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 1]);
+        let launch = Launch::new("k", [1, 1, 1], [256, 1, 1]).arg_u64(out);
+        let limit = Duration::from_secs(1);
+        let options = Options { workers: 1, time_limit: Some(limit), ..Options::default() };
+        let start = Instant::now();
+        let outcome = run_with(&module, &mut memory, &launch, &options);
+        let took = start.elapsed();
+        assert!(took >= limit && took < 2 * limit, "{load}, {store}: {took:?}");
+        assert!(kinds(&outcome).contains(&FaultKind::TimeBudget), "{load}, {store}: {:#?}", outcome.faults);
+        // One line for each pair of instructions that met, with all their meetings.
+        let races: Vec<_> = outcome.faults.iter().filter(|fault| fault.kind == FaultKind::Race).collect();
+        assert!((1..=3).contains(&races.len()), "{load}, {store}: {races:#?}");
+        assert!(races.iter().map(|race| race.occurrences).sum::<u64>() > 10_000, "{load}, {store}: {races:#?}");
+    }
+}

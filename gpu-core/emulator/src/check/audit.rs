@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
@@ -257,6 +258,10 @@ impl Cx<'_> {
                 // Re-issuing a copy over one's own pending copy: only the order is in doubt.
                 continue;
             }
+            let pc = self.pc;
+            if self.repeats(Told::beside(FaultKind::MissingAsyncWait, pc, copy_pc), 1) {
+                return;
+            }
             let (_, allocation) = self.locate(Window::Shared, at.at[lane], bytes);
             let what = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
             let source = self.grid.image.source(copy_pc);
@@ -275,7 +280,6 @@ impl Cx<'_> {
                 allocation,
                 other: Some(other),
             };
-            let pc = self.pc;
             self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
             return;
         }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::race::Party;
 use super::shadow::{FLAG, clock_of, other_of, site_of, stamp, thread_of};
+use crate::check::repeats::{Other, Told};
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes, watch};
@@ -386,6 +387,10 @@ impl Cx<'_> {
             }
         }
         let Some((address, thread, pc)) = found else { return };
+        let other = pc.map_or(Other::Nowhere, Other::At);
+        if self.repeats(Told { other, ..Told::alone(FaultKind::MissingAsyncWait, self.pc) }, 1) {
+            return;
+        }
         let (_, allocation) = self.locate(Window::Shared, address, 1);
         let name =
             allocation.as_ref().map_or("shared memory".to_owned(), |a| format!("`{}` byte {}", a.name, a.offset));

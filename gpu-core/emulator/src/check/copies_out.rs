@@ -1,5 +1,6 @@
 //! Global memory that bulk copies write, until their thread has waited for them, and mbarriers that copies still need.
 
+use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, verb};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -56,6 +57,9 @@ impl Cx<'_> {
             Some((lane, copy.clone()))
         });
         let Some((lane, copy)) = touched else { return };
+        if self.repeats(Told::beside(FaultKind::MissingAsyncWait, self.pc, copy.pc), 1) {
+            return;
+        }
         let address = at.at[lane];
         let (_, allocation) = self.locate(Window::Global, address, bytes);
         let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
@@ -82,6 +86,9 @@ impl Cx<'_> {
     pub fn check_reinit(&mut self, offset: u32, lane: usize) {
         let awaited = |fill: &&super::copies::Fill| fill.barrier == offset && fill.is_unknown();
         let Some(fill) = self.block.pending.fills.iter().find(awaited).cloned() else { return };
+        if self.repeats(Told::beside(FaultKind::BarrierPhase, self.pc, fill.pc), 1) {
+            return;
+        }
         let message = format!(
             "{} makes the mbarrier{} anew (or invalid) while the asynchronous copy at {} is to complete its phase {}, for \
              which nobody waited: wait for it first",

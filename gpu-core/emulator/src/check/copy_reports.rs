@@ -1,6 +1,7 @@
 //! What is said of asynchronous copies that nobody waited for.
 
 use super::copies::{Fill, Reader, Source};
+use crate::check::repeats::Told;
 use crate::exec::access::verb;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
@@ -10,35 +11,34 @@ use crate::report::{AccessKind, FaultKind, OtherSide, Space};
 impl Cx<'_> {
     #[cold]
     pub(super) fn report_fill(&mut self, fill: &Fill, address: u64, bytes: u64, lane: usize, kind: AccessKind) {
+        // A wait that passed after the copy was issued, on a phase that was over before: the wrong parity.
+        let waited = self.block.pending.waited.get(&(self.warp.index, fill.barrier)).copied();
+        let stale = waited.filter(|wait| wait.phases <= fill.phase && wait.time >= fill.time);
+        let fault = if stale.is_some() { FaultKind::BarrierPhase } else { FaultKind::MissingAsyncWait };
+        let pc = self.pc;
+        if self.repeats(Told::beside(fault, pc, fill.pc), 1) {
+            return;
+        }
         let (_, allocation) = self.locate(Window::Shared, address, bytes);
         let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
         let (who, place) = (text_of(&self.thread(lane)), self.grid.image.place(fill.pc));
         let barrier = self.shared_name(fill.barrier);
-        // A wait that passed after the copy was issued, on a phase that was over before: the wrong parity.
-        let waited = self.block.pending.waited.get(&(self.warp.index, fill.barrier)).copied();
-        let stale = waited.filter(|wait| wait.phases <= fill.phase && wait.time >= fill.time);
-        let (fault, message) = match stale {
-            Some(wait) => (
-                FaultKind::BarrierPhase,
-                format!(
-                    "{who} {}{name} that the asynchronous copy at {place} fills: its wait on the mbarrier{barrier} passed at \
+        let message = match stale {
+            Some(wait) => format!(
+                "{who} {}{name} that the asynchronous copy at {place} fills: its wait on the mbarrier{barrier} passed at \
                      once, because parity {} stands for a phase that was over already; the copy completes phase {}, so wait \
                      with parity {} (it flips with every phase)",
-                    verb(kind),
-                    (wait.phases + 1) & 1,
-                    fill.phase,
-                    fill.phase & 1
-                ),
+                verb(kind),
+                (wait.phases + 1) & 1,
+                fill.phase,
+                fill.phase & 1
             ),
-            None => (
-                FaultKind::MissingAsyncWait,
-                format!(
-                    "{who} {}{name} that the asynchronous copy at {place} fills, without waiting for its mbarrier{barrier} \
+            None => format!(
+                "{who} {}{name} that the asynchronous copy at {place} fills, without waiting for its mbarrier{barrier} \
                      (phase {}, parity {})",
-                    verb(kind),
-                    fill.phase,
-                    fill.phase & 1
-                ),
+                verb(kind),
+                fill.phase,
+                fill.phase & 1
             ),
         };
         let other = OtherSide {
@@ -54,12 +54,15 @@ impl Cx<'_> {
             allocation,
             other: Some(other),
         };
-        let pc = self.pc;
         self.fault(fault, pc, Some(lane), 1, message, detail);
     }
 
     #[cold]
     pub(super) fn report_source(&mut self, source: &Source, address: u64, bytes: u64, lane: usize, kind: AccessKind) {
+        let pc = self.pc;
+        if self.repeats(Told::beside(FaultKind::MissingAsyncWait, pc, source.pc), 1) {
+            return;
+        }
         let (_, allocation) = self.locate(Window::Shared, address, bytes);
         let name = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
         let place = self.grid.image.place(source.pc);
@@ -88,7 +91,6 @@ impl Cx<'_> {
             allocation,
             other: Some(other),
         };
-        let pc = self.pc;
         self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), 1, message, detail);
     }
 
@@ -96,6 +98,9 @@ impl Cx<'_> {
     pub(super) fn report_early_read(&mut self, address: u64, site: u32, thread: u32, barrier: u32, phase: u64) {
         let image = self.image();
         let pc = image.sites.get(site as usize).map_or(self.pc, |site| site.pc);
+        if self.repeats(Told::beside(FaultKind::BarrierPhase, pc, self.pc), 1) {
+            return;
+        }
         let (_, allocation) = self.locate(Window::Shared, address, 1);
         let name =
             allocation.as_ref().map_or("shared memory".to_owned(), |a| format!("`{}` byte {}", a.name, a.offset));

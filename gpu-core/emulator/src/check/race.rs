@@ -12,6 +12,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
+use super::repeats::{Other, Told};
 use super::shadow::{
     CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, clock_of, other_of, site_of, thread_of,
 };
@@ -20,7 +21,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::report::{AccessKind, Fault, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, Fault, FaultKind, OtherSide, SourceLine, Space, ThreadId};
 
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
 #[derive(Debug, Default)]
@@ -30,6 +31,15 @@ pub struct Deferred {
 }
 
 impl Deferred {
+    /// More of those that a read at `site` made with what is at `other`.
+    pub fn count(&self, site: u32, other: Option<&SourceLine>, more: u64) {
+        let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let same = |known: &&mut (u32, Fault)| known.0 == site && known.1.other_line() == other;
+        if let Some((_, fault)) = faults.iter_mut().find(same) {
+            fault.occurrences += more;
+        }
+    }
+
     /// Those that stay races.
     pub fn finish(&self) -> Vec<Fault> {
         let optimistic = self.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -37,6 +47,9 @@ impl Deferred {
         faults.drain(..).filter(|(site, _)| !optimistic.contains(site)).map(|(_, fault)| fault).collect()
     }
 }
+
+/// Bytes of the widest store.
+const MOST_BYTES: usize = 64;
 
 /// One party of a race.
 pub struct Party {
@@ -219,6 +232,7 @@ impl Cx<'_> {
                     }
                 }
                 if let Some((cell, thread, other)) = against {
+                    self.pass_slowly(1);
                     let benign = kind == AccessKind::Write
                         && other == AccessKind::Write
                         && site_of(cell) == op.site
@@ -303,18 +317,17 @@ impl Cx<'_> {
 
     /// Whether a lane stores what is there already, or what an earlier lane of this instruction stores.
     fn same_value(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
-        let slots = if op.list_len > 1 { self.image().list(op).to_vec() } else { vec![op.b] };
+        let slots = if op.list_len > 1 { self.image().list(op) } else { &[op.b] };
         let each = (bytes as usize / slots.len()).max(1);
-        // SAFETY: slots of a decoded store.
-        let value = |lane: usize| -> Vec<u8> {
-            slots
-                .iter()
+        let bits = (each as u32 * 8).clamp(32, 128);
+        let value = |lane: usize| {
+            let mut value = [0; MOST_BYTES];
+            for (slot, part) in slots.iter().zip(value.chunks_exact_mut(each)) {
                 // SAFETY: slots of a decoded store.
-                .flat_map(|slot| unsafe {
-                    let bits = (each as u32 * 8).clamp(32, 128);
-                    crate::isa::movement::get_wide(self, *slot, lane, bits).to_le_bytes()[..each].to_vec()
-                })
-                .collect()
+                let bytes = unsafe { crate::isa::movement::get_wide(self, *slot, lane, bits) }.to_le_bytes();
+                part.copy_from_slice(&bytes[..each]);
+            }
+            value
         };
         let own = value(lane);
         let same_warp = thread / 32 == self.warp.index;
@@ -322,10 +335,11 @@ impl Cx<'_> {
         if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && partner < lane {
             return own == value(partner);
         }
-        let mut now = vec![0; bytes as usize];
+        let mut now = [0; MOST_BYTES];
+        let Some(now) = now.get_mut(..bytes as usize) else { return false };
         let address = at.at[lane];
         let generic = if address >> 32 == 0 { crate::exec::space::SHARED_BASE + address } else { address };
-        self.peek(generic, lane, &mut now).is_some() && now == own
+        self.peek(generic, lane, now).is_some() && *now == own[..bytes as usize]
     }
 
     #[cold]
@@ -341,9 +355,20 @@ impl Cx<'_> {
         kind: AccessKind,
         other: Party,
     ) {
-        let (_, allocation) = self.locate(window, address, bytes);
         let image = self.image();
         let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
+        let polls = op.e.0 & crate::isa::memory::VOLATILE != 0 && window == Window::Shared;
+        let deferred = kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls);
+        let side = match other_pc {
+            _ if other.thread.is_none() => Other::None,
+            None => Other::Nowhere,
+            Some(pc) => Other::At(pc),
+        };
+        let told = Told { kind: FaultKind::Race, pc: self.pc, other: side, deferred: deferred.then_some(op.site) };
+        if self.repeats(told, 1) {
+            return;
+        }
+        let (_, allocation) = self.locate(window, address, bytes);
         let place = |pc: Option<u32>| pc.map_or("an unknown line".to_owned(), |pc| image.place(pc));
         let name = allocation.as_ref().map_or("memory".to_owned(), |a| {
             let size = bytes.max(1) as i64;
@@ -384,8 +409,7 @@ impl Cx<'_> {
             other: side,
         };
         let pc = self.pc;
-        let polls = op.e.0 & crate::isa::memory::VOLATILE != 0 && window == Window::Shared;
-        if kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls) {
+        if deferred {
             let fault = Fault {
                 kind: FaultKind::Race,
                 message,

@@ -536,6 +536,7 @@ fn report<const BYTES: u64>(
     mine: &Mine,
     conflicts: Conflicts,
 ) {
+    cx.pass_slowly(at.mask.count_ones());
     for lane in lanes(at.mask) {
         let Some((_, old)) = conflicts.iter().find(|conflict| conflict.0 == lane) else { continue };
         let site = (old >> SITE) as u32 & SITES;

@@ -5,6 +5,7 @@
 //! memory are faults. While no register is marked, none of this code runs.
 
 use super::undefined::{Bits, all, lanes_of, ones, opcode};
+use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -469,7 +470,17 @@ impl Cx<'_> {
         if std::mem::replace(&mut found.reported, true) {
             return;
         }
-        let origin = found.clone();
+        // The place that is named: of the load, and beside it that of the use; of the use alone where nothing was loaded.
+        let named = match (found.space.is_some() && found.allocation.is_some(), found.pc) {
+            (false, _) => Told::alone(FaultKind::Uninitialised, pc),
+            (true, from) if from == pc => Told::alone(FaultKind::Uninitialised, pc),
+            (true, from) => Told::beside(FaultKind::Uninitialised, from, pc),
+        };
+        if self.repeats(named, lanes.count_ones()) {
+            self.attention = true;
+            return;
+        }
+        let Some(origin) = self.warp.origins.get(origin as usize).cloned() else { return };
         let lane = lanes.trailing_zeros() as usize & 31;
         let image = self.image();
         let (message, at, detail) = match (&origin.space, &origin.allocation) {

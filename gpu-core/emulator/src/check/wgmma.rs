@@ -4,6 +4,7 @@
 //! not leave the registers; arithmetic that the compiler moved before the wait is harmless and followed instead.
 
 use super::copies::{Cells, Reader, Source};
+use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Op, Slot, Taint};
@@ -139,6 +140,10 @@ impl Cx<'_> {
     }
 
     pub fn report_in_flight(&mut self, mark: InFlight, what: &str) {
+        let (pc, count) = (self.pc, self.mask.count_ones());
+        if self.repeats(Told::beside(FaultKind::MissingAsyncWait, pc, mark.pc), count) {
+            return;
+        }
         let lane = self.mask.trailing_zeros() as usize & 31;
         let open = self.block.pending.wgmma_group[self.warp.index as usize];
         let how = if mark.group == open {
@@ -151,7 +156,6 @@ impl Cx<'_> {
         let other =
             OtherSide { source: image.source(mark.pc), thread: self.thread(lane), access: Some(AccessKind::AsyncCopy) };
         let detail = Detail { other: Some(other), ..Detail::default() };
-        let (pc, count) = (self.pc, self.mask.count_ones());
         self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), count, message, detail);
     }
 
@@ -184,13 +188,16 @@ impl Cx<'_> {
     /// `wgmma.mma_async` on a way that met no `wgmma.fence` since its registers were touched.
     #[cold]
     pub fn report_unfenced(&mut self) {
+        let (pc, count) = (self.pc, self.mask.count_ones());
+        if self.repeats(Told::alone(FaultKind::MissingAsyncWait, pc), count) {
+            return;
+        }
         let lane = self.mask.trailing_zeros() as usize & 31;
         let message = format!(
             "{} issues a wgmma on registers that were written or read since the last wgmma.fence; put wgmma.fence before the \
              first wgmma.mma_async behind such accesses",
             text_of(&self.thread(lane))
         );
-        let (pc, count) = (self.pc, self.mask.count_ones());
         self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), count, message, Detail::default());
     }
 }

@@ -51,8 +51,9 @@ pub struct Grid<'r> {
     /// Zeroed memory for the grid barrier of cooperative groups; 0 when no kernel asks for it.
     pub workspace: u64,
     /// `malloc` of device code.
-    pub heap: Mutex<crate::memory::Heap>,
+    pub(crate) heap: Mutex<crate::memory::Heap>,
     pub ticks: Apart<AtomicU64>,
+    pub updates: super::updates::Updates,
 }
 
 // SAFETY: regions point into memory that the launch owns exclusively while it runs; device code that races on it
@@ -195,7 +196,7 @@ impl Grid<'_> {
     }
 
     /// Looks at stop flag, clock and step budget. False: end the launch.
-    pub(super) fn may_go_on(&self, place: impl Fn() -> (Option<u32>, String)) -> bool {
+    pub fn may_go_on(&self, place: impl Fn() -> (Option<u32>, String)) -> bool {
         if self.aborted.load(Ordering::Relaxed) {
             return false;
         }

@@ -10,6 +10,7 @@ use super::pattern::Patterns;
 use super::schedule::Turn;
 use super::warp::{NONE, Split, Wait, Warp};
 use crate::check::frozen::{Recent, fingerprint};
+use crate::check::repeats::Repeats;
 use crate::check::shadow::SharedShadow;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
@@ -45,6 +46,7 @@ pub struct Worker {
     taken: std::ops::Range<u64>,
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
+    pub repeats: Repeats,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
     finished: u64,
@@ -101,6 +103,7 @@ impl Worker {
             spare: Vec::new(),
             taken: 0..0,
             quiet: false,
+            repeats: Repeats::default(),
             writes: 0,
             finished: 0,
             executed: 0,
@@ -130,6 +133,7 @@ impl Worker {
         self.run_blocks(grid);
         self.publish(grid);
         self.patterns.count(&mut self.counts);
+        grid.count_repeats(&self.repeats);
     }
 
     fn run_blocks(&mut self, grid: &Grid<'_>) {
@@ -298,50 +302,49 @@ impl Worker {
         block.syncs.clear();
         block.time += 1;
         let count = threads.div_ceil(32);
-        let mut old = std::mem::take(&mut block.warps);
-        block.warps = (0..count)
-            .map(|warp| {
-                let lanes = threads - warp * 32;
-                let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-                let mut made = match old.get_mut(warp as usize).and_then(Option::take) {
-                    // Of the same launch, so its thread numbers are right already.
-                    Some(mut made) => {
-                        made.reset(warp, mask);
-                        made
-                    }
-                    None => {
-                        let mut tid = [[0; 32]; 3];
-                        for lane in 0..32 {
-                            let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
-                            for axis in 0..3 {
-                                tid[axis][lane] = id[axis];
-                            }
-                        }
-                        Box::new(Warp::new(warp, mask, tid, grid.local_stride))
-                    }
-                };
-                // Warps that do not exist are always up to date: they must not hold the floor down.
-                made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
-                made.clock = base + 1;
-                made.floor = base;
-                let frame = made.push_frame(grid.function, function, mask, NONE);
-                made.splits.push(Split {
-                    pc: function.first_pc,
-                    mask,
-                    join: NONE,
-                    frame,
-                    wait: Wait::Ready,
-                    polls: 0,
-                    awaited: false,
-                });
-                if grid.options.checks.uninitialised {
-                    for slot in &function.undefined {
-                        made.poison_register(frame, *slot, mask, function.first_pc);
-                    }
+        // Those of the last block are of the same launch, so that their thread numbers are right already.
+        let mut warps = std::mem::take(&mut block.warps);
+        warps.resize_with(count as usize, || None);
+        for (warp, place) in (0..count).zip(&mut warps) {
+            let lanes = threads - warp * 32;
+            let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+            let made = match place {
+                Some(made) => {
+                    made.reset(warp, mask);
+                    made
                 }
-                Some(made)
-            })
-            .collect();
+                None => {
+                    let mut tid = [[0; 32]; 3];
+                    for lane in 0..32 {
+                        let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
+                        for axis in 0..3 {
+                            tid[axis][lane] = id[axis];
+                        }
+                    }
+                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride)))
+                }
+            };
+            // Warps that do not exist are always up to date: they must not hold the floor down.
+            made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
+            made.clock = base + 1;
+            made.floor = base;
+            let frame = made.push_frame(grid.function, function, mask, NONE);
+            made.splits.push(Split {
+                pc: function.first_pc,
+                mask,
+                join: NONE,
+                frame,
+                wait: Wait::Ready,
+                polls: 0,
+                awaited: false,
+            });
+            if grid.options.checks.uninitialised {
+                for slot in &function.undefined {
+                    made.poison_register(frame, *slot, mask, function.first_pc);
+                }
+            }
+        }
+        block.warps = warps;
         block
     }
 

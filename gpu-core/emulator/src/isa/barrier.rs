@@ -2,6 +2,7 @@
 
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::repeats::Told;
 use crate::exec::block::BARRIERS;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -115,7 +116,11 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let count = (op.imm & COUNTED != 0).then(|| unsafe { cx.lane::<u32>(op.b, first) });
     // SAFETY: slots of a decoded instruction.
     let differs = !op.a.is_pool() && lanes(cx.mask).any(|lane| unsafe { cx.lane::<u32>(op.a, lane) } as usize != id);
-    if differs && op.imm & ALIGNED != 0 && cx.grid.options.checks.barrier {
+    if differs
+        && op.imm & ALIGNED != 0
+        && cx.grid.options.checks.barrier
+        && !cx.repeats(Told::alone(FaultKind::BarrierDivergence, pc), cx.mask.count_ones())
+    {
         let message = format!(
             "{} and other lanes of its warp name different barriers; all lanes of a warp must name the same one",
             text_of(&cx.thread(first))

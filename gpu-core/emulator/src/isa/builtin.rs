@@ -1,6 +1,7 @@
 //! Functions that the emulator provides: what NVRTC calls but does not define.
 
 use super::printf;
+use crate::check::repeats::Told;
 use crate::exec::access::Region;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
@@ -118,9 +119,9 @@ unsafe fn vprintf(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
             |address| cx.text_at(address, lane),
         );
         cx.print(&text);
-        if undefined.get() {
+        let pc = cx.pc;
+        if undefined.get() && !cx.repeats(Told::alone(FaultKind::Uninitialised, pc), 1) {
             let message = format!("{} prints a value that was never given", text_of(&cx.thread(lane)));
-            let pc = cx.pc;
             cx.fault(FaultKind::Uninitialised, pc, Some(lane), 1, message, Detail::default());
         }
         if let Some(result) = site.results.first() {

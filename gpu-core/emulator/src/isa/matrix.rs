@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::repeats::Told;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::blend;
@@ -239,7 +240,8 @@ pub fn whole_warp(cx: &mut Cx<'_>, name: &str) -> Result<(), Flow> {
     if let Some(flow) = cx.gather(u32::MAX, false) {
         return Err(flow);
     }
-    if cx.mask != u32::MAX && cx.grid.options.checks.barrier {
+    let pc = cx.pc;
+    if cx.mask != u32::MAX && cx.grid.options.checks.barrier && !cx.repeats(Told::alone(FaultKind::MaskMisuse, pc), 1) {
         let missing = !cx.mask;
         let lane = cx.mask.trailing_zeros() as usize & 31;
         let why = if cx.warp.lanes != u32::MAX { "its warp has fewer than 32 threads" } else { "others have ended" };
@@ -248,7 +250,6 @@ pub fn whole_warp(cx: &mut Cx<'_>, name: &str) -> Result<(), Flow> {
             text_of(&cx.thread(lane)),
             32 - missing.count_ones()
         );
-        let pc = cx.pc;
         cx.fault(FaultKind::MaskMisuse, pc, Some(lane), 1, message, Detail::default());
     }
     Ok(())
@@ -332,8 +333,11 @@ unsafe fn run_f64(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 /// Operands that give no defined result.
 pub fn report_undefined(cx: &mut Cx<'_>, why: &str) {
+    let pc = cx.pc;
+    if cx.repeats(Told::alone(FaultKind::UndefinedResult, pc), 1) {
+        return;
+    }
     let lane = cx.mask.trailing_zeros() as usize & 31;
     let message = format!("{}: {why}; the result is undefined", text_of(&cx.thread(lane)));
-    let pc = cx.pc;
     cx.fault(FaultKind::UndefinedResult, pc, Some(lane), 1, message, Detail::default());
 }

@@ -5,6 +5,7 @@
 use super::memory::{Place, place, space};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::repeats::Told;
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
@@ -229,7 +230,10 @@ impl Cx<'_> {
 
     #[cold]
     fn report_unordered(&mut self, offset: u32, lane: usize, by: ThreadId, init: u32) {
-        let image = self.image();
+        let (image, pc) = (self.image(), self.pc);
+        if self.repeats(Told::beside(FaultKind::BarrierPhase, pc, init), 1) {
+            return;
+        }
         let message = format!(
             "{} uses the mbarrier{} that {} initialises at {}, with no barrier between them: it may come first; \
              __syncthreads() (for other blocks a cluster barrier) goes behind mbarrier.init",
@@ -246,12 +250,15 @@ impl Cx<'_> {
             other: Some(other),
             ..Detail::default()
         };
-        let pc = self.pc;
         self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 
     #[cold]
     fn report_overwritten(&mut self, offset: u32, lane: usize) {
+        let pc = self.pc;
+        if self.repeats(Told::alone(FaultKind::BarrierPhase, pc), 1) {
+            return;
+        }
         let message = format!(
             "{} uses the mbarrier{} after something else was stored over it; its 8 bytes belong to mbarrier operations \
              from mbarrier.init to mbarrier.inval",
@@ -259,7 +266,6 @@ impl Cx<'_> {
             self.shared_name(offset)
         );
         let detail = Detail { space: Some(Space::Shared), address: Some(offset.into()), bytes: 8, ..Detail::default() };
-        let pc = self.pc;
         self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 #[cfg(target_arch = "x86_64")]
@@ -28,11 +29,14 @@ impl Cx<'_> {
         let pc = self.pc;
         if self.mask & !members != 0 {
             let lane = (self.mask & !members).trailing_zeros() as usize;
+            let count = (self.mask & !members).count_ones();
+            if self.repeats(Told::alone(FaultKind::MaskMisuse, pc), count) {
+                return None;
+            }
             let message = format!(
                 "{} executes a warp operation whose member mask {members:#010x} does not name its lane {lane}",
                 text_of(&self.thread(lane))
             );
-            let count = (self.mask & !members).count_ones();
             self.fault(FaultKind::MaskMisuse, pc, Some(lane), count, message, Detail::default());
             return None;
         }
@@ -285,7 +289,8 @@ unsafe fn exchanged_widest(cx: &Cx<'_>, op: &Op) -> ([u32; 32], u32, u32) {
 
 #[cold]
 fn report_inactive(cx: &mut Cx<'_>, missing: u32, from: &[u8; 32]) {
-    if !cx.grid.options.checks.barrier {
+    let pc = cx.pc;
+    if !cx.grid.options.checks.barrier || cx.repeats(Told::alone(FaultKind::MaskMisuse, pc), missing.count_ones()) {
         return;
     }
     let lane = missing.trailing_zeros() as usize;
@@ -301,7 +306,6 @@ fn report_inactive(cx: &mut Cx<'_>, missing: u32, from: &[u8; 32]) {
         "{} (lane {lane}) shuffles from lane {source}, {why}: the value is undefined",
         text_of(&cx.thread(lane))
     );
-    let pc = cx.pc;
     cx.fault(FaultKind::MaskMisuse, pc, Some(lane), missing.count_ones(), message, Detail::default());
 }
 
