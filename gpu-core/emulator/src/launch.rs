@@ -350,12 +350,16 @@ fn run(
             freed,
             shadow: sizes.len() as u32,
             only_read: AtomicBool::new(false),
+            only_updated: false,
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
     }
-    // Reads that are not watched would not be known either.
-    if options.checks.race && !options.touched {
-        find_only_read(&regions, image, function, &launch.params);
+    if options.checks.race || workers > 1 {
+        find_use(&mut regions, image, function, &launch.params);
+    }
+    if options.touched {
+        // Reads that are not watched would not be known either.
+        regions.iter().for_each(|region| region.only_read.store(false, Ordering::Relaxed));
     }
     // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
     let limit = sizes.iter().sum::<u64>() / 8 * 7 + SHADOW_ROOM;
@@ -414,6 +418,7 @@ fn run(
         workspace,
         heap: Mutex::new(heap),
         ticks: Default::default(),
+        updates: Default::default(),
     };
     let done = Mutex::new(Vec::new());
     let work = || {
@@ -436,28 +441,32 @@ fn run(
     Ok(outcome)
 }
 
-/// Marks the arrays that some argument points into and none that the kernel may write through.
-fn find_only_read(regions: &[Region], image: &Image, function: usize, params: &[u8]) {
+/// Marks the arrays that some argument points into and none that the kernel may write through, and those that it may only
+/// update atomically.
+fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8]) {
     let Some(written) = image.written_arguments(function) else { return };
     for word in params.as_chunks::<8>().0 {
         let address = u64::from_le_bytes(*word);
         let Some(region) = regions.partition_point(|region| region.base <= address).checked_sub(1) else { continue };
-        let region = &regions[region];
+        let region = &mut regions[region];
         let variable = image.variables.iter().any(|variable| (region.base..region.end).contains(&variable.address));
         // One past the end as well: some kernels count down.
         if address <= region.end && !variable {
             region.only_read.store(true, Ordering::Relaxed);
+            region.only_updated = true;
         }
     }
-    for (offset, bytes) in written {
-        for at in (*offset as usize & !7..(offset + bytes) as usize).step_by(8) {
-            let Some(word) = params.get(at..at + 8) else { continue };
-            let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-            for region in regions.iter().filter(|region| (region.base..=region.end).contains(&address)) {
-                region.only_read.store(false, Ordering::Relaxed);
+    let mut through = |arguments: &[(u32, u32)], mark: fn(&mut Region)| {
+        for (offset, bytes) in arguments {
+            for at in (*offset as usize & !7..(offset + bytes) as usize).step_by(8) {
+                let Some(word) = params.get(at..at + 8) else { continue };
+                let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
+                regions.iter_mut().filter(|region| (region.base..=region.end).contains(&address)).for_each(mark);
             }
         }
-    }
+    };
+    through(&written.arguments, |region| region.only_read.store(false, Ordering::Relaxed));
+    through(&written.stored, |region| region.only_updated = false);
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {

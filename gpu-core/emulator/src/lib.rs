@@ -13,6 +13,8 @@ mod check;
 mod count;
 mod device;
 mod exec;
+#[doc(hidden)]
+pub mod inside;
 mod isa;
 mod launch;
 mod memory;

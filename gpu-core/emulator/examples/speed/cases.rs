@@ -78,6 +78,8 @@ pub const EVERYDAY: &[Case] = &[
     everyday("layernorm", 1024, 1024),
     everyday("aos", 1024, M),
 ];
+/// Those of them that do little but move memory.
+pub const STREAMS: &[&str] = &["copy4", "axpy4"];
 /// Neighbouring threads are far apart.
 pub const SCATTERED: &[Case] =
     &[STRIDED, Case::new("transpose_naive", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024), everyday("gather", 4096, M)];

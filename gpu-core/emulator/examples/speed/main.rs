@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use cases::{
     BIG_TILED, BIG_VADD, COALESCED, Case, EVERYDAY, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, Ready, SCATTERED,
-    STRIDED,
+    STREAMS, STRIDED,
 };
 use clock::{Spread, load, peak_memory, process_time, thread_time};
 use ptx_emulator::{Checks, Options};
@@ -66,6 +66,23 @@ fn rate(case: &Case, options: &Options) -> Spread {
     Spread::of(rates)
 }
 
+/// What the rate would be if a launch took as long as copying its output from another buffer takes: what this machine's
+/// memory allows at best, for kernels that do little else.
+fn copy_rate(case: &Case) -> Spread {
+    let bytes = 4 * case.words as usize;
+    let (from, mut to) = (vec![1u8; bytes], vec![2u8; bytes]);
+    let executed = Ready::new(case).run(&one_worker(Options::unchecked())).executed;
+    let mut rates = Vec::new();
+    let begin = thread_time();
+    while rates.len() < 7 || thread_time() - begin < Duration::from_millis(200) {
+        let start = thread_time();
+        to.copy_from_slice(std::hint::black_box(&from));
+        std::hint::black_box(&mut to);
+        rates.push(executed as f64 / (thread_time() - start).as_secs_f64() / 1e6);
+    }
+    Spread::of(rates)
+}
+
 fn rates(bench: &mut Bench) {
     let modes = [
         ("unchecked", one_worker(Options::unchecked())),
@@ -84,6 +101,9 @@ fn rates(bench: &mut Bench) {
             let what = format!("{}, {mode}, 1 core", case.name);
             if bench.asked(&what) {
                 bench.line(&what, "M/s", rate(case, options), target, false);
+                if *mode == "unchecked" && STREAMS.contains(&case.name) {
+                    bench.line("  if it only copied its bytes", "M/s", copy_rate(case), None, false);
+                }
             }
         }
     }

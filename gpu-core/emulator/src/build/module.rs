@@ -268,8 +268,11 @@ impl<'t, 'a> Builder<'t, 'a> {
         self.live_words.push(registers.most_live);
         let read: std::collections::HashSet<Slot> =
             infos[first_pc as usize..].iter().flat_map(|info| info.reads.iter().copied()).collect();
-        for info in &mut infos[first_pc as usize..] {
+        for (info, op) in infos[first_pc as usize..].iter_mut().zip(&mut code[first_pc as usize..]) {
             info.result_used = info.writes.iter().any(|slot| read.contains(slot));
+            if !info.result_used && info.class == crate::report::Class::Atomic {
+                isa::atomic::forget_result(op);
+            }
         }
         for (table, targets) in table_fixups {
             tables[table] = targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();

@@ -150,7 +150,7 @@ impl Syncs {
     }
 
     /// Clocks count from the start of the block.
-    fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
+    pub fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
         self.any.store(true, Ordering::Relaxed);
         let mut inner = self.lock();
         let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.log.len());
@@ -164,7 +164,7 @@ impl Syncs {
         location.releases.push(Release { block, clocks, acquired }, |release| release.block, Release::merge);
     }
 
-    fn acquire(&self, address: u64, block: u64) {
+    pub fn acquire(&self, address: u64, block: u64) {
         if !self.any.load(Ordering::Relaxed) {
             return;
         }
@@ -465,40 +465,4 @@ fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
     keys.sort_unstable();
     keys.dedup();
     keys
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Syncs;
-
-    /// Block 0 learns from a chain of many blocks, each at a place of its own.
-    fn chain(blocks: u64) -> Syncs {
-        let syncs = Syncs::default();
-        for block in (1..blocks).rev() {
-            syncs.release(8 * block, block, [block as u32; 32]);
-            syncs.acquire(8 * block, block - 1);
-        }
-        syncs
-    }
-
-    #[test]
-    fn order_passes_along_a_chain() {
-        let syncs = chain(20_000);
-        assert!(syncs.ordered(19_999, u64::MAX, 0, 19_999, 0, || false));
-        assert!(!syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, || false));
-        assert!(!syncs.ordered(0, u64::MAX, 0, 1, 19_999, || false));
-    }
-
-    #[test]
-    fn a_search_ends_when_the_launch_is_to_end() {
-        let syncs = chain(20_000);
-        let asked = std::cell::Cell::new(0);
-        let over = || {
-            asked.set(asked.get() + 1);
-            true
-        };
-        assert!(syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, over), "no race is claimed");
-        assert_eq!(asked.get(), 1);
-        assert!(syncs.ordered(19_999, u64::MAX, 0, 20_000, 0, over) && asked.get() == 1, "nor searched for again");
-    }
 }

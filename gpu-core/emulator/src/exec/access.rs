@@ -32,6 +32,8 @@ pub struct Region {
     pub shadow: u32,
     /// The kernel only reads it, as far as can be told: no read of it is in a race.
     pub only_read: AtomicBool,
+    /// The kernel writes it by atomics alone, as far as can be told ([`super::updates`]).
+    pub only_updated: bool,
 }
 
 /// Where an access may go: lane pointers are `pointer + (address - base) + lane * stride`.
@@ -167,7 +169,7 @@ impl Cx<'_> {
     /// # Safety
     /// As [`super::op::Exec`].
     #[inline(always)]
-    pub unsafe fn prepare<const FORM: u8, A: AddressWord, const BYTES: u64>(
+    pub unsafe fn prepare<A: AddressWord, const BYTES: u64>(
         &mut self,
         op: &Op,
         kind: AccessKind,
@@ -176,10 +178,9 @@ impl Cx<'_> {
         // SAFETY: passed on; the wide forms are chosen only where the machine has the features.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if FORM != super::lanes::BASE {
-                if self.widest {
-                    return self.prepare_widest::<A, BYTES>(op, kind, out);
-                }
+            if self.widest {
+                return self.prepare_widest::<A, BYTES>(op, kind, out);
+            } else if super::lanes::wide() {
                 return self.prepare_wide::<A, BYTES>(op, kind, out);
             }
             self.prepare_base::<A, BYTES>(op, kind, out)

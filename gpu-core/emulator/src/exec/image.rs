@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::op::{Op, OpInfo, Slot};
-use crate::build::written::{Argument, written_arguments};
+use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
 use crate::module::KernelInfo;
 use crate::report::SourceLine;
@@ -61,7 +61,7 @@ pub struct FunctionImage {
     /// Index into `Image::kernels` of an entry.
     pub kernel: usize,
     /// [`Image::written_arguments`], made when first asked for.
-    pub(crate) written: std::sync::OnceLock<Option<Vec<Argument>>>,
+    pub(crate) written: std::sync::OnceLock<Option<Written>>,
     /// [`Image::deciding_registers`], made when first asked for.
     pub(crate) deciding: std::sync::OnceLock<Vec<Range>>,
 }
@@ -141,13 +141,13 @@ impl Image {
     }
 
     /// The arguments that an entry may write through; None when it may write anywhere.
-    pub fn written_arguments(&self, function: usize) -> Option<&[Argument]> {
+    pub fn written_arguments(&self, function: usize) -> Option<&Written> {
         let entry = &self.functions[function];
         let found = entry.written.get_or_init(|| {
             let code = self.code_of(entry);
             written_arguments(self, code.start, code.end)
         });
-        found.as_deref()
+        found.as_ref()
     }
 
     /// The registers of a function that what it does next can depend on.

@@ -98,6 +98,12 @@ fn conjure<F: Copy>() -> F {
     unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }
 }
 
+/// Whether a form is only for x86-64 processors from before AVX2: it goes lane by lane, which is short, for a copy of every
+/// loop in half as wide registers is long and hardly anybody's.
+pub const fn is_spare(form: u8) -> bool {
+    cfg!(target_arch = "x86_64") && form == BASE
+}
+
 /// Writes the lanes of `mask`.
 ///
 /// # Safety
@@ -167,6 +173,10 @@ macro_rules! mapper {
         impl<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy> Body for $body<$($arg,)+ D, F> {
             #[inline(always)]
             unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+                if const { is_spare(FORM) } {
+                    // SAFETY: passed on.
+                    return unsafe { $each_body::<$($arg,)+ D, F>::run::<FORM>(cx, op) };
+                }
                 let f = conjure::<F>();
                 // SAFETY: slots of a decoded instruction.
                 unsafe {
@@ -253,9 +263,12 @@ imm_mapper!(
     /// `d = f(imm, a, b, c)` in the lanes that run.
     imm_tri, ImmTri, (A, a), (B, b), (C, c));
 
-/// The lanes that something holds for.
+/// The lanes that something holds for; nothing is said of those beside `among`.
 #[inline(always)]
-fn mask_of<const FORM: u8>(holds: impl Fn(usize) -> bool) -> u32 {
+fn mask_of<const FORM: u8>(among: u32, holds: impl Fn(usize) -> bool) -> u32 {
+    if const { is_spare(FORM) } {
+        return lanes(among).fold(0, |mask, lane| mask | u32::from(holds(lane)) << lane);
+    }
     let mut flags = [0u8; 32];
     for lane in 0..32 {
         flags[lane] = u8::from(holds(lane)).wrapping_neg();
@@ -291,7 +304,7 @@ impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));
-            let mask = mask_of::<FORM>(|lane| f(A::from_raw((*a)[lane]), A::from_raw((*b)[lane])));
+            let mask = mask_of::<FORM>(cx.mask, |lane| f(A::from_raw((*a)[lane]), A::from_raw((*b)[lane])));
             let (mut yes, mut no) = (mask, !mask);
             if op.imm != COMBINE_NONE {
                 let c = cx.pred(op.c) ^ if op.imm & COMBINE_NOT != 0 { u32::MAX } else { 0 };
@@ -326,7 +339,7 @@ impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             let a = cx.row::<A>(op.a);
-            cx.set_pred(op.d, mask_of::<FORM>(|lane| f(A::from_raw((*a)[lane]))));
+            cx.set_pred(op.d, mask_of::<FORM>(cx.mask, |lane| f(A::from_raw((*a)[lane]))));
         }
         Flow::Next
     }
@@ -388,6 +401,13 @@ impl<A: Word> Body for Select<A> {
         unsafe {
             let (a, b) = (cx.row::<A>(op.a), cx.row::<A>(op.b));
             let choose = cx.pred(op.c) ^ op.imm as u32;
+            if const { is_spare(FORM) } {
+                let d = cx.row_mut::<A>(op.d);
+                for lane in lanes(cx.mask) {
+                    (*d)[lane] = if choose >> lane & 1 != 0 { (*a)[lane] } else { (*b)[lane] };
+                }
+                return Flow::Next;
+            }
             let mut out = [A::ZERO; 32];
             for lane in 0..32 {
                 out[lane] = if choose >> lane & 1 != 0 { (*a)[lane] } else { (*b)[lane] };

@@ -18,5 +18,6 @@ pub mod quick;
 pub mod schedule;
 pub mod space;
 pub mod transfer;
+pub mod updates;
 pub mod warp;
 pub mod worker;

@@ -318,8 +318,11 @@ impl Cx<'_> {
     }
 
     /// Counts and checks an access that follows a pattern, as `watch` says.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
     #[inline(always)]
-    pub(super) fn audit_followed<const BYTES: u64, const WRITE: bool>(
+    pub(super) unsafe fn audit_followed<const FORM: u8, const BYTES: u64, const WRITE: bool>(
         &mut self,
         op: &Op,
         followed: &Followed,
@@ -331,6 +334,7 @@ impl Cx<'_> {
         let (window, region) = (cell.window, cell.region);
         let generic = super::transfer::window_from(op.e.0) == Window::Generic;
         let by = if generic { followed.first - window_base(window) } else { followed.first };
-        self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
+        // SAFETY: passed on.
+        unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, region, runs, by, watch) };
     }
 }

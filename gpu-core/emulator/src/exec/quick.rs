@@ -7,7 +7,10 @@ use std::sync::atomic::Ordering;
 use super::access::{AddressWord, Reach, Runs, prefetch};
 use super::address::{first_lanes, runs};
 use super::cx::{Cx, watch};
-use super::lanes::{BASE, WIDE, WIDEST};
+#[cfg(not(target_arch = "x86_64"))]
+use super::lanes::BASE;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{WIDE, WIDEST};
 use super::op::Op;
 use super::pattern::Followed;
 use super::space::{WINDOW, Window, window_base, window_of};
@@ -48,7 +51,8 @@ impl Cx<'_> {
     /// Finds, checks and counts a weak load or store of `BYTES` a lane. `found` is set with [`Shape::Runs`].
     ///
     /// # Safety
-    /// As [`super::op::Exec`]; the machine must have what `FORM` is for.
+    /// As [`super::op::Exec`]; the machine must have what `FORM` is for, and on x86-64 that must not be [`super::lanes::BASE`]
+    /// ([`super::lanes::is_spare`]).
     #[inline(always)]
     pub unsafe fn quick<const FORM: u8, A: AddressWord, const BYTES: u64, const WRITE: bool>(
         &mut self,
@@ -58,16 +62,17 @@ impl Cx<'_> {
         // SAFETY: passed on; the wide forms are chosen only where the machine has the features.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if FORM != BASE {
-                if self.widest {
-                    return self.quick_widest::<A, BYTES, WRITE>(op, found);
-                }
-                return self.quick_wide::<A, BYTES, WRITE>(op, found);
+            if self.widest {
+                self.quick_widest::<A, BYTES, WRITE>(op, found)
+            } else {
+                self.quick_wide::<A, BYTES, WRITE>(op, found)
             }
+            #[cfg(not(target_arch = "x86_64"))]
             self.quick_base::<A, BYTES, WRITE>(op, found)
         }
     }
 
+    #[cfg(not(target_arch = "x86_64"))]
     #[inline(never)]
     unsafe fn quick_base<A: AddressWord, const BYTES: u64, const WRITE: bool>(
         &mut self,
@@ -163,7 +168,7 @@ impl Cx<'_> {
         if self.watch != 0 {
             let region = self.worker.hit[cell];
             // SAFETY: passed on.
-            unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, region, &runs) };
+            unsafe { self.audit_form::<FORM, BYTES, WRITE>(op, window, region, &runs, 0, self.watch) };
         }
         if runs.count == 1 && step == 0 {
             let pointer = pointer.wrapping_add(runs.low as usize);
@@ -236,43 +241,57 @@ impl Cx<'_> {
             }
             if left != 0 || followed.shared && self.block.guarded {
                 // SAFETY: passed on.
-                unsafe { self.audit_followed_form::<FORM, BYTES, WRITE>(op, followed, left) };
+                unsafe { self.audit_followed::<FORM, BYTES, WRITE>(op, followed, left) };
             }
         }
         Quick { pointer, shape: pattern.shape }
     }
 
-    /// Counts and checks an access in runs, in the form for this machine.
+    /// Counts and checks an access in runs, which lie `by` bytes on, as `watch` says, in the form for this machine.
     ///
     /// # Safety
     /// The machine must have what `FORM` is for.
     #[inline(always)]
-    unsafe fn audit_form<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+    #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
+    pub(super) unsafe fn audit_form<const FORM: u8, const BYTES: u64, const WRITE: bool>(
         &mut self,
         op: &Op,
         window: Window,
         region: u32,
         runs: &Runs,
+        by: u64,
+        watch: u32,
     ) {
         // SAFETY: as the caller says.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             match FORM {
-                WIDEST => return self.audit_widest::<BYTES, WRITE>(op, window, region, runs),
-                WIDE => return self.audit_wide::<BYTES, WRITE>(op, window, region, runs),
-                _ => {}
+                WIDEST => self.audit_widest::<BYTES, WRITE>(op, window, region, runs, by, watch),
+                _ => self.audit_wide::<BYTES, WRITE>(op, window, region, runs, by, watch),
             }
         }
-        self.audit_base::<BYTES, WRITE>(op, window, region, runs);
+        #[cfg(not(target_arch = "x86_64"))]
+        self.audit_base::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
+    #[cfg(not(target_arch = "x86_64"))]
     #[inline(never)]
-    fn audit_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, window: Window, region: u32, runs: &Runs) {
-        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+    #[allow(clippy::too_many_arguments, reason = "registers; a struct would be built for each access")]
+    fn audit_base<const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        window: Window,
+        region: u32,
+        runs: &Runs,
+        by: u64,
+        watch: u32,
+    ) {
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "registers; a struct would be built for each access")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn audit_wide<const BYTES: u64, const WRITE: bool>(
         &mut self,
@@ -280,13 +299,16 @@ impl Cx<'_> {
         window: Window,
         region: u32,
         runs: &Runs,
+        by: u64,
+        watch: u32,
     ) {
-        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
     /// Shadows are rows of 64-bit words, of which AVX-512 takes twice as many at once.
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "registers; a struct would be built for each access")]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn audit_widest<const BYTES: u64, const WRITE: bool>(
         &mut self,
@@ -294,8 +316,10 @@ impl Cx<'_> {
         window: Window,
         region: u32,
         runs: &Runs,
+        by: u64,
+        watch: u32,
     ) {
-        self.audit_found::<BYTES, WRITE>(op, window, region, runs, 0, self.watch);
+        self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
     /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. False: nothing was
@@ -335,53 +359,6 @@ impl Cx<'_> {
     unsafe fn row_wide<const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
         let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
         self.race_shared_runs::<4>(op, runs, first.into(), kind)
-    }
-
-    /// As [`Cx::audit_form`], for an access that follows a pattern.
-    ///
-    /// # Safety
-    /// The machine must have what `FORM` is for.
-    #[inline(always)]
-    unsafe fn audit_followed_form<const FORM: u8, const BYTES: u64, const WRITE: bool>(
-        &mut self,
-        op: &Op,
-        followed: &Followed,
-        watch: u32,
-    ) {
-        // SAFETY: as the caller says.
-        #[cfg(target_arch = "x86_64")]
-        unsafe {
-            match FORM {
-                WIDEST => return self.followed_widest::<BYTES, WRITE>(op, followed, watch),
-                WIDE => return self.followed_wide::<BYTES, WRITE>(op, followed, watch),
-                _ => {}
-            }
-        }
-        self.followed_base::<BYTES, WRITE>(op, followed, watch);
-    }
-
-    #[inline(never)]
-    fn followed_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
-        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn followed_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, followed: &Followed, watch: u32) {
-        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn followed_widest<const BYTES: u64, const WRITE: bool>(
-        &mut self,
-        op: &Op,
-        followed: &Followed,
-        watch: u32,
-    ) {
-        self.audit_followed::<BYTES, WRITE>(op, followed, watch);
     }
 
     /// Counts and checks as `watch` says.

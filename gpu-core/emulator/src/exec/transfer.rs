@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::access::{Access, AddressWord, Prepared, Runs};
 use super::cx::{Cx, lanes};
-use super::lanes::{BASE, Body, WIDE, Word, blend, exec, exec_widest};
+use super::lanes::{BASE, Body, Word, blend, exec, exec_widest, is_spare};
 use super::op::{Exec, Flow, Op, Slot};
 use super::quick::{Quick, Shape};
 use super::space::Window;
@@ -65,7 +65,7 @@ pub fn window_from(code: u32) -> Window {
 /// # Safety
 /// As [`Exec`].
 #[inline(always)]
-unsafe fn prepare<const FORM: u8, A: AddressWord>(
+unsafe fn prepare<A: AddressWord>(
     cx: &mut Cx<'_>,
     op: &Op,
     bytes: usize,
@@ -75,12 +75,12 @@ unsafe fn prepare<const FORM: u8, A: AddressWord>(
     // SAFETY: passed on.
     unsafe {
         match bytes {
-            1 => cx.prepare::<FORM, A, 1>(op, kind, access),
-            2 => cx.prepare::<FORM, A, 2>(op, kind, access),
-            4 => cx.prepare::<FORM, A, 4>(op, kind, access),
-            8 => cx.prepare::<FORM, A, 8>(op, kind, access),
-            16 => cx.prepare::<FORM, A, 16>(op, kind, access),
-            _ => cx.prepare::<FORM, A, 32>(op, kind, access),
+            1 => cx.prepare::<A, 1>(op, kind, access),
+            2 => cx.prepare::<A, 2>(op, kind, access),
+            4 => cx.prepare::<A, 4>(op, kind, access),
+            8 => cx.prepare::<A, 8>(op, kind, access),
+            16 => cx.prepare::<A, 16>(op, kind, access),
+            _ => cx.prepare::<A, 32>(op, kind, access),
         }
     }
 }
@@ -185,32 +185,15 @@ unsafe fn followed<const FORM: u8, A: AddressWord, const WRITE: bool>(
     }
 }
 
-/// Runs an access lane by lane in the form for this machine; out of line, so that the common access stays short.
+/// Runs an access lane by lane; out of line, so that the common access stays short, and in one form: what gains from wide
+/// registers is `prepare`, which has its own.
 ///
 /// # Safety
-/// As [`Exec`]; the machine must have what `FORM` is for.
-#[inline(always)]
-unsafe fn by_lanes<const FORM: u8, B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    #[inline(never)]
-    unsafe fn base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-        // SAFETY: passed on.
-        unsafe { B::run::<BASE>(cx, op) }
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-        // SAFETY: passed on.
-        unsafe { B::run::<WIDE>(cx, op) }
-    }
+/// As [`Exec`].
+#[inline(never)]
+unsafe fn by_lanes<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
-    unsafe {
-        #[cfg(target_arch = "x86_64")]
-        if FORM != BASE {
-            return wide::<B>(cx, op);
-        }
-        base::<B>(cx, op)
-    }
+    unsafe { B::run::<BASE>(cx, op) }
 }
 
 pub struct Load<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
@@ -222,8 +205,11 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
+            if const { is_spare(FORM) } {
+                return by_lanes::<LoadLanes<E, A, V>>(cx, op);
+            }
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
+                return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
             let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
@@ -232,7 +218,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
             };
             if shape == Shape::Other {
-                return by_lanes::<FORM, LoadLanes<E, A, V>>(cx, op);
+                return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
             #[cfg(target_arch = "x86_64")]
@@ -324,7 +310,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
         // answer says.
         unsafe {
-            match prepare::<FORM, A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access) {
+            match prepare::<A>(cx, op, size_of::<E>() * V, AccessKind::Read, &mut access) {
                 Prepared::Lanes => {}
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
@@ -360,8 +346,11 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `found` is set where the
         // shape says so.
         unsafe {
+            if const { is_spare(FORM) } {
+                return by_lanes::<StoreLanes<E, A, V>>(cx, op);
+            }
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
+                return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
             let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
@@ -370,7 +359,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
             };
             if shape == Shape::Other {
-                return by_lanes::<FORM, StoreLanes<E, A, V>>(cx, op);
+                return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
             #[cfg(target_arch = "x86_64")]
@@ -451,7 +440,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for StoreLanes<E, A, V> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked for all lanes; `prepare` set what its
         // answer says.
         unsafe {
-            match prepare::<FORM, A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access) {
+            match prepare::<A>(cx, op, size_of::<E>() * V, AccessKind::Write, &mut access) {
                 Prepared::Lanes => {}
                 Prepared::Mixed => return cx.one_by_one(op),
                 Prepared::Fault => return Flow::Next,
@@ -487,7 +476,7 @@ impl<E: Element, const V: usize> Body for LoadParam<E, V> {
         // SAFETY: slots of a decoded instruction; the range lies inside the parameters.
         unsafe {
             if !inside || !aligned || cx.watch & super::cx::watch::TRACE != 0 {
-                return Load::<E, u64, V>::run::<FORM>(cx, op);
+                return by_lanes::<LoadLanes<E, u64, V>>(cx, op);
             }
             let from = cx.grid.params.as_ptr().cast::<u8>().add(at as usize).cast::<E>();
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };

@@ -1,6 +1,6 @@
 //! `atom` and `red`.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
@@ -11,6 +11,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, blend, exec};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
+use crate::exec::updates::Apartness;
 use crate::num::arith16::{Kind, Mode, lanes2};
 use crate::num::{Rounding, arith32, arith64, minmax};
 use crate::ptx::tree::Operand;
@@ -275,11 +276,11 @@ impl<A: AddressWord> Body for Atom<A> {
         // SAFETY: slots of a decoded instruction; pointers were range-checked; `prepare` set what its answer says.
         unsafe {
             let prepared = match code.ty.bits() / 8 * code.vector as u32 {
-                2 => cx.prepare::<FORM, A, 2>(op, kind, &mut access),
-                4 => cx.prepare::<FORM, A, 4>(op, kind, &mut access),
-                8 => cx.prepare::<FORM, A, 8>(op, kind, &mut access),
-                16 => cx.prepare::<FORM, A, 16>(op, kind, &mut access),
-                _ => cx.prepare::<FORM, A, 32>(op, kind, &mut access),
+                2 => cx.prepare::<A, 2>(op, kind, &mut access),
+                4 => cx.prepare::<A, 4>(op, kind, &mut access),
+                8 => cx.prepare::<A, 8>(op, kind, &mut access),
+                16 => cx.prepare::<A, 16>(op, kind, &mut access),
+                _ => cx.prepare::<A, 32>(op, kind, &mut access),
             };
             match prepared {
                 Prepared::Lanes => {}
@@ -306,6 +307,13 @@ impl<A: AddressWord> Body for Atom<A> {
     }
 }
 
+/// Nobody reads what an atomic gives back: it need not be put together.
+pub fn forget_result(op: &mut Op) {
+    if [exec::<Atom<u64>>(), exec::<Atom<u32>>()].into_iter().any(|run| std::ptr::fn_addr_eq(op.run, run)) {
+        op.d = Slot::NONE;
+    }
+}
+
 /// Atomics of any kind, lane by lane. True when one changed memory.
 ///
 /// # Safety
@@ -322,7 +330,12 @@ unsafe fn update_any(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &A
     let mut changed = false;
     // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
     let flush = reach.window == Window::Global;
+    let apartness = cx.apartness(reach);
+    let all = cx.hold_updates(apartness, at);
     for lane in lanes(at.mask) {
+        let address = at.at[lane];
+        let alone = all.is_none() && apartness == Apartness::Locks;
+        let _held = if alone { cx.grid.updates.hold(address, address) } else { None };
         // SAFETY: as the caller says; slots of a decoded instruction.
         unsafe {
             let pointer = reach.lane(at.at[lane], lane);
@@ -360,33 +373,34 @@ unsafe fn update_words(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: 
     // SAFETY: passed on.
     let changed = unsafe {
         match (code.operation, code.ty) {
-            (0, Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::wrapping_add),
+            (0, Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::wrapping_add),
             (0, Ty::F32) => {
                 let flush = reach.window == Window::Global;
                 let mode = arith32::Mode { ftz: flush, ..arith32::Mode::RN };
                 let add = |old, b| arith32::add(f32::from_bits(old), f32::from_bits(b), mode).to_bits();
-                each_word(cx, op, code, reach, at, add)
+                each_word::<false>(cx, op, code, reach, at, add)
             }
-            (1, Ty::U32) => each_word(cx, op, code, reach, at, u32::min),
-            (2, Ty::U32) => each_word(cx, op, code, reach, at, u32::max),
-            (1, Ty::S32) => each_word(cx, op, code, reach, at, |old, b| (old as i32).min(b as i32) as u32),
-            (2, Ty::S32) => each_word(cx, op, code, reach, at, |old, b| (old as i32).max(b as i32) as u32),
-            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each_word(cx, op, code, reach, at, |_, b| b),
-            (7, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitand),
-            (8, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitor),
-            (9, Ty::B32 | Ty::U32 | Ty::S32) => each_word(cx, op, code, reach, at, u32::bitxor),
+            (1, Ty::U32) => each_word::<true>(cx, op, code, reach, at, u32::min),
+            (2, Ty::U32) => each_word::<true>(cx, op, code, reach, at, u32::max),
+            (1, Ty::S32) => each_word::<true>(cx, op, code, reach, at, |old, b| (old as i32).min(b as i32) as u32),
+            (2, Ty::S32) => each_word::<true>(cx, op, code, reach, at, |old, b| (old as i32).max(b as i32) as u32),
+            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each_word::<false>(cx, op, code, reach, at, |_, b| b),
+            (7, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitand),
+            (8, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitor),
+            (9, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitxor),
             _ => return None,
         }
     };
     Some(changed)
 }
 
-/// One operation on a word for each lane, in their order. True when one changed memory.
+/// One operation on a word for each lane, in their order. True when one changed memory. `MERGES`: operands may be combined
+/// with each other, in any order, before one meets what is in memory.
 ///
 /// # Safety
 /// As [`update_any`].
 #[inline(never)]
-unsafe fn each_word(
+unsafe fn each_word<const MERGES: bool>(
     cx: &mut Cx<'_>,
     op: &Op,
     code: Code,
@@ -394,37 +408,71 @@ unsafe fn each_word(
     at: &Addresses,
     f: impl Fn(u32, u32) -> u32 + Copy,
 ) -> bool {
-    // Shared and local memory is never that of two workers.
-    let alone = reach.window != Window::Global || cx.grid.workers == 1;
+    let apartness = cx.apartness(reach);
+    let held = cx.hold_updates(apartness, at);
+    let returns = code.returns && !op.d.is_none();
     let mut out = [0; 32];
     let mut differs = 0;
     // SAFETY: as the caller says; slots of a decoded instruction; other workers may be at global memory, where words
-    // change by compare-and-swap.
+    // change under a lock or by compare-and-swap.
     unsafe {
-        let b = cx.row::<u32>(op.b);
-        if alone && at.low == at.high && reach.stride == 0 {
+        let b = &*cx.row::<u32>(op.b);
+        if at.low == at.high && reach.stride == 0 {
+            // All that the warp does to one word is one step for everybody else.
+            let mut all = |first: u32| {
+                let mut value = first;
+                if MERGES && !returns && at.mask == u32::MAX {
+                    value = f(first, merge(b, f));
+                    differs = value ^ first;
+                } else {
+                    differs = 0;
+                    for lane in lanes(at.mask) {
+                        out[lane] = value;
+                        value = f(value, b[lane]);
+                        differs |= value ^ out[lane];
+                    }
+                }
+                value
+            };
             let place = reach.lane(at.low, 0).cast::<u32>();
-            let mut value = place.read();
-            for lane in lanes(at.mask) {
-                out[lane] = value;
-                value = f(value, (*b)[lane]);
-                differs |= value ^ out[lane];
+            if apartness == Apartness::Each {
+                let word = AtomicU32::from_ptr(place);
+                let mut old = word.load(Ordering::Relaxed);
+                while let Err(now) = word.compare_exchange_weak(old, all(old), Ordering::AcqRel, Ordering::Relaxed) {
+                    old = now;
+                }
+            } else {
+                fence(Ordering::Release);
+                place.write(all(place.read()));
             }
-            place.write(value);
-        } else if alone {
-            for lane in lanes(at.mask) {
-                let place = reach.lane(at.at[lane], lane).cast::<u32>();
-                out[lane] = place.read();
-                let value = f(out[lane], (*b)[lane]);
-                differs |= value ^ out[lane];
-                place.write(value);
+        } else if apartness == Apartness::Alone || held.is_some() {
+            fence(Ordering::Release);
+            if at.contiguous && reach.stride == 0 {
+                let row = reach.lane(at.low, 0).cast::<[u32; 32]>();
+                out = row.read();
+                let mut new = [0; 32];
+                for lane in 0..32 {
+                    new[lane] = f(out[lane], b[lane]);
+                    differs |= new[lane] ^ out[lane];
+                }
+                row.write(new);
+            } else {
+                for lane in lanes(at.mask) {
+                    let place = reach.lane(at.at[lane], lane).cast::<u32>();
+                    out[lane] = place.read();
+                    let value = f(out[lane], b[lane]);
+                    differs |= value ^ out[lane];
+                    place.write(value);
+                }
             }
         } else {
             for lane in lanes(at.mask) {
+                let locks = apartness == Apartness::Locks;
+                let _held = if locks { cx.grid.updates.hold(at.at[lane], at.at[lane]) } else { None };
                 let word = AtomicU32::from_ptr(reach.lane(at.at[lane], lane).cast());
                 let mut old = word.load(Ordering::Relaxed);
                 let value = loop {
-                    let new = f(old, (*b)[lane]);
+                    let new = f(old, b[lane]);
                     match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
                         Ok(_) => break new,
                         Err(now) => old = now,
@@ -434,11 +482,26 @@ unsafe fn each_word(
                 differs |= value ^ old;
             }
         }
-        if code.returns && !op.d.is_none() {
+        drop(held);
+        if returns {
             blend(at.mask, cx.row_mut::<u32>(op.d), &out);
         }
     }
     differs != 0
+}
+
+/// All lanes of a row in one value.
+#[inline(always)]
+fn merge(row: &[u32; 32], f: impl Fn(u32, u32) -> u32) -> u32 {
+    let mut parts = *row;
+    let mut left = 32;
+    while left > 1 {
+        left /= 2;
+        for lane in 0..left {
+            parts[lane] = f(parts[lane], parts[lane + left]);
+        }
+    }
+    parts[0]
 }
 
 /// Applies one reduction to a location, as bulk reductions do.

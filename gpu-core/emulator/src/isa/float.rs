@@ -342,7 +342,8 @@ fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match (what, ty) {
-        ("ex2", Ty::F32) => imm_un(|m, a: f32| approx::ex2(a, m & 16 != 0)),
+        ("ex2", Ty::F32) if modes.ftz => un(|a: f32| approx::ex2(a, true)),
+        ("ex2", Ty::F32) => un(|a: f32| approx::ex2(a, false)),
         ("lg2", Ty::F32) => imm_un(|m, a: f32| approx::lg2(a, m & 16 != 0)),
         ("sin", Ty::F32) => imm_un(|m, a: f32| approx::sin(a, m & 16 != 0)),
         ("cos", Ty::F32) => imm_un(|m, a: f32| approx::cos(a, m & 16 != 0)),

@@ -176,15 +176,43 @@ pub fn rsqrt(x: f32, ftz: bool) -> f32 {
     if x == 0.0 { (f32::INFINITY).copysign(x as f32) } else { output(1.0 / x.sqrt(), ftz) }
 }
 
+/// 2 to the power of `x` within 2^-48 of itself, exact for whole numbers: 2^n times the series of e^y for what is left of
+/// `x`, by multiplications and additions only, so that a loop over lanes becomes vector instructions (the library's function
+/// is a call for each) and every machine gives the same bits. Beyond 2^1000 and 2^-1000 it stays there.
+#[inline(always)]
+fn power_of_two(x: f64) -> f64 {
+    // Added to this, a number loses its fraction, and its whole part ends up in the lowest bits.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    const FACTORS: [f64; 11] = [
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+    ];
+    let x = x.clamp(-1000.0, 1000.0);
+    let moved = x + WHOLE;
+    let y = (x - (moved - WHOLE)) * std::f64::consts::LN_2;
+    let mut sum = FACTORS[0];
+    for factor in &FACTORS[1..] {
+        sum = sum * y + factor;
+    }
+    (sum * y + 1.0) * f64::from_bits(moved.to_bits().wrapping_add(1023) << 52)
+}
+
 /// `ex2.approx{.ftz}.f32`; documented 2 ulp. Results below 2^-126 are the square of 2^(x/2), as the assembler has it.
-#[inline]
+#[inline(always)]
 pub fn ex2(x: f32, ftz: bool) -> f32 {
     let x = input(x, ftz);
-    if !ftz && x < -126.0 {
-        let root = f64::from(x * 0.5).exp2() as f32;
-        return root * root;
-    }
-    output(f64::from(x).exp2(), ftz)
+    let small = !ftz && x < -126.0;
+    let power = power_of_two(f64::from(if small { x * 0.5 } else { x }));
+    if small { (power as f32) * (power as f32) } else { output(power, ftz) }
 }
 
 /// `lg2.approx{.ftz}.f32`; documented 2^-22 (absolute within 0.5..2). Zero of either sign gives -infinity.

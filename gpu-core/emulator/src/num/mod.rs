@@ -28,9 +28,6 @@ pub mod minmax;
 pub mod mma;
 pub mod pack;
 
-#[cfg(test)]
-mod tests;
-
 pub use format::{Format, Overflow, Rounding};
 
 /// The NaN that every f32 operation of the hardware returns.

@@ -165,19 +165,3 @@ impl Form {
         format!("mma{sparse}.sync.aligned.{shape}.{layouts}{saturate}{kind}{block}.{types}{scale}{bit}")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_form_is_written_so_that_it_reads_back() {
-        for wmma in [false, true] {
-            let all = Form::all(wmma);
-            assert!(all.len() > 100, "{}", all.len());
-            for form in all {
-                assert_eq!(Form::parse(&form.opcode()), Ok(form), "{}", form.opcode());
-            }
-        }
-    }
-}

@@ -6,7 +6,7 @@ use super::{Accumulator, Model, Operand, Order};
 use std::ops::Range;
 
 /// Columns computed together: one AVX2 register of 32-bit integers.
-pub(super) const WIDTH: usize = 8;
+pub const WIDTH: usize = 8;
 
 /// Position of B's element (k, column) in an operand of inner dimension `k_total`: blocks of eight columns, row after
 /// row inside a block. With eight columns in all this is the plain row-by-row order.
@@ -95,7 +95,7 @@ impl Rounding for F16 {
 }
 
 /// The operands of eight dot products with one row of A, over the inner indices of one step.
-pub(super) struct Products<'a> {
+pub struct Products<'a> {
     pub a_significands: &'a [i32],
     pub a_exponents: &'a [i32],
     pub b_significands: &'a [[i32; WIDTH]],
@@ -105,10 +105,10 @@ pub(super) struct Products<'a> {
 }
 
 /// Largest exponent and exact sum of the cut terms, for eight columns.
-pub(super) type Sums = ([i32; WIDTH], [f64; WIDTH]);
+pub type Sums = ([i32; WIDTH], [f64; WIDTH]);
 
 #[inline(always)]
-fn sum_products_portable(p: &Products<'_>, c_significand: &[i32; WIDTH], c_exponent: &[i32; WIDTH]) -> Sums {
+pub fn sum_products_portable(p: &Products<'_>, c_significand: &[i32; WIDTH], c_exponent: &[i32; WIDTH]) -> Sums {
     let mut largest = *c_exponent;
     for (&e, row) in p.a_exponents.iter().zip(p.b_exponents) {
         for x in 0..WIDTH {
@@ -311,43 +311,6 @@ pub fn chain_f64(
         for j in 0..n {
             let fma = |sum, kk| arith64::fma(a[i * k + kk], b[kk * n + j], sum, rounding);
             d[i * n + j] = (0..k).fold(c[i * n + j], fma);
-        }
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_vector_form_agrees_with_the_portable_one() {
-        if !std::arch::is_x86_feature_detected!("avx2") {
-            return;
-        }
-        let mut state = 1u32;
-        let mut next = |modulus: i32| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as i32 % modulus
-        };
-        for k in [1, 4, 8, 16, 32] {
-            let row = |next: &mut dyn FnMut(i32) -> i32| (0..k).map(|_| next(4095) - 2047).collect::<Vec<i32>>();
-            let (a_significands, b_flat) = (row(&mut next), (0..8).flat_map(|_| row(&mut next)).collect::<Vec<i32>>());
-            let a_exponents: Vec<i32> = (0..k).map(|_| next(60) - 30).collect();
-            let b_exponents: Vec<[i32; WIDTH]> = (0..k).map(|_| std::array::from_fn(|_| next(60) - 30)).collect();
-            let (b_significands, _) = b_flat.as_chunks::<WIDTH>();
-            let products = Products {
-                a_significands: &a_significands,
-                a_exponents: &a_exponents,
-                b_significands,
-                b_exponents: &b_exponents,
-                preshift: 5,
-            };
-            let c_significand = std::array::from_fn(|_| next(1 << 23) - (1 << 22));
-            let c_exponent = std::array::from_fn(|_| next(80) - 40);
-            let portable = sum_products_portable(&products, &c_significand, &c_exponent);
-            // SAFETY: the processor was just found to have AVX2.
-            let vector = unsafe { super::super::dot_avx2::sum_products(&products, &c_significand, &c_exponent) };
-            assert_eq!(vector, portable);
         }
     }
 }

@@ -27,9 +27,12 @@ fn widen_add(sum: &mut [__m256d; 2], part: __m256i) {
 }
 
 /// Largest exponent and exact sum of the cut terms, for eight columns.
+///
+/// # Safety
+/// The machine must have AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn sum_products(p: &Products<'_>, c_significand: &[i32; WIDTH], c_exponent: &[i32; WIDTH]) -> Sums {
+pub fn sum_products(p: &Products<'_>, c_significand: &[i32; WIDTH], c_exponent: &[i32; WIDTH]) -> Sums {
     let c_exponent = load(c_exponent);
     let mut largest = c_exponent;
     for (&e, row) in p.a_exponents.iter().zip(p.b_exponents) {

@@ -17,9 +17,9 @@
 
 mod catalogue;
 pub mod descriptor;
-mod dot;
+pub(crate) mod dot;
 #[cfg(target_arch = "x86_64")]
-mod dot_avx2;
+pub(crate) mod dot_avx2;
 mod element;
 pub mod form;
 pub mod integer;

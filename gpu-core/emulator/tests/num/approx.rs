@@ -1,7 +1,7 @@
 //! Approximate functions: special values of the PTX tables, and documented error bounds against f64.
 
 use super::Random;
-use crate::num::approx::{self, Error};
+use ptx_emulator::num::approx::{self, Error};
 
 const INF: f32 = f32::INFINITY;
 
@@ -78,7 +78,7 @@ fn errors_stay_inside_the_documented_bounds() {
 /// absolute 2^-10.987 and 2^-8 for tanh. Every pattern is tried.
 #[test]
 fn halves_stay_inside_the_documented_bounds() {
-    use crate::num::half::{bf16_to_f32, f16_to_f32};
+    use ptx_emulator::num::half::{bf16_to_f32, f16_to_f32};
     type Half = fn(u16) -> u16;
     type Wide = fn(u16) -> f32;
     type Row = (&'static str, Half, Wide, fn(f64) -> f64, bool, f64);

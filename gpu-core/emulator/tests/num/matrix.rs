@@ -1,12 +1,14 @@
 //! The matrix units against a slow model over doubles, hand-made cases, and exact integer products.
 
 use super::Random;
-use crate::num::format::{Format, Overflow, Rounding};
-use crate::num::mma::form::Form;
-use crate::num::mma::integer::{BitOp, bit_tile, integer_tile};
-use crate::num::mma::scaled::{ScaleType, fp4_tile};
-use crate::num::mma::sparse::{Pattern, expand};
-use crate::num::mma::{ABSENT, Accumulator, Element, Model, Operand, Order, Unit, add_scales, chain_f64, dot_tile};
+use ptx_emulator::num::format::{Format, Overflow, Rounding};
+use ptx_emulator::num::mma::form::Form;
+use ptx_emulator::num::mma::integer::{BitOp, bit_tile, integer_tile};
+use ptx_emulator::num::mma::scaled::{ScaleType, fp4_tile};
+use ptx_emulator::num::mma::sparse::{Pattern, expand};
+use ptx_emulator::num::mma::{
+    ABSENT, Accumulator, Element, Model, Operand, Order, Unit, add_scales, chain_f64, dot_tile,
+};
 use std::time::Instant;
 
 const FLOATS: [Element; 8] = [
@@ -375,7 +377,7 @@ fn f64_products_round_as_they_say() {
         assert_eq!((form.rounding, form.check(80, false)), (rounding, Ok(())));
         let mut d = [0.0];
         chain_f64((1, 1, 1), form.rounding, &[third], &[third], &[-1.0], &mut d);
-        assert_eq!(d[0], crate::num::arith64::fma(third, third, -1.0, rounding));
+        assert_eq!(d[0], ptx_emulator::num::arith64::fma(third, third, -1.0, rounding));
     }
     let half = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.rn";
     assert!(Form::parse(half).is_err_and(|why| why.contains("rounding")), "only f64 has them");

@@ -4,11 +4,11 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::Random;
-use crate::num::fragment;
-use crate::num::mma::descriptor::{Descriptor, Swizzle};
-use crate::num::mma::rows::{Kind, RowsForm, transpose};
-use crate::num::mma::warp::Row;
-use crate::num::mma::warpgroup::{Options, WarpGroupForm, run};
+use ptx_emulator::num::fragment;
+use ptx_emulator::num::mma::descriptor::{Descriptor, Swizzle};
+use ptx_emulator::num::mma::rows::{Kind, RowsForm, transpose};
+use ptx_emulator::num::mma::warp::Row;
+use ptx_emulator::num::mma::warpgroup::{Options, WarpGroupForm, run};
 
 #[test]
 fn ldmatrix_gives_mma_fragments() {
@@ -170,15 +170,15 @@ fn one_warp_of_a_warpgroup_multiplies() {
         let a: Vec<i32> = (0..16 * k).map(|_| small(&mut random)).collect();
         let b: Vec<i32> = (0..k * n).map(|_| small(&mut random)).collect();
         let encode = |x: i32, input| match input {
-            crate::num::mma::form::Input::Float(e) => {
+            ptx_emulator::num::mma::form::Input::Float(e) => {
                 let f = match e {
-                    crate::num::mma::Element::F16 => crate::num::Format::F16,
-                    crate::num::mma::Element::Bf16 => crate::num::Format::BF16,
-                    crate::num::mma::Element::Tf32 => crate::num::Format::TF32,
-                    crate::num::mma::Element::E4m3 => crate::num::Format::E4M3,
-                    _ => crate::num::Format::E5M2,
+                    ptx_emulator::num::mma::Element::F16 => ptx_emulator::num::Format::F16,
+                    ptx_emulator::num::mma::Element::Bf16 => ptx_emulator::num::Format::BF16,
+                    ptx_emulator::num::mma::Element::Tf32 => ptx_emulator::num::Format::TF32,
+                    ptx_emulator::num::mma::Element::E4m3 => ptx_emulator::num::Format::E4M3,
+                    _ => ptx_emulator::num::Format::E5M2,
                 };
-                f.encode(x.into(), crate::num::Rounding::Rn, crate::num::Overflow::Infinity) as u32
+                f.encode(x.into(), ptx_emulator::num::Rounding::Rn, ptx_emulator::num::Overflow::Infinity) as u32
             }
             _ => x as u32 & 0xff,
         };
@@ -188,8 +188,8 @@ fn one_warp_of_a_warpgroup_multiplies() {
         let mut codes_b = vec![0; k * n];
         for kk in 0..k {
             for j in 0..n {
-                let integer = matches!(form.b, crate::num::mma::form::Input::Int { .. });
-                let at = if integer { kk * n + j } else { crate::num::mma::b_index(k, kk, j) };
+                let integer = matches!(form.b, ptx_emulator::num::mma::form::Input::Int { .. });
+                let at = if integer { kk * n + j } else { ptx_emulator::num::mma::b_index(k, kk, j) };
                 codes_b[at] = encode(b[kk * n + j], form.b);
             }
         }
@@ -203,9 +203,9 @@ fn one_warp_of_a_warpgroup_multiplies() {
                     let exact: i32 = (0..k).map(|kk| a[row * k + kk] * b[kk * n + column]).sum::<i32>() * (pass + 1);
                     let exact = if negate { -exact } else { exact };
                     let got = match form.d {
-                        crate::num::mma::form::Output::S32 => d[i][lane] as i32,
-                        crate::num::mma::form::Output::F16 => {
-                            crate::num::half::f16_to_f32((d[i / 2][lane] >> (16 * (i % 2))) as u16) as i32
+                        ptx_emulator::num::mma::form::Output::S32 => d[i][lane] as i32,
+                        ptx_emulator::num::mma::form::Output::F16 => {
+                            ptx_emulator::num::half::f16_to_f32((d[i / 2][lane] >> (16 * (i % 2))) as u16) as i32
                         }
                         _ => f32::from_bits(d[i][lane]) as i32,
                     };

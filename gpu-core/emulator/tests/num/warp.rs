@@ -4,13 +4,13 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::Random;
-use crate::num::format::{Format, Overflow, Rounding};
-use crate::num::fragment::{Accumulator, Metadata, Operand, quad, scale_a_lane, scale_b_lane};
-use crate::num::half;
-use crate::num::mma::Element;
-use crate::num::mma::form::{Form, Input, Kind, Output};
-use crate::num::mma::sparse::Pattern;
-use crate::num::mma::warp::{Extra, Plan, Row, Undefined};
+use ptx_emulator::num::format::{Format, Overflow, Rounding};
+use ptx_emulator::num::fragment::{Accumulator, Metadata, Operand, quad, scale_a_lane, scale_b_lane};
+use ptx_emulator::num::half;
+use ptx_emulator::num::mma::Element;
+use ptx_emulator::num::mma::form::{Form, Input, Kind, Output};
+use ptx_emulator::num::mma::sparse::Pattern;
+use ptx_emulator::num::mma::warp::{Extra, Plan, Row, Undefined};
 
 fn format(element: Element) -> Format {
     match element {
@@ -157,7 +157,7 @@ fn check(opcode: &str, arch: u32, random: &mut Random) {
     // Scales: powers of two that differ by row, column and block, packed where the selectors say.
     let per_row = form.scale.map_or(1, |s| s.per_row);
     let scale = |x: usize| -> (u8, f64) {
-        if form.scale.is_some_and(|s| s.ty == crate::num::mma::scaled::ScaleType::Ue4m3) {
+        if form.scale.is_some_and(|s| s.ty == ptx_emulator::num::mma::scaled::ScaleType::Ue4m3) {
             (0x38 + 8 * (x % 3) as u8, 2f64.powi((x % 3) as i32))
         } else {
             (126 + (x % 4) as u8, 2f64.powi((x % 4) as i32 - 1))

@@ -2,11 +2,11 @@
 
 use super::Random;
 use super::exact::Exact;
-use crate::num::arith16::{self, Kind};
-use crate::num::convert::{self, Int};
-use crate::num::format::Rounding;
-use crate::num::minmax::{self, Modifiers};
-use crate::num::{arith32, arith64};
+use ptx_emulator::num::arith16::{self, Kind};
+use ptx_emulator::num::convert::{self, Int};
+use ptx_emulator::num::format::Rounding;
+use ptx_emulator::num::minmax::{self, Modifiers};
+use ptx_emulator::num::{arith32, arith64};
 use std::cmp::Ordering;
 
 const DIRECTED: [Rounding; 4] = [Rounding::Rn, Rounding::Rz, Rounding::Rm, Rounding::Rp];
@@ -339,6 +339,6 @@ fn integers_to_floats_round_in_every_direction() {
         assert_eq!(convert::u64_to_f32(value as u64, Rounding::Rn), value as u64 as f32);
         assert_eq!(convert::u64_to_f64(value as u64, Rounding::Rn), value as u64 as f64);
     }
-    assert_eq!(convert::from_int(65520, &crate::num::Format::F16, Rounding::Rn), 0x7c00);
-    assert_eq!(convert::from_int(-65520, &crate::num::Format::F16, Rounding::Rz), 0xfbff);
+    assert_eq!(convert::from_int(65520, &ptx_emulator::num::Format::F16, Rounding::Rn), 0x7c00);
+    assert_eq!(convert::from_int(-65520, &ptx_emulator::num::Format::F16, Rounding::Rz), 0xfbff);
 }

@@ -1,8 +1,8 @@
 //! Every 8- and 16-bit pattern through every rounding, against a table of all values of the target format.
 
 use super::Random;
-use crate::num::format::{Format, Overflow, Rounding, ue8m0_decode, ue8m0_encode};
-use crate::num::half;
+use ptx_emulator::num::format::{Format, Overflow, Rounding, ue8m0_decode, ue8m0_encode};
+use ptx_emulator::num::half;
 
 const ROUNDINGS: [Rounding; 5] = [Rounding::Rn, Rounding::Rz, Rounding::Rm, Rounding::Rp, Rounding::Rna];
 

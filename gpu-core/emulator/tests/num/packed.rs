@@ -1,8 +1,8 @@
 //! Packed conversions: positions, saturation, relu, NaN.
 
 use super::Random;
-use crate::num::format::{Format, Overflow, Rounding};
-use crate::num::pack::{self, Narrow};
+use ptx_emulator::num::format::{Format, Overflow, Rounding};
+use ptx_emulator::num::pack::{self, Narrow};
 
 #[test]
 fn narrow_formats_agree_with_the_engine_on_every_16_bit_input() {

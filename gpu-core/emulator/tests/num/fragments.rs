@@ -1,6 +1,6 @@
 //! Fragments cover each element once, and agree with the formulas that the manual prints for single shapes.
 
-use crate::num::fragment::{Accumulator, Metadata, Operand, quad, scale_a_lane, scale_b_lane, warpgroup};
+use ptx_emulator::num::fragment::{Accumulator, Metadata, Operand, quad, scale_a_lane, scale_b_lane, warpgroup};
 
 fn covers_once(points: impl Iterator<Item = (usize, usize)>, rows: usize, columns: usize, times: usize) {
     let mut seen = vec![0; rows * columns];

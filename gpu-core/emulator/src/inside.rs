@@ -1,0 +1,40 @@
+//! What `tests/units` looks at beyond the interface, and nobody else should. Tests inside this crate would have it compiled
+//! a second time, which takes minutes.
+
+pub mod build {
+    /// Offsets of the arguments through which function `function` of a module may write, and of those of them that see more
+    /// than atomics; None: anywhere.
+    pub fn written_arguments(module: &crate::Module, function: usize) -> Option<[Vec<u32>; 2]> {
+        let found = module.image.written_arguments(function)?;
+        Some([&found.arguments, &found.stored].map(|list| list.iter().map(|argument| argument.0).collect()))
+    }
+}
+pub mod check {
+    pub use crate::check::{history, race_pages, sync};
+}
+pub mod exec {
+    pub use crate::exec::crew;
+    #[cfg(target_arch = "x86_64")]
+    pub use crate::exec::deal;
+    pub use crate::exec::lanes::widest;
+}
+pub mod isa {
+    pub use crate::build::emit::Arch;
+    #[cfg(target_arch = "x86_64")]
+    pub use crate::isa::half_lanes;
+    pub use crate::isa::{find, legal, legal_memory, printf};
+}
+#[cfg(target_arch = "x86_64")]
+pub mod num {
+    pub use crate::num::mma::dot::{Products, WIDTH, sum_products_portable};
+    pub use crate::num::mma::dot_avx2::sum_products;
+}
+pub mod memory {
+    pub use crate::memory::{Memory, POISON, WIDE_GAP};
+}
+pub mod tensor {
+    pub use crate::tensor::*;
+}
+pub mod tensor_rows {
+    pub use crate::tensor_rows::*;
+}

@@ -1,0 +1,66 @@
+use ptx_emulator::inside::tensor::*;
+
+#[test]
+fn encodes_and_checks() {
+    let map = TensorMap {
+        address: 4096,
+        element: TensorType::F16,
+        sizes: vec![64, 32],
+        strides: vec![128],
+        tile: vec![64, 8],
+        element_strides: vec![1, 1],
+        swizzle: Swizzle::B128,
+        nan_fill: false,
+        im2col: None,
+    };
+    let bytes = map.encode().expect("valid");
+    assert_eq!(TensorMap::decode(&bytes), Some(map.clone()));
+    assert_eq!(TensorMap::decode(&[0; 128]), None);
+    let pixels = TensorMap {
+        sizes: vec![64, 32, 9, 2],
+        strides: vec![128, 4096, 36864],
+        tile: vec![64, 1000, 1, 1],
+        element_strides: vec![1, 2, 2, 1],
+        im2col: Some(Im2col { lower: vec![-1, -2], upper: vec![3, -128], wide: false }),
+        ..map.clone()
+    };
+    assert_eq!(TensorMap::decode(&pixels.encode().expect("valid")), Some(pixels.clone()));
+    assert!(TensorMap { sizes: vec![64, 32], ..pixels }.encode().is_err());
+    assert!(TensorMap { strides: vec![100], ..map.clone() }.encode().is_err());
+    assert!(TensorMap { tile: vec![128, 8], ..map.clone() }.encode().is_err());
+    // Field by field, another map becomes this one.
+    let other = TensorMap {
+        address: 0,
+        element: TensorType::U8,
+        sizes: vec![16],
+        strides: vec![],
+        tile: vec![16],
+        element_strides: vec![1],
+        swizzle: Swizzle::None,
+        nan_fill: true,
+        im2col: None,
+    };
+    let mut changed = other.encode().expect("valid");
+    let steps = [
+        (Field::Address, 0, 4096),
+        (Field::Rank, 0, 1),
+        (Field::Element, 0, 6),
+        (Field::Size, 0, 64),
+        (Field::Size, 1, 32),
+        (Field::Stride, 0, 128),
+        (Field::Step, 1, 1),
+        (Field::Box, 0, 64),
+        (Field::Box, 1, 8),
+        (Field::Swizzle, 0, 3),
+        (Field::Fill, 0, 0),
+        (Field::Interleave, 0, 0),
+    ];
+    for (field, ordinal, value) in steps {
+        field.replace(&mut changed, ordinal, value).expect("emulated");
+    }
+    assert_eq!(TensorMap::decode(&changed), Some(map.clone()));
+    assert!(Field::Interleave.replace(&mut changed, 0, 1).is_err());
+    assert!(Field::Address.replace(&mut [0; 128], 0, 1).is_err());
+    assert_eq!(Swizzle::B128.apply(0x80), 0x90);
+    assert_eq!(Swizzle::B32.apply(0x180), 0x190);
+}
