@@ -6,7 +6,7 @@ use crate::effect::{Effect, Update};
 use crate::lab::{Engine, Labs};
 use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
-use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Pane, Purpose, State, ToastKind, View};
+use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Measured, Pane, Purpose, State, ToastKind, View};
 use crate::versions::{Against, Disassembler, ListingView};
 use crate::{paths, ready, system_fonts, theme};
 use curriculum::review::Date;
@@ -136,6 +136,7 @@ impl App {
     ) -> Self {
         let settings = store.settings();
         let progress = store.progress();
+        let rungs = crate::rungs::load(&store);
         let labs = settings.remotes.iter().map(|remote| LabKey::Remote(remote.name.clone())).chain([LabKey::Here]);
         let labs: BTreeMap<LabKey, LabDevices> = labs.map(|lab| (lab, LabDevices::default())).collect();
         let now_unix_s = unix_s();
@@ -174,7 +175,7 @@ impl App {
             dialog: None,
             toasts: Vec::new(),
             next_id: 0,
-            rungs: BTreeMap::default(),
+            rungs,
             log: Vec::new(),
             search: crate::state::Search::default(),
             ready: crate::state::Slot::Empty,
@@ -261,13 +262,13 @@ impl App {
 
     /// A measured prediction goes to the quiz, which keeps what was predicted.
     fn give_measured(&mut self) {
-        let Some((question, value)) = self.state.measured.take() else { return };
+        let Some(Measured { day, question, value }) = self.state.measured.take() else { return };
         let course = self.state.course.clone();
-        let Some(day) = self.state.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let Some(day) = course.day_by_id(&day) else { return };
         let key = self.state.quiz_key(&day.id);
         let action = self.memory.quiz_mut(&key).measured(&day.quiz, &question, value);
         if let Some(crate::widgets::quiz::QuizAction::Answered { question, correct, .. }) = action {
-            let effects = self.state.apply(Command::Answered { question, correct });
+            let effects = self.state.answered_of(&day.id, &question, correct);
             let ctx = self.services.context().clone();
             self.perform(&ctx, effects);
         }
@@ -299,6 +300,7 @@ impl App {
                         self.services.store.save_window(text);
                     }
                 }
+                Effect::SaveMeasured => crate::rungs::save(&self.services.store, &self.state.rungs),
                 Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
                 Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
                 Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),

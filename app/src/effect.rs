@@ -2,13 +2,14 @@
 //! [`crate::apply`] touches a file, a process or a clock.
 
 use crate::elsewhere::Merged;
-use crate::rungs::Line;
-use crate::state::{JobKey, LabKey, Purpose, RungKey};
+use crate::rungs::{Line, RungKey, RungRun};
+use crate::state::{JobKey, LabKey, Purpose};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
 use curriculum::store::{Progress, RunRecord, Settings, Slot, Store};
 use gpu_core::bench::Ceilings;
 use gpu_core::job::Job;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub enum Effect {
     },
     SaveProgress,
     SaveSettings,
+    /// Note what lessons measured.
+    SaveMeasured,
     /// Note where the panes are.
     SaveWindow,
     AddRun {
@@ -121,6 +124,13 @@ pub enum Effect {
 pub struct Learner {
     pub progress: Progress,
     pub settings: Settings,
+    pub measured: BTreeMap<RungKey, RungRun>,
+}
+
+impl Learner {
+    pub fn read(store: &Store) -> Self {
+        Self { progress: store.progress(), settings: store.settings(), measured: crate::rungs::load(store) }
+    }
 }
 
 /// A profile's files, ready to be written to.

@@ -5,6 +5,10 @@
 //! `gflops` or `gbps`), or one with `error`; what else it prints is passed on. It runs in a process of its own and is
 //! killed when it is stopped or takes too long.
 
+mod kept;
+
+pub use kept::{RungKey, RungRun, load, save};
+
 use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};

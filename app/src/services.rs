@@ -3,7 +3,8 @@
 
 use crate::effect::{Learner, OpenedProfile, Update};
 use crate::elsewhere::Elsewhere;
-use crate::state::{Compiler, RungKey};
+use crate::rungs::RungKey;
+use crate::state::Compiler;
 use crate::widgets::code_editor::Change;
 use crate::{file_dialogs, rungs};
 use curriculum::Course;
@@ -287,7 +288,7 @@ impl Services {
             send(match Store::open(&folder) {
                 Ok(store) => {
                     crate::paths::remember_profile(&data_dir, name.as_deref());
-                    let learner = Learner { progress: store.progress(), settings: store.settings() };
+                    let learner = Learner::read(&store);
                     Update::ProfileOpened(name, Box::new(OpenedProfile { store: Arc::new(store), learner }))
                 }
                 Err(error) => Update::Problem(format!("The profile cannot be opened: {error}")),
@@ -350,7 +351,7 @@ pub fn export_to(store: &Store, path: PathBuf) -> Result<(usize, PathBuf), Strin
 /// Takes everything over and reads it anew.
 pub fn import_from(store: &Store, path: &Path) -> Result<Learner, String> {
     store.import(path).map_err(|error| error.to_string())?;
-    Ok(Learner { progress: store.progress(), settings: store.settings() })
+    Ok(Learner::read(store))
 }
 
 fn find_compiler(setting: Option<&Path>, data_dir: &Path) -> Compiler {

@@ -269,33 +269,11 @@ pub enum Purpose {
     Bench,
     /// A quiz question's run; its results stay out of the panes.
     Predict {
+        /// Id of the question's day, which need not be the open one when the run ends.
+        day: String,
         question: String,
         run: Box<PredictRun>,
     },
-}
-
-/// A day's id and the file name of one of its Python rungs; or no day and the name of a program of `crate::measure`,
-/// which measures the machine and belongs to no day.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RungKey {
-    pub day: String,
-    pub file: String,
-}
-
-impl RungKey {
-    pub fn of_program(name: &str) -> Self {
-        Self { day: String::new(), file: name.to_owned() }
-    }
-}
-
-/// What a rung said when it ran last.
-#[derive(Clone, Debug, Default)]
-pub struct RungRun {
-    pub running: bool,
-    pub figures: Vec<crate::rungs::Figure>,
-    /// Other text that it printed, cut to the first lines.
-    pub said: Vec<String>,
-    pub problem: Option<String>,
 }
 
 /// The run under way.
@@ -459,6 +437,15 @@ impl Search {
     pub const MOST: usize = 60;
 }
 
+/// What the run of a prediction gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    pub day: String,
+    pub question: String,
+    /// In the quantity's unit, or why there is none.
+    pub value: Result<f64, String>,
+}
+
 /// Everything.
 pub struct State {
     pub course: Arc<Course>,
@@ -487,7 +474,7 @@ pub struct State {
     pub dialog: Option<Dialog>,
     pub toasts: Vec<Toast>,
     pub next_id: u64,
-    pub rungs: BTreeMap<RungKey, RungRun>,
+    pub rungs: BTreeMap<crate::rungs::RungKey, crate::rungs::RungRun>,
     pub log: Vec<LogLine>,
     pub search: Search,
     /// What the ready check found.
@@ -502,8 +489,8 @@ pub struct State {
     pub tour: Option<usize>,
     /// Name of the open profile; None is the machine's own.
     pub profile: Option<String>,
-    /// A measured prediction on its way to the quiz: question and value in the quantity's unit.
-    pub measured: Option<(String, Result<f64, String>)>,
+    /// A measured prediction on its way to the quiz.
+    pub measured: Option<Measured>,
 }
 
 impl State {

@@ -305,12 +305,13 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     say("echo warming up; echo '{\"name\": \"n = 1000\", \"rung\": \"triton\", \"device\": \"a GPU\", \
          \"median_ms\": 0.004, \"ok\": true}'");
     run(&mut window);
-    for shown in ["✔", "triton", "On a GPU.", "warming up", "under Plots"] {
+    for shown in ["✔", "triton", "On a GPU.", "Measured on", "warming up", "under Plots"] {
         assert!(window.has(shown), "{shown:?} is not shown");
     }
     say("echo '{\"rung\": \"triton\", \"ok\": false, \"error\": \"torch not found\"}'; exit 2");
     run(&mut window);
-    assert!(window.has("The script failed: torch not found") && !window.has("On a GPU."));
+    assert!(window.has("The script failed: torch not found"));
+    assert!(window.has("On a GPU. Measured on "), "what the run before found stays, with its date");
     say("while true; do :; done");
     window.do_command(Command::RunRung(rung.file.clone()));
     assert!(window.has("Stop the script"));
@@ -318,6 +319,15 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     window.until("the stop", |app| app.state.rungs.values().all(|rung| !rung.running));
     window.settle();
     assert!(window.has("The script failed: stopped"));
+    // A restart shows what the last complete run found.
+    let Window { harness, folder, .. } = window;
+    drop(harness);
+    let mut window = Window::open_in(folder, true, SIZE, simple_script());
+    window.key(Modifiers::COMMAND, Key::Num4);
+    for shown in ["triton", "On a GPU. Measured on ", "warming up"] {
+        assert!(window.has(shown), "{shown:?} is forgotten");
+    }
+    assert!(!window.has("The script failed"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::heat;
 use super::run::KERNEL_NAME;
 use crate::effect::Effect;
-use crate::state::{Compiler, Desk, JobKey, LabKey, Pane, Purpose, Slot, State, ToastKind};
+use crate::state::{Compiler, Desk, JobKey, LabKey, Measured, Pane, Purpose, Slot, State, ToastKind};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
@@ -120,8 +120,8 @@ impl State {
             return;
         }
         let purpose = running.purpose.clone();
-        if let Purpose::Predict { question, run } = &purpose {
-            return self.predict_event(question.clone(), run, event);
+        if let Purpose::Predict { day, question, run } = purpose {
+            return self.predict_event(day, question, &run, event);
         }
         let slot = self.desk.clone();
         let owner = self.running_slot().or(slot);
@@ -254,12 +254,13 @@ impl State {
         }
     }
 
-    fn predict_event(&mut self, question: String, run: &curriculum::quiz::PredictRun, event: Event) {
+    fn predict_event(&mut self, day: String, question: String, run: &curriculum::quiz::PredictRun, event: Event) {
         let measure = |evidence: &Evidence<'_>, state: &Self| {
-            let name = state.day().and_then(|day| day.quiz.question(&question)).and_then(|q| match &q.kind {
-                curriculum::quiz::Kind::Predict { quantity, .. } => Some(quantity.clone()),
-                _ => None,
-            });
+            let name =
+                state.course.day_by_id(&day).and_then(|day| day.quiz.question(&question)).and_then(|q| match &q.kind {
+                    curriculum::quiz::Kind::Predict { quantity, .. } => Some(quantity.clone()),
+                    _ => None,
+                });
             let found = name.and_then(|name| quantity(&name)).and_then(|quantity| quantity.measure(evidence));
             found.ok_or_else(|| "The run did not give this value".to_owned())
         };
@@ -268,13 +269,13 @@ impl State {
                 let evidence = Evidence { verdict: Some(&verdict), bench: None, case: run.case.as_deref() };
                 let value = measure(&evidence, self);
                 if run.action == curriculum::quiz::PredictAction::Check {
-                    self.measured = Some((question, value));
+                    self.measured = Some(Measured { day, question, value });
                 }
             }
             Event::Bench(report) => {
                 let evidence = Evidence { verdict: None, bench: Some(&report), case: run.case.as_deref() };
                 let value = measure(&evidence, self);
-                self.measured = Some((question, value));
+                self.measured = Some(Measured { day, question, value });
             }
             Event::Finished(outcome) => {
                 self.running = None;
@@ -287,7 +288,7 @@ impl State {
                     | Outcome::Environment(why)
                     | Outcome::BadRequest(why) => why,
                 };
-                self.measured = Some((question, Err(message)));
+                self.measured = Some(Measured { day, question, value: Err(message) });
             }
             _ => {}
         }

@@ -99,6 +99,7 @@ impl State {
         self.stop(effects);
         self.progress = learner.progress;
         self.settings = learner.settings;
+        self.rungs = learner.measured;
         self.desks.clear();
         self.desk = None;
         self.review.clear();

@@ -2,7 +2,8 @@
 
 use crate::command::Command;
 use crate::effect::Effect;
-use crate::state::{Compiler, Dialog, LabKey, Pane, Purpose, RungKey, RungRun, Running, State, ToastKind};
+use crate::rungs::{RungKey, RungRun};
+use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::TraceRequest;
@@ -66,16 +67,17 @@ impl State {
         Some((desk.editor.text().to_owned(), self.spec()?.clone()))
     }
 
-    fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) {
+    /// False where nothing was started; a message says why.
+    fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) -> bool {
         if self.running.is_some() {
             self.toast(ToastKind::Info, "A kernel is running; stop it first (Ctrl+.)");
-            return;
+            return false;
         }
         let lab = self.devices.picked.lab.clone();
         if lab == LabKey::Here && matches!(self.compiler, Compiler::Missing { .. } | Compiler::InstallFailed { .. }) {
             self.compiler_banner_hidden = false;
             self.toast(ToastKind::Bad, "The CUDA compiler is missing: install it with the button above");
-            return;
+            return false;
         }
         let slot = self.desk.clone();
         let bench = matches!(purpose, Purpose::Bench);
@@ -109,6 +111,7 @@ impl State {
             stopping: false,
         });
         effects.push(Effect::Submit { lab, job: Box::new(job), purpose, slot });
+        true
     }
 
     pub(super) fn run_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
@@ -121,7 +124,7 @@ impl State {
             return;
         }
         let key = RungKey { day: day.id.clone(), file: file.to_owned() };
-        self.rungs.insert(key.clone(), RungRun { running: true, ..RungRun::default() });
+        self.begin_rung(&key);
         effects.push(Effect::RunRung { key, source: rung.source.clone(), python: self.settings.python.clone() });
     }
 
@@ -135,8 +138,13 @@ impl State {
             return;
         }
         let key = RungKey::of_program(name);
-        self.rungs.insert(key.clone(), RungRun { running: true, ..RungRun::default() });
+        self.begin_rung(&key);
         effects.push(Effect::RunProgram(key));
+    }
+
+    fn begin_rung(&mut self, key: &RungKey) {
+        let before = self.rungs.remove(key);
+        self.rungs.insert(key.clone(), RungRun::after(before));
     }
 
     pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
@@ -192,27 +200,35 @@ impl State {
     }
 
     pub(super) fn predict(&mut self, question: String, run: PredictRun, effects: &mut Vec<Effect>) {
-        let Some(day) = self.day() else { return };
-        let Some(exercise) = day.exercise_by_key(&run.exercise) else { return };
+        let Some(day) = self.view.day.clone() else { return };
+        if let Err(problem) = self.start_prediction(&day, &question, run, effects) {
+            self.measured = Some(Measured { day, question, value: Err(problem) });
+        }
+    }
+
+    /// The error says why there is no run; the question stays open then.
+    fn start_prediction(
+        &mut self,
+        day: &str,
+        question: &str,
+        run: PredictRun,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), String> {
+        let course = self.course.clone();
+        let day = course.day_by_id(day).ok_or("the course has no such day any more")?;
+        let exercise = day.exercise_by_key(&run.exercise).ok_or("the day has no such exercise any more")?;
         let mut spec = &exercise.spec;
         let text = match &run.kernel {
             PredictKernel::Learner => self.desk().map(|desk| desk.editor.text().to_owned()).unwrap_or_default(),
             PredictKernel::Solution => exercise.solution().to_owned(),
             PredictKernel::Reference => exercise.reference.clone(),
             PredictKernel::Experiment { name, knobs } => {
-                let Some((_, experiment)) = day.experiment(name) else { return };
+                let (_, experiment) = day.experiment(name).ok_or("the day has no such experiment any more")?;
                 spec = experiment.spec.as_ref().unwrap_or(spec);
-                match experiment.with(knobs) {
-                    Ok(text) => text,
-                    Err(problem) => {
-                        self.measured = Some((question, Err(problem)));
-                        return;
-                    }
-                }
+                experiment.with(knobs)?
             }
         };
-        let spec = Box::new(spec.clone());
-        let asked = day.quiz.question(&question).and_then(|question| match &question.kind {
+        let asked = day.quiz.question(question).and_then(|question| match &question.kind {
             Kind::Predict { quantity: name, .. } => quantity(name),
             _ => None,
         });
@@ -222,19 +238,22 @@ impl State {
             _ => DeviceChoice::Emulator,
         };
         if device == DeviceChoice::Emulator && asked.is_some_and(|quantity| quantity.needs == Needs::Gpu) {
-            self.measured = Some((question, Err("This is a measured time: pick a GPU first".to_owned())));
-            return;
+            return Err("This is a measured time: pick a GPU first".to_owned());
         }
-        let source = source(&text);
+        let (source, spec) = (source(&text), Box::new(spec.clone()));
         let job = match run.action {
             PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: None, trace: None },
             PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: None, reference: None },
         };
         if self.running.is_some() {
-            self.measured = Some((question, Err("A kernel is running; try again when it has ended".to_owned())));
-            return;
+            return Err("A kernel is running; try again when it has ended".to_owned());
         }
-        self.start(job, Purpose::Predict { question, run: Box::new(run) }, text, effects);
+        let (day, question) = (day.id.clone(), question.to_owned());
+        if self.start(job, Purpose::Predict { day, question, run: Box::new(run) }, text, effects) {
+            Ok(())
+        } else {
+            Err("It needs the CUDA compiler: install it with the button above".to_owned())
+        }
     }
 
     pub(super) fn next_hint(&mut self, effects: &mut Vec<Effect>) {
@@ -269,11 +288,20 @@ impl State {
     }
 
     pub(super) fn answered(&mut self, question: &str, correct: bool, effects: &mut Vec<Effect>) {
+        let Some(day) = self.view.day.clone() else { return };
+        effects.extend(self.answered_of(&day, question, correct));
+    }
+
+    /// An answer to a question of any day: a measured one may come when another day is open.
+    pub fn answered_of(&mut self, day: &str, question: &str, correct: bool) -> Vec<Effect> {
         let course = self.course.clone();
-        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let Some(day) = course.day_by_id(day) else { return Vec::new() };
         self.progress.answered(day, question, correct, self.today);
-        effects.push(Effect::SaveProgress);
-        self.finish_verify_if_complete(effects);
+        let mut effects = vec![Effect::SaveProgress];
+        if self.view.day.as_deref() == Some(day.id.as_str()) {
+            self.finish_verify_if_complete(&mut effects);
+        }
+        effects
     }
 
     pub(super) fn reflect(&mut self, id: &str, text: String, effects: &mut Vec<Effect>) {

@@ -60,9 +60,10 @@ impl State {
                 }
             }
             Update::RungEnded(key, ended) => {
-                let rung = self.rungs.entry(key).or_default();
-                rung.running = false;
-                rung.problem = ended.err();
+                let now_unix_s = self.now_unix_s;
+                if self.rungs.entry(key).or_default().end(ended, now_unix_s) {
+                    effects.push(Effect::SaveMeasured);
+                }
             }
             Update::Course(Ok(course)) => {
                 self.course = course;

@@ -3,7 +3,8 @@
 use super::{Screen, day, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
-use crate::state::{Pane, RungKey};
+use crate::rungs::RungKey;
+use crate::state::Pane;
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
@@ -361,7 +362,8 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     devices.dedup();
     let timed = run.figures.iter().any(|figure| figure.median_ms.is_some());
     let plots = if timed { " The rates are under Plots too." } else { "" };
-    let words = format!("On {}.{plots}", devices.join("; "));
+    let when = run.date().map(|date| format!(" Measured on {date}.")).unwrap_or_default();
+    let words = format!("On {}.{when}{plots}", devices.join("; "));
     ui.add(egui::Label::new(RichText::new(words).small().color(t.text_muted)).wrap());
 }
 

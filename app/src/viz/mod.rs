@@ -23,7 +23,7 @@ mod tiles;
 mod transfer;
 mod warp;
 
-use crate::state::{RungKey, RungRun};
+use crate::rungs::{RungKey, RungRun};
 use gpu_core::bench::Ceilings;
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;

@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_run_of_this_machine_is_shown_before_any_model() {
-        use crate::state::{RungKey, RungRun};
+        use crate::rungs::{RungKey, RungRun};
         let span = |engine, start_us, end_us| rungs::Span { engine, iteration: 0, piece: 0, start_us, end_us };
         let figure = rungs::Figure {
             name: "n = 1024".into(),

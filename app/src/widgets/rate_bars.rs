@@ -14,6 +14,8 @@ pub struct RateBar {
     pub name: String,
     pub device: String,
     pub gflops: f64,
+    /// The day on which this machine measured it, where that is known.
+    pub measured: Option<String>,
     /// Where it was recorded; None: measured on this machine.
     pub recorded: Option<String>,
 }
@@ -64,7 +66,7 @@ pub fn show(ui: &mut Ui, title: &str, bars: &[RateBar]) {
     let recorded = bars.iter().find_map(|bar| bar.recorded.as_ref());
     plot_kit::legend(ui, |ui| {
         if bars.iter().any(|bar| bar.recorded.is_none()) {
-            plot_kit::legend_entry(ui, Swatch::Solid, tokens.measured, "measured on this machine");
+            plot_kit::legend_entry(ui, Swatch::Solid, tokens.measured, &measured_words(bars));
         }
         if let Some(recorded) = recorded {
             plot_kit::legend_entry(ui, Swatch::Hatched, tokens.text_muted, recorded);
@@ -78,12 +80,22 @@ pub fn show(ui: &mut Ui, title: &str, bars: &[RateBar]) {
     });
 }
 
+/// `measured on this machine`, with the days on which.
+fn measured_words(bars: &[RateBar]) -> String {
+    let mut days: Vec<&str> = bars.iter().filter_map(|bar| bar.measured.as_deref()).collect();
+    days.sort_unstable();
+    days.dedup();
+    let days: String = days.iter().flat_map(|day| [", ", day]).collect();
+    format!("measured on this machine{days}")
+}
+
 fn value(bar: &RateBar) -> String {
     plot_kit::si(bar.gflops * 1e9, "FLOP/s")
 }
 
 fn bar_words(bar: &RateBar) -> String {
-    let how = bar.recorded.clone().unwrap_or_else(|| "measured here".to_owned());
+    let here = || format!("measured here{}", bar.measured.as_ref().map(|date| format!(", {date}")).unwrap_or_default());
+    let how = bar.recorded.clone().unwrap_or_else(here);
     format!("{}: {} on {}, {how}", bar.name, value(bar), bar.device)
 }
 
@@ -129,7 +141,7 @@ mod tests {
     use super::*;
 
     fn bar(name: &str, gflops: f64, recorded: Option<&str>) -> RateBar {
-        RateBar { name: name.into(), device: "d".into(), gflops, recorded: recorded.map(str::to_owned) }
+        RateBar { name: name.into(), device: "d".into(), gflops, measured: None, recorded: recorded.map(str::to_owned) }
     }
 
     #[test]
@@ -144,6 +156,9 @@ mod tests {
 
     #[test]
     fn words_say_what_was_measured_and_what_recorded() {
+        let dated = RateBar { measured: Some("2026-11-21".into()), ..bar("a", 2.0, None) };
+        assert_eq!(describe("T", std::slice::from_ref(&dated)), "T. a: 2 GFLOP/s on d, measured here, 2026-11-21");
+        assert_eq!(measured_words(&[dated.clone(), dated]), "measured on this machine, 2026-11-21");
         let words = describe("T", &[bar("a", 2.0, None), bar("b", 3e4, Some("recorded on one X"))]);
         assert_eq!(words, "T. a: 2 GFLOP/s on d, measured here; b: 30 TFLOP/s on d, recorded on one X");
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! DATA/settings.toml                          what the learner chose
 //! DATA/window.json                            where the panes are, on each screen
+//! DATA/measured.json                          what lessons measured of this machine, the last complete run of each
 //! DATA/progress.toml                          steps, passed checks, answers, spaced review; by stable ids
 //! DATA/days/DAY-ID/EXERCISE/kernel.cu         the working text
 //! DATA/days/DAY-ID/EXERCISE/journal.jsonl     every edit, for recovery and undo
@@ -190,7 +191,7 @@ impl Store {
 
     pub fn progress(&self) -> Progress {
         let path = self.root.join("progress.toml");
-        self.read_toml(&path, |text, _| toml::from_str(text).ok()).unwrap_or_default()
+        self.read_whole(&path, |text, _| toml::from_str(text).ok()).unwrap_or_default()
     }
 
     /// Saves progress; returns at once.
@@ -206,13 +207,26 @@ impl Store {
 
     pub fn settings(&self) -> Settings {
         let path = self.root.join("settings.toml");
-        self.read_toml(&path, |text, problems| Settings::parse(text, &path, problems)).unwrap_or_default()
+        self.read_whole(&path, |text, problems| Settings::parse(text, &path, problems)).unwrap_or_default()
     }
 
     /// Saves settings; returns at once.
     pub fn save_settings(&self, settings: &Settings) {
         let bytes = settings.to_text().into_bytes();
         self.order(Order::Replace { path: self.root.join("settings.toml"), bytes });
+    }
+
+    /// What was measured of this machine, in the window's own form (JSON); not part of an export, for another machine has
+    /// other figures.
+    pub fn measured<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        self.read_whole(&self.root.join("measured.json"), |text, _| serde_json::from_str(text).ok())
+    }
+
+    /// Keeps it; returns at once.
+    pub fn save_measured(&self, measured: &impl serde::Serialize) {
+        if let Ok(bytes) = serde_json::to_vec(measured) {
+            self.order(Order::Replace { path: self.root.join("measured.json"), bytes });
+        }
     }
 
     /// What the window keeps about itself on this machine (JSON); not part of an export.
@@ -281,8 +295,8 @@ impl Store {
         bundle::import(&self.root, from)
     }
 
-    /// Reads a TOML file; one that makes no sense is moved aside (a read-only store leaves it) and reported.
-    fn read_toml<T>(&self, path: &Path, parse: impl Fn(&str, &mut Vec<Problem>) -> Option<T>) -> Option<T> {
+    /// Reads a file as a whole; one that makes no sense is moved aside (a read-only store leaves it) and reported.
+    fn read_whole<T>(&self, path: &Path, parse: impl Fn(&str, &mut Vec<Problem>) -> Option<T>) -> Option<T> {
         self.flush(Duration::from_secs(2));
         let mut problems = Vec::new();
         let text = if self.is_read_only() {

@@ -2,8 +2,8 @@
 
 use crate::command::{Action, Command};
 use crate::panels::{Screen, parts};
-use crate::rungs::Figure;
-use crate::state::{Desk, PlotWish, RungKey, Slot};
+use crate::rungs::{Figure, RungKey};
+use crate::state::{Desk, PlotWish, Slot};
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::rate_bars::{self, RateBar};
@@ -157,17 +157,18 @@ fn rates_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let keys = keys.chain(rungs.map(|rung| RungKey { day: day.id.clone(), file: rung.file.clone() }));
     let runs: Vec<_> = keys.filter_map(|key| state.rungs.get(&key)).collect();
     let mut found: Vec<(&str, RateBar)> = Vec::new();
-    let add = |figure: &Figure, recorded: Option<String>| {
+    let add = |figure: &Figure, measured: Option<String>, recorded: Option<String>| {
         let gflops = figure.gflops.filter(|_| figure.ok)?;
-        Some(RateBar { name: figure.rung.clone(), device: figure.device.clone(), gflops, recorded })
+        Some(RateBar { name: figure.rung.clone(), device: figure.device.clone(), gflops, measured, recorded })
     };
-    for figure in runs.iter().flat_map(|run| &run.figures) {
-        found.extend(add(figure, None).map(|bar| (figure.name.as_str(), bar)));
+    for run in runs {
+        let bars = run.figures.iter().filter_map(|figure| Some((figure.name.as_str(), add(figure, run.date(), None)?)));
+        found.extend(bars);
     }
     let recordings: Vec<_> = programs.iter().filter_map(|name| crate::measure::recording(name)).collect();
     for recording in &recordings {
         for figure in &recording.figures {
-            found.extend(add(figure, Some(recording.words())).map(|bar| (figure.name.as_str(), bar)));
+            found.extend(add(figure, None, Some(recording.words())).map(|bar| (figure.name.as_str(), bar)));
         }
     }
     if found.is_empty() {
@@ -220,10 +221,11 @@ fn rung_times(screen: &Screen<'_>, desk: &Desk) -> Vec<OtherTime> {
     let Some(exercise) = screen.state.exercise() else { return Vec::new() };
     let key = |file: &str| RungKey { day: desk.day.clone(), file: file.to_owned() };
     let runs = exercise.rungs.iter().filter_map(|rung| screen.state.rungs.get(&key(&rung.file)));
-    let figures = runs.flat_map(|run| &run.figures).filter(|figure| figure.ok);
-    let time = |figure: &Figure| {
-        let (case, name) = (figure.name.clone(), figure.rung.clone());
-        Some(OtherTime { case, name, device: figure.device.clone(), median_ns: 1e6 * figure.median_ms? })
+    let figures = runs.flat_map(|run| run.figures.iter().map(move |figure| (figure, run.date())));
+    let time = |(figure, date): (&Figure, Option<String>)| {
+        let median_ns = 1e6 * figure.median_ms.filter(|_| figure.ok)?;
+        let device = date.map_or_else(|| figure.device.clone(), |date| format!("{}, {date}", figure.device));
+        Some(OtherTime { case: figure.name.clone(), name: figure.rung.clone(), device, median_ns })
     };
     figures.filter_map(time).collect()
 }

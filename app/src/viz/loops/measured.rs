@@ -36,7 +36,7 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
     if let Some(problem) = run.and_then(|run| run.problem.as_ref()) {
         ui.label(RichText::new(problem).small().color(tokens.fail));
     }
-    let words = words(figures);
+    let words = words(figures, run.and_then(crate::rungs::RungRun::date));
     if figures.is_empty() {
         kit::caption_ui(ui, &words);
         return action;
@@ -68,7 +68,7 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
 }
 
 /// The same in words.
-pub fn words(figures: &[Figure]) -> String {
+pub fn words(figures: &[Figure], date: Option<String>) -> String {
     let rate = |figure: &&Figure| figure.gflops.unwrap_or(0.0);
     let fastest = figures.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
     let slowest = figures.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)));
@@ -76,9 +76,10 @@ pub fn words(figures: &[Figure]) -> String {
         return "Not measured yet: the bars above come from counting in a small model of a cache.".to_owned();
     };
     format!(
-        "At {} on {}: {} is the fastest with {}, {} the slowest with {}, a factor of {:.1}, for the same additions.",
+        "At {} on {}{}: {} is the fastest with {}, {} the slowest with {}, a factor of {:.1}, for the same additions.",
         fastest.name,
         fastest.device,
+        date.map(|date| format!(", measured on {date}")).unwrap_or_default(),
         fastest.rung,
         si(rate(&fastest) * 1e9, "FLOP/s"),
         slowest.rung,
@@ -101,10 +102,11 @@ mod tests {
             ok: true,
             ..Figure::default()
         };
-        let words = words(&[figure("ijk", 1.0), figure("ikj", 12.0), figure("kji", 0.5)]);
+        let figures = [figure("ijk", 1.0), figure("ikj", 12.0), figure("kji", 0.5)];
+        let words = words(&figures, Some("2026-11-21".into()));
         assert!(words.contains("ikj is the fastest") && words.contains("kji the slowest"), "{words}");
-        assert!(words.contains("factor of 24.0"), "{words}");
-        assert!(super::words(&[]).contains("Not measured"));
+        assert!(words.contains("factor of 24.0") && words.contains("on a CPU, measured on 2026-11-21:"), "{words}");
+        assert!(super::words(&[], None).contains("Not measured"));
     }
 
     #[test]

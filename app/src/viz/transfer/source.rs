@@ -34,7 +34,8 @@ pub enum Shown {
 
 /// Every run with a timeline: those of this machine, else the recorded ones.
 pub fn timelines(input: &VizInput<'_>) -> Vec<Timeline> {
-    let own = input.program(PROGRAM).map_or(&[][..], |run| &run.figures);
+    let own = input.program(PROGRAM);
+    let date = own.and_then(crate::rungs::RungRun::date).map(|date| format!(", {date}")).unwrap_or_default();
     let of = |figures: &[Figure], origin: &dyn Fn(&Figure) -> String| {
         let shown = figures.iter().filter(|figure| !figure.spans.is_empty());
         let timeline = |figure: &Figure| Timeline {
@@ -44,7 +45,8 @@ pub fn timelines(input: &VizInput<'_>) -> Vec<Timeline> {
         };
         shown.map(timeline).collect::<Vec<_>>()
     };
-    let measured = of(own, &|figure| format!("measured on {}", figure.device));
+    let measured =
+        own.map_or_else(Vec::new, |run| of(&run.figures, &|figure| format!("measured on {}{date}", figure.device)));
     if !measured.is_empty() {
         return measured;
     }
