@@ -5,6 +5,7 @@
 //! nothing is guessed; that says enough by itself.
 
 mod call;
+mod factors;
 mod matmul;
 mod probe;
 
@@ -66,6 +67,11 @@ pub fn guess(oracle: &str, case: &Case<'_>) -> Option<Guess> {
         return probe::guess(case).map(Guess::from);
     }
     let sample = sample(case);
+    if matches!(oracle, "vector_add" | "matrix_add")
+        && let Some(words) = bits_added(case, &sample)
+    {
+        return Some(words.to_owned().into());
+    }
     if sample.len() < LEAST || sample.iter().any(|element| !element.got.is_finite()) {
         return None;
     }
@@ -91,6 +97,11 @@ fn all(sample: &[Element], value: impl Fn(usize) -> Option<f64>) -> bool {
     sample.iter().all(|element| value(element.index).is_some_and(|value| element.is(value)))
 }
 
+/// Agreement of numbers that no magnitude belongs to.
+fn near(got: f64, value: f64) -> bool {
+    (got - value).abs() <= 1e-6 * value.abs()
+}
+
 /// Guesses that need to know nothing of the operation.
 fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let want = |index: usize| case.expected.values[index];
@@ -106,13 +117,24 @@ fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     if sample.iter().all(|element| element.got == sample[0].got) {
         return Some(format!("all wrong ones are the same number, {}", sample[0].got).into());
     }
-    let whole = |value: f64| value == value.trunc();
+    // A float of 2^24 and more is always a whole number.
+    let whole = |value: f64| value == value.trunc() && value.abs() < 16_777_216.0;
+    let as_bits = |index: usize| f64::from((want(index) as f32).to_bits() as i32);
+    if sample.iter().all(|element| near(element.got, as_bits(element.index))) {
+        let words = "each is the right result with its bits read as a whole number: a cast of a pointer, or a union";
+        return Some(words.to_owned().into());
+    }
     if sample.iter().all(|element| whole(element.got)) && !sample.iter().any(|element| whole(want(element.index))) {
         let words = "all results are whole numbers: a sum, a product or a factor is kept in a type for whole numbers";
         return Some(words.to_owned().into());
     }
+    let sign = if case.wrong.len() == case.got.len() {
+        "every result has the wrong sign"
+    } else {
+        "the wrong ones have the wrong sign, and nothing else is wrong: signs get lost on the way"
+    };
     for (factor, words, key) in [
-        (-1.0, "every result has the wrong sign", None),
+        (-1.0, sign, None),
         (2.0, "every result is twice as large as it should be: it was added twice", Some("doubled")),
         (0.5, "every result is half of what it should be", None),
     ] {
@@ -159,6 +181,16 @@ fn moved(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     ))
 }
 
+/// Sums of bit patterns: large numbers, and some that are none.
+fn bits_added(case: &Case<'_>, sample: &[Element]) -> Option<&'static str> {
+    let [a, b] = case.inputs else { return None };
+    let bits = |value: f64| (value as f32).to_bits();
+    let sum = |index: usize| f64::from(f32::from_bits(bits(a[index]).wrapping_add(bits(b[index]))));
+    let finite = || sample.iter().filter(|element| element.got.is_finite());
+    let fits = finite().count() >= LEAST && finite().all(|element| near(element.got, sum(element.index)));
+    fits.then_some("the bits of a and b are added as whole numbers: the pointers were cast to another type")
+}
+
 /// Sums of two arrays of one shape.
 fn added(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     let [a, b] = case.inputs else { return None };
@@ -171,6 +203,8 @@ fn added(case: &Case<'_>, sample: &[Element]) -> Option<String> {
         ("they are differences: `-` where `+` is meant", Box::new(|i| Some(a[i] - b[i]))),
         ("they are differences: `-` where `+` is meant", Box::new(|i| Some(b[i] - a[i]))),
         ("they are products: `*` where `+` is meant", Box::new(|i| Some(a[i] * b[i]))),
+        ("they are the larger of the two: a maximum where `+` is meant", Box::new(|i| Some(a[i].max(b[i])))),
+        ("they are the smaller of the two: a minimum where `+` is meant", Box::new(|i| Some(a[i].min(b[i])))),
         ("they are a + a: b does not take part", Box::new(|i| Some(2.0 * a[i]))),
         ("they are b + b: a does not take part", Box::new(|i| Some(2.0 * b[i]))),
         ("they are the elements of a: b was not added", Box::new(|i| Some(a[i]))),
@@ -233,6 +267,12 @@ mod tests {
             words("vector_add", &vector(n), &[a.clone(), b.clone()], &got).unwrap_or_default()
         };
         assert!(say(&|i| a[i] * b[i]).contains("products"));
+        assert!(say(&|i| a[i].max(b[i])).contains("larger of the two"));
+        let bits = |value: f64| (value as f32).to_bits();
+        let added = |i: usize| f64::from(f32::from_bits(bits(a[i]).wrapping_add(bits(b[i]))));
+        assert!(say(&added).contains("bits of a and b are added"), "not whole numbers, although floats so large are");
+        assert!(say(&|i| f64::from(bits(a[i] + b[i]) as i32)).contains("bits read as a whole number"));
+        assert!(say(&|i| (a[i] + b[i]).abs()).contains("signs get lost"));
         assert!(say(&|i| a[i] + b[(i + 1).min(n - 1)]).contains("one place too far"));
         assert!(say(&|i| (a[i] + b[i]).trunc() + 1.0).contains("whole numbers"));
         assert!(say(&|i| -(a[i] + b[i])).contains("sign"));

@@ -1,16 +1,16 @@
 //! Wrong products of matrices: sums that are cut short, operands that are read in another order.
 
-use super::{Case, Element, Guess, all};
+use super::{Case, Element, Guess, all, factors};
 
 /// Widths of tiles of which one product may be left out.
-const TILES: [usize; 4] = [4, 8, 16, 32];
+pub(super) const TILES: [usize; 4] = [4, 8, 16, 32];
 /// Multiply-adds that trying all formulas may take, beyond which nothing is guessed: a moment's work.
 const MOST_WORK: usize = 1 << 24;
 
-struct Sizes {
-    m: usize,
-    n: usize,
-    k: usize,
+pub(super) struct Sizes {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
 }
 
 pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
@@ -24,12 +24,13 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let names = [left.name.as_str(), right.name.as_str()];
     let part = || part_of_the_sum(a, b, sample, &sizes).map(|words| Guess { words, key: Some("cut_sums") });
     let other = || other_operands(a, b, sample, &sizes, names).map(Guess::from);
+    let altered = || factors::guess(a, b, sample, &sizes, names).map(Guess::from);
     let turned = || turned_tiles(a, b, sample, &sizes, names).map(Guess::from);
     // One product or two: whether the first, the last or every second one is missing cannot be told apart.
     if k < 3 {
-        return other().or_else(turned);
+        return other().or_else(altered).or_else(turned);
     }
-    whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other).or_else(turned)
+    whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other).or_else(altered).or_else(turned)
 }
 
 /// Sums that were right until something was done to them.
@@ -180,19 +181,6 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
             }
         }
     }
-    let added = |index: usize| Some((0..k).map(|i| a[index / n * k + i] + b[i * n + index % n]).sum());
-    if all(sample, added) {
-        return Some("the two factors are added where they should be multiplied".to_owned());
-    }
-    for (cut_a, cut_b, which) in [(true, false, a_name), (false, true, b_name), (true, true, "both matrices")] {
-        let cut = |value: f64, cut: bool| if cut { value.trunc() } else { value };
-        let factors = |index: usize| {
-            Some((0..k).map(|i| cut(a[index / n * k + i], cut_a) * cut(b[i * n + index % n], cut_b)).sum())
-        };
-        if all(sample, factors) {
-            return Some(format!("this comes out when the elements of {which} are cut to whole numbers"));
-        }
-    }
     let elementwise = |index: usize| Some(a.get(index)? * b.get(index)?);
     if all(sample, elementwise) {
         return Some("the matrices are multiplied element by element".to_owned());
@@ -315,6 +303,18 @@ mod tests {
         assert!(all(&|a, b, r, c, i| 0.05 * a[r * K + i] * b[i * N + c]).contains("divided by its 20"));
         let swapped = all(&|a, b, r, c, i| a[(r + 1) % M * K + i] * b[i * N + c]);
         assert!(swapped.contains("C[0][0] holds what belongs to C[1][0]"), "{swapped}");
+    }
+
+    #[test]
+    fn altered_factors_and_sums_are_recognised() {
+        let all = |term: &dyn Fn(f64, f64) -> f64| say(|a, b, r, c| sum(0..K, |i| term(a[r * K + i], b[i * N + c])));
+        assert!(all(&|x, y| (x * y).abs()).contains("products lose their signs"));
+        assert!(all(&|x, y| x * y.abs()).contains("elements of B lose their signs"));
+        let sums = say(|a, b, r, c| sum(0..K, |i| a[r * K + i]) * sum(0..K, |i| b[i * N + c]));
+        assert!(sums.contains("added first"), "{sums}");
+        let again = say(|a, b, r, c| sum(0..32, |i| a[r * K + i.min(K - 1)] * b[i.min(K - 1) * N + c]));
+        assert!(again.contains("the tile of 16 is full"), "{again}");
+        assert!(!all(&|_, _| 0.0).contains("cut to whole"), "zeros prove no cut");
     }
 
     #[test]

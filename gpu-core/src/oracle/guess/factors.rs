@@ -1,0 +1,43 @@
+//! Wrong products of matrices: the right operands, with something done to them or to their sums on the way.
+
+use super::matmul::{Sizes, TILES};
+use super::{Element, all};
+
+pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
+    let Sizes { n, k, .. } = *sizes;
+    let left = |index: usize, i: usize| a[index / n * k + i];
+    let top = |index: usize, i: usize| b[i * n + index % n];
+    let sums = |term: &dyn Fn(usize, usize) -> f64| all(sample, |index| Some((0..k).map(|i| term(index, i)).sum()));
+    let added = |index: usize, i: usize| left(index, i) + top(index, i);
+    if sums(&added) {
+        return Some("the two factors are added where they should be multiplied".to_owned());
+    }
+    // Where all is zero, any small factor may have been cut.
+    let cut_shows = sample.iter().any(|element| element.got != 0.0);
+    let [a_name, b_name] = names;
+    for (of_a, of_b, which) in [(true, false, a_name), (false, true, b_name), (true, true, "both matrices")] {
+        let cut = |value: f64, cut: bool| if cut { value.trunc() } else { value };
+        if cut_shows && sums(&|index, i| cut(left(index, i), of_a) * cut(top(index, i), of_b)) {
+            return Some(format!("this comes out when the elements of {which} are cut to whole numbers"));
+        }
+        let unsigned = |value: f64, lost: bool| if lost { value.abs() } else { value };
+        if sums(&|index, i| unsigned(left(index, i), of_a) * unsigned(top(index, i), of_b)) {
+            let which = if of_a && of_b { "products".to_owned() } else { format!("elements of {which}") };
+            return Some(format!("the {which} lose their signs before they are added"));
+        }
+    }
+    let total = |term: &dyn Fn(usize) -> f64| (0..k).map(term).sum::<f64>();
+    if all(sample, |index| Some(total(&|i| left(index, i)) * total(&|i| top(index, i)))) {
+        return Some("the elements are added first and the two sums multiplied; each product comes first".to_owned());
+    }
+    for tile in TILES.into_iter().filter(|tile| k % tile != 0) {
+        let again = (k.next_multiple_of(tile) - k) as f64;
+        let last = |index: usize| left(index, k - 1) * top(index, k - 1);
+        if all(sample, |index| Some(total(&|i| left(index, i) * top(index, i)) + again * last(index))) {
+            return Some(format!(
+                "the last product is added again until the tile of {tile} is full: outside of the matrices belongs a zero"
+            ));
+        }
+    }
+    None
+}

@@ -1,0 +1,13 @@
+// Adds absolute values.
+// rejected for: wrong_output
+// leads to: lose their signs
+#include "lab.cuh"
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            float sum = 0.0f;
+            for (int k = 0; k < inner; k++) sum += fabsf(a[i * inner + k] * b[k * columns + j]);
+            c[i * columns + j] = sum;
+        }
+}

@@ -1,0 +1,25 @@
+// Calls it the natural way and turns the result by hand, in place.
+// rejected for: wrong_output
+// leads to: column by column
+#include "lab.cuh"
+// What every BLAS has under this name, for one thread and with the same order of arguments: c = a * b for matrices that
+// lie in memory **column by column**. m: rows of a and c; n: columns of b and c; k: columns of a, and rows of b. lda, ldb
+// and ldc, the leading dimensions, are the distances from the beginning of a column to the beginning of the next.
+__device__ void sgemm(int m, int n, int k, const float* a, int lda, const float* b, int ldb, float* c, int ldc)
+{
+    for (int column = 0; column < n; column++) {
+        for (int row = 0; row < m; row++) {
+            float sum = 0.0f;
+            for (int p = 0; p < k; p++) {
+                sum += a[row + p * lda] * b[p + column * ldb];
+            }
+            c[row + column * ldc] = sum;
+        }
+    }
+}
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
+{
+    sgemm(rows, columns, inner, a, rows, b, inner, c, rows);
+    for (int i = 0; i < rows; i++)
+        for (int j = i + 1; j < columns && j < rows; j++) { const float t = c[i * columns + j]; c[i * columns + j] = c[j * columns + i]; c[j * columns + i] = t; }
+}

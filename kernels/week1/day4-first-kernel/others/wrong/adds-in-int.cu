@@ -1,0 +1,9 @@
+// Adds the bit patterns.
+// rejected for: wrong_output
+// leads to: bits of a and b are added as whole numbers
+#include "lab.cuh"
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) ((int*)c)[i] = ((const int*)a)[i] + ((const int*)b)[i];
+}
