@@ -459,7 +459,7 @@ fn summary(points: &[BenchPoint]) -> String {
     if let Some(stats) = &point.stats {
         let seconds = stats.median_ns / 1e9;
         let rate = match point.bound.as_str() {
-            "fp32" => si(point.flops / seconds, "FLOP/s"),
+            bound if bound.starts_with("fp32") => si(point.flops / seconds, "FLOP/s"),
             _ => si(point.bytes / seconds, "B/s"),
         };
         let share = point.share_of_ceiling.map_or_else(String::new, |share| {

@@ -149,6 +149,8 @@ pub enum CeilingKind {
     Memory,
     /// FP32 multiply-add rate of the ordinary cores.
     Fp32,
+    /// What one of them does of that: for a kernel of one thread.
+    OneLane,
 }
 
 /// What a kernel has to do, in expressions of the size variables.

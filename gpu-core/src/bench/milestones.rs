@@ -88,7 +88,7 @@ fn one(milestone: &Milestone, points: &[&BenchPoint]) -> Reached {
     }
     let share = points.iter().filter_map(|point| point.share_of_ceiling).reduce(f64::max);
     if let (Some(asked), Some(got)) = (milestone.share_of_ceiling, share) {
-        ask(got >= asked, format!("{:.0} % of this machine's ceiling, {:.0} % asked", 100.0 * got, 100.0 * asked));
+        ask(got >= asked, format!("{} of this machine's ceiling, {} asked", percent(got), percent(asked)));
     }
     let counted = points.last().and_then(|point| Some((point.counters.as_ref()?, point.flops)));
     if let Some((counters, flops)) = counted {
@@ -106,6 +106,15 @@ fn one(milestone: &Milestone, points: &[&BenchPoint]) -> Reached {
         true => "timed on a GPU".to_owned(),
     };
     Reached { name: milestone.name.clone(), reached: (!parts.is_empty()).then_some(all), because }
+}
+
+/// Whole percents, with two digits where there is less than ten of them.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        value if value >= 9.5 => format!("{value:.0} %"),
+        value if value >= 0.95 => format!("{} %", short((10.0 * value).round() / 10.0)),
+        value => format!("{} %", short(value)),
+    }
 }
 
 /// Enough digits to compare with shares such as 1/16 and 1/64.
@@ -145,6 +154,12 @@ mod tests {
     #[test]
     fn names_are_sorted_and_unique() {
         assert!(COUNTED.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+
+    #[test]
+    fn percents_have_the_digits_they_need() {
+        let shares = [1.02, 0.5, 0.104, 0.0421, 0.0099, 0.00251, 0.000_031];
+        assert_eq!(shares.map(percent), ["102 %", "50 %", "10 %", "4.2 %", "1 %", "0.251 %", "0.0031 %"]);
     }
 
     #[test]

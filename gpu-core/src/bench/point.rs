@@ -9,7 +9,7 @@ use crate::device::{Corruption, Device, RunError};
 use crate::emulator_device::pack;
 use crate::judge::inputs;
 use crate::library::{Library, Prepared, Product};
-use crate::profile::{Floor, Peaks, bound_by, time_at_ceiling_ns};
+use crate::profile::{Floor, Peaks, bound_by, fp32_lanes, time_at_ceiling_ns};
 use crate::spec::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role, Spec};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -192,7 +192,8 @@ impl Bench<'_> {
         let floor = Floor::of(&Peaks::of(self.gpu.info(), self.ceilings), case.bytes, flops, cold_l2);
         let rejected = verified.rejected.or_else(|| own.and_then(|own| floor.rejects(own.median_ns)));
         let kind = self.spec.cost.ceiling;
-        let at_ceiling = time_at_ceiling_ns(self.ceilings, kind, case.flops, case.bytes);
+        let lanes = fp32_lanes(self.gpu.info());
+        let at_ceiling = time_at_ceiling_ns(self.ceilings, lanes, kind, case.flops, case.bytes);
         let share = at_ceiling.zip(own).map(|(ceiling, own)| ceiling / own.median_ns);
         BenchPoint {
             name: case.name.clone(),

@@ -2,5 +2,5 @@
 
 mod roofline;
 
-pub use roofline::{Floor, Peaks, bound_by, time_at_ceiling_ns};
+pub use roofline::{Floor, Peaks, bound_by, fp32_lanes, time_at_ceiling_ns};
 pub(crate) use roofline::{duration, si};

@@ -85,13 +85,28 @@ impl Floor {
     }
 }
 
-/// Time that the measured ceilings allow; None when there is nothing to hold the kernel against.
-pub fn time_at_ceiling_ns(ceilings: &Ceilings, kind: CeilingKind, flops: f64, bytes: f64) -> Option<f64> {
+/// FP32 multiply-adds that a device does in a clock: 128 in a multiprocessor since compute capability 8.6, 64 before
+/// (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). None where their number is unknown.
+pub fn fp32_lanes(info: &DeviceInfo) -> Option<f64> {
+    let each = if info.capability >= (8, 6) { 128.0 } else { 64.0 };
+    info.multiprocessors.map(|count| each * f64::from(count))
+}
+
+/// Time that the measured ceilings allow; None when there is nothing to hold the kernel against. `lanes` are those of
+/// [`fp32_lanes`].
+pub fn time_at_ceiling_ns(
+    ceilings: &Ceilings,
+    lanes: Option<f64>,
+    kind: CeilingKind,
+    flops: f64,
+    bytes: f64,
+) -> Option<f64> {
     let memory = (ceilings.copy_bytes_per_s > 0.0).then(|| bytes / ceilings.copy_bytes_per_s * 1e9);
     let compute = (ceilings.fp32_flops > 0.0).then(|| flops / ceilings.fp32_flops * 1e9);
     let time = match kind {
         CeilingKind::Memory => memory,
         CeilingKind::Fp32 => compute,
+        CeilingKind::OneLane => Some(compute? * lanes?),
         CeilingKind::Auto => Some(memory?.max(compute?)),
     };
     time.filter(|time| *time > 0.0)
@@ -103,6 +118,7 @@ pub fn bound_by(ceilings: &Ceilings, kind: CeilingKind, flops: f64, bytes: f64) 
     match kind {
         CeilingKind::Memory => "copy bandwidth",
         CeilingKind::Fp32 => "fp32",
+        CeilingKind::OneLane => "fp32 of one lane",
         CeilingKind::Auto if compute_bound => "fp32",
         CeilingKind::Auto => "copy bandwidth",
     }
@@ -195,8 +211,19 @@ mod tests {
         let (_, ceilings) = h200();
         assert_eq!(bound_by(&ceilings, CeilingKind::Auto, 1.0, 12.0), "copy bandwidth");
         assert_eq!(bound_by(&ceilings, CeilingKind::Auto, 2.0 * 1024f64.powi(3), 12.6e6), "fp32");
-        let time = time_at_ceiling_ns(&ceilings, CeilingKind::Memory, 0.0, 4.25e12).expect("a ceiling");
+        let time = time_at_ceiling_ns(&ceilings, None, CeilingKind::Memory, 0.0, 4.25e12).expect("a ceiling");
         assert!((time - 1e9).abs() < 1.0);
-        assert_eq!(time_at_ceiling_ns(&Ceilings::default(), CeilingKind::Auto, 1.0, 1.0), None);
+        assert_eq!(time_at_ceiling_ns(&Ceilings::default(), None, CeilingKind::Auto, 1.0, 1.0), None);
+    }
+
+    #[test]
+    fn one_thread_is_held_against_one_lane() {
+        let (info, ceilings) = h200();
+        let lanes = fp32_lanes(&info);
+        assert_eq!(lanes, Some(132.0 * 128.0));
+        let time = time_at_ceiling_ns(&ceilings, lanes, CeilingKind::OneLane, 60e12, 0.0).expect("a ceiling");
+        assert!((time - 132.0 * 128.0 * 1e9).abs() < 1.0, "all of the machine's work, by one lane: {time}");
+        assert_eq!(time_at_ceiling_ns(&ceilings, None, CeilingKind::OneLane, 1.0, 0.0), None);
+        assert_eq!(bound_by(&ceilings, CeilingKind::OneLane, 1.0, 1.0), "fp32 of one lane");
     }
 }
