@@ -89,6 +89,7 @@ fn sample() -> Quiz {
                     },
                     relative_tolerance: 0.05,
                     tolerance: 0.0,
+                    expected: None,
                     traps: Vec::new(),
                 },
             ),

@@ -168,7 +168,10 @@ fn quiz(findings: &mut Findings<'_>, day: &Day, folder: &str) {
         for what in explanations(question) {
             say(format!("question `{}`: {what}", question.id));
         }
-        if let Kind::Predict { quantity: name, run, .. } = &question.kind {
+        if let Kind::Predict { quantity: name, run, expected, .. } = &question.kind {
+            if expected.is_none() && quantity(name).is_some_and(|quantity| quantity.needs == Needs::Emulator) {
+                say(format!("question `{}`: an `expression` that gives what the emulator counts", question.id));
+            }
             for what in prediction(day, name, run) {
                 say(format!("question `{}`: {what}", question.id));
             }

@@ -1,8 +1,10 @@
 //! Measured figures in lessons: a number with a unit of performance is worth nothing without its machine.
 
 /// Units of speed and of measured time.
-const UNITS: [&str; 12] =
-    ["GB/s", "TB/s", "MB/s", "GFLOP/s", "TFLOP/s", "GFLOPS", "TFLOPS", "ms", "us", "\u{b5}s", "ns", "x faster"];
+const UNITS: [&str; 14] = [
+    "GB/s", "TB/s", "MB/s", "GFLOP/s", "TFLOP/s", "GFLOPS", "TFLOPS", "ms", "us", "\u{b5}s", "ns", "x faster",
+    "clocks", "cycles",
+];
 
 /// Words that name a machine.
 const MACHINES: [&str; 20] = [

@@ -257,6 +257,7 @@ mod tests {
             },
             relative_tolerance: 0.1,
             tolerance: 0.0,
+            expected: None,
             traps: vec![Trap { answer: 1.0, why: "a sector is 32 bytes".into() }],
         });
         assert!(mark_prediction(&q, 4.2, 4.0).unwrap().correct);

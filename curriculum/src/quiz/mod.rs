@@ -68,6 +68,8 @@ pub enum Kind {
         relative_tolerance: f64,
         /// Accepted difference in the quantity's unit, for counts near 0.
         tolerance: f64,
+        /// What its author says the emulator counts; the checks count it. None for what only a GPU can tell.
+        expected: Option<f64>,
         traps: Vec<Trap<f64>>,
     },
 }

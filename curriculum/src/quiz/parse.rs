@@ -147,7 +147,7 @@ impl Reader<'_> {
         let present = [
             ("choice", !raw.choice.is_empty(), &["single", "multiple"][..]),
             ("answer", raw.answer.is_some(), &["numeric"]),
-            ("expression", raw.expression.is_some(), &["numeric"]),
+            ("expression", raw.expression.is_some(), &["numeric", "predict"]),
             ("unit", raw.unit.is_some(), &["numeric"]),
             ("tolerance", raw.tolerance.is_some(), &["numeric", "predict"]),
             ("relative_tolerance", raw.relative_tolerance.is_some(), &["predict"]),
@@ -312,11 +312,20 @@ impl Reader<'_> {
         };
         let relative_tolerance = self.not_negative(raw.relative_tolerance, "relative_tolerance");
         let tolerance = self.not_negative(raw.tolerance, "tolerance");
+        let expected = raw.expression.as_ref().map(|expression| (evaluate(expression.get_ref()), expression.span()));
+        let expected = expected.and_then(|(value, span)| match value {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.error(Some(span.start), problem);
+                None
+            }
+        });
         Some(Kind::Predict {
             quantity: name.get_ref().clone(),
             run: PredictRun { exercise: exercise.clone(), kernel, action, case: case.clone() },
             relative_tolerance,
             tolerance,
+            expected,
             traps: self.number_traps(raw),
         })
     }

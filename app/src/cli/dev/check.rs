@@ -7,6 +7,7 @@ use crate::cli::{Done, Failure, Places, out, usage};
 use crate::widgets::figure::Drawing;
 use crate::{measure, viz};
 use curriculum::check as sound;
+use curriculum::quiz::{Evidence, Kind, Needs, PredictAction, PredictKernel, PredictRun, mark_prediction, quantity};
 use curriculum::{Block, Course, Day, Exercise, Files, Ladder, Status};
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Job, Outcome, Source};
@@ -69,6 +70,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
         for exercise in &day.exercises {
             kernels += judge(&lab, exercise, &mut problems)?;
         }
+        predictions(&lab, day, &mut problems)?;
     }
     if args.day.is_none() {
         for ladder in &course.ladders {
@@ -133,6 +135,59 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     }
     out::transient("");
     Ok(count)
+}
+
+/// Counts what the quiz has learners predict, and marks with it what the quiz says is right and what is wrong.
+fn predictions(lab: &Lab, day: &Day, problems: &mut Vec<String>) -> Result<(), Failure> {
+    for question in &day.quiz.questions {
+        let Kind::Predict { quantity: name, run, expected, traps, .. } = &question.kind else { continue };
+        let Some(asked) = quantity(name).filter(|quantity| quantity.needs == Needs::Emulator) else { continue };
+        let mut say = |what: String| {
+            problems.push(format!("curriculum/{}/quiz.toml: question `{}`: {what}", day.address, question.id));
+        };
+        out::transient(&format!("{}: {}", day.address, question.id));
+        let Some(job) = counting(day, run) else {
+            say("what it runs is not there".to_owned());
+            continue;
+        };
+        let answer = engine::run_in(lab, job, false)?;
+        let case = run.case.as_deref();
+        let evidence = Evidence { verdict: answer.verdict.as_ref(), bench: answer.bench.as_ref(), case };
+        let Some(counted) = asked.measure(&evidence) else {
+            say(format!("its run does not give `{name}`: {}", why(&answer)));
+            continue;
+        };
+        let is_right = |number: f64| mark_prediction(question, number, counted).is_ok_and(|mark| mark.correct);
+        if let Some(expected) = expected.filter(|number| !is_right(*number)) {
+            say(format!("`expression` gives {expected}, and the emulator counts {counted}"));
+        }
+        for trap in traps.iter().filter(|trap| is_right(trap.answer)) {
+            say(format!("the trap {} is right: the emulator counts {counted}", trap.answer));
+        }
+    }
+    out::transient("");
+    Ok(())
+}
+
+/// What a prediction runs; None where the course lacks it, which the check of its files says.
+fn counting(day: &Day, run: &PredictRun) -> Option<Job> {
+    let exercise = day.exercise_by_key(&run.exercise)?;
+    let mut spec = &exercise.spec;
+    let text = match &run.kernel {
+        PredictKernel::Learner | PredictKernel::Solution => exercise.solution().to_owned(),
+        PredictKernel::Reference => exercise.reference.clone(),
+        PredictKernel::Experiment { name, knobs } => {
+            let (_, experiment) = day.experiment(name)?;
+            spec = experiment.spec.as_ref().unwrap_or(spec);
+            experiment.with(knobs).ok()?
+        }
+    };
+    let (source, spec) = (source("kernel.cu", &text), Box::new(spec.clone()));
+    let device = DeviceChoice::Emulator;
+    Some(match run.action {
+        PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: None, trace: None },
+        PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: None, reference: None },
+    })
 }
 
 /// Judges every rung of a ladder (one without an oracle must at least run without a fault); returns how many.

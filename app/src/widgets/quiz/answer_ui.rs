@@ -4,7 +4,7 @@ use super::{Place, QuestionState, QuizAction, unit};
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::focus;
 use crate::widgets::lesson_text;
-use curriculum::quiz::{self as model, Choice, Kind, PredictAction, PredictKernel, PredictRun, Question};
+use curriculum::quiz::{self as model, Choice, Kind, Needs, PredictKernel, PredictRun, Question};
 use egui::{Align2, Color32, FontId, Frame, Key, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -21,8 +21,9 @@ pub(super) fn answer_ui(ui: &mut Ui, question: &Question, state: &mut QuestionSt
         Kind::Numeric { .. } => number_ui(ui, question, state, actions, "Check answer"),
         Kind::Predict { quantity, run, .. } => {
             let tokens = theme::tokens(ui);
-            let what = model::quantity(quantity).map_or(quantity.as_str(), |quantity| quantity.what);
-            let text = format!("Predict: {what}. {}", run_sentence(run));
+            let asked = model::quantity(quantity);
+            let what = asked.map_or(quantity.as_str(), |quantity| quantity.what);
+            let text = format!("Predict: {what}. {}", run_sentence(run, asked.map(|quantity| quantity.needs)));
             ui.label(RichText::new(text).small().color(tokens.text_muted));
             if state.waiting {
                 ui.horizontal(|ui| {
@@ -41,16 +42,16 @@ pub(super) fn answer_ui(ui: &mut Ui, question: &Question, state: &mut QuestionSt
     }
 }
 
-fn run_sentence(run: &PredictRun) -> String {
+fn run_sentence(run: &PredictRun, needs: Option<Needs>) -> String {
     let kernel = match &run.kernel {
         PredictKernel::Learner => "your kernel".to_owned(),
         PredictKernel::Solution => "our solution".to_owned(),
         PredictKernel::Reference => "the reference kernel".to_owned(),
         PredictKernel::Experiment { name, .. } => format!("the experiment {name}"),
     };
-    let device = match run.action {
-        PredictAction::Check => "on the emulator, whose counters are exact",
-        PredictAction::Bench => "on a GPU",
+    let device = match needs {
+        Some(Needs::Gpu) => "on the GPU that is picked",
+        _ => "on the emulator, whose counters are exact",
     };
     let case = run.case.as_ref().map(|case| format!(" with {case}")).unwrap_or_default();
     format!("Runs {kernel}{case} {device}.")
@@ -225,14 +226,25 @@ impl Grid<'_> {
         let room = ui.available_width() - gutter - space::M;
         let side = (room / self.columns.max(1) as f32).clamp(14.0, 34.0).floor();
         let small = FontId::proportional(font_size::SMALL);
+        let (across, down) = (or(self.column_label, "column"), or(self.row_label, "row"));
+        let axes = format!("{across}  →   (down: {down})");
+        let width = ui.painter().layout_no_wrap(axes.clone(), small.clone(), tokens.text_muted).size().x;
+        let fits = gutter + width <= ui.available_width();
+        if !fits {
+            let words = format!("Across: {across}.\nDown: {down}.");
+            ui.add(egui::Label::new(RichText::new(words).small().color(tokens.text_muted)).wrap());
+        }
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
-            let head = vec2(gutter + side * self.columns as f32, font_size::SMALL * 2.8);
+            let lines = if fits { 2.8 } else { 1.4 };
+            let head = vec2(gutter + side * self.columns as f32, font_size::SMALL * lines);
             let (rect, _) = ui.allocate_exact_size(head, Sense::hover());
             let painter = ui.painter();
             let corner = rect.left_top();
-            let axes = format!("{}  →   (down: {})", or(self.column_label, "column"), or(self.row_label, "row"));
-            painter.text(pos2(corner.x + gutter, corner.y), Align2::LEFT_TOP, axes, small.clone(), tokens.text_muted);
+            if fits {
+                let at = pos2(corner.x + gutter, corner.y);
+                painter.text(at, Align2::LEFT_TOP, axes, small.clone(), tokens.text_muted);
+            }
             for column in 0..self.columns {
                 // Every number where there is room, else every fourth.
                 if side < 20.0 && column % 4 != 0 {
