@@ -236,7 +236,7 @@ impl Flow {
         LabelSelectionState::label_text_selection(ui, response, anchor, galley, tokens.text, Stroke::NONE);
         if let Some(strong) = &self.strong {
             let galley = ui.fonts_mut(|fonts| fonts.layout_job(strong.clone()));
-            ui.painter().galley(anchor + vec2(STRONG_OFFSET, 0.0), galley, tokens.text);
+            ui.painter().galley(second_stroke(anchor, ui.pixels_per_point()), galley, tokens.text);
         }
         for placed in &self.formulas {
             let origin = anchor + placed.origin;
@@ -325,6 +325,13 @@ pub fn show_flow(
     (rect, followed)
 }
 
+/// Where strong letters are painted again. Text is put on whole pixels: half a point further would at some places and
+/// scales be the same pixel, and a word of a sentence not strong.
+fn second_stroke(anchor: Pos2, per_point: f32) -> Pos2 {
+    let further = (STRONG_OFFSET * per_point).round().max(1.0);
+    pos2(((anchor.x * per_point).round() + further) / per_point, anchor.y)
+}
+
 /// The job with every section invisible but those listed.
 fn only(job: &LayoutJob, sections: &[usize]) -> LayoutJob {
     let mut job = job.clone();
@@ -386,5 +393,22 @@ fn grow(rects: &mut Vec<Rect>, rect: Rect) {
     match rects.last_mut() {
         Some(last) if (last.top() - rect.top()).abs() < 0.5 => *last = last.union(rect),
         _ => rects.push(rect),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strong_letters_are_strong_at_every_place_and_scale() {
+        for per_point in [0.4_f32, 0.75, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0] {
+            for step in 0..200 {
+                let at = pos2(100.0 + step as f32 * 0.037, 7.0);
+                let pixel = |at: Pos2| (at.x * per_point).round();
+                let further = pixel(second_stroke(at, per_point)) - pixel(at);
+                assert!((1.0..=2.0).contains(&further), "{further} at {at:?}, scale {per_point}");
+            }
+        }
     }
 }
