@@ -142,3 +142,14 @@ fn a_kernel_without_instructions_runs() {
     let module = load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() {\n}\n");
     run_clean(&module, &mut memory(), &Launch::new("nothing", [2, 1, 1], [64, 1, 1]));
 }
+
+/// Found by the fuzzer: an undefined value stored across the last address there is.
+#[test]
+fn an_undefined_store_at_the_end_of_all_addresses_is_a_fault() {
+    let module = load(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b64 %at, %v;\n\
+         mov.u64 %at, -4;\nst.global.u64 [%at], %v;\nret;\n}\n",
+    );
+    let outcome = run(&module, &mut memory(), &Launch::new("k", [1, 1, 1], [32, 1, 1]));
+    assert!(!outcome.completed && !outcome.faults.is_empty(), "{:?}", outcome.faults);
+}

@@ -424,7 +424,7 @@ impl Cx<'_> {
     /// Clears the written bits of those bytes that have no defined bit.
     fn forget_bytes(&mut self, window: Window, address: u64, bytes: u64, lane: usize, undefined: u128) {
         for index in (0..bytes).filter(|index| undefined >> (8 * index).min(127) as u32 & 0xff == 0xff) {
-            self.forget(window, address + index, 1, lane);
+            self.forget(window, address.saturating_add(index), 1, lane);
         }
     }
 

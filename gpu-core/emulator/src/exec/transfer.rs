@@ -317,17 +317,19 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
             }
             let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
-            // Inactive lanes hold the address of an active one: all 32 may be read.
             for (index, slot) in slots.iter().enumerate() {
                 if slot.is_none() {
                     continue;
                 }
-                let mut out = [E::Row::ZERO; 32];
-                for (lane, value) in out.iter_mut().enumerate() {
+                let row = cx.row_mut::<E::Row>(*slot);
+                let load = |lane: usize| {
                     let from = reach.lane(all.at[lane], lane).cast::<E>().cast_const();
-                    *value = from.add(index).read_unaligned().load().to_raw();
+                    (*row)[lane] = from.add(index).read_unaligned().load().to_raw();
+                };
+                match all.mask {
+                    u32::MAX => (0..32).for_each(load),
+                    some => lanes(some).for_each(load),
                 }
-                blend(all.mask, cx.row_mut::<E::Row>(*slot), &out);
             }
             if op.e.0 & STRONG != 0 && cx.strong_load(op, reach, all) {
                 return Flow::Yield;
