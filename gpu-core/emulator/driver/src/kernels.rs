@@ -7,6 +7,9 @@ use crate::module::{Function, find_function};
 use crate::state::driver;
 
 unsafe fn name(out: *mut *const c_char, function: Handle) -> Answer {
+    if function == 0 {
+        return Err(INVALID_VALUE);
+    }
     // The text lives as long as the function, which is as long as its module.
     unsafe { put(out, driver().functions.get(function)?.c_name.as_ptr()) }
 }

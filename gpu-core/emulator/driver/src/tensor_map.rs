@@ -11,8 +11,6 @@ use crate::device;
 use crate::state;
 use crate::tensor_map_im2col::{self as im2col, Corners};
 
-/// Alignment of a `CUtensorMap`.
-const MAP_ALIGN: usize = 64;
 pub const MAX_RANK: u32 = 5;
 const MAX_DIMENSION: u64 = 1 << 32;
 const MAX_STRIDE_BYTES: u64 = 1 << 40;
@@ -192,15 +190,16 @@ fn code(refusal: Refusal) -> CUresult {
     }
 }
 
-/// What every encoder asks first: a context, a chip with tensor copies, and an aligned place for the map.
+/// What every encoder asks first: a context, a chip with tensor copies, and a place for the map.
 fn ready(map: *mut [u8; 128]) -> Answer {
     state::current_unchecked()?;
     if device::current().major < 9 {
         explain("tensor maps need compute capability 9.0 or higher (LOCKSTEP_ARCH=sm_90 or later)");
         return Err(NOT_SUPPORTED);
     }
-    if map.is_null() || !map.addr().is_multiple_of(MAP_ALIGN) {
-        explain(format!("tensor map: the descriptor at {:#x} must be aligned to {MAP_ALIGN} bytes", map.addr()));
+    // The manual wants 64-byte alignment; a driver takes any address (seen on an H200), and programs rely on it.
+    if map.is_null() {
+        explain("tensor map: there is no place for the descriptor");
         return Err(INVALID_VALUE);
     }
     Ok(())

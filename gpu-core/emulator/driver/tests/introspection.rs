@@ -90,6 +90,15 @@ fn modules_tell_their_kernels() {
     assert_eq!(unsafe { cuKernelGetParamInfo(first, 2, &mut offset, &mut bytes) }, 1);
 }
 
+#[test]
+fn no_function_has_no_name() {
+    context();
+    let mut text = null();
+    // SAFETY: a pointer to a local, and no function.
+    assert_eq!(unsafe { cuFuncGetName(&mut text, 0) }, 1);
+    assert!(text.is_null());
+}
+
 fn name_of(kernel: Handle) -> String {
     let mut text = null();
     // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.

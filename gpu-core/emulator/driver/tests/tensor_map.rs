@@ -172,7 +172,7 @@ fn wrong_arguments_are_invalid_values() {
     let (dims, strides, tile, steps) = ([40u64, 20], [160u64], [32u32, 16], [1u32, 1]);
     let mut storage = [Map([0; 128]); 2];
     let mut call = |at: usize, rank: u32, dims: *const u64, strides: *const u64, tile: *const u32| {
-        // SAFETY: what is not NULL has the entries that the rank says.
+        // SAFETY: what is not NULL has the entries that the rank says; the map's place need not be aligned.
         unsafe {
             let map = storage.as_mut_ptr().byte_add(at);
             cuTensorMapEncodeTiled(map, FLOAT32, rank, data, dims, strides, tile, steps.as_ptr(), 0, 0, 0, 0)
@@ -181,7 +181,7 @@ fn wrong_arguments_are_invalid_values() {
     let (d, s, t) = (dims.as_ptr(), strides.as_ptr(), tile.as_ptr());
     assert_eq!(call(0, 2, d, s, t), 0);
     assert_eq!(call(0, 1, d, null(), t), 0, "one dimension has no stride");
-    assert_eq!(call(8, 2, d, s, t), 1, "descriptor off its alignment");
+    assert_eq!(call(8, 2, d, s, t), 0, "descriptors may lie anywhere");
     assert_eq!(call(0, 0, d, s, t), 1, "no dimension");
     assert_eq!(call(0, 6, d, s, t), 1, "six dimensions");
     assert_eq!(call(0, 2, null(), s, t), 1, "no sizes");

@@ -233,10 +233,13 @@ impl Cx<'_> {
                 }
                 if let Some((cell, thread, other)) = against {
                     self.pass_slowly(1);
-                    let benign = kind == AccessKind::Write
-                        && other == AccessKind::Write
+                    let benign = other == AccessKind::Write
                         && site_of(cell) == op.site
-                        && self.same_value(op, at, lane, thread, BYTES);
+                        && match kind {
+                            AccessKind::Write => self.same_value(op, at, lane, thread, BYTES),
+                            AccessKind::AsyncCopy => self.same_copy(op, at, lane, thread),
+                            _ => false,
+                        };
                     if benign {
                         continue;
                     }
@@ -313,6 +316,20 @@ impl Cx<'_> {
     fn optimistic(&self, site: u32) {
         let mut sites = self.grid.deferred.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sites.insert(site);
+    }
+
+    /// Whether a lane's `cp.async` copies the same to the same place as that of an earlier lane.
+    fn same_copy(&self, op: &Op, at: &Addresses, lane: usize, thread: u32) -> bool {
+        let partner = thread as usize % 32;
+        if thread / 32 != self.warp.index || at.mask >> partner & 1 == 0 || partner >= lane || op.b.is_none() {
+            return false;
+        }
+        // SAFETY: slots of a decoded instruction.
+        let same_source = unsafe { self.lane::<u64>(op.b, lane) == self.lane::<u64>(op.b, partner) };
+        let sized = op.list_len & 4 != 0;
+        // SAFETY: as above; with that bit the slot holds the lanes' numbers of bytes.
+        let same_size = !sized || unsafe { self.lane::<u32>(op.d, lane) == self.lane::<u32>(op.d, partner) };
+        same_source && same_size && at.at[partner] == at.at[lane]
     }
 
     /// Whether a lane stores what is there already, or what an earlier lane of this instruction stores.

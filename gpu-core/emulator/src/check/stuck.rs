@@ -185,7 +185,7 @@ pub fn report_livelock(grid: &Grid<'_>, blocks: &[&Block]) {
 
 /// What the mbarriers of a block lack, those that somebody has arrived at first.
 fn open_mbarriers(grid: &Grid<'_>, block: &Block) -> Vec<String> {
-    let mut all: Vec<_> = block.mbarriers.iter().collect();
+    let mut all: Vec<_> = block.mbarriers.iter().filter(|(_, barrier)| !barrier.gone).collect();
     all.sort_unstable_by_key(|(offset, barrier)| (!barrier.begun(), **offset));
     let [x, y, z] = block.id;
     all.iter()

@@ -264,13 +264,30 @@ impl Transfer {
     }
 }
 
+/// Which shapes have fragments of which elements: those of A and B, or those of C and D.
+fn is_wmma_fragment(sum: bool, ty: &str, shape: (usize, usize, usize)) -> bool {
+    let square = matches!(shape, (16, 16, 16) | (32, 8, 16) | (8, 32, 16));
+    match ty {
+        "f16" => square,
+        "bf16" | "s8" | "u8" => square && !sum,
+        "tf32" => shape == (16, 16, 8) && !sum,
+        "f64" => shape == (8, 8, 4),
+        "s4" | "u4" => shape == (8, 8, 32) && !sum,
+        "b1" => shape == (8, 8, 128) && !sum,
+        "f32" => sum && (square || shape == (16, 16, 8)),
+        "s32" => sum && (square || matches!(shape, (8, 8, 32) | (8, 8, 128))),
+        _ => false,
+    }
+}
+
 fn wmma_transfer(e: &mut Emit<'_>, i: &mut Inst<'_>, store: bool) -> Decoded<()> {
     let window = space(i);
     let part = match i.take_any(&["a", "b", "c", "d"]) {
-        Some("a") => 'a',
-        Some("b") => 'b',
-        Some(_) => 'c',
-        None => return i.unsupported(),
+        Some("a") if !store => 'a',
+        Some("b") if !store => 'b',
+        Some("c") if !store => 'c',
+        Some("d") if store => 'c',
+        _ => return i.unsupported(),
     };
     let row = match i.take_any(&["row", "col"]) {
         Some(layout) => layout == "row",
@@ -294,11 +311,9 @@ fn wmma_transfer(e: &mut Emit<'_>, i: &mut Inst<'_>, store: bool) -> Decoded<()>
         },
     };
     let f16 = part != 'c' && ty == "f16";
-    let known = matches!(
-        (m, n, k),
-        (16, 16, 16) | (32, 8, 16) | (8, 32, 16) | (16, 16, 8) | (8, 8, 4) | (8, 8, 32) | (8, 8, 128)
-    );
-    if !known {
+    // Elements of less than a byte lie along k, row by row for A and column by column for B.
+    let along_k = bits >= 8 || part == 'c' || row == (part == 'a');
+    if !is_wmma_fragment(part == 'c', ty, (m, n, k)) || !along_k {
         return i.unsupported();
     }
     static TRANSFERS: OnceLock<Mutex<HashMap<TransferKey, &'static Transfer>>> = OnceLock::new();

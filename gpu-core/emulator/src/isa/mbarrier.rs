@@ -36,6 +36,12 @@ pub struct MBarrier {
     unordered: bool,
     /// That it was stored over has been reported.
     overwritten: bool,
+    /// The phase that it began with: an earlier mbarrier at its place had those before, and tokens of it are good still.
+    born: u64,
+    /// It was given up. Who waits for it all the same finds what it was, as on hardware.
+    pub gone: bool,
+    /// That it is used all the same, or that tokens of an earlier one are, has been reported.
+    late: bool,
 }
 
 impl MBarrier {
@@ -269,12 +275,40 @@ impl Cx<'_> {
         self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 
+    #[cold]
+    fn report_absent(&mut self, offset: u32, lane: usize) {
+        let message = format!(
+            "{} uses the mbarrier{} at shared address {offset:#x} before mbarrier.init (or after inval)",
+            text_of(&self.thread(lane)),
+            self.shared_name(offset)
+        );
+        let pc = self.pc;
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+    }
+
+    #[cold]
+    fn report_anew(&mut self, offset: u32, lane: usize) {
+        let message = format!(
+            "{} waits with a token of an mbarrier{} that was initialised anew meanwhile: all threads must have seen the              phase end first, so a barrier such as __syncthreads() goes before mbarrier.init",
+            text_of(&self.thread(lane)),
+            self.shared_name(offset)
+        );
+        let pc = self.pc;
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+    }
+
     /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
     pub fn with_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
         let (home, offset) = self.shared_home(address)?;
         // SAFETY: peers of a cluster are run by this worker alone, and only one warp of it runs.
         let found = unsafe { (*home).mbarriers.get_mut(&offset) };
         match found {
+            Some(barrier) if barrier.gone => {
+                if self.grid.options.checks.barrier && !std::mem::replace(&mut barrier.late, true) {
+                    self.report_absent(offset, lane);
+                }
+                Some(f(barrier))
+            }
             Some(barrier) => {
                 // SAFETY: as above; it lay inside when it was initialised.
                 let holds = unsafe { (*home).shared_pointer().add(offset as usize).cast::<u64>().read() };
@@ -309,13 +343,7 @@ impl Cx<'_> {
                 Some(f(barrier))
             }
             None => {
-                let message = format!(
-                    "{} uses the mbarrier{} at shared address {offset:#x} before mbarrier.init (or after inval)",
-                    text_of(&self.thread(lane)),
-                    self.shared_name(offset)
-                );
-                let pc = self.pc;
-                self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
+                self.report_absent(offset, lane);
                 self.grid.abort();
                 None
             }
@@ -363,16 +391,23 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 if std::ptr::eq(home, cx.block) && cx.grid.options.checks.barrier {
                     cx.check_reinit(at, lane);
                 }
+                // SAFETY: peers of a cluster are run by this worker alone.
+                let earlier = unsafe { (*home).mbarriers.get(&at) };
+                // Even, so that parities count from 0.
+                let born = earlier.map_or(0, |earlier| (earlier.phase + 2) & !1);
                 let made = MBarrier {
                     count,
                     pending: i64::from(count),
                     bytes: 0,
-                    phase: 0,
+                    phase: born,
                     clocks: [0; 32],
                     released: [0; 32],
                     init: (cx.warp.index * 32 + lane as u32, cx.warp.clock, cx.pc),
                     unordered: false,
                     overwritten: false,
+                    born,
+                    gone: false,
+                    late: false,
                 };
                 // SAFETY: peers of a cluster are run by this worker alone, and the place was found to be inside.
                 unsafe {
@@ -387,21 +422,28 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                         cx.check_reinit(at, lane);
                     }
                     // SAFETY: as above.
-                    unsafe { (*home).mbarriers.remove(&at) };
+                    if let Some(barrier) = unsafe { (*home).mbarriers.get_mut(&at) } {
+                        barrier.gone = true;
+                    }
                 }
             }
             TEST | TRY | TEST_PARITY | TRY_PARITY => {
-                let Some((done, released, phases)) = cx.with_mbarrier(address, lane, |barrier| {
+                let Some((done, released, phases, earlier, anew)) = cx.with_mbarrier(address, lane, |barrier| {
                     let done = match op.imm {
                         TEST | TRY => barrier.phase != value >> 32,
                         // The phase of this parity is over when the current one has the other parity.
                         _ => barrier.phase & 1 != value & 1,
                     };
-                    (done, barrier.released, barrier.phase)
+                    let earlier = matches!(op.imm, TEST | TRY) && value >> 32 < barrier.born;
+                    let anew = earlier && !barrier.gone && !std::mem::replace(&mut barrier.late, true);
+                    (done, barrier.released, barrier.phase, earlier, anew)
                 }) else {
                     return Flow::Next;
                 };
-                let old = matches!(op.imm, TEST | TRY) && phases > (value >> 32) + 1;
+                if anew && cx.grid.options.checks.barrier {
+                    cx.report_anew((address & 0xff_ffff) as u32, lane);
+                }
+                let old = matches!(op.imm, TEST | TRY) && !earlier && phases > (value >> 32) + 1;
                 if old {
                     let message = format!(
                         "{} waits for phase {} of the mbarrier{}, but {phases} phases are over: a token is good for its own \
