@@ -287,6 +287,10 @@ impl Surroundings {
         let folders = bases.iter().map(|base| base.join("include")).filter(|folder| *folder != system);
         let mut dirs: Vec<PathBuf> = existing(folders.collect());
         dirs.retain(|dir| dir.join("cuda_fp16.h").is_file() || dir.join("crt").join("mma.h").is_file());
+        // From CUDA 13 on, `cuda::std` and CUB have a folder of their own there, which nvcc looks into by itself.
+        let cccl: Vec<PathBuf> =
+            dirs.iter().map(|dir| dir.join("cccl")).filter(|dir| dir.join("nv/target").is_file()).collect();
+        dirs.extend(cccl);
         dirs
     }
 

@@ -73,6 +73,14 @@ pub fn nvrtc_options(toolchain: &Toolchain, source: &Source, arch: &Arch) -> Vec
     for folder in &toolchain.include_dirs {
         options.push(format!("--include-path={}", folder.display()));
     }
+    // The headers of cooperative groups name each other by where they lie, which `--no-source-include` turns off.
+    for folder in &toolchain.include_dirs {
+        for inner in ["cooperative_groups", "cooperative_groups/details"].map(|inner| folder.join(inner)) {
+            if inner.is_dir() {
+                options.push(format!("--include-path={}", inner.display()));
+            }
+        }
+    }
     options.extend(source.options.iter().cloned());
     options
 }

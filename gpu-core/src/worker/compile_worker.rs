@@ -61,10 +61,14 @@ fn compile_one(
     build(nvrtc, toolchain, source, arch)
 }
 
-/// Headers such as `cuda_fp16.h`, when the toolchain came without: NVRTC from 13.3 on carries them. Returns notes.
+/// Headers that the toolchain came without: NVRTC from 13.3 on carries all of CUDA's. The packages that `setup` fetches
+/// hold `cuda_fp16.h`, but not `nv/target`, which `cooperative_groups.h` and all of `cuda::std` and CUB need. Those that
+/// are there are found first. Returns notes.
 fn add_bundled_headers(nvrtc: &Nvrtc, toolchain: &mut Toolchain, folder: Option<&Path>) -> Vec<String> {
-    let present = toolchain.include_dirs.iter().any(|dir| dir.join("cuda_fp16.h").is_file());
-    let Some(folder) = folder.filter(|_| !present) else { return Vec::new() };
+    let has = |name: &str| toolchain.include_dirs.iter().any(|dir| dir.join(name).is_file());
+    let missing: Vec<&str> =
+        ["cuda_fp16.h", "nv/target", "cuda/std/array"].into_iter().filter(|name| !has(name)).collect();
+    let Some(folder) = folder.filter(|_| !missing.is_empty()) else { return Vec::new() };
     // One folder per version: NVRTC refuses to mix them.
     let folder: PathBuf = folder.join(nvrtc.version());
     if let Err(error) = std::fs::create_dir_all(&folder) {
@@ -75,10 +79,10 @@ fn add_bundled_headers(nvrtc: &Nvrtc, toolchain: &mut Toolchain, folder: Option<
             toolchain.include_dirs.extend([folder.clone(), folder.join("cccl")]);
             Vec::new()
         }
-        Ok(false) => vec![
-            "this NVRTC comes without headers such as cuda_fp16.h; `lockstep setup` installs a version that has them"
-                .to_owned(),
-        ],
+        Ok(false) => vec![format!(
+            "this NVRTC comes without headers such as {}; `lockstep setup` installs a version that has them",
+            missing[0]
+        )],
         Err(problem) => vec![problem],
     }
 }

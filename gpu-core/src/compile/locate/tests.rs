@@ -140,6 +140,9 @@ fn companions_are_found_beside_the_library_and_in_fetched_packages() {
     assert_eq!(found.nvdisasm, Some(tool));
     let own = machine.file("usr/local/cuda/include/cuda_fp16.h", b"//");
     assert_eq!(machine.locate().unwrap().include_dirs[0], own.parent().unwrap(), "the library's own headers first");
+    let target = machine.file("usr/local/cuda/include/cccl/nv/target", b"//");
+    let cccl = target.parent().and_then(|nv| nv.parent()).unwrap();
+    assert_eq!(machine.locate().unwrap().include_dirs.last().unwrap(), cccl, "where CUDA 13 keeps cuda::std and CUB");
 }
 
 #[test]
