@@ -2,6 +2,7 @@
 //! it can read and a learner would stumble over. Nothing is compiled or run: that half is `lockstep dev check`.
 
 mod figures;
+mod links;
 mod solution;
 
 use crate::course::{Block, Course, Day, Exercise};
@@ -51,7 +52,7 @@ impl Findings<'_> {
     }
 }
 
-/// Everything about the course as a whole: repeated glossary terms, files that belong to nothing.
+/// Everything about the course as a whole: repeated glossary terms, links that lead nowhere, files that belong to nothing.
 pub fn course(files: &Files, course: &Course) -> Vec<Finding> {
     let mut findings = Findings { files, list: Vec::new() };
     for path in files.strangers() {
@@ -62,6 +63,14 @@ pub fn course(files: &Files, course: &Course) -> Vec<Finding> {
         if let Some(first) = introduced.insert(term.term.to_lowercase(), day) {
             let path = format!("curriculum/{}/notes.toml", day.address);
             findings.say(&path, &term.term, format!("the term `{}` is also explained by {}", term.term, first.address));
+        }
+    }
+    for day in course.days() {
+        let path = format!("curriculum/{}/lesson.md", day.address);
+        for section in &day.lesson.sections {
+            for target in links::astray(&section.markdown, course) {
+                findings.say(&path, target, format!("the link to `{target}` leads nowhere"));
+            }
         }
     }
     findings.list

@@ -194,7 +194,7 @@ fn with_formulas(line: &str) -> String {
 
 /// Markdown as it reads: without backquotes, stars of emphasis and targets of links, and with formulas in a line. A star
 /// between spaces multiplies.
-fn plain(markdown: &str) -> String {
+pub fn plain(markdown: &str) -> String {
     let mut fenced = false;
     let lines = markdown.lines().map(|line| {
         fenced ^= line.trim_start().starts_with("```");

@@ -59,6 +59,11 @@ fn planted_mistakes_are_found_at_their_place() {
         (words("lesson.md"), Box::new(replaced("{{viz launch:", "{{viz lunch:")), "there is no visualization `lunch`"),
         (
             words("lesson.md"),
+            Box::new(|text: &str| format!("{text}\nSee [it](week1/day9).\n")),
+            "the link to `week1/day9` leads nowhere",
+        ),
+        (
+            words("lesson.md"),
             Box::new(replaced("{{experiment stride}}", "{{experiment strides}}")),
             "no exercise of the day has an experiment `strides`",
         ),

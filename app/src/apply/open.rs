@@ -164,7 +164,7 @@ impl State {
         } else if let Some(term) = target.strip_prefix("glossary:") {
             let found = self.course.glossary().into_iter().find(|(entry, _)| entry.term.eq_ignore_ascii_case(term));
             let text = match found {
-                Some((entry, _)) => format!("{}: {}", entry.term, entry.meaning),
+                Some((entry, _)) => curriculum::search::plain(&format!("{}: {}", entry.term, entry.meaning)),
                 None => format!("\"{term}\" is not in the glossary yet"),
             };
             self.toast(ToastKind::Info, text);

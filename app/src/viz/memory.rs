@@ -168,8 +168,8 @@ struct Level {
     bytes: u64,
 }
 
-/// Sizes of an H200, shown beside its recorded latencies where the picked device has no memory of its own to tell of.
-const H200_L2_BYTES: u64 = 50 << 20;
+/// Sizes of an H200 (the L2's as its driver reports it), shown beside its recorded latencies where the picked device has no memory of its own to tell of.
+const H200_L2_BYTES: u64 = 60 << 20;
 const H200_MEMORY_BYTES: u64 = 141_000_000_000;
 
 fn levels(flow: &Flow, device: Option<&DeviceInfo>) -> [Level; 4] {

@@ -47,7 +47,8 @@ impl Glossary {
         let word = self.words.iter().find(|word| {
             word.name.eq_ignore_ascii_case(term) || word.forms.iter().any(|form| form.eq_ignore_ascii_case(term))
         })?;
-        Some(format!("{}: {}", word.name, word.meaning))
+        // A tooltip shows letters only.
+        Some(curriculum::search::plain(&format!("{}: {}", word.name, word.meaning)))
     }
 
     /// Marks the first place of each word in running text; headings, code and links stay as they are.
@@ -183,5 +184,7 @@ mod tests {
         assert_eq!(glossary.meaning("glossary:Warp").as_deref(), Some("warp: 32 threads"));
         assert!(glossary.meaning("glossary:sm").is_some() && glossary.meaning("week1/day4").is_none());
         assert_eq!(glossary.meaning("glossary:nothing"), None);
+        let marked = Glossary::new([("stride", "how far `i + 1` is from `i`, **in elements**")]);
+        assert_eq!(marked.meaning("glossary:stride").unwrap(), "stride: how far i + 1 is from i, in elements");
     }
 }
