@@ -41,7 +41,11 @@ impl Cx<'_> {
                 Wait::Ready | Wait::Barrier { .. } => true,
                 // Members that exited are waited for no more.
                 Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
-                Wait::Together => self.warp.splits[index].mask == self.warp.live,
+                // The lanes that were missing may have exited instead of coming.
+                Wait::Together => {
+                    let Split { pc, frame, .. } = self.warp.splits[index];
+                    self.warp.together_at(pc, frame) == self.warp.live
+                }
                 Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
                 Wait::Cluster { generation } => {
                     self.settle_cluster();

@@ -238,6 +238,31 @@ impl Warp {
         std::mem::take(&mut self.splits[split].awaited)
     }
 
+    /// The frame of other lanes that are in the same call already, which `mask` then joins: registers and stacks are of
+    /// single lanes, and where the call is one, lanes that came to it one after the other still meet at its barriers and
+    /// at its operations across the warp.
+    fn frame_of_siblings(&mut self, function: u32, call: u32, parent: u32, mask: u32) -> Option<u32> {
+        let above = self.frame(parent);
+        if above.live == mask {
+            return None;
+        }
+        let base = above.local_top;
+        let index = self.frames.iter().position(|frame| {
+            frame.as_ref().is_some_and(|frame| {
+                (frame.function, frame.call, frame.parent, frame.local_base) == (function, call, parent, base)
+                    && frame.live & mask == 0
+            })
+        })?;
+        self.frame_mut(index as u32).live |= mask;
+        Some(index as u32)
+    }
+
+    /// Lanes that wait at the aligned barrier at `pc` of one call.
+    pub fn together_at(&self, pc: u32, frame: u32) -> u32 {
+        let here = |split: &&Split| (split.wait, split.pc, split.frame) == (Wait::Together, pc, frame);
+        self.splits.iter().filter(here).fold(0, |mask, split| mask | split.mask)
+    }
+
     /// Lanes leave a frame; the last one frees it.
     pub fn leave_frame(&mut self, index: u32, mask: u32) {
         let frame = self.frame_mut(index);
@@ -459,10 +484,16 @@ impl Cx<'_> {
         let current = self.warp.current;
         let parent = self.warp.splits[current].frame;
         let target = &image.functions[function as usize];
-        let frame = self.warp.push_frame(function, target, self.active, parent);
-        let made = self.warp.frame_mut(frame);
-        made.return_pc = return_pc;
-        made.call = call;
+        let frame = match self.warp.frame_of_siblings(function, call, parent, self.active) {
+            Some(shared) => shared,
+            None => {
+                let frame = self.warp.push_frame(function, target, self.active, parent);
+                let made = self.warp.frame_mut(frame);
+                made.return_pc = return_pc;
+                made.call = call;
+                frame
+            }
+        };
         self.warp.splits[current].frame = frame;
         self.pc = target.first_pc;
         self.regs = self.warp.frame_mut(frame).registers.as_mut_ptr().cast();

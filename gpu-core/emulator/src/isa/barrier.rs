@@ -150,13 +150,7 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     if op.imm & ALIGNED != 0 && cx.mask != cx.warp.live {
         // Part of the warp: wait for the siblings to come to the same instruction.
-        let mut together = cx.mask;
-        let frame = cx.warp.splits[cx.warp.current].frame;
-        for split in &cx.warp.splits {
-            if split.wait == Wait::Together && split.pc == pc && split.frame == frame {
-                together |= split.mask;
-            }
-        }
+        let together = cx.mask | cx.warp.together_at(pc, cx.warp.splits[cx.warp.current].frame);
         if together != cx.warp.live {
             if cx.mask != cx.active {
                 let next = pc + 1;
