@@ -1,6 +1,9 @@
 //! Kills a process that types, at random moments and without warning, and looks at what is left.
 
+mod lateness;
+
 use curriculum::store::{Progress, Slot, Store, StoreError};
+use lateness::{TURNS_OF_A_WRITE, lateness_ms};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write};
@@ -11,8 +14,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What the course promises: at most the last second is lost.
 const PROMISE_MS: u64 = 1000;
-/// A write to disk takes a few turns of the processor, and each may come as late as the latest that was seen.
-const TURNS_OF_A_WRITE: u64 = 5;
 const FOLDERS: u64 = 4;
 const KILLS_PER_FOLDER: u64 = 14;
 
@@ -78,19 +79,6 @@ fn typist() {
         let pause = if random.random_range(0..20) == 0 { 300 } else { random.random_range(0..25) };
         std::thread::sleep(Duration::from_millis(pause));
     }
-}
-
-/// How late, in milliseconds, this machine lets a thread go on: the most of some sleeps, each with a small file written.
-fn lateness_ms(folder: &Path, done: &AtomicBool) -> u64 {
-    let mut latest = 0;
-    while !done.load(Ordering::Relaxed) {
-        let started = Instant::now();
-        std::thread::sleep(Duration::from_millis(20));
-        let mut file = std::fs::File::create(folder.join("canary")).unwrap();
-        file.write_all(b"still alive").and_then(|()| file.sync_data()).unwrap();
-        latest = latest.max(started.elapsed().as_millis() as u64 - 20);
-    }
-    latest
 }
 
 /// Types, kills, looks; gives how many milliseconds of typing were lost.

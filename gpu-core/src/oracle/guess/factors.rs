@@ -12,6 +12,13 @@ pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, nam
     if sums(&added) {
         return Some("the two factors are added where they should be multiplied".to_owned());
     }
+    // Small matrices may by chance hold no product that reaches 1; then two mistakes give the same zeros.
+    let none_reaches_one = |index: usize| (0..k).all(|i| (left(index, i) * top(index, i)).abs() < 1.0);
+    if sample.iter().all(|element| element.got == 0.0 && none_reaches_one(element.index)) {
+        let words = "all wrong ones are 0: nothing is added to the sums, or each product is cut to whole numbers, and none \
+                     reaches 1 here";
+        return Some(words.to_owned());
+    }
     // Where all is zero, any small factor may have been cut.
     let cut_shows = sample.iter().any(|element| element.got != 0.0);
     let [a_name, b_name] = names;

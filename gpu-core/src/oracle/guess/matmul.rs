@@ -261,7 +261,12 @@ mod tests {
     const K: usize = 20;
 
     fn say(got: impl Fn(&[f64], &[f64], usize, usize) -> f64) -> String {
-        let (a, b) = (numbers(M * K, 3), numbers(K * N, 4));
+        say_scaled(1.0, got)
+    }
+
+    fn say_scaled(scale: f64, got: impl Fn(&[f64], &[f64], usize, usize) -> f64) -> String {
+        let [a, b] =
+            [numbers(M * K, 3), numbers(K * N, 4)].map(|all| all.iter().map(|x| x * scale).collect::<Vec<_>>());
         let got: Vec<f64> = (0..M * N).map(|index| got(&a, &b, index / N, index % N)).collect();
         let tensor = TensorShape::new;
         let inputs = vec![tensor("A", &[M, K]), tensor("B", &[K, N])];
@@ -315,6 +320,8 @@ mod tests {
         let again = say(|a, b, r, c| sum(0..32, |i| a[r * K + i.min(K - 1)] * b[i.min(K - 1) * N + c]));
         assert!(again.contains("the tile of 16 is full"), "{again}");
         assert!(!all(&|_, _| 0.0).contains("cut to whole"), "zeros prove no cut");
+        let small = say_scaled(0.01, |a, b, r, c| sum(0..K, |i| (a[r * K + i] * b[i * N + c]).trunc()));
+        assert!(small.contains("nothing is added to the sums, or each product is cut to whole numbers"), "{small}");
     }
 
     #[test]
