@@ -206,8 +206,7 @@ impl Session<'_> {
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
         if run.completed && comparison.mismatch_count == 0 {
-            let outputs: Vec<Vec<f64>> = outputs(&arguments).collect();
-            comparison.violated = oracle::violated(self.oracle.name, &resolved.signature(), &outputs);
+            comparison.violated = violated(self.oracle.name, &resolved, &arguments);
         }
         comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         let output = buffers.iter().find(|buffer| buffer.role.is_judged());
@@ -365,6 +364,11 @@ fn outputs(arguments: &[Argument]) -> impl Iterator<Item = Vec<f64>> {
         Argument::Buffer(buffer) if buffer.role.is_judged() => Some(buffer.dtype.decode_all(&buffer.bytes)),
         _ => None,
     })
+}
+
+/// What does not hold of outputs each of whose elements would do.
+pub(crate) fn violated(oracle: &str, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
+    oracle::violated(oracle, &resolved.signature(), || outputs(arguments).collect())
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.

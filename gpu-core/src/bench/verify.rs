@@ -7,7 +7,7 @@ use crate::device::{Argument, RunError};
 use crate::judge::{self, compare, explain};
 use crate::library::{Prepared, Product};
 use crate::oracle;
-use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
+use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedParam, Role, Spec, Tolerance};
 use std::time::Instant;
 
 /// Sizes up to this many elements, and this many operations, are checked against the oracle; it takes about a
@@ -93,8 +93,11 @@ fn against_oracle(
             buffers.read(index, 0, &mut buffer.bytes)?;
         }
     }
-    let comparison = compare::compare(&own.case, &arguments, &expected, &bench.spec.tolerance);
-    let rejected = explain::mismatch_sentence(&comparison).map(|sentence| format!("wrong after timing: {sentence}"));
+    let mut comparison = compare::compare(&own.case, &arguments, &expected, &bench.spec.tolerance);
+    if comparison.mismatch_count == 0 {
+        comparison.violated = judge::violated(oracle.name, &own.case, &arguments);
+    }
+    let rejected = explain::wrong_sentence(&comparison).map(|sentence| format!("wrong after timing: {sentence}"));
     Ok(Verified { rejected, caveat: None })
 }
 
@@ -106,31 +109,47 @@ fn against_reference(
     buffers: &Buffers,
     seed: u64,
 ) -> Result<Verified, RunError> {
-    let outputs: Vec<(usize, &ResolvedBuffer)> = outputs(&own.case).collect();
     buffers.refill(&own.case, seed)?;
     launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
     let mut results = Vec::new();
-    for (index, buffer) in &outputs {
+    for (index, buffer) in outputs(&own.case) {
         let mut bytes = vec![0; buffer.bytes() as usize];
-        buffers.read(*index, 0, &mut bytes)?;
+        buffers.read(index, 0, &mut bytes)?;
         results.push(bytes);
     }
     buffers.refill(&own.case, seed)?;
     launch_once(bench.gpu, reference, &buffers.params, bench.stop)?;
-    for ((index, buffer), own) in outputs.into_iter().zip(&results) {
+    let theirs = |index: usize, at: usize, bytes: &mut [u8]| buffers.read(index, at, bytes);
+    let wrong = disagreement(bench.spec, &own.case, &results, theirs)?;
+    Ok(Verified { rejected: wrong.map(|wrong| format!("wrong after timing: {wrong}")), caveat: None })
+}
+
+/// What two right results may not differ in, as a sentence about the own ones. `read_theirs` fills a piece of the other
+/// result: of which parameter, from which byte on. What the hardware chooses is held against its own rules only.
+fn disagreement(
+    spec: &Spec,
+    case: &Resolved,
+    own: &[Vec<u8>],
+    read_theirs: impl Fn(usize, usize, &mut [u8]) -> Result<(), RunError>,
+) -> Result<Option<String>, RunError> {
+    let oracle = spec.oracle.as_deref().unwrap_or_default();
+    for (number, ((index, buffer), own)) in outputs(case).zip(own).enumerate() {
+        if oracle::is_chosen_by_hardware(oracle, number) {
+            continue;
+        }
         let mut chunk = vec![0; CHUNK_BYTES.min(own.len())];
         for (at, own) in own.chunks(CHUNK_BYTES).enumerate() {
             let theirs = &mut chunk[..own.len()];
-            buffers.read(index, at * CHUNK_BYTES, theirs)?;
-            if let Some((element, got, want)) = first_difference(buffer.dtype, own, theirs, &bench.spec.tolerance) {
+            read_theirs(index, at * CHUNK_BYTES, theirs)?;
+            if let Some((element, got, want)) = first_difference(buffer.dtype, own, theirs, &spec.tolerance) {
                 let element = (at * CHUNK_BYTES / buffer.dtype.bytes() + element) as u64;
                 let place: String = buffer.index_of(element).iter().map(|i| format!("[{i}]")).collect();
-                let sentence = format!("{}{place} is {got}, the reference kernel has {want}", buffer.name);
-                return Ok(Verified { rejected: Some(format!("wrong after timing: {sentence}")), caveat: None });
+                return Ok(Some(format!("{}{place} is {got}, the reference kernel has {want}", buffer.name)));
             }
         }
     }
-    Ok(Verified::default())
+    let decoded = || outputs(case).zip(own).map(|((_, buffer), bytes)| buffer.dtype.decode_all(bytes)).collect();
+    Ok(oracle::violated(oracle, &case.signature(), decoded))
 }
 
 fn outputs(case: &Resolved) -> impl Iterator<Item = (usize, &ResolvedBuffer)> {
@@ -163,6 +182,41 @@ fn first_difference(dtype: Dtype, own: &[u8], theirs: &[u8], tolerance: &Toleran
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_hardware_chooses_may_differ_between_runs() {
+        let text = r#"
+            title = "Who ran this?"
+            entry = "who_ran"
+            oracle = "execution_probe"
+            param = [
+                { name = "sm", dtype = "i32", shape = ["blocks", "threads"], role = "out" },
+                { name = "warp", dtype = "i32", shape = ["blocks", "threads"], role = "out" },
+                { name = "lane", dtype = "i32", shape = ["blocks", "threads"], role = "out" },
+            ]
+            launch = { grid = ["blocks"], block = ["threads"] }
+            tolerance = { absolute = 0.0, relative = 1e-3, reason = "whole numbers" }
+            sizes = { check = [{ blocks = 300, threads = 64 }] }
+        "#;
+        let spec = Spec::parse(text, "exercise.toml").unwrap_or_else(|error| panic!("{error}"));
+        let case = spec.resolve(&spec.check[0], None).unwrap();
+        let result = |sm: fn(i32) -> i32, lanes: i32| -> Vec<Vec<u8>> {
+            let of = |value: &dyn Fn(i32) -> i32| (0..300 * 64).flat_map(|at| value(at).to_le_bytes()).collect();
+            vec![of(&|at| sm(at / 64)), of(&|at| at % 64 / 32), of(&|at| at % lanes)]
+        };
+        let say = |own: Vec<Vec<u8>>| {
+            let theirs = result(|block| block % 132, 32);
+            let read = |index: usize, at: usize, bytes: &mut [u8]| {
+                bytes.copy_from_slice(&theirs[index][at..][..bytes.len()]);
+                Ok(())
+            };
+            disagreement(&spec, &case, &own, read).unwrap().unwrap_or_default()
+        };
+        assert_eq!(say(result(|block| (block + 7) % 132, 32)), "", "another run gave the blocks to others");
+        assert_eq!(say(result(|block| block % 132, 16)), "lane[0][16] is 0, the reference kernel has 16");
+        let alike = say(result(|_| 5, 32));
+        assert!(alike.contains("sm is 5 in all 300 blocks"), "{alike}");
+    }
 
     #[test]
     fn results_may_differ_by_rounding_only() {

@@ -143,11 +143,12 @@ pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer])
 /// Why a case failed, in one sentence; empty when it passed. Faults lead, for they are causes.
 pub fn reason(case: &CaseReport, comparison: &Comparison) -> String {
     let fault = case.faults.iter().min_by_key(|fault| rank(fault.kind)).map(fault_sentence);
-    fault
-        .or_else(|| case.corrupted.first().cloned())
-        .or_else(|| mismatch_sentence(comparison))
-        .or_else(|| comparison.violated.clone())
-        .unwrap_or_default()
+    fault.or_else(|| case.corrupted.first().cloned()).or_else(|| wrong_sentence(comparison)).unwrap_or_default()
+}
+
+/// What is wrong with the outputs.
+pub fn wrong_sentence(comparison: &Comparison) -> Option<String> {
+    mismatch_sentence(comparison).or_else(|| comparison.violated.clone())
 }
 
 /// Hint keys of one case, most telling first.

@@ -1,4 +1,4 @@
-use super::{Expected, Oracle, Signature, want_rank, want_shape};
+use super::{Expected, Oracle, Signature, TensorShape, want_rank, want_shape};
 
 /// Lanes of a warp.
 const WARP: usize = 32;
@@ -6,6 +6,9 @@ const WARP: usize = 32;
 const MOST_SMS: f64 = 512.0;
 /// The relative tolerance that a spec with this oracle has: too small for a warp or lane to be off by one.
 const RELATIVE: f64 = 1e-3;
+
+/// The output that the hardware chooses: `sm`.
+pub(super) const CHOSEN: usize = 0;
 
 /// Who ran each thread of each block. Warps and lanes follow from the thread's number in its block. Which
 /// multiprocessor a block was given to is the hardware's choice: any from 0 to 512 will do.
@@ -39,9 +42,8 @@ const MANY_BLOCKS: usize = 256;
 
 /// A block runs on one multiprocessor, and a large grid on several.
 pub(super) fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
-    let shape = &signature.outputs.first()?.shape;
-    let name = &signature.outputs.first()?.name;
-    let sm = outputs.first()?;
+    let TensorShape { name, shape } = signature.outputs.get(CHOSEN)?;
+    let sm = outputs.get(CHOSEN)?;
     let threads = shape[1].max(1);
     if let Some(at) = sm.iter().position(|number| !(0.0..MOST_SMS).contains(number)) {
         let (block, thread) = (at / threads, at % threads);
@@ -68,7 +70,6 @@ pub(super) fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<St
 
 #[cfg(test)]
 mod tests {
-    use super::super::TensorShape;
     use super::*;
 
     #[test]

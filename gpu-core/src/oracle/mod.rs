@@ -42,16 +42,31 @@ pub static ORACLES: [&Oracle; 17] = [
     &vector_add::ORACLE,
 ];
 
-/// What must hold of the outputs together, where any single value would do: by the oracle's name, a sentence about what
-/// does not.
-static PROPERTIES: [(&str, Property); 1] = [("execution_probe", execution_probe::property)];
+/// Oracles of which some output is for the hardware to choose.
+static OPEN: [Open; 1] =
+    [Open { oracle: "execution_probe", output: execution_probe::CHOSEN, property: execution_probe::property }];
 
-type Property = fn(&Signature, &[Vec<f64>]) -> Option<String>;
+/// An output that two right kernels need not agree in, nor one kernel with itself in another run.
+struct Open {
+    oracle: &'static str,
+    /// Its number among the outputs.
+    output: usize,
+    /// What must hold of the outputs together instead: a sentence about what does not.
+    property: fn(&Signature, &[Vec<f64>]) -> Option<String>,
+}
+
+fn open(oracle: &str) -> Option<&'static Open> {
+    OPEN.iter().find(|open| open.oracle == oracle)
+}
+
+/// Whether the hardware chooses the values of an output, so that nothing can be compared with them.
+pub fn is_chosen_by_hardware(oracle: &str, output: usize) -> bool {
+    open(oracle).is_some_and(|open| open.output == output)
+}
 
 /// What is wrong with outputs each of whose values would do, if anything.
-pub fn violated(oracle: &str, signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
-    let (_, property) = PROPERTIES.iter().find(|(name, _)| *name == oracle)?;
-    property(signature, outputs)
+pub fn violated(oracle: &str, signature: &Signature, outputs: impl FnOnce() -> Vec<Vec<f64>>) -> Option<String> {
+    open(oracle).and_then(|open| (open.property)(signature, &outputs()))
 }
 
 /// The oracle called `name`.
