@@ -1,11 +1,20 @@
 //! The quiz panel as a learner uses it.
 
 mod support;
+mod window_support;
 
 use curriculum::quiz::{Choice, Kind, PredictAction, PredictKernel, PredictRun, Question, Quiz, Trap};
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use gpu_core::bench::{BenchPoint, BenchReport};
+use gpu_core::emulator::{Counters, Traffic};
+use gpu_core::job::{Event, Job, Outcome};
+use lockstep::command::Command;
+use lockstep::effect::Update;
+use lockstep::state::Compiler;
 use lockstep::widgets::quiz::{self, QuizAction, QuizState};
 use std::cell::RefCell;
+use window_support::{SIZE, Window, answer, simple_script};
 
 fn choice(text: &str, right: bool, why: &str) -> Choice {
     Choice { text: text.into(), right, why: why.into() }
@@ -161,10 +170,124 @@ fn a_learner_answers_every_kind() {
     }
 }
 
+/// Who was wrong clicks the right cell, and does not have to take the wrong one back first.
+#[test]
+fn a_click_moves_to_another_cell_where_one_is_asked_for() {
+    let mut quiz = sample();
+    quiz.questions.retain(|question| question.id == "cell");
+    let answer_with = |quiz: &Quiz, cells: [&str; 2]| {
+        let state = RefCell::new(QuizState::default());
+        let mut harness = support::harness(true, [700.0, 500.0], |ui| {
+            quiz::show(ui, quiz, &mut state.borrow_mut());
+        });
+        harness.run();
+        for cell in cells {
+            harness.get_by_label(cell).click();
+            harness.run();
+            harness.get_by_label("Check answer").click();
+            harness.run();
+        }
+        harness.query_by_label("✔ Right").is_some()
+    };
+    assert!(answer_with(&quiz, ["row 2, column 1", "row 1, column 2"]));
+    // Where several belong to it they add up.
+    if let Kind::Cell { cells, .. } = &mut quiz.questions[0].kind {
+        *cells = vec![(0, 0), (1, 2)];
+    }
+    assert!(answer_with(&quiz, ["row 0, column 0", "row 1, column 2"]));
+}
+
 #[test]
 fn a_failed_run_leaves_the_question_open() {
     let quiz = sample();
     let mut state = QuizState::default();
     assert_eq!(state.measured(&quiz, "sectors", Ok(4.0)), None, "nothing was predicted");
     assert_eq!(state.score(&quiz).answered, 0);
+}
+
+/// A benchmark that measured this many sectors for each load.
+fn bench_of_sectors(case: &str, sectors: u64) -> Vec<Event> {
+    let point = BenchPoint {
+        name: case.into(),
+        timing: None,
+        stats: None,
+        flops: 0.0,
+        bytes: 0.0,
+        share_of_ceiling: None,
+        bound: String::new(),
+        copy: None,
+        reference: None,
+        against_reference: None,
+        library: None,
+        counters: Some(Counters {
+            global_load: Traffic { requests: 64, sectors: 64 * sectors, bytes: 8192 },
+            ..Counters::default()
+        }),
+        lines: Vec::new(),
+        caveats: Vec::new(),
+        rejected: None,
+    };
+    let report = BenchReport {
+        device: "emulator".into(),
+        passed_check: true,
+        points: vec![point],
+        milestones: Vec::new(),
+        summary: String::new(),
+        when_unix_s: 0,
+        ceilings: None,
+    };
+    vec![Event::Bench(Box::new(report)), Event::Finished(Outcome::Done)]
+}
+
+fn predict(window: &mut Window, question: &str, number: &str) {
+    window.key(Modifiers::COMMAND, Key::Num5);
+    let field = format!("Answer to: {question}");
+    window.harness.get_by_label_contains(&field).focus();
+    window.settle();
+    window.type_text(number);
+    window.key(Modifiers::NONE, Key::Enter);
+}
+
+/// Days 4 and 5 have a prediction of the same id: the run for one must not answer the other.
+#[test]
+fn a_prediction_is_marked_on_the_day_that_asked() {
+    let script = |job: &Job| if let Job::Bench { .. } = job { None } else { Some(answer(job)) };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    let ids = ["week1/day4", "week1/day5"].map(|address| {
+        let day = window.app().state.course.day(address).expect(address);
+        assert!(day.quiz.question("predict-sectors").is_some(), "{address} asks it too");
+        day.id.clone()
+    });
+    predict(&mut window, "A warp of the plain solution", "4");
+    assert!(window.app().state.is_running() && window.has("Running; the answer is what it measures."));
+    window.harness.state_mut().command(Command::OpenDay(ids[1].clone()));
+    window.settle();
+    window.engine.0.borrow_mut().answer(bench_of_sectors("n = 65536", 4));
+    window.settle();
+    let answered = |window: &Window, id: &str| {
+        window.app().state.progress.days.get(id).and_then(|day| Some(day.answers.get("predict-sectors")?.correct))
+    };
+    assert_eq!(answered(&window, &ids[0]), Some(true), "the day that asked is answered");
+    assert_eq!(answered(&window, &ids[1]), None, "the day that is open is not");
+    let score = |window: &Window| window.has(" answered, 1 right at the first try");
+    window.key(Modifiers::COMMAND, Key::Num5);
+    assert!(!score(&window), "day 5 shows no answer");
+    window.harness.state_mut().command(Command::OpenDay(ids[0].clone()));
+    window.settle();
+    window.key(Modifiers::COMMAND, Key::Num5);
+    assert!(score(&window) && window.has("128 / 32 = 4 sectors"), "day 4 explains its answer");
+}
+
+#[test]
+fn a_prediction_without_a_compiler_says_so_and_stays_open() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window
+        .harness
+        .state_mut()
+        .inject(Update::Compiler(Compiler::Missing { message: "none".into(), download_bytes: 1 }));
+    window.settle();
+    predict(&mut window, "A warp of the plain solution", "4");
+    assert!(window.has("It needs the CUDA compiler"));
+    assert!(!window.has("Running; the answer is what it measures."), "nothing runs, so nothing is waited for");
+    assert!(window.app().state.progress.days.values().all(|day| day.answers.is_empty()));
 }

@@ -1,7 +1,7 @@
 //! The course tree: weeks, days and how far each is. Planned days are shown and say so.
 
 use super::Screen;
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::state::Pane;
 use crate::theme::{self, Tokens, radius, space};
 use crate::widgets::focus;
@@ -23,6 +23,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             format!("{finished} of {total} days done")
         };
         ui.label(RichText::new(text).small().color(t.text_muted));
+        due_ui(ui, screen);
     });
     let focus = screen.takes_focus(Pane::Course);
     let course = screen.state.course.clone();
@@ -53,6 +54,20 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 }
 
 /// Days done, written and in all.
+/// Questions that come back today, where a learner sees them at the start.
+fn due_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let state = screen.state;
+    let due = state.progress.due(&state.course, state.today, usize::MAX).len();
+    if due == 0 || !state.review.is_empty() {
+        return;
+    }
+    let text =
+        if due == 1 { "1 question comes back today".to_owned() } else { format!("{due} questions come back today") };
+    if ui.button(text).on_hover_text(Action::Review.tooltip(ui.ctx())).clicked() {
+        screen.send(Command::Do(Action::Review));
+    }
+}
+
 fn totals(screen: &Screen<'_>) -> (usize, usize, usize) {
     let course = &screen.state.course;
     let finished = course.days().filter(|day| screen.state.progress.done(day).is_complete()).count();

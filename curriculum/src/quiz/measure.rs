@@ -57,7 +57,7 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "divergent_branches",
         unit: "",
-        what: "warp-level branches whose lanes disagreed",
+        what: "how often a warp split at a branch",
         needs: Needs::Emulator,
         read: |e| counters(e).map(|c| c.divergent_branches as f64),
     },
@@ -85,7 +85,7 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "load_requests",
         unit: "",
-        what: "warp-level loads from global memory",
+        what: "loads from global memory; what up to 32 threads of a warp load together counts once",
         needs: Needs::Emulator,
         read: |e| counters(e).map(|c| c.global_load.requests as f64),
     },
@@ -99,7 +99,7 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "load_sectors_per_request",
         unit: "",
-        what: "32-byte sectors a warp-level load touched, on average",
+        what: "sectors of 32 bytes that a load of a warp touches, on average",
         needs: Needs::Emulator,
         read: |e| counters(e).and_then(|c| per_request(&c.global_load)),
     },
@@ -131,7 +131,7 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "store_requests",
         unit: "",
-        what: "warp-level stores to global memory",
+        what: "stores to global memory; what up to 32 threads of a warp store together counts once",
         needs: Needs::Emulator,
         read: |e| counters(e).map(|c| c.global_store.requests as f64),
     },
@@ -145,7 +145,7 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "store_sectors_per_request",
         unit: "",
-        what: "32-byte sectors a warp-level store touched, on average",
+        what: "sectors of 32 bytes that a store of a warp touches, on average",
         needs: Needs::Emulator,
         read: |e| counters(e).and_then(|c| per_request(&c.global_store)),
     },

@@ -219,8 +219,16 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
+    /// Where one cell is asked for, a click moves there.
+    fn is_many(&self) -> bool {
+        self.right.len() > 1
+    }
+
     fn show(&self, ui: &mut Ui, state: &mut QuestionState) {
         let tokens = theme::tokens(ui);
+        if self.is_many() {
+            ui.label(RichText::new("More than one belongs to it.").small().color(tokens.text_muted));
+        }
         let settled = state.settled();
         let gutter = 28.0;
         let room = ui.available_width() - gutter - space::M;
@@ -273,7 +281,8 @@ impl Grid<'_> {
         let sense = if settled { Sense::hover() } else { Sense::click() };
         let (rect, response) = ui.allocate_exact_size(vec2(side, side), sense);
         let label = format!("{} {}, {} {}", or(self.row_label, "row"), cell.0, or(self.column_label, "column"), cell.1);
-        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, !settled, chosen, &label));
+        let role = if self.is_many() { egui::Role::CheckBox } else { egui::Role::RadioButton };
+        response.widget_info(|| egui::WidgetInfo::selected(role, !settled, chosen, &label));
         let right = self.right.contains(&cell);
         let (fill, mark) = match (settled, chosen, right) {
             (true, _, true) => (tokens.pass_soft, Some(("✔", tokens.pass))),
@@ -291,6 +300,9 @@ impl Grid<'_> {
         }
         let response = if settled { response } else { response.on_hover_text(&label) };
         if response.clicked() {
+            if !self.is_many() {
+                state.cells.retain(|other| *other == cell);
+            }
             if !state.cells.remove(&cell) {
                 state.cells.insert(cell);
             }
