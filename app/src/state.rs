@@ -324,13 +324,20 @@ pub struct Desk {
     /// True when the console was cut.
     pub console_cut: bool,
     pub runs: Vec<RunRecord>,
-    pub trace: Option<Trace>,
+    pub traced: Option<Traced>,
     /// How the last run ended when it was not with a verdict.
     pub trouble: Option<String>,
-    /// The text that the verdict and the trace are about.
+    /// The text that the verdict or the benchmark is about.
     pub judged_text: String,
     /// Version of the text that the verdict is about.
     pub judged: u64,
+}
+
+/// What the last judged check recorded. Later runs have texts of their own, and need not have come to a verdict.
+pub struct Traced {
+    /// None where the last size was not reached.
+    pub trace: Option<Trace>,
+    pub source: String,
 }
 
 impl Desk {

@@ -6,13 +6,14 @@ use curriculum::review::Date;
 use curriculum::store::Store;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use gpu_core::job::{Event, Job};
 use lockstep::command::{Action, Command};
 use lockstep::dock::Layout;
 use lockstep::effect::Update;
 use lockstep::services::{export_to, import_from};
 use lockstep::state::{Dialog, Pane};
 use lockstep::theme;
-use window_support::{GOOD, SIZE, Window, answer, simple_script};
+use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
@@ -49,6 +50,52 @@ fn layouts_are_one_key_away_and_remembered() {
     assert_eq!(*window.app().state.view.dock.root(), wider);
     act(&mut window, Action::ResetLayout);
     assert_eq!(*window.app().state.view.dock.root(), before);
+}
+
+/// A picture shows the check that it is of, quotes the text of that check, and says when another text is open.
+#[test]
+fn pictures_are_of_the_last_check_and_say_when_they_are_old() {
+    let script = |job: &Job| {
+        let mut events = answer(job);
+        for event in &mut events {
+            if let Event::Verdict(verdict) = event
+                && verdict.passed
+            {
+                verdict.trace = lockstep::viz::by_id("roofline").map(|viz| viz.example());
+            }
+        }
+        Some(events)
+    };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    let look = |window: &mut Window| {
+        window.harness.state_mut().command(Command::ShowVisualization("coalescing".into()));
+        window.settle();
+    };
+    // The editor and the picture are tabs of one place.
+    let write = |window: &mut Window, text: &str| {
+        window.harness.state_mut().command(Command::ShowPane(Pane::Editor));
+        window.settle();
+        window.paste_kernel(text);
+    };
+    look(&mut window);
+    assert!(window.has("Example: change the values") && !window.has("Your last run"));
+    write(&mut window, GOOD);
+    act(&mut window, Action::Check);
+    look(&mut window);
+    let changed = "Your kernel was changed since";
+    // The trace names line 4.
+    assert!(window.has("Your last run") && window.has("  4  {") && !window.has(changed));
+    write(&mut window, &format!("// faster\n{GOOD}"));
+    look(&mut window);
+    assert!(window.has(changed), "it is of the text before");
+    act(&mut window, Action::Benchmark);
+    look(&mut window);
+    assert!(window.has("  4  {") && window.has(changed), "a benchmark's text is not the one that was traced");
+    write(&mut window, &unguarded());
+    act(&mut window, Action::Check);
+    look(&mut window);
+    assert!(!window.has("Your last run"), "the picture of another kernel is gone");
+    assert!(window.has("Your last check did not come to its last size"));
 }
 
 #[test]
@@ -117,8 +164,10 @@ fn missed_questions_come_back_for_review() {
     let key = format!("{}/{question}", day.id);
     window.harness.state_mut().state.progress.review.get_mut(&key).expect("a card").due = Date(0);
     act(&mut window, Action::ShowProgress);
-    window.click("Review 1 question");
-    assert!(window.has("Questions that were missed come back"));
+    assert!(window.has("Review 1 question"));
+    // Beside the course it is seen without asking.
+    window.click("1 question comes back today");
+    assert!(window.has("Questions that were missed come back") && !window.has("comes back today"));
     let again = Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true };
     window.harness.state_mut().command(again);
     let card = window.app().state.progress.review[&key];

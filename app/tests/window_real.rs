@@ -85,7 +85,10 @@ fn the_reference_passes_and_a_missing_guard_is_marked() {
     let desk = real.harness.state().state.desk().expect("a text");
     let verdict = desk.verdict.value().unwrap_or_else(|| panic!("no verdict: {:?}", desk.trouble));
     assert!(verdict.passed, "{}", verdict.summary);
-    assert!(desk.trace.is_some(), "the launch explorer gets the run's trace");
+    assert!(
+        desk.traced.as_ref().is_some_and(|traced| traced.trace.is_some()),
+        "the launch explorer gets the run's trace"
+    );
     assert!(desk.runs.iter().any(|run| run.passed && !run.points.is_empty()), "the plot gets a point");
     real.harness.run_steps(4);
     assert!(real.has("Passed"));

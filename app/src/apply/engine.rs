@@ -3,7 +3,7 @@
 use super::heat;
 use super::run::KERNEL_NAME;
 use crate::effect::Effect;
-use crate::state::{Compiler, Desk, JobKey, LabKey, Measured, Pane, Purpose, Slot, State, ToastKind};
+use crate::state::{Compiler, Desk, JobKey, LabKey, Measured, Pane, Purpose, Slot, State, ToastKind, Traced};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
@@ -169,10 +169,8 @@ impl State {
         }
         desk.editor.marks.set_run(marks);
         desk.editor.marks.set_heat(heat::of_verdict(&verdict));
-        if verdict.trace.is_some() {
-            desk.trace.clone_from(&verdict.trace);
-        }
         if is_check {
+            desk.traced = Some(Traced { trace: verdict.trace.clone(), source: source.clone() });
             let record = RunRecord::check(&device, &verdict, &source, now);
             desk.runs.push(record.clone());
             desk.versions.texts.insert(record.source.clone(), Some(source.clone()));

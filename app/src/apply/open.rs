@@ -196,7 +196,7 @@ fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String
         console: String::new(),
         console_cut: false,
         runs: Vec::new(),
-        trace: None,
+        traced: None,
         trouble: None,
         judged_text: String::new(),
         judged: 0,

@@ -121,14 +121,15 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
     let desk = state.desk();
-    let verdict = desk.and_then(|desk| desk.verdict.value());
+    let traced = desk.and_then(|desk| desk.traced.as_ref());
     let compiled = desk.and_then(|desk| desk.compiled.value());
     let entry = state.spec().map(|spec| spec.entry.as_str());
     let input = VizInput {
-        trace: desk.and_then(|desk| desk.trace.as_ref()),
-        source: desk.map(|desk| desk.judged_text.as_str()).filter(|text| !text.is_empty()),
+        trace: traced.and_then(|traced| traced.trace.as_ref()),
+        is_traceless: traced.is_some_and(|traced| traced.trace.is_none()),
+        source: traced.map(|traced| traced.source.as_str()),
+        is_stale: desk.zip(traced).is_some_and(|(desk, traced)| desk.editor.text() != traced.source),
         line: desk.and_then(|desk| u32::try_from(desk.editor.cursor_position().0).ok()),
-        counters: verdict.and_then(|verdict| verdict.cases.iter().find_map(|case| case.counters.as_ref())),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
         device: state.devices.info(&state.devices.picked),
         ceilings: state.devices.ceilings(),

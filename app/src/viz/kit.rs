@@ -210,6 +210,10 @@ pub fn small(painter: &Painter, at: Pos2, align: Align2, text: impl ToString, co
 pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a> {
     let tokens = theme::tokens(ui);
     let Some(trace) = input.trace else {
+        if input.is_traceless {
+            let text = "Your last check did not come to its last size, which is the one that is drawn.";
+            ui.label(RichText::new(text).small().color(tokens.warn));
+        }
         let text = "Example: change the values and step through it.";
         ui.label(RichText::new(text).small().color(tokens.text_muted));
         return *input;
@@ -221,6 +225,10 @@ pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a>
         ui.selectable_value(&mut example, true, "Example");
         if !example {
             ui.label(RichText::new(launch_words(trace)).small().color(tokens.text_muted));
+            if input.is_stale {
+                let text = "Your kernel was changed since: check it to see the new one.";
+                ui.label(RichText::new(text).small().color(tokens.warn));
+            }
             if trace.truncated {
                 let text = "The trace was cut short; later steps are missing.";
                 ui.label(RichText::new(text).small().color(tokens.warn));
@@ -238,16 +246,8 @@ pub fn launch_words(trace: &Trace) -> String {
         [x, y, 0 | 1] => format!("{x} x {y}"),
         [x, y, z] => format!("{x} x {y} x {z}"),
     };
-    let mut blocks: Vec<[u32; 3]> = trace.warps.iter().map(|warp| warp.block).collect();
-    blocks.dedup();
-    blocks.sort_unstable();
-    blocks.dedup();
-    let total = model::volume(trace.grid);
-    let traced = if (blocks.len() as u64) < total {
-        format!("; {} of {total} blocks traced", blocks.len())
-    } else {
-        String::new()
-    };
+    let (traced, total) = (model::traced_blocks(trace), model::volume(trace.grid));
+    let traced = if traced < total { format!("; {traced} of {total} blocks traced") } else { String::new() };
     format!("{}, grid {}, block {}{traced}", trace.kernel, dims(trace.grid), dims(trace.block))
 }
 

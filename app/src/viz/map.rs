@@ -86,11 +86,16 @@ impl Map {
         if block[1] < 2 {
             return None;
         }
-        self.threads.iter().find_map(|upper| {
-            let below = upper.linear.checked_add(block[0])?;
-            let lower = self.threads.get(*index.get(&(upper.block_linear, below))?)?;
-            let distance = lower.elements.first()? - upper.elements.first()?;
-            (distance > 1).then_some(distance)
+        let step = |from: &Thread, by: u32| {
+            let to = self.threads.get(*index.get(&(from.block_linear, from.linear.checked_add(by)?))?)?;
+            Some(to.elements.first()? - from.elements.first()?)
+        };
+        let downwards = self.threads.iter().find_map(|thread| step(thread, block[0]).filter(|distance| *distance > 1));
+        // Where y goes along a row, x goes down a column.
+        let neighbours = || self.threads.iter().any(|thread| step(thread, block[0]) == Some(1));
+        downwards.or_else(|| {
+            let inner = self.threads.iter().filter(|thread| thread.thread[0] + 1 < block[0]);
+            inner.filter(|_| neighbours()).find_map(|thread| step(thread, 1).filter(|distance| *distance > 1))
         })
     }
 

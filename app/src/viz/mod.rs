@@ -27,7 +27,7 @@ use crate::rungs::{RungKey, RungRun};
 use gpu_core::bench::Ceilings;
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
-use gpu_core::emulator::{Counters, SourceLine, Trace};
+use gpu_core::emulator::{SourceLine, Trace};
 use std::collections::BTreeMap;
 
 /// What there is to draw. Everything is optional: a visualization says what it lacks and shows its example.
@@ -35,12 +35,14 @@ use std::collections::BTreeMap;
 pub struct VizInput<'a> {
     /// The trace of the learner's last run; None shows the example.
     pub trace: Option<&'a Trace>,
-    /// The kernel's text, to quote the lines that the trace names.
+    /// There was a run, and it left no trace.
+    pub is_traceless: bool,
+    /// The text that was traced, to quote the lines that the trace names.
     pub source: Option<&'a str>,
+    /// The kernel in the editor is another one by now.
+    pub is_stale: bool,
     /// Line of the editor's cursor, from 1: views of one line follow it.
     pub line: Option<u32>,
-    /// Of the whole launch, also where the trace holds only some of its warps.
-    pub counters: Option<&'a Counters>,
     pub resources: Option<&'a KernelResources>,
     pub device: Option<&'a DeviceInfo>,
     /// What the device was measured to do at most, where that was done.

@@ -1,7 +1,9 @@
 //! What the visualizations read out of a trace. Nothing here draws, and nothing here trusts the trace to be complete:
 //! it may be cut short anywhere.
 
-use gpu_core::emulator::{AccessKind, Space, Step, StepAccess, Trace, TraceAllocation, WarpTrace};
+use gpu_core::emulator::{
+    AccessKind, Class, Space, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, WarpTrace,
+};
 
 /// Lanes of a warp.
 pub const LANES: u32 = 32;
@@ -40,6 +42,20 @@ pub fn block_linear(grid: [u32; 3], block: [u32; 3]) -> u64 {
 
 pub fn volume(dims: [u32; 3]) -> u64 {
     dims.iter().fold(1, |volume: u64, d| volume.saturating_mul(u64::from((*d).max(1))))
+}
+
+/// Blocks of which something was traced.
+pub fn traced_blocks(trace: &Trace) -> u64 {
+    let mut blocks: Vec<[u32; 3]> = trace.warps.iter().map(|warp| warp.block).collect();
+    blocks.dedup();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.len() as u64
+}
+
+/// True where the launch did more than the trace holds.
+pub fn is_part(trace: &Trace) -> bool {
+    trace.truncated || traced_blocks(trace) < volume(trace.grid)
 }
 
 /// How many of a warp's lanes are threads of the block: the last warp may be partly empty.
@@ -246,6 +262,48 @@ pub fn fingerprint(trace: &Trace) -> u64 {
     hasher.finish()
 }
 
+/// Opcode and modifiers of an instruction, without its guard.
+fn opcode_parts(instruction: &TraceInstruction) -> impl Iterator<Item = &str> {
+    let name = instruction.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    name.trim_end_matches(';').split('.')
+}
+
+/// Whether all threads of the block wait for each other here. Fences and barriers of a warp have the same class, and
+/// make nobody else wait.
+pub fn is_block_barrier(instruction: &TraceInstruction) -> bool {
+    let mut parts = opcode_parts(instruction);
+    instruction.class == Class::Barrier
+        && matches!(parts.next(), Some("bar" | "barrier"))
+        && !parts.any(|part| matches!(part, "warp" | "arrive"))
+}
+
+/// Floating-point operations of one executed instruction; a multiply-add is two.
+pub fn flops_of(instruction: &TraceInstruction, mask: u32) -> f64 {
+    let mut parts = opcode_parts(instruction);
+    let opcode = parts.next().unwrap_or_default();
+    let parts: Vec<&str> = parts.collect();
+    match instruction.class {
+        Class::Matrix => parts.iter().find_map(|part| shape(part)).map_or(0.0, |[m, n, k]| 2.0 * m * n * k),
+        Class::Float32 | Class::Float64 | Class::FloatNarrow => {
+            let each = match opcode {
+                "fma" | "mad" => 2.0,
+                "add" | "sub" | "mul" | "div" => 1.0,
+                _ => 0.0,
+            };
+            let packed = if parts.iter().any(|part| part.ends_with("x2")) { 2.0 } else { 1.0 };
+            each * packed * f64::from(mask.count_ones())
+        }
+        _ => 0.0,
+    }
+}
+
+/// `m16n8k16` as numbers.
+fn shape(part: &str) -> Option<[f64; 3]> {
+    let (m, rest) = part.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
+}
+
 /// The line of the kernel's text, without its indentation.
 pub fn source_line(source: Option<&str>, line: u32) -> Option<&str> {
     source?.lines().nth((line as usize).checked_sub(1)?).map(str::trim)
@@ -329,6 +387,32 @@ mod tests {
     fn every_lane_is_served_once_in_a_conflict() {
         let all = passes(&step(4, (0..32).map(|l| l * 128)));
         assert_eq!(all.iter().fold(0, |mask, pass| mask ^ pass.lanes), u32::MAX);
+    }
+
+    #[test]
+    fn operations_are_counted_by_instruction() {
+        let mma = |text: &str| TraceInstruction { text: text.into(), source: None, class: Class::Matrix };
+        assert_eq!(flops_of(&mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), u32::MAX), 4096.0);
+        let packed = TraceInstruction { class: Class::FloatNarrow, ..mma("@%p1 fma.rn.f16x2 %r1, %r2;") };
+        assert_eq!(flops_of(&packed, 0xF), 16.0);
+        let fma = TraceInstruction { class: Class::Float32, ..mma("fma.rn.f32 %f1, %f2, %f3, %f1;") };
+        assert_eq!(flops_of(&fma, u32::MAX), 64.0, "a multiply-add is two operations");
+    }
+
+    #[test]
+    fn only_a_barrier_of_the_block_makes_the_block_wait() {
+        let is_barrier =
+            |text: &str| is_block_barrier(&TraceInstruction { text: text.into(), source: None, class: Class::Barrier });
+        for text in
+            ["bar.sync \t0;", "@%p1 barrier.sync 0;", "barrier.cta.red.popc.aligned.u32 %r1, 0, %p1;", "bar.sync;"]
+        {
+            assert!(is_barrier(text), "{text}");
+        }
+        for text in
+            ["bar.warp.sync \t-1;", "membar.cta;", "fence.acq_rel.cta;", "bar.arrive 1, 64;", "mbarrier.test_wait"]
+        {
+            assert!(!is_barrier(text), "{text}");
+        }
     }
 
     #[test]

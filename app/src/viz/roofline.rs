@@ -9,8 +9,9 @@ use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Pos2, Rect, Stroke, Ui, pos2, vec2};
+use gpu_core::bench::Ceilings;
 use gpu_core::device::DeviceInfo;
-use gpu_core::emulator::{AccessKind, Class, Space, Trace, TraceInstruction};
+use gpu_core::emulator::{AccessKind, Class, Space, Trace};
 use std::collections::HashSet;
 
 /// Positions: bytes used 1, 2, 4 … 1024 times as often.
@@ -39,7 +40,7 @@ impl Work {
         let mut flops = 0.0;
         for step in trace.warps.iter().flat_map(|warp| &warp.steps) {
             if let Some(instruction) = trace.instructions.get(step.instruction as usize) {
-                flops += flops_of(instruction, step.mask);
+                flops += model::flops_of(instruction, step.mask);
             }
             let Some(access) = step.access.as_ref().filter(|access| access.space == Space::Global) else { continue };
             let bytes = u64::from(access.bytes.clamp(1, 64));
@@ -57,46 +58,35 @@ impl Work {
     }
 }
 
-/// Floating-point operations of one executed instruction; a multiply-add is two.
-fn flops_of(instruction: &TraceInstruction, mask: u32) -> f64 {
-    let name = instruction.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
-    let mut parts = name.split('.');
-    let opcode = parts.next().unwrap_or_default();
-    let parts: Vec<&str> = parts.collect();
-    match instruction.class {
-        Class::Matrix => parts.iter().find_map(|part| shape(part)).map_or(0.0, |[m, n, k]| 2.0 * m * n * k),
-        Class::Float32 | Class::Float64 | Class::FloatNarrow => {
-            let each = match opcode {
-                "fma" | "mad" => 2.0,
-                "add" | "sub" | "mul" | "div" => 1.0,
-                _ => 0.0,
-            };
-            let packed = if parts.iter().any(|part| part.ends_with("x2")) { 2.0 } else { 1.0 };
-            each * packed * f64::from(mask.count_ones())
-        }
-        _ => 0.0,
-    }
-}
-
-/// `m16n8k16` as numbers.
-fn shape(part: &str) -> Option<[f64; 3]> {
-    let (m, rest) = part.strip_prefix('m')?.split_once('n')?;
-    let (n, k) = rest.split_once('k')?;
-    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
-}
-
-/// Nominal rates of a machine.
+/// Rates of a machine.
 #[derive(Clone, Debug, PartialEq)]
 struct Machine {
     name: String,
+    /// Where the rates are from: `measured 2026-11-21`.
+    source: String,
     bytes_per_s: f64,
     flops_per_s: f64,
 }
 
 impl Machine {
-    /// From what the driver tells of a GPU; else the H200 of NVIDIA's data sheet.
-    fn of(device: Option<&DeviceInfo>) -> Self {
-        Self::told(device).unwrap_or_else(|| Self { name: "H200".into(), bytes_per_s: 4.8e12, flops_per_s: 67e12 })
+    /// As measured here; else from what the driver tells of a GPU; else the H200 of NVIDIA's data sheet.
+    fn of(input: &VizInput<'_>) -> Self {
+        Self::measured(input.ceilings).or_else(|| Self::told(input.device)).unwrap_or_else(|| Self {
+            name: "H200".into(),
+            source: "by its data sheet".into(),
+            bytes_per_s: 4.8e12,
+            flops_per_s: 67e12,
+        })
+    }
+
+    fn measured(ceilings: Option<&Ceilings>) -> Option<Self> {
+        let &Ceilings { ref device, ref date, copy_bytes_per_s, fp32_flops, .. } = ceilings?;
+        (copy_bytes_per_s > 0.0 && fp32_flops > 0.0).then(|| Self {
+            name: device.clone(),
+            source: format!("as measured here, {date}"),
+            bytes_per_s: copy_bytes_per_s,
+            flops_per_s: fp32_flops,
+        })
     }
 
     fn told(device: Option<&DeviceInfo>) -> Option<Self> {
@@ -105,7 +95,12 @@ impl Machine {
         // Two transfers in a memory clock; 128 multiply-adds of fp32 in a clock of a multiprocessor.
         let bytes = 2.0 * 1e3 * f64::from(device.memory_clock_khz?) * f64::from(device.memory_bus_bits?) / 8.0;
         let flops = f64::from(device.multiprocessors?) * hertz * 128.0 * 2.0;
-        (bytes > 0.0 && flops > 0.0).then(|| Self { name: device.name.clone(), bytes_per_s: bytes, flops_per_s: flops })
+        (bytes > 0.0 && flops > 0.0).then(|| Self {
+            name: device.name.clone(),
+            source: "by its clocks and widths".into(),
+            bytes_per_s: bytes,
+            flops_per_s: flops,
+        })
     }
 
     /// FLOP per byte from which on arithmetic bounds.
@@ -245,7 +240,7 @@ impl Visualization for Roofline {
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = kit::input_ui(ui, input, self.id());
         self.reuse.ui(ui, POSITIONS, "reuse");
-        let machine = Machine::of(input.device);
+        let machine = Machine::of(&input);
         let words = self.describe(&input);
         let intensity = self.work(&input).intensity();
         self.picture_ui(ui, &machine, intensity, &words);
@@ -254,22 +249,28 @@ impl Visualization for Roofline {
     }
 
     fn describe(&self, input: &VizInput<'_>) -> String {
-        let machine = Machine::of(input.device);
-        let nominal = format!(
-            "{} by its data sheet: {} and {}, which meet at {} FLOP per byte.",
+        let machine = Machine::of(input);
+        let roofs = format!(
+            "{} {}: {} and {}, which meet at {} FLOP per byte.",
             machine.name,
+            machine.source,
             plot_kit::si(machine.bytes_per_s, "B/s"),
             plot_kit::si(machine.flops_per_s, "FLOP/s"),
             plot_kit::digits(machine.ridge())
         );
         let work = self.work(input);
         let Some(intensity) = work.intensity() else {
-            return format!("This run has no floating-point work, or touched no global memory. {nominal}");
+            return format!("This run has no floating-point work, or touched no global memory. {roofs}");
         };
         let factor = self.factor();
         let moved = intensity * factor;
         let bound = if moved < machine.ridge() { "memory" } else { "arithmetic" };
-        let who = if input.trace.is_some() { "Your kernel" } else { "A product without tiles" };
+        let who = match input.trace {
+            None => "A product without tiles",
+            // The rest of the launch may share sectors with this part.
+            Some(trace) if model::is_part(trace) => "The traced part of your kernel",
+            Some(_) => "Your kernel",
+        };
         let reuse = if factor > 1.0 {
             format!(" With each byte used {factor} times as often it is {} FLOP per byte:", plot_kit::digits(moved))
         } else {
@@ -277,7 +278,7 @@ impl Visualization for Roofline {
         };
         format!(
             "{who} did {} operations for {} bytes of different sectors, {} FLOP per byte.{reuse} at most {}, bound by \
-             {bound}. {nominal}",
+             {bound}. {roofs}",
             work.flops,
             work.bytes,
             plot_kit::digits(intensity),
@@ -296,16 +297,12 @@ mod tests {
         let work = Work::of(&naive_product());
         assert_eq!((work.flops, work.bytes), (8.0 * 32.0 * 2.0, 8.0 * 2.0 * 128.0));
         assert_eq!(work.intensity(), Some(0.25));
-        let mma = |text: &str| TraceInstruction { text: text.into(), source: None, class: Class::Matrix };
-        assert_eq!(flops_of(&mma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), u32::MAX), 4096.0);
-        let packed = TraceInstruction { class: Class::FloatNarrow, ..mma("@%p1 fma.rn.f16x2 %r1, %r2;") };
-        assert_eq!(flops_of(&packed, 0xF), 16.0);
         assert_eq!(Work::default().intensity(), None);
     }
 
     #[test]
     fn memory_bounds_until_the_ridge() {
-        let machine = Machine::of(None);
+        let machine = Machine::of(&VizInput::default());
         assert!((machine.ridge() - 67.0 / 4.8).abs() < 1e-9);
         assert_eq!(machine.roof(1.0), 4.8e12);
         assert_eq!(machine.roof(1000.0), 67e12);
@@ -313,5 +310,26 @@ mod tests {
         assert!(viz.describe(&VizInput::default()).contains("bound by memory"));
         viz.reuse.jump(POSITIONS - 1);
         assert!(viz.describe(&VizInput::default()).contains("bound by arithmetic"));
+    }
+
+    #[test]
+    fn roofs_that_were_measured_here_go_before_nominal_ones() {
+        let mut ceilings = Ceilings { device: "A GPU".into(), date: "2026-12-01".into(), ..Ceilings::default() };
+        let say = |ceilings: &Ceilings| {
+            Roofline::default().describe(&VizInput { ceilings: Some(ceilings), ..VizInput::default() })
+        };
+        assert!(say(&ceilings).contains("H200 by its data sheet"), "nothing was measured yet");
+        (ceilings.copy_bytes_per_s, ceilings.fp32_flops) = (2e12, 40e12);
+        let words = say(&ceilings);
+        assert!(words.contains("A GPU as measured here, 2026-12-01") && words.contains("meet at 20.0 FLOP"), "{words}");
+    }
+
+    #[test]
+    fn a_part_of_a_launch_is_not_called_the_kernel() {
+        let mut trace = naive_product();
+        let say = |trace: &Trace| Roofline::default().describe(&VizInput { trace: Some(trace), ..VizInput::default() });
+        assert!(say(&trace).starts_with("Your kernel did 512 operations"), "{}", say(&trace));
+        trace.grid = [1000, 1, 1];
+        assert!(say(&trace).starts_with("The traced part of your kernel did 512"), "{}", say(&trace));
     }
 }

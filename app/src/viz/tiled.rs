@@ -349,6 +349,6 @@ mod tests {
         // Load and compute for each of two tiles, then the store.
         assert_eq!(tiled.phases.len(), 5);
         assert!(tiled.phases[..4].iter().all(|phase| phase.barrier) && !tiled.phases[4].barrier);
-        assert_eq!(tiled.phases[1].float_operations, 64);
+        assert_eq!(tiled.phases[1].float_operations, 16 * 4 * 2);
     }
 }

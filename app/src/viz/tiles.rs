@@ -302,8 +302,17 @@ impl Visualization for Tiles {
         };
         let Some(place) = self.place(trace, &map) else {
             let thread = &map.threads[self.thread.within(map.threads.len())];
+            let columns = self.columns(&map);
+            let [row, column, _] = [1, 0, 2].map(|axis: usize| {
+                i64::from(thread.block[axis]) * i64::from(trace.block[axis]) + i64::from(thread.thread[axis])
+            });
+            let why = if column >= columns || row * columns >= map.length {
+                "lies outside the matrix: the bounds check keeps it idle"
+            } else {
+                "touches nothing here: its lane was masked off when the line ran"
+            };
             return format!(
-                "Thread {} of block {} lies outside the matrix: the bounds check keeps it idle.",
+                "Thread {} of block {} {why}.",
                 model::coordinates(thread.thread, trace.block),
                 model::coordinates(thread.block, trace.grid)
             );
@@ -312,15 +321,16 @@ impl Visualization for Tiles {
         let (row, column) = (place.row(), place.column());
         let [bx, by, _] = thread.block;
         let [tx, ty, _] = thread.thread;
+        let (in_y, in_x) = (i64::from(by) * tile.0 + i64::from(ty), i64::from(bx) * tile.1 + i64::from(tx));
+        // A kernel may use its numbers otherwise.
+        let (y_is, x_is) = if (row, column) == (in_y, in_x) { ("row", "column") } else { ("in y", "in x") };
         format!(
-            "Thread (x {tx}, y {ty}) of block (x {bx}, y {by}) has row {by} * {} + {ty} = {} and column {bx} * {} + {tx} = {}. \
-             It touches {}[{element}], which is row {element} / {columns} = {row} and column {element} % {columns} = \
+            "Thread (x {tx}, y {ty}) of block (x {bx}, y {by}) has {y_is} {by} * {} + {ty} = {in_y} and {x_is} {bx} * {} + {tx} = \
+             {in_x}. It touches {}[{element}], which is row {element} / {columns} = {row} and column {element} % {columns} = \
              {column} of the {rows} x {columns} matrix: tile ({}, {}), row {} and column {} in it. The element below \
              lies {columns} further in memory.",
             tile.0,
-            i64::from(by) * tile.0 + i64::from(ty),
             tile.1,
-            i64::from(bx) * tile.1 + i64::from(tx),
             map.array,
             row / tile.0,
             column / tile.1,
@@ -332,6 +342,7 @@ impl Visualization for Tiles {
 
 #[cfg(test)]
 mod tests {
+    use super::super::example::Builder;
     use super::*;
 
     #[test]
@@ -359,6 +370,39 @@ mod tests {
         let trace = tiles.example();
         tiles.thread.at = model::volume(trace.grid) as usize * 16 - 1;
         assert!(tiles.describe(&VizInput::default()).contains("outside the matrix"));
+    }
+
+    #[test]
+    fn a_kernel_whose_x_is_the_row_is_read_as_it_is() {
+        let mut b = Builder::new("turned", [1, 1, 1], [4, 2, 1]);
+        let array = b.array("c", Space::Global, 4 * 2 * 4);
+        let site = b.site("st.global.f32", 3, array, AccessKind::Write, 4);
+        let warp = b.warp([0, 0, 0], 0);
+        // The last thread is held back for a reason of its own.
+        b.access(warp, site, 0x7f, |lane| i64::from(lane % 4 * 2 + lane / 4));
+        let trace = b.finish();
+        let input = VizInput { trace: Some(&trace), ..VizInput::default() };
+        let mut tiles = Tiles::default();
+        tiles.thread.at = 1;
+        let words = tiles.describe(&input);
+        assert!(words.contains("has in y 0 * 2 + 0 = 0 and in x 0 * 4 + 1 = 1"), "{words}");
+        assert!(words.contains("row 2 / 2 = 1 and column 2 % 2 = 0 of the 4 x 2 matrix"), "{words}");
+        tiles.thread.at = 4;
+        assert!(tiles.describe(&input).contains("column 1 % 2 = 1"), "{}", tiles.describe(&input));
+    }
+
+    #[test]
+    fn a_thread_inside_the_matrix_is_not_said_to_be_outside() {
+        let mut b = Builder::new("even_rows", [1, 1, 1], [4, 2, 1]);
+        let array = b.array("c", Space::Global, 2 * 4 * 4);
+        let site = b.site("st.global.f32", 3, array, AccessKind::Write, 4);
+        let warp = b.warp([0, 0, 0], 0);
+        b.access(warp, site, 0b0101_1111, i64::from);
+        let trace = b.finish();
+        let mut tiles = Tiles::default();
+        tiles.thread.at = 5;
+        let words = tiles.describe(&VizInput { trace: Some(&trace), ..VizInput::default() });
+        assert!(words.contains("masked off") && !words.contains("outside"), "{words}");
     }
 
     #[test]

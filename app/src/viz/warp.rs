@@ -12,7 +12,7 @@ use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use example::{Condition, WhatIf};
-use gpu_core::emulator::{Class, Step, Trace, WarpTrace};
+use gpu_core::emulator::{Step, Trace, WarpTrace};
 
 const GUTTER: f32 = 64.0;
 /// A step is at least and at most so wide.
@@ -330,7 +330,7 @@ impl View {
                     painter.rect_filled(bar, 0.0, tokens.border);
                 }
             }
-            let barrier = trace.instructions.get(step.instruction as usize).is_some_and(|i| i.class == Class::Barrier);
+            let barrier = trace.instructions.get(step.instruction as usize).is_some_and(model::is_block_barrier);
             if barrier {
                 let line = Stroke::new(2.0, tokens.text);
                 painter.vline(x + self.column / 2.0, self.lanes_top()..=self.lanes_bottom(), line);

@@ -1,7 +1,7 @@
 //! A block's run, cut at its barriers.
 
 use crate::viz::model;
-use gpu_core::emulator::{AccessKind, Class, Space, Trace, WarpTrace};
+use gpu_core::emulator::{AccessKind, Space, Trace, WarpTrace};
 use std::collections::HashMap;
 
 /// An array that the block touches.
@@ -29,7 +29,7 @@ pub struct Phase {
     /// Per array: how often each element was read, and written, by the threads of the block.
     pub reads: HashMap<(usize, u64), u32>,
     pub writes: HashMap<(usize, u64), u32>,
-    /// Floating-point instructions, counted per thread.
+    /// A multiply-add is two.
     pub float_operations: u64,
     /// True when a barrier ends it.
     pub barrier: bool,
@@ -109,16 +109,13 @@ impl Phases {
                 self.phases.push(Phase::default());
             }
             let phase = &mut self.phases[at];
-            match trace.instructions.get(step.instruction as usize).map(|i| i.class) {
-                Some(Class::Barrier) => {
+            if let Some(instruction) = trace.instructions.get(step.instruction as usize) {
+                if model::is_block_barrier(instruction) {
                     phase.barrier = true;
                     at += 1;
                     continue;
                 }
-                Some(Class::Float32 | Class::Float64 | Class::FloatNarrow) => {
-                    phase.float_operations += u64::from(step.mask.count_ones());
-                }
-                _ => {}
+                phase.float_operations += model::flops_of(instruction, step.mask) as u64;
             }
             let Some(access) = &step.access else { continue };
             let Some((number, array)) = access.allocation.and_then(|n| Some((n, *index.get(&n)?))) else { continue };
@@ -167,25 +164,32 @@ impl Phases {
     }
 }
 
-/// Elements from one row to the next, from how the address moves with `threadIdx.y`; 0 when that does not tell.
+/// Elements from one row to the next, from how the address moves with `threadIdx.y`, or with `threadIdx.x` where y goes
+/// along a row; 0 when that does not tell.
 fn columns(trace: &Trace, warps: &[&WarpTrace], allocation: u32, array: &Array) -> u64 {
     let width = trace.block[0].max(1);
-    for warp in warps {
-        for step in &warp.steps {
-            if step.access.as_ref().is_none_or(|access| access.allocation != Some(allocation)) {
-                continue;
-            }
-            let lanes: HashMap<u32, u64> = model::lane_addresses(step).collect();
-            for (lane, address) in &lanes {
-                let Some(below) = lane.checked_add(width).and_then(|below| lanes.get(&below)) else { continue };
-                let distance = below.saturating_sub(*address) / array.element_bytes.max(1);
-                if distance > 1 && distance <= array.length {
-                    return distance;
+    let mut sideways = 0;
+    for step in warps.iter().flat_map(|warp| &warp.steps) {
+        if step.access.as_ref().is_none_or(|access| access.allocation != Some(allocation)) {
+            continue;
+        }
+        let lanes: HashMap<u32, u64> = model::lane_addresses(step).collect();
+        let distance = |lane: u32, by: u32| {
+            let (from, to) = (lanes.get(&lane)?, lanes.get(&lane.checked_add(by)?)?);
+            Some(to.saturating_sub(*from) / array.element_bytes.max(1))
+        };
+        let is_row = |distance: &u64| (2..=array.length).contains(distance);
+        for lane in 0..model::LANES {
+            match distance(lane, width) {
+                Some(below) if is_row(&below) => return below,
+                Some(1) if (lane + 1) % width != 0 && sideways == 0 => {
+                    sideways = distance(lane, 1).filter(is_row).unwrap_or(0);
                 }
+                _ => {}
             }
         }
     }
-    0
+    sideways
 }
 
 fn square_or_32(length: u64) -> u64 {
