@@ -89,8 +89,9 @@ pub struct Recommendation {
 fn advice(concept: &str) -> &'static str {
     match concept {
         "programming" => {
-            "Programming: the kernels are C++ with loops, arrays and pointers. If those are new to you, spend an evening \
-             with the first chapters of a C or C++ tutorial; you need no classes and no standard library."
+            "Programming: the kernels are C++ with loops, arrays and pointers, no classes and no standard library. Day 1 \
+             has a table of them beside their Python, under Code It; if loops as such are new to you, spend an evening \
+             with the first chapters of a tutorial before."
         }
         "indexing" => {
             "Indexing: days 1, 3 and 4 teach it from the ground up (row by row, division and remainder). Take your time \
