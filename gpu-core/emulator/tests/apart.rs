@@ -30,3 +30,16 @@ fn groups_at_a_barrier_go_on_when_the_rest_of_the_warp_ends() {
     let warp: Vec<u32> = (0..32).map(|lane| [1, 0, 2, 2][lane / 8]).collect();
     assert_eq!(stored("leaves"), [warp.clone(), warp].concat());
 }
+
+#[test]
+fn a_group_that_a_barrier_let_go_runs_before_its_sibling_polls_on() {
+    let module = load(PTX);
+    for second in 0..2 {
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 64]);
+        let launch = Launch::new("released", [1, 1, 1], [64, 1, 1]).arg_u64(out).arg_u32(second);
+        run_clean(&module, &mut memory, &launch);
+        let halves: Vec<u32> = (0..64).map(|thread| if thread % 2 == second { 2 } else { 1 }).collect();
+        assert_eq!(download_u32(&memory, out, 64), halves, "second {second}");
+    }
+}

@@ -37,32 +37,37 @@ impl Cx<'_> {
                 self.load_split(index);
                 return true;
             }
-            let ready = match wait {
-                Wait::Ready | Wait::Barrier { .. } => true,
-                // Members that exited are waited for no more.
-                Wait::Sync { members } => members & self.warp.live & !self.warp.splits[index].mask == 0,
-                // The lanes that were missing may have exited instead of coming.
-                Wait::Together => {
-                    let Split { pc, frame, .. } = self.warp.splits[index];
-                    self.warp.together_at(pc, frame) == self.warp.live
-                }
-                Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
-                Wait::Cluster { generation } => {
-                    self.settle_cluster();
-                    let done = self.cluster.generation > generation;
-                    if done {
-                        self.pass_cluster(generation);
-                    }
-                    done
-                }
-            };
-            if ready {
-                self.warp.splits[index].wait = Wait::Ready;
-                self.load_split(index);
-                return true;
+            if !self.may_go(index) {
+                continue;
             }
+            if let Wait::Cluster { generation } = wait {
+                self.pass_cluster(generation);
+            }
+            self.warp.splits[index].wait = Wait::Ready;
+            self.load_split(index);
+            return true;
         }
         false
+    }
+
+    /// Whether a group waits for nothing, or for nothing any more.
+    fn may_go(&mut self, index: usize) -> bool {
+        let Split { pc, frame, mask, wait, .. } = self.warp.splits[index];
+        match wait {
+            Wait::Ready => true,
+            Wait::Barrier { id, generation } => {
+                self.block.barriers.get(id as usize).is_some_and(|barrier| barrier.generation != generation)
+            }
+            // Members that exited are waited for no more.
+            Wait::Sync { members } => members & self.warp.live & !mask == 0,
+            // The lanes that were missing may have exited instead of coming.
+            Wait::Together => self.warp.together_at(pc, frame) == self.warp.live,
+            Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
+            Wait::Cluster { generation } => {
+                self.settle_cluster();
+                self.cluster.generation > generation
+            }
+        }
     }
 
     /// Runs this warp until it blocks, polls or has used its fuel.
@@ -92,7 +97,9 @@ impl Cx<'_> {
                 }
                 Leave::Polled => {
                     polled += 1;
-                    let ready = self.warp.splits.iter().filter(|split| split.wait == Wait::Ready).count();
+                    // Those whose barrier is complete have not been told yet, and must not starve behind a sibling that
+                    // waits for what they do next.
+                    let ready = (0..self.warp.splits.len()).filter(|&index| self.may_go(index)).count();
                     if ready > 1 {
                         let pc = self.pc;
                         self.rotate();
