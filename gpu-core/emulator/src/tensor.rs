@@ -122,7 +122,20 @@ pub struct TensorMap {
 #[error("{0}")]
 pub struct TensorMapError(String);
 
-const MAGIC: u16 = 0x4d54;
+// Where an encoded map has what. CUTLASS and Triton clear bit 21 of the second 64-bit word behind the driver's back (their
+// remedy for a driver that sets it wrongly), so byte 10 holds nothing.
+const ADDRESS_AT: usize = 0;
+const MAGIC_AT: usize = 8;
+const ELEMENT_AT: usize = 11;
+const RANK_AT: usize = 12;
+const SWIZZLE_AT: usize = 13;
+const FILL_AT: usize = 14;
+const MODE_AT: usize = 15;
+const SIZES_AT: usize = 16;
+const STRIDES_AT: usize = 56;
+const TILE_AT: usize = 88;
+const STEPS_AT: usize = 108;
+const MAGIC: [u8; 2] = 0x4d54_u16.to_le_bytes();
 /// Pixels of an im2col copy.
 const MAX_PIXELS: u32 = 1024;
 /// Where an encoded map has its corners.
@@ -197,28 +210,28 @@ impl TensorMap {
     pub fn encode(&self) -> Result<[u8; 128], TensorMapError> {
         self.check()?;
         let mut out = [0; 128];
-        out[0..2].copy_from_slice(&MAGIC.to_le_bytes());
-        out[2] = self.element as u8;
-        out[3] = self.sizes.len() as u8;
-        out[4] = self.swizzle as u8;
-        out[5] = u8::from(self.nan_fill);
-        out[8..16].copy_from_slice(&self.address.to_le_bytes());
+        put(&mut out, ADDRESS_AT, &self.address.to_le_bytes());
+        put(&mut out, MAGIC_AT, &MAGIC);
+        out[ELEMENT_AT] = self.element as u8;
+        out[RANK_AT] = self.sizes.len() as u8;
+        out[SWIZZLE_AT] = self.swizzle as u8;
+        out[FILL_AT] = u8::from(self.nan_fill);
         for (index, size) in self.sizes.iter().enumerate() {
-            out[16 + 8 * index..24 + 8 * index].copy_from_slice(&size.to_le_bytes());
+            put(&mut out, SIZES_AT + 8 * index, &size.to_le_bytes());
         }
         for (index, stride) in self.strides.iter().enumerate() {
-            out[56 + 8 * index..64 + 8 * index].copy_from_slice(&stride.to_le_bytes());
+            put(&mut out, STRIDES_AT + 8 * index, &stride.to_le_bytes());
         }
         for (index, size) in self.tile.iter().enumerate() {
-            out[88 + 4 * index..92 + 4 * index].copy_from_slice(&size.to_le_bytes());
+            put(&mut out, TILE_AT + 4 * index, &size.to_le_bytes());
         }
         for (index, step) in self.element_strides.iter().enumerate() {
-            out[108 + index] = *step as u8;
+            out[STEPS_AT + index] = *step as u8;
         }
         if let Some(corners) = &self.im2col {
-            out[6] = 1 + u8::from(corners.wide);
+            out[MODE_AT] = 1 + u8::from(corners.wide);
             for (index, corner) in corners.lower.iter().chain(&corners.upper).enumerate() {
-                out[CORNERS_AT + 2 * index..][..2].copy_from_slice(&corner.to_le_bytes());
+                put(&mut out, CORNERS_AT + 2 * index, &corner.to_le_bytes());
             }
         }
         Ok(out)
@@ -232,28 +245,28 @@ impl TensorMap {
             u64::from_le_bytes(raw)
         };
         let half = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let rank = usize::from(bytes[3]);
-        if bytes[0..2] != MAGIC.to_le_bytes() || !(1..=5).contains(&rank) {
+        let rank = usize::from(bytes[RANK_AT]);
+        if bytes[MAGIC_AT..][..2] != MAGIC || !(1..=5).contains(&rank) {
             return None;
         }
-        let im2col = (bytes[6] != 0 && rank > 2).then(|| {
+        let im2col = (bytes[MODE_AT] != 0 && rank > 2).then(|| {
             let corner = |index: usize| {
                 let at = CORNERS_AT + 2 * index;
                 i16::from_le_bytes([bytes[at], bytes[at + 1]])
             };
             let axes = rank - 2;
             let (lower, upper) = ((0..axes).map(corner).collect(), (axes..2 * axes).map(corner).collect());
-            Im2col { lower, upper, wide: bytes[6] == 2 }
+            Im2col { lower, upper, wide: bytes[MODE_AT] == 2 }
         });
         let map = TensorMap {
-            address: word(8),
-            element: TensorType::from_cuda(bytes[2].into())?,
-            sizes: (0..rank).map(|index| word(16 + 8 * index)).collect(),
-            strides: (1..rank).map(|index| word(48 + 8 * index)).collect(),
-            tile: (0..rank).map(|index| half(88 + 4 * index)).collect(),
-            element_strides: (0..rank).map(|index| bytes[108 + index].into()).collect(),
-            swizzle: Swizzle::from_cuda(bytes[4].into())?,
-            nan_fill: bytes[5] != 0,
+            address: word(ADDRESS_AT),
+            element: TensorType::from_cuda(bytes[ELEMENT_AT].into())?,
+            sizes: (0..rank).map(|index| word(SIZES_AT + 8 * index)).collect(),
+            strides: (0..rank - 1).map(|index| word(STRIDES_AT + 8 * index)).collect(),
+            tile: (0..rank).map(|index| half(TILE_AT + 4 * index)).collect(),
+            element_strides: (0..rank).map(|index| bytes[STEPS_AT + index].into()).collect(),
+            swizzle: Swizzle::from_cuda(bytes[SWIZZLE_AT].into())?,
+            nan_fill: bytes[FILL_AT] != 0,
             im2col,
         };
         map.check().is_ok().then_some(map)
@@ -295,40 +308,44 @@ const REPLACED_TYPES: [TensorType; 13] = [
 ];
 
 impl Field {
-    /// Changes this field of an encoded map. Fields may contradict each other until the last one is set.
+    /// Changes this field of an encoded map, or of 128 zeros: a map can be made by replacing all that it needs. Fields may
+    /// contradict each other until the last one is set.
     ///
     /// # Errors
     /// A sentence's end on a value that the emulator has no map for.
     pub fn replace(self, map: &mut [u8; 128], ordinal: usize, value: u64) -> Result<(), String> {
-        if map[0..2] != MAGIC.to_le_bytes() {
-            return Err("changes a tensor map where none was encoded".to_owned());
+        if *map == [0; 128] {
+            *map = blank();
+        }
+        if map[MAGIC_AT..][..2] != MAGIC {
+            return Err("changes a tensor map where there is neither one nor 128 zero bytes".to_owned());
         }
         let ordinal = ordinal.min(4);
         let low = value as u32;
+        let step = u32::from(map[STEPS_AT + ordinal].max(1));
         let refused = |what: &str| Err(format!("sets the {what} of a tensor map to {value}, which is not emulated"));
         match self {
-            Field::Address => map[8..16].copy_from_slice(&value.to_le_bytes()),
-            Field::Rank if low < 5 => map[3] = low as u8 + 1,
+            Field::Address => put(map, ADDRESS_AT, &value.to_le_bytes()),
+            Field::Rank if low < 5 => map[RANK_AT] = low as u8 + 1,
             Field::Rank => return refused("rank"),
-            Field::Size => map[16 + 8 * ordinal..][..8].copy_from_slice(&u64::from(low).to_le_bytes()),
-            Field::Stride if ordinal < 4 => map[56 + 8 * ordinal..][..8].copy_from_slice(&value.to_le_bytes()),
+            Field::Size => put(map, SIZES_AT + 8 * ordinal, &u64::from(low).to_le_bytes()),
+            Field::Stride if ordinal < 4 => put(map, STRIDES_AT + 8 * ordinal, &value.to_le_bytes()),
             Field::Stride => return refused("fifth stride"),
             // A box counts elements before the step between those taken.
-            Field::Box => set_tile(map, ordinal, low.div_ceil(u32::from(map[108 + ordinal].max(1)))),
+            Field::Box => put(map, TILE_AT + 4 * ordinal, &low.div_ceil(step).to_le_bytes()),
             Field::Step => {
-                let at = 88 + 4 * ordinal;
+                let at = TILE_AT + 4 * ordinal;
                 let taken = u32::from_le_bytes([map[at], map[at + 1], map[at + 2], map[at + 3]]);
-                let whole = taken * u32::from(map[108 + ordinal].max(1));
-                map[108 + ordinal] = low.min(255) as u8;
-                set_tile(map, ordinal, whole.div_ceil(low.max(1)));
+                map[STEPS_AT + ordinal] = low.min(255) as u8;
+                put(map, at, &taken.saturating_mul(step).div_ceil(low.max(1)).to_le_bytes());
             }
             Field::Element => match REPLACED_TYPES.get(low as usize) {
-                Some(element) => map[2] = *element as u8,
+                Some(element) => map[ELEMENT_AT] = *element as u8,
                 None => return refused("element type"),
             },
-            Field::Swizzle if Swizzle::from_cuda(low).is_some() => map[4] = low as u8,
+            Field::Swizzle if Swizzle::from_cuda(low).is_some() => map[SWIZZLE_AT] = low as u8,
             Field::Swizzle => return refused("swizzle"),
-            Field::Fill => map[5] = u8::from(low != 0),
+            Field::Fill => map[FILL_AT] = u8::from(low != 0),
             Field::Interleave | Field::Atomicity if low == 0 => {}
             Field::Interleave => return refused("interleaving"),
             Field::Atomicity => return refused("swizzle atomicity"),
@@ -337,6 +354,19 @@ impl Field {
     }
 }
 
-fn set_tile(map: &mut [u8; 128], ordinal: usize, count: u32) {
-    map[88 + 4 * ordinal..][..4].copy_from_slice(&count.to_le_bytes());
+/// One byte, in a box of one, with steps of one: what fields are that nobody has set.
+fn blank() -> [u8; 128] {
+    let mut map = [0; 128];
+    put(&mut map, MAGIC_AT, &MAGIC);
+    map[RANK_AT] = 1;
+    for index in 0..5 {
+        map[SIZES_AT + 8 * index] = 1;
+        map[TILE_AT + 4 * index] = 1;
+        map[STEPS_AT + index] = 1;
+    }
+    map
+}
+
+fn put(map: &mut [u8; 128], at: usize, bytes: &[u8]) {
+    map[at..at + bytes.len()].copy_from_slice(bytes);
 }
