@@ -145,15 +145,15 @@ impl Form {
             return Err(format!("`{opcode}` is not wmma.mma"));
         }
         let (mut dims, mut layouts, mut types) = (None, Vec::new(), Vec::new());
-        let (mut saturate, mut bit_op, mut kind, mut sparse) = (false, BitOp::Xor, Kind::Plain, None);
+        let (mut saturate, mut bit_op, mut kind, mut sparse) = (false, None, Kind::Plain, None);
         let (mut block_scale, mut per_row, mut rounding) = (false, None, None);
         for part in parts {
             match part {
                 "sync" | "aligned" | "popc" => {}
                 "row" | "col" => layouts.push(part == "row"),
                 "satfinite" => saturate = true,
-                "xor" => bit_op = BitOp::Xor,
-                "and" => bit_op = BitOp::And,
+                "xor" => bit_op = Some(BitOp::Xor),
+                "and" => bit_op = Some(BitOp::And),
                 "sp" => sparse = Some(Sparse { ordered: false }),
                 "sp::ordered_metadata" => sparse = Some(Sparse { ordered: true }),
                 "kind::f8f6f4" => kind = Kind::F8f6f4,
@@ -178,6 +178,8 @@ impl Form {
         // wmma of f16 names only D and C.
         if wmma && types.len() == 2 {
             types = vec![types[0], "f16", "f16", types[1]];
+        } else if wmma && types.get(1) == Some(&"f16") {
+            return Err(format!("`{opcode}`: wmma.mma of f16 names the types of D and C only"));
         }
         let scale_name = if types.len() == 5 { types.pop() } else { None };
         let [d, a, b, c] = types[..] else {
@@ -203,10 +205,16 @@ impl Form {
             return Err(format!("`{opcode}` must name the layouts of A and B"));
         };
         let (a, b, c, d) = (input(a)?, input(b)?, output(c)?, output(d)?);
+        if saturate && !matches!(a, Input::Int { .. }) {
+            return Err(format!("`{opcode}`: only integer products have .satfinite"));
+        }
         if rounding.is_some() && a != Input::F64 {
             return Err(format!("`{opcode}`: only f64 products have a rounding modifier"));
         }
-        let rounding = rounding.unwrap_or(Rounding::Rn);
+        if bit_op.is_some() != (a == Input::Bit) {
+            return Err(format!("`{opcode}`: products of bits, and only they, name .xor.popc or .and.popc"));
+        }
+        let (rounding, bit_op) = (rounding.unwrap_or(Rounding::Rn), bit_op.unwrap_or(BitOp::Xor));
         Ok(Form { m, n, k, a, b, c, d, a_row, b_row, saturate, bit_op, kind, scale, sparse, rounding, wmma })
     }
 
