@@ -7,7 +7,7 @@ use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
 use lockstep::widgets::scaling_plot;
 use lockstep::widgets::svg::Recording;
-use lockstep::widgets::timing_plot::{self, Measure, OtherTime, Over, TimedRun, TimingPlotState};
+use lockstep::widgets::timing_plot::{self, Measure, OtherTime, Over, Runs, TimedRun, TimingPlotState};
 
 /// Made-up runs with the shape of real ones.
 fn run(number: u32, median_us: Option<f64>) -> TimedRun {
@@ -86,7 +86,7 @@ fn timing_plot_of_measured_runs() {
         shots.both_themes(name, [620.0, 420.0], || {
             let mut state = TimingPlotState { measure: Some(measure), log, others: others(), ..Default::default() };
             move |ui: &mut egui::Ui| {
-                timing_plot::show(ui, &mut state, &on_gpu(), 390.0);
+                timing_plot::show(ui, &mut state, &on_gpu().into(), 390.0);
             }
         });
     }
@@ -127,7 +127,7 @@ fn a_plot_is_saved_as_vectors() {
         ui.label("not of the plot");
         let recording = Recording::begin(ui);
         let top = ui.cursor().min;
-        timing_plot::show(ui, &mut TimingPlotState::default(), &on_gpu(), 360.0);
+        timing_plot::show(ui, &mut TimingPlotState::default(), &on_gpu().into(), 360.0);
         let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
         *given.borrow_mut() = recording.end(ui, area, lockstep::theme::DARK.panel);
     });
@@ -142,11 +142,10 @@ fn a_plot_is_saved_as_vectors() {
 
 #[test]
 fn runs_on_the_emulator_are_counted_and_never_timed() {
-    let runs: Vec<_> = (1..=4).map(|number| run(number, None)).collect();
     support::both_themes("timing_counters", [620.0, 420.0], || {
         // Asking for a time gives counters where there is no time.
         let mut state = TimingPlotState { measure: Some(Measure::Time), others: others(), ..Default::default() };
-        let runs = runs.clone();
+        let runs = Runs::from((1..=4).map(|number| run(number, None)).collect::<Vec<_>>());
         move |ui: &mut egui::Ui| {
             timing_plot::show(ui, &mut state, &runs, 390.0);
         }
@@ -157,14 +156,14 @@ fn runs_on_the_emulator_are_counted_and_never_timed() {
 fn a_plot_without_runs_says_how_to_get_some() {
     support::both_themes("timing_empty", [620.0, 420.0], || {
         |ui: &mut egui::Ui| {
-            timing_plot::show(ui, &mut TimingPlotState::default(), &[], 390.0);
+            timing_plot::show(ui, &mut TimingPlotState::default(), &Runs::default(), 390.0);
         }
     });
 }
 
 #[test]
 fn runs_are_copied_as_csv() {
-    let runs = on_gpu();
+    let runs = Runs::from(on_gpu());
     let text = timing_plot::table(&TimingPlotState::default(), &runs).expect("a table");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 8);
@@ -173,11 +172,11 @@ fn runs_are_copied_as_csv() {
         assert_eq!(line.split(',').count(), columns, "{line}");
     }
     assert!(lines[1].starts_with("1,NVIDIA H200,1790000001,n = 1048576,measured,31000,"));
-    assert_eq!(timing_plot::table(&TimingPlotState::default(), &[]), None);
+    assert_eq!(timing_plot::table(&TimingPlotState::default(), &Runs::default()), None);
     // Over the versions one size is shown; the other plots hold all.
     let lines = |over| {
         let state = TimingPlotState { over, ..TimingPlotState::default() };
-        timing_plot::table(&state, &at_sizes()).expect("a table").lines().count()
+        timing_plot::table(&state, &at_sizes().into()).expect("a table").lines().count()
     };
     assert_eq!([Over::Versions, Over::Sizes, Over::Intensity].map(lines), [2, 4, 4]);
 }

@@ -29,11 +29,12 @@ use crate::widgets::figure::Figure;
 use crate::widgets::focus;
 use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
-use crate::widgets::timing_plot::{TimedRun, TimingPlotState};
+use crate::widgets::timing_plot::{Runs, TimingPlotState};
 use curriculum::Course;
 use curriculum::store::Slot as TextSlot;
 use egui::{Frame, Panel, Ui};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The text, how many runs it has, and when its newest benchmark was.
@@ -73,7 +74,7 @@ pub struct Memory {
     /// The course's words, and which course that is.
     glossary: (Option<Arc<Course>>, Glossary),
     /// Runs as the plot takes them, with what they were made of: the text, how many, the newest benchmark's time.
-    timed: Option<(TimedKey, Arc<Vec<TimedRun>>)>,
+    timed: Option<(TimedKey, Rc<Runs>)>,
 }
 
 impl Memory {
@@ -88,13 +89,13 @@ impl Memory {
     }
 
     /// A text's runs for the plots, made anew when there is another.
-    fn timed_runs(&mut self, desk: &Desk) -> Arc<Vec<TimedRun>> {
+    fn timed_runs(&mut self, desk: &Desk) -> Rc<Runs> {
         let newest = desk.bench.value().map(|report| report.when_unix_s);
         let of = (desk.slot.clone(), desk.runs.len(), newest);
         match &self.timed {
             Some((same, runs)) if *same == of => runs.clone(),
             _ => {
-                let runs = Arc::new(results::timed_runs(desk));
+                let runs = Rc::new(Runs::from(results::timed_runs(desk)));
                 self.timed = Some((of, runs.clone()));
                 runs
             }

@@ -25,8 +25,10 @@ struct Timed<'a> {
 /// Draws the newest run that has times at two sizes or more, `height` points high. Only measured times are drawn.
 pub fn show(ui: &mut Ui, runs: &[TimedRun], measure: Measure, height: f32) {
     let t = theme::tokens(ui);
-    let newest = runs.iter().rev().map(|run| run.number).find(|number| timed(runs, *number).len() > 1);
-    let Some(number) = newest else {
+    // The sizes of a run stand together.
+    let newest =
+        runs.chunk_by(|a, b| a.number == b.number).rev().find(|sizes| sizes.len() > 1 && timed(sizes).len() > 1);
+    let Some(newest) = newest else {
         return plot_kit::empty_state(
             ui,
             height,
@@ -35,7 +37,7 @@ pub fn show(ui: &mut Ui, runs: &[TimedRun], measure: Measure, height: f32) {
         );
     };
     let top = ui.cursor().top();
-    let own = timed(runs, number);
+    let (number, own) = (newest[0].number, timed(newest));
     let value = |ns: f64, point: &BenchPoint| match measure {
         Measure::Rate => super::timing_plot::amount(point) / ns * 1e9,
         Measure::Share => point
@@ -132,8 +134,8 @@ pub fn show(ui: &mut Ui, runs: &[TimedRun], measure: Measure, height: f32) {
 }
 
 /// The measured sizes of a run, smallest first.
-fn timed(runs: &[TimedRun], number: u32) -> Vec<Timed<'_>> {
-    let own = runs.iter().filter(|run| run.number == number && run.point.rejected.is_none());
+fn timed(sizes: &[TimedRun]) -> Vec<Timed<'_>> {
+    let own = sizes.iter().filter(|run| run.point.rejected.is_none());
     let timed = |run: &'_ TimedRun| Some((size_of(&run.point.name)?, run.point.stats?));
     let mut found: Vec<Timed<'_>> =
         own.filter_map(|run| timed(run).map(|(size, stats)| Timed { size, point: &run.point, stats })).collect();

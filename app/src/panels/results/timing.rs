@@ -114,6 +114,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 if plot.over == Over::Versions && !one_row { ui.spacing().interact_size.y + space::S } else { 0.0 };
             let top = top + egui::vec2(0.0, choices);
             let area = egui::Rect::from_min_max(top, egui::pos2(ui.max_rect().right(), ui.cursor().top()));
+            // Words do not begin at a picture's very edge; the pane has as much room around them.
+            let area = egui::Rect {
+                max: area.max + egui::vec2(space::M, space::XS),
+                ..area.with_min_x(area.left() - space::M)
+            };
             let which = match plot.over {
                 Over::Versions => "versions",
                 Over::Sizes => "sizes",
@@ -270,12 +275,13 @@ pub fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
 
 /// The largest size of every run, and of the newest run's reference and library beside it.
 fn roofline_points(runs: &[TimedRun]) -> Vec<RooflinePoint> {
-    let last = runs.iter().map(|run| run.number).max();
+    let last = runs.last().map(|run| run.number);
     let mut points = Vec::new();
-    for number in runs.iter().map(|run| run.number).collect::<std::collections::BTreeSet<_>>() {
-        let of_run = runs.iter().filter(|run| run.number == number && run.point.rejected.is_none());
-        let Some(run) = of_run.max_by(|a, b| a.point.bytes.total_cmp(&b.point.bytes)) else { continue };
-        let newest = Some(number) == last;
+    // The sizes of a run stand together.
+    for sizes in runs.chunk_by(|a, b| a.number == b.number) {
+        let accepted = sizes.iter().filter(|run| run.point.rejected.is_none());
+        let Some(run) = accepted.max_by(|a, b| a.point.bytes.total_cmp(&b.point.bytes)) else { continue };
+        let newest = Some(run.number) == last;
         let point = |name: String, median_ns| RooflinePoint {
             name,
             flops: run.point.flops,
@@ -289,7 +295,7 @@ fn roofline_points(runs: &[TimedRun]) -> Vec<RooflinePoint> {
             points.extend(reference);
             points.extend(library.map(|library| point(library.name.clone(), Some(library.stats.median_ns))));
         }
-        let own = point(format!("run {number}"), run.point.stats.map(|stats| stats.median_ns));
+        let own = point(format!("run {}", run.number), run.point.stats.map(|stats| stats.median_ns));
         points.push(RooflinePoint { newest, ..own });
     }
     points
