@@ -214,9 +214,7 @@ fn is_builtin(word: &str, called: bool) -> bool {
 /// The edit that turns `old` into `new`: what lies between their common beginning and common end.
 fn edit_between(old: &str, new: &str) -> InputEdit {
     let (a, b) = (old.as_bytes(), new.as_bytes());
-    let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let shorter = a.len().min(b.len());
-    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count().min(shorter - prefix);
+    let (prefix, suffix) = curriculum::store::common_ends(old, new);
     let (old_end, new_end) = (a.len() - suffix, b.len() - suffix);
     InputEdit {
         start_byte: prefix,

@@ -30,15 +30,8 @@ impl Change {
         if old == new {
             return None;
         }
-        let same = |(a, b): &(u8, u8)| a == b;
-        let prefix = old.bytes().zip(new.bytes()).take_while(same).count();
-        let prefix = old.floor_char_boundary(prefix).min(new.floor_char_boundary(prefix));
+        let (prefix, suffix) = curriculum::store::common_ends(old, new);
         let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
-        let mut suffix = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(same).count();
-        while !old_rest.is_char_boundary(old_rest.len() - suffix) || !new_rest.is_char_boundary(new_rest.len() - suffix)
-        {
-            suffix -= 1;
-        }
         Some(Self {
             at: prefix,
             removed: old_rest[..old_rest.len() - suffix].to_owned(),

@@ -11,6 +11,10 @@ const NEAR_BYTES: usize = 24_000;
 /// Above this many bytes the text stays plain: no kernel is that long, and a parse would take seconds of a core.
 const MAX_BYTES: usize = 1_000_000;
 
+/// Bytes before and after the view of a long text whose colours come first. Those of all of it follow when nothing is
+/// typed: a megabyte to make, which at each key would only be in the way.
+const MARGIN_BYTES: usize = 12_000;
+
 /// The colours of one text.
 #[derive(Default)]
 pub(super) struct Syntax {
@@ -20,21 +24,34 @@ pub(super) struct Syntax {
     far: Option<Far>,
     /// Of a long text: the last that came, moved along.
     spans: Vec<Span>,
-    /// Version that `spans` are right for.
-    spans_version: u64,
+    /// Version and bytes that `spans` are right for.
+    known: Part,
+}
+
+/// A version of a text, and some of its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Part {
+    version: u64,
+    bytes: Range<usize>,
+}
+
+impl Part {
+    fn covers(&self, version: u64, bytes: &Range<usize>) -> bool {
+        self.version == version && self.bytes.start <= bytes.start && bytes.end <= self.bytes.end
+    }
 }
 
 struct Far {
-    orders: Sender<(u64, String)>,
-    results: Receiver<(u64, Vec<Span>)>,
-    asked: u64,
+    orders: Sender<(Part, String)>,
+    results: Receiver<(Part, Vec<Span>)>,
+    asked: Part,
 }
 
 impl Far {
     /// None when the system allows no further thread; the text is then plain.
     #[expect(clippy::disallowed_methods, reason = "the thread waits, not the window")]
     fn start() -> Option<Self> {
-        let (orders, ordered) = channel::<(u64, String)>();
+        let (orders, ordered) = channel::<(Part, String)>();
         let (sender, results) = channel();
         let work = move || {
             let mut highlighter = Highlighter::default();
@@ -44,13 +61,14 @@ impl Far {
                     order = newer;
                 }
                 highlighter.update(&order.1);
-                if sender.send((order.0, highlighter.spans())).is_err() {
+                let spans = highlighter.spans_in(order.0.bytes.clone());
+                if sender.send((order.0, spans)).is_err() {
                     return;
                 }
             }
         };
         std::thread::Builder::new().name("colours".to_owned()).spawn(work).ok()?;
-        Some(Self { orders, results, asked: 0 })
+        Some(Self { orders, results, asked: Part::default() })
     }
 }
 
@@ -71,20 +89,25 @@ impl Syntax {
             self.far = Far::start();
         }
         let Some(far) = &mut self.far else { return (Vec::new(), false) };
-        if far.asked != version {
-            far.asked = version;
-            // A thread that panicked leaves the text plain.
-            let _ = far.orders.send((version, text.to_owned()));
-        }
         for (of, spans) in far.results.try_iter() {
-            if of == version {
-                self.spans = spans;
-                self.spans_version = version;
+            if of.version == version {
+                (self.known, self.spans) = (of, spans);
             }
+        }
+        let is_known = self.known.covers(version, &range);
+        let wanted = if is_known {
+            0..text.len()
+        } else {
+            range.start.saturating_sub(MARGIN_BYTES)..(range.end + MARGIN_BYTES).min(text.len())
+        };
+        if !far.asked.covers(version, if is_known { &wanted } else { &range }) {
+            far.asked = Part { version, bytes: wanted };
+            // A thread that panicked leaves the text plain.
+            let _ = far.orders.send((far.asked.clone(), text.to_owned()));
         }
         let first = self.spans.partition_point(|span| span.range.end <= range.start);
         let visible = self.spans[first..].iter().take_while(|span| span.range.start < range.end);
-        (visible.cloned().collect(), self.spans_version != version)
+        (visible.cloned().collect(), !is_known)
     }
 
     /// Moves the colours of a long text along with an edit.
@@ -134,9 +157,38 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may wait")]
+    fn the_view_of_a_long_text_is_coloured_first_and_then_the_rest() {
+        let text = long();
+        let view = 30_000..31_000;
+        let mut syntax = Syntax::default();
+        let mut until = |done: &dyn Fn(&Syntax, bool) -> bool| {
+            let start = Instant::now();
+            loop {
+                let (_, pending) = syntax.spans(&text, 1, view.clone());
+                if done(&syntax, pending) {
+                    return syntax.spans.clone();
+                }
+                assert!(start.elapsed() < Duration::from_secs(60));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let first = until(&|_, pending| !pending);
+        let all = until(&|syntax, _| syntax.known.bytes == (0..text.len()));
+        assert_eq!(all, highlight(&text));
+        assert!(
+            first.len() < all.len() && first.iter().all(|span| all.contains(span)),
+            "{} {}",
+            first.len(),
+            all.len()
+        );
+    }
+
+    #[test]
     fn colours_move_with_edits_until_new_ones_come() {
         let text = long();
-        let mut syntax = Syntax { spans: highlight(&text), spans_version: 1, ..Syntax::default() };
+        let known = Part { version: 1, bytes: 0..text.len() };
+        let mut syntax = Syntax { spans: highlight(&text), known, ..Syntax::default() };
         let before = syntax.spans.clone();
         syntax.edited(11..11, 7);
         let moved =
