@@ -4,6 +4,9 @@
 //! Each start is a process of its own with a fresh data folder. Frames are timed without a window, so that a software
 //! rasterizer does not count: drawing by egui and its tessellation, which is what the program itself does.
 
+mod proc;
+mod rivals;
+
 use super::probe::{Next, Probe};
 use crate::app::{self, App};
 use crate::cli::{Done, Failure, Places, out, usage};
@@ -29,8 +32,8 @@ pub struct Args {
     /// Seconds of idleness
     #[arg(long, value_name = "S", default_value_t = 5)]
     idle_s: u64,
-    /// Another program to start as often, as NAME=COMMAND; its time, and then ours too, is until the window is mapped
-    /// (needs xdotool)
+    /// Another program to start as often and to leave idle as long, as NAME=COMMAND; its time, and then ours too, is
+    /// until the window is mapped (needs xdotool)
     #[arg(long, value_name = "NAME=COMMAND")]
     rival: Vec<String>,
     /// What a child process of this command does
@@ -107,47 +110,11 @@ fn measure(args: &Args) -> Done {
             ));
         }
     }
-    rivals(args, &exe)?;
+    rivals::measure(&args.rival, &exe, args.starts, Duration::from_secs(args.idle_s))?;
     for (role, name) in [(Role::Idle, "idle"), (Role::EveryDay, "after visiting every day")] {
         match start(Renderer::Glow, role, args.idle_s) {
             Ok((_, report)) => out::print(&format!("{name}: {report}\n")),
             Err(why) => out::print(&format!("{name}: not measured, because {why}\n")),
-        }
-    }
-    Ok(())
-}
-
-/// Starts each rival, and this program in the same way: only then do the times compare.
-fn rivals(args: &Args, exe: &std::path::Path) -> Done {
-    if args.rival.is_empty() {
-        return Ok(());
-    }
-    let mut programs = Vec::new();
-    for rival in &args.rival {
-        let Some((name, command)) = rival.split_once('=') else {
-            return Err(usage(format!("a rival is written NAME=COMMAND (found `{rival}`)")));
-        };
-        programs.push((name.to_owned(), command.to_owned()));
-    }
-    let folder = tempfile::tempdir().map_err(|error| usage(format!("no place for a data folder ({error})")))?;
-    let own = format!("'{}' --data '{}'", exe.display(), folder.path().display());
-    programs.insert(0, ("Lockstep".to_owned(), own));
-    for (name, command) in programs {
-        let mut starts = Vec::new();
-        for _ in 0..args.starts.max(1) {
-            match start_rival(&name, &command) {
-                Ok(took) => starts.push(took.as_secs_f64() * 1e3),
-                Err(why) => {
-                    out::print(&format!("{name}: not measured, because {why}\n"));
-                    break;
-                }
-            }
-        }
-        if let Some([median, worst]) = spread(&mut starts, [0.5, 1.0]) {
-            let count = starts.len();
-            out::print(&format!(
-                "{name}: window mapped after {median:.0} ms (median), {worst:.0} ms (worst of {count})\n"
-            ));
         }
     }
     Ok(())
@@ -189,28 +156,6 @@ impl Drop for Ended {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// The window is known by its process, or by the rival's name in its title: not every program tells its process.
-fn start_rival(name: &str, command: &str) -> Result<Duration, String> {
-    let began = Instant::now();
-    let mut process = Process::new("sh");
-    process.args(["-c", &format!("exec {command}")]).stdout(Stdio::null()).stderr(Stdio::null());
-    let child = Ended(process.spawn().map_err(|error| format!("it cannot be started ({error})"))?);
-    let pid = child.0.id().to_string();
-    while began.elapsed() < PATIENCE {
-        let asked = ["search", "--onlyvisible", "--any", "--pid", &pid, "--name", name];
-        let search = Process::new("xdotool").args(asked).output();
-        let found = search.map_err(|error| format!("xdotool cannot be run ({error})"))?;
-        if !found.stdout.is_empty() {
-            let took = began.elapsed();
-            let mut child = child;
-            let _ = child.0.kill();
-            return Ok(took);
-        }
-        std::thread::sleep(Duration::from_millis(3));
-    }
-    Err("no window appeared".to_owned())
 }
 
 /// Values at shares of the sorted list.
@@ -267,7 +212,7 @@ fn plan(role: Role, idle: Duration) -> super::probe::Plan {
                         ctx.request_repaint_after(Duration::from_secs(5).saturating_sub(settled.elapsed()));
                         return Next::Wait;
                     }
-                    idle_from = Some((Instant::now(), processor_s(), frames));
+                    idle_from = Some((Instant::now(), proc::processor_s("self"), frames));
                     ctx.request_repaint_after(idle);
                     return Next::Wait;
                 }
@@ -275,7 +220,7 @@ fn plan(role: Role, idle: Duration) -> super::probe::Plan {
                 if from.elapsed() < idle {
                     return Next::Wait;
                 }
-                let share = 100.0 * (processor_s() - used_s) / from.elapsed().as_secs_f64();
+                let share = 100.0 * (proc::processor_s("self") - used_s) / from.elapsed().as_secs_f64();
                 let repaints = frames - seen - 1;
                 say(&format!("{share:.2} % of a core, {repaints} repaints in {:.1} s", from.elapsed().as_secs_f64()));
                 Next::Close
@@ -287,7 +232,7 @@ fn plan(role: Role, idle: Duration) -> super::probe::Plan {
                     match left.pop() {
                         Some(day) => app.command(Command::OpenDay(day)),
                         None => {
-                            say(&format!("{:.0} MB resident", resident_mb()));
+                            say(&format!("{:.0} MB resident", proc::resident_mb("self")));
                             return Next::Close;
                         }
                     }
@@ -304,23 +249,6 @@ fn plan(role: Role, idle: Duration) -> super::probe::Plan {
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
-}
-
-/// Seconds of processor time that this process has used; 0 where the system does not say.
-fn processor_s() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name in brackets may hold anything.
-    let after = text.rsplit_once(')').map_or("", |(_, after)| after);
-    let fields: Vec<f64> = after.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
-    // Hundredths of a second on every Linux (USER_HZ).
-    fields.iter().sum::<f64>() / 100.0
-}
-
-/// Megabytes of memory in use; 0 where the system does not say.
-fn resident_mb() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1e3
 }
 
 /// Times frames of the busiest layout without a window: while still, and while a key is typed in each.
