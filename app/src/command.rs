@@ -517,7 +517,7 @@ impl Action {
                 row(Help, Global, "Command Palette…", "Find any command by name", keys![CTRL_SHIFT, P; NONE, F1])
             }
             Action::Shortcuts => {
-                row(Help, Global, "Keyboard Shortcuts", "All keys on one page", keys![CTRL_SHIFT, Slash])
+                row(Help, Global, "Keyboard Shortcuts", "All keys on one page", keys![CTRL, Questionmark])
             }
             Action::About => row(Help, Global, "About Lockstep", "Version and licences", keys![CTRL, F1]),
         }
@@ -569,6 +569,7 @@ fn signs(text: String, shortcut: &KeyboardShortcut) -> String {
         Key::Comma => ",",
         Key::Period => ".",
         Key::Slash => "/",
+        Key::Questionmark => "?",
         Key::Plus => "+",
         Key::Minus => "-",
         Key::Equals => "=",

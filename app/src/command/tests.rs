@@ -18,6 +18,9 @@ fn every_action_is_complete_and_its_shortcuts_are_its_own() {
         for shortcut in info.shortcuts {
             let key = (shortcut.modifiers, shortcut.logical_key);
             assert!(shortcuts.insert(format!("{key:?}")), "{action:?}: {key:?} is taken");
+            // With Shift such a key is another sign: `Shift` and `/` are a question mark.
+            let is_sign = shortcut.logical_key.symbol_or_name().chars().all(|c| c.is_ascii_punctuation());
+            assert!(!(shortcut.modifiers.shift && is_sign), "{action:?}: {key:?} cannot be pressed");
         }
         assert_eq!(info.scope == Scope::Editor, action.editor_action().is_some(), "{action:?}");
     }
