@@ -57,7 +57,8 @@ pub fn complete(text: &str, cursor: usize, asked: bool) -> Option<Completion> {
         return None;
     }
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    if !asked && is_prose(&text[line_start..start]) {
+    let prose = is_prose(&text[line_start..start]);
+    if !asked && prose {
         return None;
     }
     // After a dot only members fit; the types of the text are not known, those of the built-in variables are.
@@ -71,7 +72,7 @@ pub fn complete(text: &str, cursor: usize, asked: bool) -> Option<Completion> {
     if !asked && typed.chars().count() < LEAST_TYPED {
         return None;
     }
-    let items = ranked(text, start, cursor, typed);
+    let items = ranked(text, start, cursor, typed, prose);
     // What is written out needs no list that Enter would then choose from.
     let is_complete = !asked && items.first().is_some_and(|first| first.text == typed);
     (!items.is_empty() && !is_complete).then_some(Completion { start, items, chosen: 0, asked })
@@ -95,10 +96,10 @@ fn is_prose(line: &str) -> bool {
     quote.is_some()
 }
 
-fn ranked(text: &str, start: usize, cursor: usize, typed: &str) -> Vec<Candidate> {
+fn ranked(text: &str, start: usize, cursor: usize, typed: &str, prose: bool) -> Vec<Candidate> {
     let lower = typed.to_ascii_lowercase();
     let mut found: Vec<(u8, usize, Candidate)> = Vec::new();
-    for (word, (count, class)) in words(text, start, cursor, typed, &lower) {
+    for (word, (count, class)) in words(text, (start, cursor), typed, &lower, prose) {
         if builtins::find(word).is_none() {
             // Words of the text before CUDA's, the frequent first.
             found.push((class * 2, usize::MAX - count, Candidate { text: word.to_owned(), builtin: None }));
@@ -136,9 +137,18 @@ fn class(word: &str, typed: &str, lower: &str) -> Option<u8> {
     (lower.len() >= 3 && word.len() > lower.len() && inside()).then_some(3)
 }
 
-/// Words near the cursor that fit, with how often they occur and how well they fit; not the one being typed.
-fn words<'a>(text: &'a str, start: usize, cursor: usize, typed: &str, lower: &str) -> HashMap<&'a str, (usize, u8)> {
+/// Words near the cursor that fit, with how often they occur and how well they fit; not the one being typed. Those of
+/// comments only where prose is written: `threads` of a sentence is no name.
+fn words<'a>(
+    text: &'a str,
+    (start, cursor): (usize, usize),
+    typed: &str,
+    lower: &str,
+    prose: bool,
+) -> HashMap<&'a str, (usize, u8)> {
     let from = text.floor_char_boundary(start.saturating_sub(REACH));
+    // Whole lines, so that a comment is seen from its beginning.
+    let from = if from == 0 { 0 } else { text[from..start].find('\n').map_or(from, |at| from + at + 1) };
     let to = text.ceil_char_boundary((cursor + REACH).min(text.len()));
     let first = lower.as_bytes().first().copied();
     let mut counts = HashMap::new();
@@ -148,6 +158,15 @@ fn words<'a>(text: &'a str, start: usize, cursor: usize, typed: &str, lower: &st
     while at < bytes.len() {
         // Bytes of other alphabets are letters here: a name of theirs is offered whole.
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        if bytes[at] == b'/' && !prose {
+            let end = match bytes.get(at + 1) {
+                Some(b'/') => near[at..].find('\n'),
+                Some(b'*') => near[at + 2..].find("*/").map(|end| 2 + end + 2),
+                _ => Some(1),
+            };
+            at = end.map_or(bytes.len(), |end| at + end);
+            continue;
+        }
         if !is_part(bytes[at]) {
             at += 1;
             continue;
@@ -205,6 +224,16 @@ mod tests {
         assert!(!offered("printf(\"%d\", thr").is_empty(), "after the string");
         assert!(complete("// thr", 6, true).is_some(), "when it is asked for");
         assert!(complete("i", 1, true).is_some());
+    }
+
+    #[test]
+    fn words_of_sentences_are_no_names() {
+        let text = "// 256 threads\nint threshold = 1 / 2; /* thread 0 is\n threadless */ thr";
+        assert_eq!(offered(text)[..2], ["threshold", "threadIdx"]);
+        assert!(!offered(text).iter().any(|word| word == "threads" || word == "threadless"));
+        let comment = "// 256 threads\n// thr";
+        let list = complete(comment, comment.len(), true).expect("a list");
+        assert_eq!(list.items[0].text, "threads", "where a sentence is written");
     }
 
     #[test]
