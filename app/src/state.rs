@@ -341,6 +341,20 @@ pub struct Traced {
 }
 
 impl Desk {
+    /// Nothing is known of a run any more; those in the history stay there.
+    pub fn forget_run(&mut self) {
+        self.verdict = Slot::Empty;
+        self.cases.clear();
+        self.console.clear();
+        self.console_cut = false;
+        self.traced = None;
+        self.trouble = None;
+        self.judged = 0;
+        self.judged_text.clear();
+        self.editor.marks.set_run(Vec::new());
+        self.editor.marks.set_heat(Vec::new());
+    }
+
     /// True when the text was changed since the verdict.
     pub fn is_stale(&self) -> bool {
         let newer = self.judged != 0 && self.judged != self.editor.version();

@@ -191,8 +191,24 @@ fn a_day_is_reset_after_asking() {
     window.click("Reset the day");
     assert_eq!(window.app().state.progress.done(&day).finished, 0);
     assert!(window.text().contains("TODO"));
+    let desk = window.app().state.desk().expect("a text");
+    assert!(desk.editor.marks.heat().is_empty() && desk.cases.is_empty(), "nothing is said of a run that is forgotten");
     act(&mut window, Action::Undo);
     assert_eq!(window.text(), GOOD, "the text is one undo away");
+}
+
+/// The table is wider than the pane; sentences below it wrap in sight all the same.
+#[test]
+fn progress_fits_a_narrow_pane() {
+    let mut window = Window::open(true, [900.0, 600.0], simple_script());
+    act(&mut window, Action::SearchCourse);
+    act(&mut window, Action::ShowProgress);
+    let editor = window.harness.get_by_label("Code editor").rect();
+    let weeks: Vec<_> = window.harness.get_all_by_label_contains("not written yet").map(|week| week.rect()).collect();
+    assert!(!weeks.is_empty());
+    for week in weeks {
+        assert!(week.right() <= editor.left(), "{week:?} beside {editor:?}");
+    }
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl State {
                     desk.editor.act(&EditorAction::SetText(exercise.scaffold.clone()), now_s);
                     desk.journalled = desk.editor.version();
                     desk.compile_at_s = Some(now_s);
-                    desk.verdict = crate::state::Slot::Empty;
+                    desk.forget_run();
                 }
                 _ => {}
             }

@@ -51,7 +51,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
             };
             ui.label(RichText::new(text).small().color(color));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.button("✖").on_hover_text("Close the search (Escape)").clicked() {
+                let close = ui.button("✖").on_hover_text("Close the search (Escape)");
+                close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Close the search"));
+                if close.clicked() {
                     screen.send(Command::CloseFind);
                 }
             });
@@ -64,6 +66,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, find: &Find, selection: &std::
                     .id_salt("find replacement");
                 let response = ui.add(edit);
                 label(&response, "Replace with", &replacement);
+                if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                    screen.send(Command::Edit(EditorAction::ReplaceOne));
+                    response.request_focus();
+                }
                 if ui.button("Replace").on_hover_text("Replace this match and go to the next").clicked() {
                     screen.send(Command::Edit(EditorAction::ReplaceOne));
                 }

@@ -7,6 +7,9 @@ use crate::theme::{self, Tokens, space};
 use crate::widgets::sentence;
 use egui::{Color32, Frame, Margin, RichText, ScrollArea, Ui};
 
+/// Lines that are drawn, the newest: each may take several rows, so all of a long log would be laid out in every frame.
+const SHOWN: usize = 200;
+
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let lines = &screen.state.log;
@@ -15,8 +18,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::S as i8)).show(ui, |ui| {
         let count = |ui: &mut Ui, _: &mut Screen<'_>| {
-            let count = if lines.len() == 1 { "1 message".to_owned() } else { format!("{} messages", lines.len()) };
-            ui.label(RichText::new(count).small().color(t.text_muted));
+            let count = parts::counted(lines.len() as u64, "message");
+            ui.label(RichText::new(format!("{count}, times in UTC")).small().color(t.text_muted));
         };
         parts::sides(ui, "log", screen, count, |ui, screen| {
             if ui.button("Copy all").on_hover_text("For a report").clicked() {
@@ -27,19 +30,25 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
         });
     });
-    let row = ui.text_style_height(&egui::TextStyle::Body) + space::XS;
-    ScrollArea::vertical().auto_shrink(false).stick_to_bottom(true).show_rows(ui, row, lines.len(), |ui, range| {
-        ui.spacing_mut().item_spacing.y = space::XS;
-        for line in &lines[range] {
-            ui.horizontal(|ui| {
-                ui.add_space(space::L);
-                let (symbol, color) = sign(t, line.kind);
-                ui.label(RichText::new(clock(line.at_unix_s)).monospace().small().color(t.text_muted));
-                ui.label(RichText::new(symbol).color(color));
-                ui.add(egui::Label::new(sentence::job(ui, &line.text, t.text)).truncate().selectable(true))
-                    .on_hover_text(&line.text);
-            });
-        }
+    ScrollArea::vertical().auto_shrink(false).stick_to_bottom(true).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::symmetric(space::L as i8, 0)).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            let earlier = lines.len().saturating_sub(SHOWN);
+            if earlier > 0 {
+                let text =
+                    format!("{} before these: Copy all takes them along.", parts::counted(earlier as u64, "line"));
+                ui.label(RichText::new(text).small().color(t.text_muted));
+            }
+            for line in &lines[earlier..] {
+                ui.horizontal_top(|ui| {
+                    let (symbol, color) = sign(t, line.kind);
+                    ui.label(RichText::new(clock(line.at_unix_s)).monospace().small().color(t.text_muted));
+                    ui.label(RichText::new(symbol).color(color));
+                    // Whole: whoever has no mouse to rest on a line must read its end too.
+                    ui.add(egui::Label::new(sentence::job(ui, &line.text, t.text)).wrap().selectable(true));
+                });
+            }
+        });
     });
 }
 

@@ -138,7 +138,18 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
         return;
     }
     // What is left beside the other columns is the day's: its name is cut, nothing else is.
-    let name_width = (ui.available_width() - COLUMNS_WIDTH - 5.0 * space::M).clamp(LEAST_NAME, MOST_NAME);
+    let others = COLUMNS_WIDTH + 5.0 * space::M;
+    let name_width = (ui.available_width() - others).clamp(LEAST_NAME, MOST_NAME);
+    if ui.available_width() < others + LEAST_NAME {
+        // By itself, or it would widen the pane, and the sentences around it would wrap out of sight.
+        ScrollArea::horizontal().id_salt(week.number).show(ui, |ui| table_ui(ui, screen, week, name_width));
+    } else {
+        table_ui(ui, screen, week, name_width);
+    }
+}
+
+fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week, name_width: f32) {
+    let t = theme::tokens(ui);
     let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::M, space::XS]).striped(true);
     grid.show(ui, |ui| {
         for (name, about) in COLUMNS {

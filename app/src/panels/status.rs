@@ -36,6 +36,18 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 ui.label(small(screen.state.arch())).on_hover_text("Architecture that kernels are compiled for");
                 ui.separator();
                 compiler_ui(ui, screen);
+                if let Some(profile) = &screen.state.profile {
+                    ui.separator();
+                    // Whose progress this is: several people may sit here in turn.
+                    let name = egui::Button::new(small(profile.clone())).frame_when_inactive(false);
+                    let name = ui.add(name).on_hover_text(Action::Profiles.tooltip(ui.ctx()));
+                    name.widget_info(|| {
+                        egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Profile {profile}"))
+                    });
+                    if name.clicked() {
+                        screen.commands.push(Command::Do(Action::Profiles));
+                    }
+                }
                 if screen.state.view.focus.0 == Pane::Editor && screen.state.desk().is_some() {
                     ui.separator();
                     ui.label(small("F6 next pane".to_owned())).on_hover_text(Action::NextPane.tooltip(ui.ctx()));
