@@ -282,7 +282,7 @@ pub fn div(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::F32 if full => imm_bin(|m, a: f32, b: f32| approx::div_full(a, b, m & 16 != 0)),
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| canonical(a / b)),
         Ty::F32 => imm_bin(|m, a: f32, b: f32| arith32::div(a, b, mode(m))),
-        Ty::F64 if modes.plain() => each_bin(|a: f64, b: f64| a / b),
+        Ty::F64 if modes.plain() => each_bin(|a: f64, b: f64| arith64::div(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::div(a, b, rounding_from(m))),
         _ => return i.unsupported(),
     };
@@ -344,10 +344,13 @@ fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
     let run: Exec = match (what, ty) {
         ("ex2", Ty::F32) if modes.ftz => un(|a: f32| approx::ex2(a, true)),
         ("ex2", Ty::F32) => un(|a: f32| approx::ex2(a, false)),
-        ("lg2", Ty::F32) => imm_un(|m, a: f32| approx::lg2(a, m & 16 != 0)),
-        ("sin", Ty::F32) => imm_un(|m, a: f32| approx::sin(a, m & 16 != 0)),
-        ("cos", Ty::F32) => imm_un(|m, a: f32| approx::cos(a, m & 16 != 0)),
-        ("tanh", Ty::F32) => imm_un(|_, a: f32| approx::tanh(a)),
+        ("lg2", Ty::F32) if modes.ftz => un(|a: f32| approx::lg2(a, true)),
+        ("lg2", Ty::F32) => un(|a: f32| approx::lg2(a, false)),
+        ("sin", Ty::F32) if modes.ftz => un(|a: f32| approx::sin(a, true)),
+        ("sin", Ty::F32) => un(|a: f32| approx::sin(a, false)),
+        ("cos", Ty::F32) if modes.ftz => un(|a: f32| approx::cos(a, true)),
+        ("cos", Ty::F32) => un(|a: f32| approx::cos(a, false)),
+        ("tanh", Ty::F32) => un(|a: f32| approx::tanh(a)),
         _ => return half::approximate(e, i, what, ty),
     };
     emit1(e, i, run, ty, modes.code())

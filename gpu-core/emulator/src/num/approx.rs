@@ -4,6 +4,7 @@
 //! compute in f64, follow the steps that the assembler emits (argument scaling, squaring for subnormal results, the
 //! FMUL that turns radians into turns) and round once: inside every documented error bound, exact on special values.
 
+use super::series::{logarithm, power_of_two, tangent, wave};
 use super::{canonical, flush};
 
 /// How far a result may be from the exact one.
@@ -176,36 +177,6 @@ pub fn rsqrt(x: f32, ftz: bool) -> f32 {
     if x == 0.0 { (f32::INFINITY).copysign(x as f32) } else { output(1.0 / x.sqrt(), ftz) }
 }
 
-/// 2 to the power of `x` within 2^-48 of itself, exact for whole numbers: 2^n times the series of e^y for what is left of
-/// `x`, by multiplications and additions only, so that a loop over lanes becomes vector instructions (the library's function
-/// is a call for each) and every machine gives the same bits. Beyond 2^1000 and 2^-1000 it stays there.
-#[inline(always)]
-fn power_of_two(x: f64) -> f64 {
-    // Added to this, a number loses its fraction, and its whole part ends up in the lowest bits.
-    const WHOLE: f64 = 6_755_399_441_055_744.0;
-    const FACTORS: [f64; 11] = [
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-    ];
-    let x = x.clamp(-1000.0, 1000.0);
-    let moved = x + WHOLE;
-    let y = (x - (moved - WHOLE)) * std::f64::consts::LN_2;
-    let mut sum = FACTORS[0];
-    for factor in &FACTORS[1..] {
-        sum = sum * y + factor;
-    }
-    (sum * y + 1.0) * f64::from_bits(moved.to_bits().wrapping_add(1023) << 52)
-}
-
 /// `ex2.approx{.ftz}.f32`; documented 2 ulp. Results below 2^-126 are the square of 2^(x/2), as the assembler has it.
 #[inline(always)]
 pub fn ex2(x: f32, ftz: bool) -> f32 {
@@ -216,10 +187,9 @@ pub fn ex2(x: f32, ftz: bool) -> f32 {
 }
 
 /// `lg2.approx{.ftz}.f32`; documented 2^-22 (absolute within 0.5..2). Zero of either sign gives -infinity.
-#[inline]
+#[inline(always)]
 pub fn lg2(x: f32, ftz: bool) -> f32 {
-    let x = f64::from(input(x, ftz));
-    if x == 0.0 { f32::NEG_INFINITY } else { output(x.log2(), ftz) }
+    output(logarithm(f64::from(input(x, ftz))), ftz)
 }
 
 /// The multiplication by 1/(2 pi), rounded toward zero, with which the assembler turns radians into turns.
@@ -231,51 +201,52 @@ fn turns(x: f32) -> f64 {
 }
 
 /// `sin.approx{.ftz}.f32`; absolute error 2^-20.5 in [-pi, pi], growing outside as on hardware.
-#[inline]
+#[inline(always)]
 pub fn sin(x: f32, ftz: bool) -> f32 {
     let t = turns(input(x, ftz));
-    if t == 0.0 {
-        return 0.0f32.copysign(x);
-    }
-    output(((t - t.round_ties_even()) * std::f64::consts::TAU).sin(), ftz)
+    let rest = t - t.round_ties_even();
+    // The second quarter of a turn is the first one backwards.
+    let short = if rest.abs() > 0.25 { 0.5 - rest.abs() } else { rest.abs() };
+    let sine = output(wave(short).copysign(rest), ftz);
+    if t == 0.0 { 0.0f32.copysign(x) } else { sine }
 }
 
 /// `cos.approx{.ftz}.f32`; absolute error 2^-20.5 in [-pi, pi].
-#[inline]
+#[inline(always)]
 pub fn cos(x: f32, ftz: bool) -> f32 {
     let t = turns(input(x, ftz));
-    output(((t - t.round_ties_even()) * std::f64::consts::TAU).cos(), ftz)
+    output(wave(0.25 - (t - t.round_ties_even()).abs()), ftz)
 }
 
 /// `tanh.approx.f32`; documented 2^-11 relative. Subnormal inputs are kept.
-#[inline]
+#[inline(always)]
 pub fn tanh(x: f32) -> f32 {
-    output(f64::from(x).tanh(), false)
+    output(tangent(f64::from(x)), false)
 }
 
 /// `ex2.approx` of f16 and bf16 lanes: computed in f64, rounded once by the caller's format.
 #[inline]
 pub fn ex2_f16(h: u16) -> u16 {
-    super::half::f64_to_f16(f64::from(super::half::f16_to_f32(h)).exp2())
+    super::half::f64_to_f16(power_of_two(f64::from(super::half::f16_to_f32(h))))
 }
 
 /// `ex2.approx.ftz.bf16`: subnormal inputs and results are flushed.
 #[inline]
 pub fn ex2_bf16(h: u16) -> u16 {
-    let result = super::half::f64_to_bf16(f64::from(flush(super::half::bf16_to_f32(h))).exp2());
+    let result = super::half::f64_to_bf16(power_of_two(f64::from(flush(super::half::bf16_to_f32(h)))));
     if result & 0x7f80 == 0 { result & 0x8000 } else { result }
 }
 
 /// `tanh.approx.f16`.
 #[inline]
 pub fn tanh_f16(h: u16) -> u16 {
-    super::half::f64_to_f16(f64::from(super::half::f16_to_f32(h)).tanh())
+    super::half::f64_to_f16(tangent(f64::from(super::half::f16_to_f32(h))))
 }
 
 /// `tanh.approx.bf16`.
 #[inline]
 pub fn tanh_bf16(h: u16) -> u16 {
-    super::half::f64_to_bf16(f64::from(super::half::bf16_to_f32(h)).tanh())
+    super::half::f64_to_bf16(tangent(f64::from(super::half::bf16_to_f32(h))))
 }
 
 /// Keeps the upper 32 bits of a double, rounding to nearest, and flushes subnormals: how the double-precision
@@ -317,7 +288,7 @@ pub fn rsqrt64(x: f64) -> f64 {
         return f64::INFINITY.copysign(x);
     }
     if x < 0.0 {
-        return f64::from_bits(0xfff8_0000_0000_0000);
+        return super::NAN_F64;
     }
     if x.is_infinite() {
         return 0.0;

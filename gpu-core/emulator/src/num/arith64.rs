@@ -3,6 +3,7 @@
 //! Nearest even is the native operation. The directed roundings compute the exact result with a sticky last bit in 128
 //! bits of integer, then round once: no error-free transformation survives subnormals and overflow as simply.
 
+use super::NAN_F64;
 use super::format::{Format, Rounding};
 
 /// A finite nonzero double as `significand * 2^exponent`.
@@ -37,6 +38,12 @@ pub(super) fn quiet(nan: f64) -> f64 {
     f64::from_bits(nan.to_bits() | 1 << 51)
 }
 
+/// The NaN that an operation makes of numbers has its sign set. So has that of x86; that of ARM has not.
+#[inline(always)]
+fn made(result: f64) -> f64 {
+    if cfg!(not(target_arch = "x86_64")) && result.is_nan() { NAN_F64 } else { result }
+}
+
 /// `result` unless an operand is NaN: the last such operand comes out then.
 #[inline(always)]
 pub(super) fn last_nan(a: f64, b: f64, result: f64) -> f64 {
@@ -45,7 +52,7 @@ pub(super) fn last_nan(a: f64, b: f64, result: f64) -> f64 {
     } else if a.is_nan() {
         quiet(a)
     } else {
-        result
+        made(result)
     }
 }
 
@@ -124,7 +131,8 @@ fn normalise(significand: u128, exponent: i32) -> (u128, i32) {
 
 #[inline(always)]
 pub fn div(a: f64, b: f64, rounding: Rounding) -> f64 {
-    let nearest = a / b;
+    // Said outright: of two NaNs x86 takes the first, ARM a signalling one.
+    let nearest = if a.is_nan() { quiet(a) } else { last_nan(a, b, a / b) };
     if rounding == Rounding::Rn || special(a, b) || a == 0.0 || b == 0.0 {
         return nearest;
     }
@@ -146,7 +154,7 @@ pub fn rcp(a: f64, rounding: Rounding) -> f64 {
 
 #[inline(always)]
 pub fn sqrt(a: f64, rounding: Rounding) -> f64 {
-    let nearest = a.sqrt();
+    let nearest = if a.is_nan() { quiet(a) } else { made(a.sqrt()) };
     if rounding == Rounding::Rn || !a.is_finite() || a <= 0.0 {
         return nearest;
     }

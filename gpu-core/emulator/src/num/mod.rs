@@ -13,6 +13,7 @@
 //! | [`minmax`] | min and max with the NaN, `.abs` and `.xorsign` rules |
 //! | [`convert`] | float to integer, integer to float, float to float |
 //! | [`approx`] | the `.approx` functions |
+//! | `series` | what those are computed by |
 //! | [`fragment`] | which lane and register holds which element of a matrix |
 //! | [`mma`] | the matrix units: dot products, tiles, block scales, 2:4 sparsity |
 
@@ -27,11 +28,14 @@ pub mod half;
 pub mod minmax;
 pub mod mma;
 pub mod pack;
+mod series;
 
 pub use format::{Format, Overflow, Rounding};
 
 /// The NaN that every f32 operation of the hardware returns.
 pub const NAN_F32: f32 = f32::from_bits(0x7fff_ffff);
+/// The NaN that f64 operations make of numbers; one that is an operand comes out as it is, made quiet.
+pub const NAN_F64: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 /// The NaN that every f16 and bf16 operation returns.
 pub const NAN_16: u16 = 0x7fff;
 

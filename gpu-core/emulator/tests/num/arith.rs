@@ -342,3 +342,31 @@ fn integers_to_floats_round_in_every_direction() {
     assert_eq!(convert::from_int(65520, &ptx_emulator::num::Format::F16, Rounding::Rn), 0x7c00);
     assert_eq!(convert::from_int(-65520, &ptx_emulator::num::Format::F16, Rounding::Rz), 0xfbff);
 }
+
+/// Which NaN an operation makes of numbers, and which of two comes out, differs from one kind of processor to the next.
+#[test]
+fn nans_of_doubles_are_the_same_on_every_machine() {
+    use std::hint::black_box as hidden;
+    let (inf, made) = (hidden(f64::INFINITY), 0xfff8_0000_0000_0000_u64);
+    for rounding in [Rounding::Rn, Rounding::Rz, Rounding::Rm, Rounding::Rp] {
+        let results = [
+            arith64::add(inf, -inf, rounding),
+            arith64::sub(inf, inf, rounding),
+            arith64::mul(0.0, inf, rounding),
+            arith64::fma(0.0, inf, 1.0, rounding),
+            arith64::fma(1.0, inf, -inf, rounding),
+            arith64::div(hidden(0.0), 0.0, rounding),
+            arith64::div(inf, -inf, rounding),
+            arith64::sqrt(hidden(-1.0), rounding),
+        ];
+        assert_eq!(results.map(f64::to_bits), [made; 8], "{rounding:?}");
+        // The first is quiet, the second signals.
+        let (quiet, signalling) = (hidden(f64::from_bits(0x7ff8 << 48 | 5)), hidden(f64::from_bits(0xfff0 << 48 | 6)));
+        let quieted = signalling.to_bits() | 1 << 51;
+        assert_eq!(arith64::add(quiet, signalling, rounding).to_bits(), quieted);
+        assert_eq!(arith64::mul(signalling, quiet, rounding).to_bits(), quiet.to_bits());
+        assert_eq!(arith64::div(quiet, signalling, rounding).to_bits(), quiet.to_bits());
+        assert_eq!(arith64::div(1.0, signalling, rounding).to_bits(), quieted);
+        assert_eq!(arith64::sqrt(signalling, rounding).to_bits(), quieted);
+    }
+}
