@@ -1,9 +1,9 @@
 //! The addresses of one warp-wide access, as a few runs where they have a pattern and lane by lane where not.
 
 use super::cx::Cx;
+use super::lanes::Word;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::WIDEST;
-use super::lanes::{BASE, Word};
+use super::lanes::{BASE, WIDEST};
 use super::op::Op;
 
 /// The addresses of one warp-wide access.

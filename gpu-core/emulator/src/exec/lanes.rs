@@ -46,28 +46,24 @@ word! {
 
 /// Forms of the hottest loops: for any machine, with AVX2 and FMA ([`wide`]), with AVX-512 ([`widest`]).
 pub const BASE: u8 = 0;
+#[cfg(target_arch = "x86_64")]
 pub const WIDE: u8 = 1;
+#[cfg(target_arch = "x86_64")]
 pub const WIDEST: u8 = 2;
 
 /// Whether the AVX2 forms can be used on this machine.
+#[cfg(target_arch = "x86_64")]
 pub fn wide() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::sync::OnceLock;
-        static WIDE: OnceLock<bool> = OnceLock::new();
-        *WIDE.get_or_init(|| {
-            is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt")
-        })
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    use std::sync::OnceLock;
+    static WIDE: OnceLock<bool> = OnceLock::new();
+    *WIDE.get_or_init(|| {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    })
 }
 
 /// Whether the machine has AVX-512 as well, which a few of the hottest loops use.
