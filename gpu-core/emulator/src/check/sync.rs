@@ -359,8 +359,20 @@ impl Cx<'_> {
         }
     }
 
+    /// Keeps this thread's accesses to memory in order for the blocks that other host threads run: ARM changes the order of
+    /// any two, x86 that of a store and a load behind it.
+    fn order(&self, ordering: Ordering) {
+        if self.grid.workers > 1 {
+            std::sync::atomic::fence(ordering);
+        }
+    }
+
     /// After a strong load. True: it polled often enough to give way.
     pub fn strong_load(&mut self, op: &Op, reach: &Reach, at: &Addresses) -> bool {
+        // Also after a relaxed one: what its value stands for was noted before, and is looked for below.
+        if reach.window == Window::Global {
+            self.order(Ordering::Acquire);
+        }
         if op.e.0 & ACQUIRE != 0 {
             self.acquire(op, reach, at);
         } else if self.watches_races() {
@@ -376,10 +388,16 @@ impl Cx<'_> {
 
     pub fn strong_store(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         self.release(op, reach, at);
+        if reach.window == Window::Global {
+            self.order(Ordering::Release);
+        }
     }
 
     /// A fence: from here a relaxed atomic publishes what came before, and what relaxed loads saw is ordered.
     pub fn fence(&mut self, narrow: bool) {
+        if !narrow {
+            self.order(Ordering::SeqCst);
+        }
         let seen = self.clocks();
         let cover = |fenced: &mut Option<Box<[u32; 32]>>| {
             let fenced = fenced.get_or_insert_with(|| Box::new([0; 32]));

@@ -123,7 +123,8 @@ impl Worker {
             (&grid.executed, &mut self.executed),
         ] {
             if *own > 0 {
-                sum.fetch_add(std::mem::take(own), Ordering::Relaxed);
+                // Who sees that there was progress must find in memory what it was.
+                sum.fetch_add(std::mem::take(own), Ordering::Release);
             }
         }
     }

@@ -256,6 +256,8 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
             }
             _ => {
                 let _guard = WIDE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                // Loads ask no lock: what was written before must be there first.
+                fence(Ordering::Release);
                 let old = pointer.cast::<u128>().read_unaligned();
                 pointer.cast::<u128>().write_unaligned(f(old));
                 old
