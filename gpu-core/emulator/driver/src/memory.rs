@@ -133,12 +133,14 @@ const REGISTER_FLAGS: u32 = 11;
 /// Whether the first and the last byte of a range can be read by this process at all.
 #[cfg(target_os = "linux")]
 pub fn is_mapped(address: usize, bytes: usize) -> bool {
-    const PAGE: usize = 4096;
+    // 64 KiB on many ARM machines, and `mincore` refuses an address inside a page.
+    // SAFETY: plain system call.
+    let Ok(size) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return bytes == 0 };
     let there = |address: usize| {
         let mut state = 0u8;
-        let page = address / PAGE * PAGE;
+        let page = address / size * size;
         // SAFETY: `mincore` writes one byte for one page and only looks at the address.
-        unsafe { libc::mincore(page as *mut libc::c_void, PAGE, &mut state) == 0 }
+        unsafe { libc::mincore(page as *mut libc::c_void, size, &mut state) == 0 }
     };
     bytes == 0 || address.checked_add(bytes - 1).is_some_and(|last| there(address) && there(last))
 }
