@@ -195,7 +195,9 @@ impl Installer {
         let mut command = Command::new(python);
         command
             .args(["-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile"])
-            .args(["--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--target"])
+            .args(["--no-input", "--disable-pip-version-check", "--progress-bar", "off"])
+            // This program's, which need not be Python's: a 32-bit Python is common on Windows.
+            .args(["--platform", self.platform.tag(), "--target"])
             .arg(&target)
             .arg("-r")
             .arg(&requirements)

@@ -49,6 +49,15 @@ impl Platform {
             _ => None,
         }
     }
+
+    /// What pip calls it.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Platform::LinuxX86_64 => "manylinux2014_x86_64",
+            Platform::LinuxAarch64 => "manylinux2014_aarch64",
+            Platform::WindowsX86_64 => "win_amd64",
+        }
+    }
 }
 
 /// One file of the index.

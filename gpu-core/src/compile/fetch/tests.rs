@@ -11,25 +11,29 @@ struct Scene {
 
 const MAKE_WHEEL: &str = r#"
 import sys, zipfile, hashlib
-folder, version = sys.argv[1:]
-name = f"{folder}/nvidia_cuda_crt-{version}-py3-none-any.whl"
+folder, version, tag = sys.argv[1:]
+name = f"{folder}/nvidia_cuda_crt-{version}-py3-none-{tag}.whl"
 info = f"nvidia_cuda_crt-{version}.dist-info"
 with zipfile.ZipFile(name, "w") as z:
     z.writestr("nvidia/cu13/include/crt/mma.h", "// tiny\n")
     z.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: nvidia-cuda-crt\nVersion: {version}\n")
-    z.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    z.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-{tag}\n")
     z.writestr(f"{info}/RECORD", "")
 print(hashlib.sha256(open(name, "rb").read()).hexdigest())
 "#;
 
 impl Scene {
     fn new() -> Self {
+        Scene::with_wheel_for("any")
+    }
+
+    fn with_wheel_for(tag: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("index")).unwrap();
         let made = Command::new("python3")
             .args(["-c", MAKE_WHEEL])
             .arg(root.path().join("index"))
-            .arg(VERSION)
+            .args([VERSION, tag])
             .output()
             .expect("this test needs python3 with pip");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -89,6 +93,18 @@ fn installs_from_the_users_own_index_and_only_once() {
     assert_eq!(fs::read_to_string(folder.join("nvidia/cu13/include/crt/mma.h")).unwrap(), "// tiny\n");
     assert_eq!(scene.left(), [format!("nvidia-cuda-crt-{VERSION}")]);
     assert!(scene.install(&installer).unwrap().is_empty(), "nothing to do the second time");
+}
+
+/// Python's own platform is one of these at most.
+#[test]
+fn the_wheel_is_for_the_programs_platform_and_not_for_pythons() {
+    for platform in [Platform::LinuxX86_64, Platform::LinuxAarch64, Platform::WindowsX86_64] {
+        let scene = Scene::with_wheel_for(platform.tag());
+        let row = Wheel { platform, ..scene.installer(&scene.sha256).table[0] };
+        let table = Box::leak(Box::new([row]));
+        scene.install(&Installer { table, platform, ..scene.installer(&scene.sha256) }).unwrap();
+        assert_eq!(scene.left(), [format!("nvidia-cuda-crt-{VERSION}")], "{platform:?}");
+    }
 }
 
 #[test]
