@@ -6,11 +6,13 @@ cd "$(dirname "$0")/../.."
 
 binary=${1:-${CARGO_TARGET_DIR:-target}/release/lockstep}
 out=${2:-target/appimage}
-[ -e "$binary" ] || cargo build --release --locked -p lockstep
+[ -e "$binary" ] || cargo build --release --locked -p lockstep -p lockstep-cuda
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 dir=$out/Lockstep.AppDir
 rm -rf "$dir"
 install -Dm755 "$binary" "$dir/usr/bin/lockstep"
+# What `lockstep exec` gives programs as their driver.
+install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$dir/usr/lib/lockstep"
 install -Dm644 installers/lockstep.desktop "$dir/lockstep.desktop"
 install -Dm644 assets/icon.png "$dir/lockstep.png"
 install -Dm644 LICENSE-MIT LICENSE-APACHE -t "$dir/usr/share/doc/lockstep"
@@ -20,9 +22,10 @@ cat > "$dir/AppRun" <<'RUN'
 exec "$(dirname "$(readlink -f "$0")")/usr/bin/lockstep" "$@"
 RUN
 chmod 755 "$dir/AppRun"
-name=Lockstep-$version-$(uname -m)
+machine=$(installers/architecture.sh "$binary")
+name=Lockstep-$version-$machine
 if command -v appimagetool >/dev/null; then
-    appimagetool "$dir" "$out/$name.AppImage"
+    ARCH=$machine appimagetool "$dir" "$out/$name.AppImage"
     echo "$out/$name.AppImage"
 else
     tar -C "$out" -czf "$out/$name.tar.gz" Lockstep.AppDir

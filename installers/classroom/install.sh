@@ -8,9 +8,11 @@ cd "$(dirname "$0")/../.."
 
 folder=${1:?usage: installers/classroom/install.sh FOLDER [BINARY]}
 binary=${2:-${CARGO_TARGET_DIR:-target}/release/lockstep}
-[ -e "$binary" ] || cargo build --release --locked -p lockstep
+[ -e "$binary" ] || cargo build --release --locked -p lockstep -p lockstep-cuda
 
 install -Dm755 "$binary" "$folder/libexec/lockstep"
+# What `lockstep exec` gives programs as their driver.
+install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$folder/lib/lockstep"
 mkdir -p "$folder/bin" "$folder/shared"
 "$folder/libexec/lockstep" --data "$folder/shared" setup --force
 # Relative to the wrapper, so that the share may be mounted elsewhere. A student's own LOCKSTEP_NVRTC wins.

@@ -7,14 +7,19 @@ cd "$(dirname "$0")/../.."
 
 binary=${1:-${CARGO_TARGET_DIR:-target}/release/lockstep}
 out=${2:-target/deb}
-[ -e "$binary" ] || cargo build --release --locked -p lockstep
+[ -e "$binary" ] || cargo build --release --locked -p lockstep -p lockstep-cuda
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-architecture=$(dpkg --print-architecture)
+case $(installers/architecture.sh "$binary") in
+    x86_64) architecture=amd64 ;;
+    aarch64) architecture=arm64 ;;
+esac
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 
 install -Dm755 "$binary" "$root/usr/bin/lockstep"
+# What `lockstep exec` gives programs as their driver.
+install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$root/usr/lib/lockstep"
 install -Dm644 installers/lockstep.desktop "$root/usr/share/applications/lockstep.desktop"
 install -Dm644 assets/icon.svg "$root/usr/share/icons/hicolor/scalable/apps/lockstep.svg"
 install -Dm644 assets/icon.png "$root/usr/share/icons/hicolor/256x256/apps/lockstep.png"

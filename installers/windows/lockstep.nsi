@@ -1,9 +1,12 @@
 ; Windows installer, for one user, without administrator rights.
-; Build on any system with NSIS 3: makensis -DBINARY=path\to\lockstep.exe -DVERSION=0.1.0 installers/windows/lockstep.nsi
+; Build on any system with NSIS 3: makensis -DBINARY=path\to\lockstep.exe -DLIBRARY=path\to\lockstep_cuda.dll -DVERSION=0.1.0 installers/windows/lockstep.nsi
 ; It holds no NVIDIA file: the CUDA compiler comes from `lockstep setup`.
 Unicode true
 !ifndef BINARY
   !define BINARY "..\..\target\release\lockstep.exe"
+!endif
+!ifndef LIBRARY
+  !define LIBRARY "..\..\target\release\lockstep_cuda.dll"
 !endif
 !ifndef VERSION
   !define VERSION "0.1.0"
@@ -30,6 +33,8 @@ SetCompressor /SOLID lzma
 Section "Lockstep"
   SetOutPath "$INSTDIR"
   File "/oname=lockstep.exe" "${BINARY}"
+  ; What `lockstep exec` gives programs as their driver.
+  File "/oname=lockstep_cuda.dll" "${LIBRARY}"
   File "..\..\README.md"
   File "..\..\LICENSE-MIT"
   File "..\..\LICENSE-APACHE"
@@ -45,6 +50,7 @@ SectionEnd
 ; The learner's texts and progress in %APPDATA%\lockstep stay.
 Section "Uninstall"
   Delete "$INSTDIR\lockstep.exe"
+  Delete "$INSTDIR\lockstep_cuda.dll"
   Delete "$INSTDIR\README.md"
   Delete "$INSTDIR\LICENSE-MIT"
   Delete "$INSTDIR\LICENSE-APACHE"
