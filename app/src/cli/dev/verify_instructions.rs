@@ -30,8 +30,8 @@ pub struct Args {
     /// Print one JSON object with every comparison and the first differing cases
     #[arg(long)]
     json: bool,
-    /// Keep what the GPU answered in this file: a digest of each form's results and some cases
-    #[arg(long, value_name = "FILE", conflicts_with = "emulator_arch")]
+    /// Keep what the GPU (or the emulator, with --emulator-arch) answered in this file: a digest of each form's results and some cases; of two machines' emulators the files must be the same
+    #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write the modules to this folder instead of running them
     #[arg(long, value_name = "DIR")]
@@ -66,7 +66,8 @@ pub fn run(args: &Args, _: &Places) -> Done {
     let start = Instant::now();
     let mut rows = supervise(args, &probes, &chosen)?;
     if let Some(file) = &args.record {
-        record(file, &name, &rows)?;
+        let device = if args.emulator_arch.is_some() { "the emulator".to_owned() } else { gpu_name() };
+        record(file, &device, &name, &rows)?;
     }
     for row in &mut rows {
         row.recording = None;
@@ -85,11 +86,14 @@ fn gpu_arch() -> Result<String, Failure> {
         .ok_or_else(|| usage("there is no GPU here; with --emulator-arch sm_90a the probes run on the emulator alone"))
 }
 
-fn record(file: &Path, arch: &str, rows: &[Row]) -> Done {
+fn gpu_name() -> String {
     let gpu = device::list().into_iter().find(|device| device.choice == DeviceChoice::Gpu(0));
-    let gpu = gpu.map_or_else(|| "a GPU".to_owned(), |gpu| gpu.name);
+    gpu.map_or_else(|| "a GPU".to_owned(), |gpu| gpu.name)
+}
+
+fn record(file: &Path, device: &str, arch: &str, rows: &[Row]) -> Done {
     let mut text = format!(
-        "# Results of {gpu} ({arch}), written by `lockstep dev verify-instructions --record`.\n\
+        "# Results of {device} ({arch}), written by `lockstep dev verify-instructions --record`.\n\
          # Name, digest of all results, some cases as number=results; instruction_check/record.rs has the format.\n"
     );
     for row in rows {
