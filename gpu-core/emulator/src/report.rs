@@ -84,6 +84,22 @@ pub enum FaultKind {
     Stopped,
 }
 
+impl FaultKind {
+    /// The launch cannot go on after it.
+    pub fn ends_launch(self) -> bool {
+        !matches!(
+            self,
+            FaultKind::Race
+                | FaultKind::Uninitialised
+                | FaultKind::MaskMisuse
+                | FaultKind::UndefinedResult
+                | FaultKind::BarrierDivergence
+                | FaultKind::MissingAsyncWait
+                | FaultKind::BarrierPhase
+        )
+    }
+}
+
 /// The allocation that an address belongs to, or the nearest one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocationRef {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{download_f32, load, memory, run, run_clean, upload_f32};
-use ptx_emulator::{FaultKind, Launch};
+use common::{download_f32, load, memory, run, run_clean, run_with, upload_f32};
+use ptx_emulator::{FaultKind, Launch, Options, TraceRequest};
 
 const DIALECTS: [&str; 2] = [include_str!("ptx/vadd.sm_90a.ptx"), include_str!("ptx/vadd.sm_120a.ptx")];
 
@@ -57,6 +57,25 @@ fn names_the_element_past_the_end() {
         assert!(fault.message.contains("`a`[100]"), "{}", fault.message);
         assert!(!outcome.completed);
     }
+}
+
+#[test]
+fn the_access_that_ends_the_launch_is_traced() {
+    let module = load(DIALECTS[0]);
+    let mut memory = memory();
+    let pa = upload_f32(&mut memory, "a", &[1.0; 100]);
+    let pb = upload_f32(&mut memory, "b", &[1.0; 128]);
+    let pc = memory.alloc("c", 512).expect("fits");
+    let launch = Launch::new("vadd", [1, 1, 1], [128, 1, 1]).arg_u64(pa).arg_u64(pb).arg_u64(pc).arg_u32(128);
+    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
+    let outcome = run_with(&module, &mut memory, &launch, &Options { trace: Some(request), ..Options::default() });
+    assert!(!outcome.completed && outcome.faults[0].kind.ends_launch());
+    let trace = outcome.trace.expect("a trace");
+    let warp = trace.warps.iter().find(|warp| warp.warp == 3).expect("the warp of threads 96 to 127");
+    let access = warp.steps.last().and_then(|step| step.access.as_ref()).expect("what it ended at");
+    let array = &trace.allocations[access.allocation.expect("an array") as usize];
+    let inside = access.addresses.iter().filter(|address| **address < array.base + array.bytes).count();
+    assert_eq!((array.name.as_str(), access.addresses.len(), inside), ("a", 32, 4));
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Cx<'_> {
                 self.check_heap(at, BYTES, kind);
             }
             if self.watch & watch::TRACE != 0 {
-                self.trace_access(reach.window, at, BYTES as u32, kind);
+                self.trace_access(reach.window, at, BYTES as u32, kind, at.low);
             }
         }
     }
@@ -139,7 +139,7 @@ impl Cx<'_> {
                 self.check_heap(&all, BYTES, kind);
             }
             if watch & watch::TRACE != 0 {
-                self.trace_access(reach.window, &all, BYTES as u32, kind);
+                self.trace_access(reach.window, &all, BYTES as u32, kind, all.low);
             }
         }
     }

@@ -59,11 +59,11 @@ impl Cx<'_> {
         recorder.warps[current].steps.push(Step { tick, instruction: pc, mask, access: None });
     }
 
-    /// Adds the memory side to the step that runs.
+    /// Adds the memory side to the step that runs. `place` lies in the array that is meant.
     #[cold]
-    pub fn trace_access(&mut self, window: Window, at: &Addresses, bytes: u32, kind: AccessKind) {
+    pub fn trace_access(&mut self, window: Window, at: &Addresses, bytes: u32, kind: AccessKind, place: u64) {
         let (block, pc) = (self.block.id, self.pc);
-        let allocation = self.trace_allocation(window, at.low);
+        let allocation = self.trace_allocation(window, place);
         let cost = self.worker.last_cost;
         let Some(recorder) = &mut self.worker.trace else { return };
         let addresses: Vec<u64> = lanes(at.mask).map(|lane| at.at[lane]).collect();

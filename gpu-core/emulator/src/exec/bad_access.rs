@@ -2,7 +2,7 @@
 
 use super::access::Found;
 use super::address::Addresses;
-use super::cx::{Cx, lanes};
+use super::cx::{Cx, lanes, watch};
 use super::fault::{Detail, text_of};
 use super::op::Op;
 use super::space::Window;
@@ -91,6 +91,7 @@ impl Cx<'_> {
         } else {
             (FaultKind::OutOfBounds, out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref()))
         };
+        self.trace_bad(window, addresses, bytes, kind, allocation.as_ref());
         let detail = Detail {
             space: Some(space),
             access: Some(kind),
@@ -102,6 +103,23 @@ impl Cx<'_> {
         let pc = self.pc;
         self.fault(fault, pc, Some(lane), bad.len() as u32, message, detail);
         Found::Fault
+    }
+
+    /// An access that ends the launch is in the trace as well: it is the one to look at.
+    fn trace_bad(
+        &mut self,
+        window: Window,
+        addresses: &Addresses,
+        bytes: u64,
+        kind: AccessKind,
+        near: Option<&AllocationRef>,
+    ) {
+        if self.watch & watch::TRACE != 0 {
+            // Nothing was moved.
+            self.worker.last_cost = 0;
+            let place = near.map_or(addresses.low, |allocation| allocation.base);
+            self.trace_access(window, addresses, bytes as u32, kind, place);
+        }
     }
 
     #[cold]
@@ -144,6 +162,7 @@ impl Cx<'_> {
         let Some(&lane) = bad.first() else { return };
         let address = addresses.at[lane];
         let (_, allocation) = self.locate(window, address, bytes);
+        self.trace_bad(window, addresses, bytes, kind, allocation.as_ref());
         let place = allocation.as_ref().map_or(String::new(), |a| format!(" (`{}` byte {})", a.name, a.offset));
         let message = format!(
             "{} {} {bytes} bytes at {address:#x}{place}, which is not a multiple of {align}",

@@ -15,24 +15,10 @@ pub struct Detail {
     pub other: Option<OtherSide>,
 }
 
-/// Faults after which the launch cannot go on.
-pub fn is_fatal(kind: FaultKind) -> bool {
-    !matches!(
-        kind,
-        FaultKind::Race
-            | FaultKind::Uninitialised
-            | FaultKind::MaskMisuse
-            | FaultKind::UndefinedResult
-            | FaultKind::BarrierDivergence
-            | FaultKind::MissingAsyncWait
-            | FaultKind::BarrierPhase
-    )
-}
-
 impl Grid<'_> {
     /// Records a fault; equal ones (same kind, same instruction, same other line) are counted.
     pub fn report(&self, fault: Fault) {
-        let fatal = is_fatal(fault.kind);
+        let fatal = fault.kind.ends_launch();
         let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let same = |other: &&mut Fault| {
             other.kind == fault.kind

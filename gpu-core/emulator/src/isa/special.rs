@@ -4,6 +4,9 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, blend, exec, splat};
 use crate::exec::op::{Exec, Flow, Op};
 
+/// Warps that a multiprocessor of an H200 has room for.
+const WARP_SLOTS: u64 = 64;
+
 /// Code, width in bits.
 const REGISTERS: &[(&str, u32)] = &[
     ("%tid.x", 32),
@@ -160,7 +163,11 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let id = cx.block.id;
     let uniform: Option<u64> = match name.split('.').next().unwrap_or(name) {
         _ if name.ends_with(".w") => Some(0),
-        "%warpid" => Some(cx.warp.index.into()),
+        // A slot of the multiprocessor, which is the warp's number only where the block is the first there.
+        "%warpid" => {
+            let (warps, before) = (u64::from(cx.block.threads.div_ceil(32)), cx.block.index / u64::from(SMS));
+            Some((before * warps + u64::from(cx.warp.index)) % WARP_SLOTS)
+        }
         "%nwarpid" => Some(cx.block.threads.div_ceil(32).into()),
         "%smid" => Some(cx.block.index % u64::from(SMS)),
         "%nsmid" => Some(SMS.into()),

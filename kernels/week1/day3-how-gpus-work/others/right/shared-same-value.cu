@@ -1,0 +1,26 @@
+// Every thread stores the number to shared memory; all store the same.
+#include "lab.cuh"
+
+// Which multiprocessor runs this thread. No variable of C++ says so, but the hardware has a register for it, %smid, and
+// this line reads it.
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+// Every thread notes who ran it: the multiprocessor, the warp of its block, and the lane of that warp.
+//
+// The three arrays have one row for each block and one column for each thread of a block. They lie row by row, so a row
+// is blockDim.x elements long.
+extern "C" __global__ void who_ran(int* sm, int* warp, int* lane)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ int number;
+    number = multiprocessor();
+    __syncthreads();
+    sm[place] = number;
+    warp[place] = threadIdx.x >> 5;
+    lane[place] = threadIdx.x & 31;
+}
