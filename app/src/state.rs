@@ -10,7 +10,7 @@ use curriculum::{Course, Day, Exercise, Experiment, Step};
 use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::{DeviceChoice, DeviceInfo};
-use gpu_core::emulator::Trace;
+use gpu_core::emulator::{Fault, Trace};
 use gpu_core::job::JobId;
 use gpu_core::spec::Spec;
 use gpu_core::verdict::{CaseReport, Verdict};
@@ -338,6 +338,8 @@ pub struct Traced {
     /// None where the last size was not reached.
     pub trace: Option<Trace>,
     pub source: String,
+    /// A fault that ended the run that was traced: what would have come later is missing.
+    pub ended_by: Option<Fault>,
 }
 
 impl Desk {

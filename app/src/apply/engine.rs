@@ -170,7 +170,10 @@ impl State {
         desk.editor.marks.set_run(marks);
         desk.editor.marks.set_heat(heat::of_verdict(&verdict));
         if is_check {
-            desk.traced = Some(Traced { trace: verdict.trace.clone(), source: source.clone() });
+            // The last size on the emulator is traced; only the emulator counts.
+            let traced = verdict.cases.iter().rfind(|case| case.counters.is_some());
+            let ended_by = traced.and_then(|case| case.faults.iter().find(|fault| fault.kind.ends_launch()).cloned());
+            desk.traced = Some(Traced { trace: verdict.trace.clone(), source: source.clone(), ended_by });
             let record = RunRecord::check(&device, &verdict, &source, now);
             desk.runs.push(record.clone());
             desk.versions.texts.insert(record.source.clone(), Some(source.clone()));

@@ -128,6 +128,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         trace: traced.and_then(|traced| traced.trace.as_ref()),
         is_traceless: traced.is_some_and(|traced| traced.trace.is_none()),
         source: traced.map(|traced| traced.source.as_str()),
+        ended_by: traced.and_then(|traced| traced.ended_by.as_ref()),
         is_stale: desk.zip(traced).is_some_and(|(desk, traced)| desk.editor.text() != traced.source),
         line: desk.and_then(|desk| u32::try_from(desk.editor.cursor_position().0).ok()),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),

@@ -26,10 +26,22 @@ pub struct Banks {
     site: usize,
     /// Counts the passes of all requests of the site, one after the other.
     pass: Stepper,
+    /// The run whose worst site was looked up.
+    seen: Option<u64>,
 }
 
 fn sites(trace: &Trace) -> Vec<AccessSite> {
     model::access_sites(trace, |space| matches!(space, Space::Shared | Space::Cluster))
+}
+
+/// The site that loses most passes to conflicts; the first where none does.
+fn worst(trace: &Trace, sites: &[AccessSite]) -> usize {
+    let lost = |site: &AccessSite| -> usize {
+        let requests = model::executions(trace, site).into_iter().map(|execution| execution.step);
+        requests.map(|step| model::passes(step).len().saturating_sub(model::fewest_passes(step))).sum()
+    };
+    let most = sites.iter().map(lost).enumerate().rev().max_by_key(|(_, lost)| *lost);
+    most.map_or(0, |(site, _)| site)
 }
 
 /// A request with its passes, and where the stepper is in it.
@@ -217,6 +229,11 @@ impl Visualization for Banks {
             self.what_if_ui(ui);
         }
         let sites = sites(trace);
+        let run = input.trace.map(model::fingerprint);
+        if run.is_some() && self.seen != run {
+            (self.seen, self.site) = (run, worst(trace, &sites));
+            self.pass.jump(0);
+        }
         let before = self.site;
         let action = kit::sites_ui(ui, input, trace, &sites, &mut self.site);
         if self.site != before {
@@ -288,6 +305,24 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_shown_where_it_loses_most() {
+        use crate::viz::example::Builder;
+        use gpu_core::emulator::AccessKind;
+        let mut b = Builder::new("three_lines", [1, 1, 1], [32, 1, 1]);
+        let tile = b.array("tile", Space::Shared, 32 * 32 * 4);
+        let warp = b.warp([0, 0, 0], 0);
+        for (line, stride) in [(3, 1), (4, 2), (5, 32), (6, 32)] {
+            let site = b.site("ld.shared.f32", line, tile, AccessKind::Read, 4);
+            b.access(warp, site, u32::MAX, |lane| i64::from(lane * stride % 1024));
+        }
+        let trace = b.finish();
+        let sites = sites(&trace);
+        assert_eq!(sites[worst(&trace, &sites)].line, 5, "the first of the worst");
+        assert_eq!(worst(&trace, &sites[..1]), 0);
+        assert_eq!(worst(&trace, &[]), 0);
+    }
 
     #[test]
     fn the_patterns_take_the_passes_that_the_hardware_takes() {

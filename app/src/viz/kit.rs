@@ -229,6 +229,11 @@ pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a>
                 let text = "Your kernel was changed since: check it to see the new one.";
                 ui.label(RichText::new(text).small().color(tokens.warn));
             }
+            if let Some(fault) = input.ended_by {
+                let place = fault.source.as_ref().map_or(String::new(), |at| format!(" in line {}", at.line));
+                let text = format!("A fault{place} ended this run: what would have come later is missing.");
+                ui.label(RichText::new(text).small().color(tokens.warn));
+            }
             if trace.truncated {
                 let text = "The trace was cut short; later steps are missing.";
                 ui.label(RichText::new(text).small().color(tokens.warn));

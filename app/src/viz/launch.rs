@@ -30,6 +30,8 @@ pub struct Launch {
     thread: Stepper,
     /// By fingerprint of the trace and number of the site.
     maps: Memo<(u64, usize), Map>,
+    /// The trace whose last access, the one that ended the run, was already shown.
+    ended: Option<u64>,
 }
 
 fn sites(trace: &Trace) -> Vec<AccessSite> {
@@ -46,6 +48,27 @@ impl Launch {
         let chosen = self.chosen_site(sites);
         let site = sites.get(chosen)?;
         Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
+    }
+
+    /// Goes to the access and the thread that ended a run, once, and back to the stores after a run that ended well.
+    fn follow_end(&mut self, input: &VizInput<'_>) {
+        let Some(trace) = input.trace else { return };
+        let (now, print) = (input.ended_by, model::fingerprint(trace));
+        if now.is_none() && self.ended.take().is_some() {
+            self.site = None;
+        }
+        let Some(fault) = now.filter(|_| self.ended != Some(print)) else { return };
+        self.ended = Some(print);
+        let sites = sites(trace);
+        let line = fault.source.as_ref().map_or(0, |source| source.line);
+        let array = fault.allocation.as_ref().map(|allocation| allocation.name.as_str());
+        let is_it =
+            |site: &AccessSite| site.line == line && Some(site.kind) == fault.access && Some(&*site.array) == array;
+        let Some(site) = sites.iter().position(is_it) else { return };
+        self.site = Some(site);
+        let (Some(map), Some(who)) = (self.map(trace, &sites), fault.thread) else { return };
+        let thread = map.threads.iter().position(|t| (t.block, t.thread) == (who.block, who.thread));
+        self.thread.jump(thread.unwrap_or(0));
     }
 
     fn what_if_ui(&mut self, ui: &mut Ui) {
@@ -107,6 +130,7 @@ impl Visualization for Launch {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
+        self.follow_end(input);
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         if input.trace.is_none() {
             self.what_if_ui(ui);

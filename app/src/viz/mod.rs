@@ -27,7 +27,7 @@ use crate::rungs::{RungKey, RungRun};
 use gpu_core::bench::Ceilings;
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
-use gpu_core::emulator::{SourceLine, Trace};
+use gpu_core::emulator::{Fault, SourceLine, Trace};
 use std::collections::BTreeMap;
 
 /// What there is to draw. Everything is optional: a visualization says what it lacks and shows its example.
@@ -39,6 +39,8 @@ pub struct VizInput<'a> {
     pub is_traceless: bool,
     /// The text that was traced, to quote the lines that the trace names.
     pub source: Option<&'a str>,
+    /// The fault that ended the run, if one did.
+    pub ended_by: Option<&'a Fault>,
     /// The kernel in the editor is another one by now.
     pub is_stale: bool,
     /// Line of the editor's cursor, from 1: views of one line follow it.

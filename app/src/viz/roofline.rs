@@ -17,6 +17,8 @@ use std::collections::HashSet;
 /// Positions: bytes used 1, 2, 4 … 1024 times as often.
 const POSITIONS: usize = 11;
 const HEIGHT: f32 = 300.0;
+/// Room for `at most 67 TFLOP/s` beside a point.
+const MOST_ROOM: f32 = 130.0;
 /// Shown range of both axes, in powers of ten: FLOP per byte, and FLOP/s.
 const X: [f32; 2] = [-2.0, 3.0];
 
@@ -158,8 +160,8 @@ impl Roofline {
         }
         canvas.painter.circle_filled(to, 6.0, tokens.modelled);
         let most = plot_kit::si(machine.roof(moved), "FLOP/s");
-        // Beside the point, on the side that has room.
-        let (offset, align) = if to.x > axes.rect.center().x {
+        // Beside the point and below the roof; at the left only where there is no room, far from the slope.
+        let (offset, align) = if to.x + MOST_ROOM > axes.rect.right() {
             (vec2(-10.0, 16.0), Align2::RIGHT_CENTER)
         } else {
             (vec2(12.0, 12.0), Align2::LEFT_CENTER)

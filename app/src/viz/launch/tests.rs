@@ -1,4 +1,5 @@
 use super::*;
+use gpu_core::emulator::{AllocationRef, Fault, FaultKind, SourceLine, ThreadId};
 
 fn map_of(what_if: &WhatIf) -> Map {
     let trace = what_if.trace();
@@ -49,4 +50,38 @@ fn the_words_name_thread_and_element() {
     launch.thread.at = 127;
     let words = launch.describe(&VizInput::default());
     assert!(words.contains("no element") && words.contains("28 are idle"), "{words}");
+}
+
+/// The out-of-bounds access of day 4's first attempt is what a learner looks for after its check.
+#[test]
+fn a_run_that_was_ended_is_shown_at_its_end() {
+    let trace = WhatIf { guard: false, ..WhatIf::default() }.trace();
+    let site = sites(&trace).into_iter().find(|site| site.kind == AccessKind::Read).expect("a load");
+    let fault = Fault {
+        kind: FaultKind::OutOfBounds,
+        message: String::new(),
+        kernel: trace.kernel.clone(),
+        source: Some(SourceLine { file: "kernel.cu".into(), line: site.line, column: 1 }),
+        inlined_at: None,
+        instruction: String::new(),
+        thread: Some(ThreadId { block: [3, 0, 0], thread: [4, 0, 0], warp: 0, lane: 4 }),
+        space: Some(Space::Global),
+        access: Some(AccessKind::Read),
+        address: None,
+        access_bytes: 4,
+        allocation: Some(AllocationRef { name: site.array.clone(), base: 0, bytes: 400, offset: 400 }),
+        other: None,
+        occurrences: 1,
+    };
+    let mut launch = Launch::default();
+    let ended = VizInput { trace: Some(&trace), ended_by: Some(&fault), ..VizInput::default() };
+    launch.follow_end(&ended);
+    let words = launch.describe(&ended);
+    assert!(words.contains(&format!("{}[100], outside the array", site.array)), "{words}");
+    // The learner looks elsewhere, and is left there.
+    launch.thread.jump(7);
+    launch.follow_end(&ended);
+    assert_eq!(launch.thread.at, 7);
+    launch.follow_end(&VizInput { ended_by: None, ..ended });
+    assert_eq!(launch.site, None, "the next run is shown by its stores again");
 }
