@@ -1,0 +1,10 @@
+// Clamps the index, and writes there too.
+// rejected for: race
+// leads to: a second thread that stores the same sum is a mistake
+#include "lab.cuh"
+
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
+{
+    const int i = min(blockIdx.x * blockDim.x + threadIdx.x, n - 1);
+    c[i] = a[i] + b[i];
+}
