@@ -15,12 +15,13 @@ pub fn die_with_parent() {
     }
 }
 
-/// Limits the address space, in bytes.
+/// Limits the address space, in bytes; on Windows what of it is backed by memory.
 pub fn limit_memory(bytes: u64) {
     #[cfg(unix)]
     set_limit(libc::RLIMIT_AS, bytes);
-    #[cfg(not(unix))]
-    let _ = bytes;
+    // Failure leaves the limit of time, as on a system without job objects.
+    #[cfg(windows)]
+    let _ = super::windows_job::limit_own_memory(bytes);
 }
 
 /// No core dumps: they hold the learner's text, and a dump of gigabytes takes a minute.

@@ -22,6 +22,8 @@ mod remote;
 mod shared;
 mod stdio;
 mod supervisor;
+#[cfg(windows)]
+mod windows_job;
 pub mod wire;
 
 pub use lab::{Lab, StopHandle};

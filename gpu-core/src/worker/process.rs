@@ -25,6 +25,9 @@ pub struct Process<In, Out> {
     stderr: Arc<Mutex<Vec<u8>>>,
     #[cfg_attr(not(unix), expect(dead_code, reason = "process groups are a notion of Unix"))]
     own_group: bool,
+    /// None where the system refused: then the worker alone is ended, and by us alone.
+    #[cfg(windows)]
+    job: Option<super::windows_job::Job>,
     messages: PhantomData<fn(In)>,
 }
 
@@ -48,7 +51,7 @@ pub enum Waited<T> {
 
 impl<In: Serialize, Out: DeserializeOwned + Send + 'static> Process<In, Out> {
     /// Starts `command`. The thread that calls this must outlive the process: on Linux a worker dies with the thread
-    /// that started it (`PR_SET_PDEATHSIG`), so that no crash of ours leaves an orphan.
+    /// that started it (`PR_SET_PDEATHSIG`), so that no crash of ours leaves an orphan. On Windows a job object sees to that.
     pub fn spawn(mut command: Command, own_group: bool) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
@@ -64,6 +67,8 @@ impl<In: Serialize, Out: DeserializeOwned + Send + 'static> Process<In, Out> {
         let mut child = command.spawn().map_err(|error| {
             format!("cannot start a worker process: {error}: {}", command.get_program().to_string_lossy())
         })?;
+        #[cfg(windows)]
+        let job = super::windows_job::Job::of(&child).ok();
         let lost = || "a worker process has no standard streams".to_owned();
         let stdin = child.stdin.take().ok_or_else(lost)?;
         let stdout = child.stdout.take().ok_or_else(lost)?;
@@ -104,7 +109,17 @@ impl<In: Serialize, Out: DeserializeOwned + Send + 'static> Process<In, Out> {
                 kept.drain(..surplus);
             }
         });
-        Ok(Process { child, exit: None, to, from, stderr: tail, own_group, messages: PhantomData })
+        Ok(Process {
+            child,
+            exit: None,
+            to,
+            from,
+            stderr: tail,
+            own_group,
+            #[cfg(windows)]
+            job,
+            messages: PhantomData,
+        })
     }
 
     pub fn pid(&self) -> u32 {
@@ -182,6 +197,10 @@ impl<In, Out> Process<In, Out> {
 
     #[cfg(not(unix))]
     fn kill(&mut self) {
+        #[cfg(windows)]
+        if let Some(job) = &self.job {
+            job.end();
+        }
         // An error means that it has ended already.
         let _ = self.child.kill();
     }
@@ -210,7 +229,11 @@ impl<In, Out> Process<In, Out> {
     #[cfg(not(unix))]
     fn try_reap(&mut self, block: bool) -> Option<Exit> {
         let status = if block { self.child.wait().ok() } else { self.child.try_wait().ok().flatten() }?;
-        Some(Exit { code: status.code(), ..Exit::default() })
+        #[cfg(windows)]
+        let peak_memory_bytes = super::windows_job::peak_memory_bytes(&self.child);
+        #[cfg(not(windows))]
+        let peak_memory_bytes = 0;
+        Some(Exit { code: status.code(), signal: None, peak_memory_bytes })
     }
 }
 
