@@ -12,10 +12,12 @@
 // shared memory float by float.
 // Where both row lengths are multiples of 32 bytes, this is rung 5.
 //
-// At 16383 x 16385 this stays at 0.91 to 0.92 of a copy, and L2 is what bounds it: busy 93 % of the time (91 % in rung 5 at
-// 16384 x 16384), for 57.9 million sectors read in place of 50.3 (ncu): rows of a tile begin in the middle of a sector, and
-// 7 rows are read twice. Larger tiles read less twice, but fewer of them fit on a multiprocessor (128 x 128: 0.80). Also
-// tried, all between 0.87 and 0.93: cp.async, a warp to a row with no bank conflict at all, 128 x 64 and 64 x 128.
+// Rows that begin anywhere are read in pieces that end inside 256 bytes, so L2 is asked to fetch 256 at once (`load_ahead`):
+// 543 us in place of 555 at 16383 x 16385. Where the pieces are whole 256 bytes, as in rung 5, it changes nothing.
+//
+// At 16383 x 16385 this is 0.929 of a copy. Rows of a tile begin in the middle of a sector, and 7 rows are read twice. Larger
+// tiles read less twice, but fewer of them fit on a multiprocessor (128 x 128: 0.80). Also tried, all between 0.87 and 0.93:
+// cp.async, a warp to a row with no bank conflict at all, 128 x 64 and 64 x 128. README.md of the ladders has what ncu says.
 // lockstep: block = THREADS
 // lockstep: grid = ceil_div(n, COLUMNS) * ceil_div(m + SHIFT - 1, ROWS)
 #define ROWS 64
@@ -32,6 +34,14 @@
 #define TILE 64
 #define QUADS (TILE / 4)
 #define SQUARES (QUADS * QUADS / THREADS)
+
+// A float4 that is only read. L2 fetches the whole 256 bytes around it at once if it does not have them.
+__device__ float4 load_ahead(const float* from)
+{
+    float4 v;
+    asm("ld.global.nc.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+    return v;
+}
 
 __device__ void vectors(float4* tile, const float* __restrict__ x, float* __restrict__ y, int m, int n, int row0,
                         int column0)
@@ -88,7 +98,7 @@ __device__ void slanted(float* tile, const float* __restrict__ x, float* __restr
         v[u] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (at < SLANTED_ROWS * COVER && row >= 0 && row < m && from < end) {
             if (from + 3 < all) {
-                v[u] = *reinterpret_cast<const float4*>(x + from);
+                v[u] = load_ahead(x + from);
             } else {  // the end of the matrix
                 v[u].x = x[from];
                 v[u].y = from + 1 < all ? x[from + 1] : 0.0f;

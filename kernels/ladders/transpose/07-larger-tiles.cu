@@ -14,11 +14,11 @@
 // It is for row lengths that are not multiples of 8 floats: others go through rung 5 with nothing read twice. Where there
 // are few tiles, the smaller ones of rung 6 spread better.
 //
-// At 16383 x 16385 this is 0.92 of a copy, at 8191 x 8193 0.94 to 0.95, and 0.97 was aimed at. L2 bounds it (ncu: busy
-// 92% of the time). The same kernel with 128 columns and rows of a multiple of 32 bytes takes 531 us at 16384 x 16384,
-// where rung 5 takes 521 and this one with 121 columns 547: of the 28 us to rung 5, 16 are for rows that begin
-// anywhere, and 12 for shared memory float by float. Neither the rows read twice (6% or 22% of them) nor whole lines of
-// 128 bytes, on either side, make a difference of more than 1%.
+// At 16383 x 16385 this is 0.931 of a copy, at 8191 x 8193 0.947, and 0.97 was aimed at. README.md of the
+// ladders has what ncu says. Without `load_ahead` (547 us), the same kernel with 128 columns and rows of a multiple of 32 bytes takes
+// 531 us at 16384 x 16384, where rung 5 takes 521 and this one with 121 columns 547: of the 28 us to rung 5, 16 are for
+// rows that begin anywhere, and 12 for shared memory float by float. Neither the rows read twice (6% or 22% of them) nor
+// whole lines of 128 bytes, on either side, make a difference of more than 1%.
 //
 // Also tried, none faster (0.49 to 0.92 of a copy): rows fetched by the copy engine into a ring, from which the rows
 // that overlap are used twice and nothing is read twice, for strips of 64 to 256 columns, in blocks that stay or not;
@@ -41,6 +41,14 @@
 #define LOADS ((SLANTED_ROWS + WARPS - 1) / WARPS)
 // Columns from one that a thread writes to the next. A multiple of SHIFT: all of them are slanted alike.
 #define APART (4 * WARPS)
+
+// A float4 that is only read. L2 fetches the whole 256 bytes around it at once if it does not have them.
+__device__ float4 load_ahead(const float* from)
+{
+    float4 v;
+    asm("ld.global.nc.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+    return v;
+}
 
 // v[0] goes to the place of v[by], and so on round.
 __device__ void turn(float (&v)[4], int by)
@@ -76,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
         const long long from = begin - phase + 4 * lane;
         if (r < SLANTED_ROWS && row >= 0 && row < m && 4 * lane < phase + wide) {
             if (from + 3 < all) {
-                v[u] = *reinterpret_cast<const float4*>(x + from);
+                v[u] = load_ahead(x + from);
             } else {  // the end of the matrix
                 v[u].x = from < all ? x[from] : 0.0f;
                 v[u].y = from + 1 < all ? x[from + 1] : 0.0f;
