@@ -348,13 +348,10 @@ impl Desk {
         self.verdict = Slot::Empty;
         self.cases.clear();
         self.console.clear();
-        self.console_cut = false;
-        self.traced = None;
-        self.trouble = None;
+        (self.console_cut, self.traced, self.trouble) = (false, None, None);
         self.judged = 0;
         self.judged_text.clear();
-        self.editor.marks.set_run(Vec::new());
-        self.editor.marks.set_heat(Vec::new());
+        self.editor.marks.forget_run();
     }
 
     /// True when the text was changed since the verdict.

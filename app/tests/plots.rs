@@ -2,6 +2,8 @@
 
 mod support;
 
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, Ceilings, Stats, Timing};
 use gpu_core::emulator::{Counters, Traffic};
 use lockstep::widgets::roofline::{self, RooflinePoint};
@@ -150,6 +152,39 @@ fn runs_on_the_emulator_are_counted_and_never_timed() {
             timing_plot::show(ui, &mut state, &runs, 390.0);
         }
     });
+}
+
+/// The whole bar answers the pointer, not only the place below its number.
+#[test]
+fn the_pointer_reads_a_bar_at_any_height() {
+    let runs = Runs::from((1..=4).map(|number| run(number, None)).collect::<Vec<_>>());
+    let mut harness = support::harness(true, [620.0, 420.0], move |ui: &mut egui::Ui| {
+        timing_plot::show(ui, &mut TimingPlotState::default(), &runs, 390.0);
+    });
+    harness.run();
+    let has = |harness: &Harness<'_>, text: &str| harness.query_all_by_label_contains(text).next().is_some();
+    assert!(!has(&harness, "Run 1 on Emulator"), "below the plot stands the newest");
+    let plot = harness.get_by_role(egui::accesskit::Role::Figure).rect();
+    // The axis goes from 0.3 to 4.7, and the first bar is eight times as high as the last.
+    let foot = egui::pos2(plot.left() + plot.width() * 0.7 / 4.4, plot.bottom() - 0.15 * plot.height());
+    harness.hover_at(foot);
+    harness.run_steps(90);
+    assert!(has(&harness, "Run 1 on Emulator"));
+}
+
+/// Months of work: neither bars nor their numbers lie on each other, and the newest has its number.
+#[test]
+fn many_counted_runs_stay_apart() {
+    let many = |count: u32| Runs::from((1..=count).map(|number| run(number, None)).collect::<Vec<_>>());
+    let mut shots = support::Shots::default();
+    for (name, count) in [("timing_many_counters", 60), ("timing_dense_counters", 2_000)] {
+        shots.both_themes(name, [620.0, 420.0], || {
+            let runs = many(count);
+            move |ui: &mut egui::Ui| {
+                timing_plot::show(ui, &mut TimingPlotState::default(), &runs, 390.0);
+            }
+        });
+    }
 }
 
 #[test]

@@ -183,9 +183,12 @@ fn search_replace_and_go_to_line() {
     window.harness.get_by_label("Replace with").focus();
     window.settle();
     window.type_text("double");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.text(), GOOD.replacen("float", "double", 1), "Enter replaces the match");
+    assert!(window.harness.get_by_label("Replace with").is_focused(), "and stays for the next");
     window.click("Replace All");
     assert_eq!(window.text(), GOOD.replace("float", "double"));
-    window.key(Modifiers::NONE, Key::Escape);
+    window.click("Close the search");
     assert!(!window.has("Replace All"));
     window.key(Modifiers::COMMAND, Key::G);
     window.type_text("5");

@@ -95,8 +95,7 @@ impl State {
             desk.compile_at_s = None;
             desk.judged = desk.editor.version();
             desk.judged_text.clone_from(&text);
-            desk.editor.marks.set_run(Vec::new());
-            desk.editor.marks.set_heat(Vec::new());
+            desk.editor.marks.forget_run();
             self.view.dock.show(if bench { Pane::Timing } else { Pane::Verdict });
         }
         self.running = Some(Running {

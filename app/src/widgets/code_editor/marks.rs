@@ -65,6 +65,12 @@ impl Marks {
         self.heat = heat;
     }
 
+    /// Nothing is known of a run any more.
+    pub fn forget_run(&mut self) {
+        self.run.clear();
+        self.heat.clear();
+    }
+
     /// Lines of the last run that cost something.
     pub fn heat(&self) -> &[Heat] {
         &self.heat
