@@ -1,6 +1,6 @@
 // Launches two layers, which both write their half of the sum.
 // rejected for: race
-// leads to: wrote the same element of C
+// leads to: wrote the same element, or one read
 #include "lab.cuh"
 // lockstep: grid = ceil_div(n, block_x), ceil_div(m, block_y), 2
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
