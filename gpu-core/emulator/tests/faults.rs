@@ -326,6 +326,48 @@ fn scopes() {
     walk("scopes");
 }
 
+/// Polls that are counted may end by themselves, so they are given some: as many on a machine that has much else to do.
+#[test]
+fn counted_polls_are_given_instructions_and_not_time() {
+    let module = load(
+        "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry counts(.param .u64 flag)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [flag];
+    mov.u32 %r1, 0;
+$again:
+    ld.volatile.global.u32 %r2, [%rd1];
+    add.s32 %r1, %r1, 1;
+    setp.ne.s32 %p1, %r2, 0;
+    @%p1 bra $end;
+    setp.lt.u32 %p2, %r1, 4000000000;
+    @%p2 bra $again;
+$end:
+    ret;
+}",
+    );
+    // Many warps, or what the worker does between its rounds takes most of the time.
+    let play = || {
+        let mut memory = memory();
+        let flag = upload_u32(&mut memory, "flag", &[0]);
+        let launch = Launch::new("counts", [256, 1, 1], [256, 1, 1]).arg_u64(flag);
+        let options = Options { workers: 1, time_limit: Some(Duration::from_secs(300)), ..Options::default() };
+        let outcome = run_with(&module, &mut memory, &launch, &options);
+        (outcome.faults.iter().map(serde_json_name).collect::<Vec<String>>(), outcome.executed)
+    };
+    let (faults, executed) = play();
+    assert_eq!(faults, ["deadlock"]);
+    assert!(executed > 150_000_000, "after {executed} instructions");
+    // To the instruction, which no clock would be.
+    assert_eq!(play().1, executed);
+}
+
 /// Within far fewer steps than a launch may take: it is the waiting that is found, not that it lasts.
 #[test]
 fn waiting_without_end() {

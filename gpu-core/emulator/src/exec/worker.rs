@@ -1,7 +1,6 @@
 //! Host threads: blocks that are resident together take turns, and so do the warps of a block.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use super::block::{BARRIERS, Barrier, Block};
 use super::cx::{Cx, watch};
@@ -20,9 +19,12 @@ use crate::isa::cluster::Cluster;
 const QUANTUM: u64 = 50_000;
 /// Warp instructions after which finished blocks are told to the other workers.
 const PUBLISH: u64 = 10_000;
-/// Rounds of polls, and time, without progress after which waiting that may give up by itself is called a deadlock.
+/// Rounds of polls, and instructions in them, without progress after which waiting that may give up by itself is called a
+/// deadlock. Not time, of which other programs on the machine take as much as they like.
 const IDLE_ROUNDS: u32 = 32;
-const GIVING_UP: Duration = Duration::from_secs(5);
+const GIVING_UP: u64 = 200_000_000;
+/// Instructions that a round of polls counts as besides its own: what it costs to look at all who wait.
+const ROUND: u64 = 100;
 
 /// What one host thread keeps to itself.
 pub struct Worker {
@@ -51,6 +53,8 @@ pub struct Worker {
     pub writes: u64,
     finished: u64,
     executed: u64,
+    /// Instructions of this worker, and what its rounds of polls count as.
+    spent: u64,
     /// Instructions until the next look at the stop flag and the clock.
     fuel: u64,
     /// Marks of uninitialised values on their way from sources to results.
@@ -107,6 +111,7 @@ impl Worker {
             writes: 0,
             finished: 0,
             executed: 0,
+            spent: 0,
             fuel: QUANTUM,
             carried: None,
             fresh_taint: false,
@@ -143,7 +148,7 @@ impl Worker {
         let mut resident: Vec<Team> = Vec::new();
         let (mut turn, mut idle, mut seen) = (0, 0, None);
         let mut recent = Recent::default();
-        let mut since = Instant::now();
+        let mut since = 0;
         standing.store(RUNNING, Ordering::SeqCst);
         loop {
             if resident.is_empty() {
@@ -164,15 +169,16 @@ impl Worker {
                 if state != seen || idle == 0 {
                     (seen, idle) = (state, 1);
                     recent.clear();
-                    since = Instant::now();
+                    since = self.spent;
                     standing.store(RUNNING, Ordering::SeqCst);
                 } else {
                     idle += 1;
+                    self.spent += ROUND;
                     let blocks = || resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref);
                     let full = resident.len() >= grid.max_resident || self.none_left(grid);
                     let stuck = full
                         && (recent.repeats(fingerprint(grid.image, blocks()))
-                            || idle > IDLE_ROUNDS && since.elapsed() > GIVING_UP);
+                            || idle > IDLE_ROUNDS && self.spent - since > GIVING_UP);
                     if stuck && grid.all_wait(number, progress) {
                         // One of them says so for all.
                         if !grid.aborted.swap(true, Ordering::SeqCst) {
@@ -369,6 +375,7 @@ impl Worker {
                         let stop = self.turn(&mut warp, block, grid, &peers, &mut team.cluster);
                         let used = warp.executed - before;
                         self.executed += used;
+                        self.spent += used;
                         self.fuel = self.fuel.saturating_sub(used);
                         match stop {
                             Turn::Blocked => ran |= used > 0,
