@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::warp::Warp;
+use super::grid::Grid;
+use super::warp::{NONE, Split, Wait, Warp};
 use crate::check::shadow::SharedShadow;
 
 /// Hardware barriers of a block.
@@ -113,6 +114,105 @@ pub struct Block {
 }
 
 impl Block {
+    /// A block of the grid that [`Block::start`] is still to make a certain one.
+    pub fn new(grid: &Grid<'_>) -> Block {
+        let threads: u32 = grid.launch.block.iter().product();
+        let shared_units = (grid.shared_bytes as usize).div_ceil(16);
+        Block {
+            index: 0,
+            id: [0; 3],
+            threads,
+            live_threads: threads,
+            warps: Vec::new(),
+            barriers: vec![Barrier::default(); BARRIERS],
+            barriers_used: 0,
+            time: 1,
+            base_time: 1,
+            syncs: Default::default(),
+            shared: vec![u128::MAX; shared_units],
+            shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            shared_written: Default::default(),
+            shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
+            missed: Vec::new(),
+            copies: Default::default(),
+            mbarriers: Default::default(),
+            pending: Default::default(),
+            guarded: false,
+            fenced: None,
+            fenced_block: None,
+            proxy: [0; 32],
+            cluster_rank: 0,
+        }
+    }
+
+    /// Makes a new or a finished block the one of that number.
+    pub fn start(&mut self, grid: &Grid<'_>, index: u64) {
+        let threads = self.threads;
+        self.index = index;
+        self.id = grid.block_id(index);
+        self.live_threads = threads;
+        for id in super::cx::lanes(std::mem::take(&mut self.barriers_used)) {
+            self.barriers[id] = Barrier::default();
+        }
+        self.copies.reset();
+        self.mbarriers.clear();
+        self.pending.reset();
+        self.guarded = false;
+        (self.fenced, self.fenced_block) = (None, None);
+        self.proxy = [0; 32];
+        if self.time > crate::check::shadow::MAX_TIME / 2 {
+            self.time = 1;
+            self.shared_shadow.clear();
+        }
+        for (word, gaps) in self.shared_init.iter_mut().zip(&grid.shared_gaps) {
+            *word.get_mut() = *gaps;
+        }
+        *self.shared_written.get_mut() = false;
+        let function = grid.kernel();
+        let base = self.time;
+        self.base_time = base;
+        self.syncs.clear();
+        self.time += 1;
+        let count = threads.div_ceil(32);
+        // Those of the last block are of the same launch, so that their thread numbers are right already.
+        let mut warps = std::mem::take(&mut self.warps);
+        warps.resize_with(count as usize, || None);
+        for (warp, place) in (0..count).zip(&mut warps) {
+            let lanes = threads - warp * 32;
+            let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+            let made = match place {
+                Some(made) => {
+                    made.reset(warp, mask);
+                    made
+                }
+                None => {
+                    let mut tid = [[0; 32]; 3];
+                    for lane in 0..32 {
+                        let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
+                        for axis in 0..3 {
+                            tid[axis][lane] = id[axis];
+                        }
+                    }
+                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride)))
+                }
+            };
+            // Warps that do not exist are always up to date: they must not hold the floor down.
+            made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
+            made.clock = base + 1;
+            made.floor = base;
+            made.splits.push(Split {
+                pc: function.first_pc,
+                mask,
+                join: NONE,
+                frame: 0,
+                wait: Wait::Ready,
+                polls: 0,
+                awaited: false,
+            });
+        }
+        self.warps = warps;
+    }
+
     pub fn shared_pointer(&mut self) -> *mut u8 {
         self.shared.as_mut_ptr().cast()
     }

@@ -146,6 +146,9 @@ impl Grid<'_> {
 
     /// Linear number of a block by its cluster and its rank there.
     pub(super) fn block_in_cluster(&self, cluster: u64, rank: u64) -> u64 {
+        if self.clusters == [1, 1, 1] {
+            return cluster;
+        }
         let size = self.clusters.map(u64::from);
         let count = [0, 1, 2].map(|axis| u64::from(self.launch.grid[axis]) / size[axis]);
         let place = [cluster % count[0], cluster / count[0] % count[1], cluster / (count[0] * count[1])];

@@ -4,6 +4,7 @@
 //! reach it wait there until all lanes that split have come or exited. One group runs at a time.
 
 use super::cx::Cx;
+use super::grid::Grid;
 use super::image::{FunctionImage, PoolRow};
 use super::op::Flow;
 
@@ -59,6 +60,10 @@ pub struct Join {
     pub parent: u32,
 }
 
+/// Registers of frames that are gone, for the next ones. All warps of a worker share them: a warp that runs to its end
+/// leaves its own in the nearest cache to the next one.
+pub type Registers = Vec<Vec<PoolRow>>;
+
 /// Registers and stack of one call.
 #[derive(Debug)]
 pub struct Frame {
@@ -105,7 +110,6 @@ pub struct Warp {
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     pub frames: Vec<Option<Frame>>,
-    spare_frames: Vec<Vec<PoolRow>>,
     pub tid: [[u32; 32]; 3],
     /// Stack bytes per lane, lane after lane, and one bit per byte for what was written.
     pub local: Vec<u128>,
@@ -145,7 +149,6 @@ impl Warp {
             joins: Vec::new(),
             free_joins: Vec::new(),
             frames: Vec::new(),
-            spare_frames: Vec::new(),
             tid,
             local: vec![0; local_bytes / 16],
             local_stride,
@@ -173,9 +176,7 @@ impl Warp {
         self.splits.clear();
         self.joins.clear();
         self.free_joins.clear();
-        for frame in self.frames.drain(..).flatten() {
-            self.spare_frames.push(frame.registers);
-        }
+        self.frames.clear();
         for word in &mut self.local_init {
             *word.get_mut() = 0;
         }
@@ -189,11 +190,36 @@ impl Warp {
         self.executed = 0;
     }
 
+    /// False until its first turn, which makes its frame.
+    pub fn has_begun(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// Makes the frame of the kernel that its lanes are at the start of.
+    pub fn begin(&mut self, grid: &Grid<'_>, spare: &mut Registers) {
+        let (function, mask) = (grid.kernel(), self.lanes);
+        let frame = self.push_frame(grid.function, function, mask, NONE, spare);
+        if grid.options.checks.uninitialised {
+            for slot in &function.undefined {
+                self.poison_register(frame, *slot, mask, function.first_pc);
+            }
+        }
+    }
+
     /// Makes a frame for `function`; its registers hold whatever the last user left, as on hardware.
-    pub fn push_frame(&mut self, index: u32, function: &FunctionImage, mask: u32, parent: u32) -> u32 {
+    pub fn push_frame(
+        &mut self,
+        index: u32,
+        function: &FunctionImage,
+        mask: u32,
+        parent: u32,
+        spare: &mut Registers,
+    ) -> u32 {
         let rows = (function.frame_bytes as usize).div_ceil(128).max(1);
-        let mut registers = self.spare_frames.pop().unwrap_or_default();
-        registers.resize(rows, PoolRow([0; 32]));
+        let mut registers = spare.pop().unwrap_or_default();
+        if registers.len() < rows {
+            registers.resize(rows, PoolRow([0; 32]));
+        }
         let (base, depth) = match self.frames.get(parent as usize).and_then(Option::as_ref) {
             Some(parent) => (parent.local_top, parent.depth + 1),
             None => (0, 0),
@@ -264,13 +290,13 @@ impl Warp {
     }
 
     /// Lanes leave a frame; the last one frees it.
-    pub fn leave_frame(&mut self, index: u32, mask: u32) {
+    pub fn leave_frame(&mut self, index: u32, mask: u32, spare: &mut Registers) {
         let frame = self.frame_mut(index);
         frame.live &= !mask;
         if frame.live == 0
             && let Some(frame) = self.frames[index as usize].take()
         {
-            self.spare_frames.push(frame.registers);
+            spare.push(frame.registers);
         }
     }
 
@@ -312,7 +338,7 @@ impl Warp {
     }
 
     /// Lanes exit: nobody waits for them any more.
-    pub fn remove_lanes(&mut self, mask: u32) {
+    pub fn remove_lanes(&mut self, mask: u32, spare: &mut Registers) {
         self.live &= !mask;
         for index in 0..self.joins.len() {
             let join = &mut self.joins[index];
@@ -338,7 +364,7 @@ impl Warp {
         }
         for index in 0..self.frames.len() {
             if self.frames[index].as_ref().is_some_and(|frame| frame.live & mask != 0) {
-                self.leave_frame(index as u32, mask);
+                self.leave_frame(index as u32, mask, spare);
             }
         }
     }
@@ -460,7 +486,7 @@ impl Cx<'_> {
             self.pc = next;
             self.store_split();
         }
-        self.warp.remove_lanes(mask);
+        self.warp.remove_lanes(mask, &mut self.worker.registers);
         self.block.lanes_exited(mask);
         if self.block.live_threads == 0 {
             self.block_ends();
@@ -487,7 +513,8 @@ impl Cx<'_> {
         let frame = match self.warp.frame_of_siblings(function, call, parent, self.active) {
             Some(shared) => shared,
             None => {
-                let frame = self.warp.push_frame(function, target, self.active, parent);
+                let spare = &mut self.worker.registers;
+                let frame = self.warp.push_frame(function, target, self.active, parent, spare);
                 let made = self.warp.frame_mut(frame);
                 made.return_pc = return_pc;
                 made.call = call;

@@ -1,16 +1,15 @@
 //! Host threads: blocks that are resident together take turns, and so do the warps of a block.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use super::block::{BARRIERS, Barrier, Block};
+use super::block::Block;
 use super::cx::{Cx, watch};
 use super::grid::{DONE, Grid, RUNNING};
 use super::pattern::Patterns;
 use super::schedule::Turn;
-use super::warp::{NONE, Split, Wait, Warp};
+use super::warp::{NONE, Registers, Warp};
 use crate::check::frozen::{Recent, fingerprint};
 use crate::check::repeats::Repeats;
-use crate::check::shadow::SharedShadow;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
 use crate::isa::cluster::Cluster;
@@ -41,9 +40,9 @@ pub struct Worker {
     pub patterns: Patterns,
     pub counts: Counts,
     pub trace: Option<crate::count::trace::Recorder>,
-    /// Parts of finished blocks for the next ones.
-    #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
-    spare: Vec<Box<Block>>,
+    /// Finished clusters for the next ones.
+    spare: Vec<Team>,
+    pub registers: Registers,
     /// Clusters that this worker is to start next.
     taken: std::ops::Range<u64>,
     /// Access split into single lanes: not to be counted again.
@@ -105,6 +104,7 @@ impl Worker {
             counts: Counts::new(grid.image),
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
+            registers: Registers::new(),
             taken: 0..0,
             quiet: false,
             repeats: Repeats::default(),
@@ -149,6 +149,7 @@ impl Worker {
         let (mut turn, mut idle, mut seen) = (0, 0, None);
         let mut recent = Recent::default();
         let mut since = 0;
+        let mut peers = Vec::new();
         standing.store(RUNNING, Ordering::SeqCst);
         loop {
             if resident.is_empty() {
@@ -191,7 +192,7 @@ impl Worker {
                     std::thread::yield_now();
                 }
             }
-            let slice = self.slice(&mut resident[turn], grid);
+            let slice = self.slice(&mut resident[turn], grid, &mut peers);
             if slice != Slice::Done || self.executed > PUBLISH {
                 self.publish(grid);
             }
@@ -199,7 +200,7 @@ impl Worker {
                 Slice::Done => {
                     let team = resident.swap_remove(turn);
                     self.finished += team.blocks.len() as u64;
-                    self.spare.extend(team.blocks);
+                    self.spare.push(team);
                     idle = 0;
                 }
                 Slice::Ran => {
@@ -242,125 +243,26 @@ impl Worker {
             self.taken = first.min(teams)..(first + count).min(teams);
         }
         let index = self.taken.next()?;
-        let first = grid.block_in_cluster(index, 0);
-        let blocks = (0..size)
-            .map(|rank| {
-                let mut block = self.make_block(grid, grid.block_in_cluster(index, rank));
-                block.cluster_rank = rank as u32;
-                block
-            })
-            .collect();
-        Some(Team { blocks, cluster: Cluster { first, ..Cluster::default() } })
-    }
-
-    fn make_block(&mut self, grid: &Grid<'_>, index: u64) -> Box<Block> {
-        let threads: u32 = grid.launch.block.iter().product();
-        let shared_units = (grid.shared_bytes as usize).div_ceil(16);
-        let mut block = self.spare.pop().unwrap_or_else(|| {
-            Box::new(Block {
-                index,
-                id: [0; 3],
-                threads,
-                live_threads: threads,
-                warps: Vec::new(),
-                barriers: vec![Barrier::default(); BARRIERS],
-                barriers_used: 0,
-                time: 1,
-                base_time: 1,
-                syncs: Default::default(),
-                shared: vec![u128::MAX; shared_units],
-                shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-                shared_written: Default::default(),
-                shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
-                missed: Vec::new(),
-                copies: Default::default(),
-                mbarriers: Default::default(),
-                pending: Default::default(),
-                guarded: false,
-                fenced: None,
-                fenced_block: None,
-                proxy: [0; 32],
-                cluster_rank: 0,
-            })
+        let mut team = self.spare.pop().unwrap_or_else(|| Team {
+            blocks: (0..size).map(|_| Box::new(Block::new(grid))).collect(),
+            cluster: Cluster::default(),
         });
-        block.index = index;
-        block.id = grid.block_id(index);
-        block.live_threads = threads;
-        for id in super::cx::lanes(std::mem::take(&mut block.barriers_used)) {
-            block.barriers[id] = Barrier::default();
+        team.cluster = Cluster { first: grid.block_in_cluster(index, 0), ..Cluster::default() };
+        for (rank, block) in (0..size).zip(&mut team.blocks) {
+            block.start(grid, grid.block_in_cluster(index, rank));
+            block.cluster_rank = rank as u32;
         }
-        block.copies.reset();
-        block.mbarriers.clear();
-        block.pending.reset();
-        block.guarded = false;
-        (block.fenced, block.fenced_block) = (None, None);
-        block.proxy = [0; 32];
-        if block.time > crate::check::shadow::MAX_TIME / 2 {
-            block.time = 1;
-            block.shared_shadow.clear();
-        }
-        for (word, gaps) in block.shared_init.iter_mut().zip(&grid.shared_gaps) {
-            *word.get_mut() = *gaps;
-        }
-        *block.shared_written.get_mut() = false;
-        let function = grid.kernel();
-        let base = block.time;
-        block.base_time = base;
-        block.syncs.clear();
-        block.time += 1;
-        let count = threads.div_ceil(32);
-        // Those of the last block are of the same launch, so that their thread numbers are right already.
-        let mut warps = std::mem::take(&mut block.warps);
-        warps.resize_with(count as usize, || None);
-        for (warp, place) in (0..count).zip(&mut warps) {
-            let lanes = threads - warp * 32;
-            let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-            let made = match place {
-                Some(made) => {
-                    made.reset(warp, mask);
-                    made
-                }
-                None => {
-                    let mut tid = [[0; 32]; 3];
-                    for lane in 0..32 {
-                        let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
-                        for axis in 0..3 {
-                            tid[axis][lane] = id[axis];
-                        }
-                    }
-                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride)))
-                }
-            };
-            // Warps that do not exist are always up to date: they must not hold the floor down.
-            made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
-            made.clock = base + 1;
-            made.floor = base;
-            let frame = made.push_frame(grid.function, function, mask, NONE);
-            made.splits.push(Split {
-                pc: function.first_pc,
-                mask,
-                join: NONE,
-                frame,
-                wait: Wait::Ready,
-                polls: 0,
-                awaited: false,
-            });
-            if grid.options.checks.uninitialised {
-                for slot in &function.undefined {
-                    made.poison_register(frame, *slot, mask, function.first_pc);
-                }
-            }
-        }
-        block.warps = warps;
-        block
+        Some(team)
     }
 
     /// Runs the warps of a cluster's blocks round after round, until they end or the quantum does.
-    fn slice(&mut self, team: &mut Team, grid: &Grid<'_>) -> Slice {
-        let peers: Vec<*mut Block> = team.blocks.iter_mut().map(|block| std::ptr::from_mut(&mut **block)).collect();
+    /// `peers` is room for the list of them.
+    fn slice(&mut self, team: &mut Team, grid: &Grid<'_>, peers: &mut Vec<*mut Block>) -> Slice {
+        peers.clear();
+        peers.extend(team.blocks.iter_mut().map(|block| std::ptr::from_mut(&mut **block)));
         loop {
             let (mut ran, mut polled, mut live) = (false, false, false);
-            for &peer in &peers {
+            for &peer in &*peers {
                 // SAFETY: the pointers come from this team's own boxes; while a warp of one block runs, the others are
                 // reached only through `Cx::peers`, never through a second reference.
                 let block = unsafe { &mut *peer };
@@ -372,7 +274,7 @@ impl Worker {
                     let Some(mut warp) = block.warps[index].take() else { continue };
                     if warp.live != 0 {
                         let before = warp.executed;
-                        let stop = self.turn(&mut warp, block, grid, &peers, &mut team.cluster);
+                        let stop = self.turn(&mut warp, block, grid, peers, &mut team.cluster);
                         let used = warp.executed - before;
                         self.executed += used;
                         self.spent += used;
@@ -451,6 +353,9 @@ impl Worker {
         }
         if bits != 0 && grid.image.uses_heap {
             bits |= watch::HEAP;
+        }
+        if !warp.has_begun() {
+            warp.begin(grid, &mut self.registers);
         }
         let tainted = !warp.poison.is_empty();
         let mut cx = Cx {

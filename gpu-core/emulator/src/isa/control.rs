@@ -282,7 +282,7 @@ impl Cx<'_> {
             // SAFETY: the callee's registers live until `leave_frame`; the caller's are current.
             unsafe { copy_area(callee, *from, self.regs, *to, mask) };
         }
-        self.warp.leave_frame(left, mask);
+        self.warp.leave_frame(left, mask, &mut self.worker.registers);
         true
     }
 
