@@ -4,7 +4,7 @@
 mod common;
 
 use common::{download_u32, load, memory, run, run_with, upload_u32};
-use ptx_emulator::{FaultKind, Launch, Memory, Module, Options, Outcome, TraceRequest};
+use ptx_emulator::{Checks, FaultKind, Launch, Memory, Module, Options, Outcome, TraceRequest};
 
 /// Adds words `step` bytes apart, from each thread's own on.
 const WALK: &str = "
@@ -130,5 +130,172 @@ fn short_and_long_way_count_and_find_the_same() {
         let (short, long) = (says(&module, launch, &short), says(&module, launch, &long));
         assert!(short.completed && short.faults.is_empty(), "{kernel}: {:#?}", short.faults);
         assert_eq!(short, long, "{kernel}");
+    }
+}
+
+/// Atomics with nothing to check take a short way of their own.
+#[test]
+fn atomics_do_and_count_the_same_on_both_ways() {
+    let checks = Checks::NONE;
+    for workers in [1, 2] {
+        let short = Options { checks, workers, ..Options::default() };
+        let request = TraceRequest { blocks: (0..64).collect(), warps: Vec::new(), max_bytes: 1 << 20 };
+        let long = Options { trace: Some(request), ..short.clone() };
+        let bare = Options { workers, ..Options::unchecked() };
+        let module = load(include_str!("../examples/speed/everyday.ptx"));
+        for (kernel, n) in [("atomic_sum", 40_000), ("atomic_each", 30_000), ("histogram", 16_384)] {
+            let play = |options: &Options| {
+                let mut memory = memory();
+                let numbers: Vec<u32> = (0..n).map(|i| i * 7 + 1).collect();
+                let a = upload_u32(&mut memory, "a", &numbers);
+                let c = upload_u32(&mut memory, "c", &vec![5; n as usize]);
+                let launch = Launch::new(kernel, [8, 1, 1], [256, 1, 1]).arg_u64(a).arg_u64(a).arg_u64(c).arg_u32(n);
+                let outcome = run_with(&module, &mut memory, &launch, options);
+                assert!(outcome.completed && outcome.faults.is_empty(), "{kernel}: {:#?}", outcome.faults);
+                (download_u32(&memory, c, n as usize), outcome.counters, outcome.lines)
+            };
+            assert_eq!(play(&short), play(&long), "{kernel} with {workers}");
+            assert_eq!(play(&bare).0, play(&long).0, "{kernel} with {workers}");
+        }
+    }
+}
+
+/// Each thread updates words from its own on, which lies `apart` bytes behind the one before, `step` bytes on in each round.
+fn updates(form: &str) -> String {
+    format!(
+        "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry updates(.param .u64 to, .param .u32 apart, .param .u32 step, .param .u32 count)
+{{
+    .reg .pred %p<2>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r1, [apart];
+    ld.param.u32 %r2, [step];
+    ld.param.u32 %r3, [count];
+    mov.u32 %r4, %tid.x;
+    mul.lo.u32 %r5, %r4, %r1;
+    cvt.u64.u32 %rd2, %r5;
+    add.s64 %rd1, %rd1, %rd2;
+    cvt.u64.u32 %rd3, %r2;
+    mov.u32 %r6, 1;
+$again:
+    {form}
+    add.s64 %rd1, %rd1, %rd3;
+    add.s32 %r3, %r3, -1;
+    setp.ne.s32 %p1, %r3, 0;
+    @%p1 bra $again;
+    ret;
+}}"
+    )
+}
+
+#[test]
+fn atomics_go_where_their_addresses_say() {
+    for (form, apart, threads) in [
+        ("atom.global.add.u32 %r6, [%rd1], 3;", 0, 64),
+        ("red.global.add.u32 [%rd1], 3;", 0, 32),
+        ("red.global.add.u32 [%rd1], %r4;", 4, 96),
+        ("atom.global.exch.b32 %r6, [%rd1], %r4;", 4, 64),
+        ("atom.global.cas.b32 %r6, [%rd1], 0, %r4;", 4, 64),
+        ("red.global.max.u32 [%rd1], %r4;", 4, 40),
+        ("red.global.add.u32 [%rd1], 1;", 8, 64),
+    ] {
+        let module = load(&updates(form));
+        for step in [0, 4, 128] {
+            let play = |options: &Options| {
+                let mut memory = memory();
+                let to = upload_u32(&mut memory, "to", &[0; 2048]);
+                let launch = Launch::new("updates", [1, 1, 1], [threads, 1, 1]).arg_u64(to);
+                let launch = launch.arg_u32(apart).arg_u32(step).arg_u32(20);
+                let outcome = run_with(&module, &mut memory, &launch, options);
+                assert!(outcome.faults.is_empty(), "{form}: {:#?}", outcome.faults);
+                (download_u32(&memory, to, 2048), outcome.counters)
+            };
+            let short = Options { checks: Checks::NONE, workers: 1, ..Options::default() };
+            let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
+            let long = Options { trace: Some(request), ..short.clone() };
+            assert_eq!(play(&short), play(&long), "{form} {apart} {step}");
+        }
+    }
+}
+
+#[test]
+fn the_first_atomic_beyond_the_end_is_found() {
+    let module = load(&updates("red.global.add.u32 [%rd1], 1;"));
+    for options in [Options::unchecked(), Options::default()] {
+        let mut memory = memory();
+        let to = upload_u32(&mut memory, "to", &[0; 32 * 20 + 16]);
+        let launch = Launch::new("updates", [1, 1, 1], [32, 1, 1]).arg_u64(to).arg_u32(4).arg_u32(128).arg_u32(30);
+        let fault = run_with(&module, &mut memory, &launch, &options).faults.remove(0);
+        assert_eq!((fault.kind, fault.address), (FaultKind::OutOfBounds, Some(to + 4 * (32 * 20 + 16))));
+        assert_eq!(fault.thread.map(|thread| thread.lane), Some(16));
+    }
+}
+
+/// Round after round each thread writes a word, another one `step` words away reads it, with a barrier before each; in
+/// rounds `skip_read` and `skip_write` it is missing.
+const COLUMNS: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry columns(.param .u64 out, .param .u32 step, .param .u32 skip_read, .param .u32 skip_write)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 tile[16896];
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [step];
+    ld.param.u32 %r2, [skip_read];
+    ld.param.u32 %r3, [skip_write];
+    mov.u32 %r4, %tid.x;
+    mov.u32 %r5, tile;
+    add.s32 %r6, %r4, 1;
+    and.b32 %r6, %r6, 63;
+    mul.lo.s32 %r6, %r6, %r1;
+    shl.b32 %r6, %r6, 2;
+    add.s32 %r6, %r6, %r5;
+    mul.lo.s32 %r7, %r4, %r1;
+    shl.b32 %r7, %r7, 2;
+    add.s32 %r7, %r7, %r5;
+    mov.u32 %r8, 0;
+    mov.u32 %r9, 0;
+$again:
+    st.shared.u32 [%r6], %r8;
+    setp.ne.s32 %p1, %r8, %r2;
+    @%p1 bar.sync 0;
+    ld.shared.u32 %r10, [%r7];
+    add.s32 %r9, %r9, %r10;
+    setp.ne.s32 %p2, %r8, %r3;
+    @%p2 bar.sync 0;
+    add.s32 %r8, %r8, 1;
+    setp.lt.s32 %p3, %r8, 8;
+    @%p3 bra $again;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r9;
+    ret;
+}";
+
+#[test]
+fn columns_of_shared_memory_race_as_rows_do() {
+    let module = load(COLUMNS);
+    for step in [1, 2, 3, 33, 66] {
+        for (skip_read, skip_write, races) in [(99, 99, false), (5, 99, true), (99, 5, true), (99, 7, false)] {
+            let mut memory = memory();
+            let out = upload_u32(&mut memory, "out", &[0; 64]);
+            let launch = Launch::new("columns", [1, 1, 1], [64, 1, 1]).arg_u64(out).arg_u32(step);
+            let outcome = run(&module, &mut memory, &launch.arg_u32(skip_read).arg_u32(skip_write));
+            let found: Vec<FaultKind> = outcome.faults.iter().map(|fault| fault.kind).collect();
+            assert_eq!(found.contains(&FaultKind::Race), races, "{step} {skip_read} {skip_write}: {found:?}");
+            assert!(races || found.is_empty(), "{step} {skip_read} {skip_write}: {:#?}", outcome.faults);
+            if !races {
+                assert_eq!(download_u32(&memory, out, 64), [28; 64], "{step}");
+            }
+        }
     }
 }

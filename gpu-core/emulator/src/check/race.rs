@@ -130,6 +130,18 @@ impl Cx<'_> {
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
 
+    /// Each lane reads a word, `step` bytes behind that of the lane before, in one array. False: look closer; nothing was
+    /// changed.
+    #[inline(never)]
+    pub fn race_shared_column(&mut self, op: &Op, first: u32, step: u64) -> bool {
+        let end = u64::from(first) + 31 * step + 4;
+        if u32::try_from(end).is_ok_and(|end| self.is_by_words(end)) && step.is_multiple_of(4) {
+            let (stamp, floor) = self.shared_stamp(op);
+            return self.block.shared_shadow.read_column(first, step, stamp, floor);
+        }
+        false
+    }
+
     /// The first `lanes` lanes read or write a word each, side by side from `first` on, which lie in one array. False: look
     /// closer; nothing was changed.
     ///

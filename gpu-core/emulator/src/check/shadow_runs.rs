@@ -139,7 +139,6 @@ impl SharedShadow {
         ((start.wrapping_add(by) >> 2) as usize, (runs.step >> 2) as usize)
     }
 
-    /// All lanes of each run read one place: its first and last lane stand for all.
     /// All 32 lanes read the word at `first`.
     #[inline(always)]
     pub fn read_word(&mut self, first: u32, stamp: u64, floor: u64) -> bool {
@@ -152,6 +151,28 @@ impl SharedShadow {
         true
     }
 
+    /// Lanes read words `step` bytes apart, the first one at `first`, none of which anybody accessed since all was in order.
+    #[inline(always)]
+    pub fn read_column(&mut self, first: u32, step: u64, stamp: u64, floor: u64) -> bool {
+        let (cell, step) = ((first >> 2) as usize, (step >> 2) as usize);
+        let span = 31 * step + 1;
+        let Some(writes) = self.writes.get(cell..).and_then(|rest| rest.get(..span)) else { return false };
+        let Some(reads) = self.reads.get_mut(cell..).and_then(|rest| rest.get_mut(..span)) else { return false };
+        let (mut write, mut read) = (0, 0);
+        for lane in 0..32 {
+            write = writes[lane * step].max(write);
+            read = reads[lane * step].max(read);
+        }
+        if write.max(read) > floor {
+            return false;
+        }
+        for lane in 0..32 {
+            reads[lane * step] = of_lane(stamp, lane);
+        }
+        true
+    }
+
+    /// All lanes of each run read one place: its first and last lane stand for all.
     #[inline(always)]
     pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
         let words = (BYTES / 4) as usize;

@@ -352,6 +352,26 @@ pub fn wavefronts(at: &Addresses, bytes: u64) -> (u64, u64) {
 
 /// One pass over the banks.
 fn pass(at: &Addresses, mask: u32, bytes: u64) -> (u64, u64) {
+    // Rows of 32 words: where there are no more than 64, a bit for each says which words of a bank are accessed.
+    let row = at.low / 128;
+    if (at.high + bytes - 1) / 128 - row < 64 {
+        let (mut rows, mut count) = ([0u64; 32], [0u64; 32]);
+        let (mut total, mut most) = (0, 0);
+        for lane in lanes(mask) {
+            let last = (at.at[lane] + bytes - 1) / 4;
+            let mut word = at.at[lane] / 4;
+            while word <= last {
+                let (bank, place) = (word as usize % 32, word / 32 - row);
+                let new = !rows[bank] >> place & 1;
+                rows[bank] |= 1 << place;
+                count[bank] += new;
+                total += new;
+                most = most.max(count[bank]);
+                word += 1;
+            }
+        }
+        return (most, most - total.div_ceil(32));
+    }
     // Distinct words of each bank, kept as short lists of which only `count` are set.
     let mut words = [[std::mem::MaybeUninit::<u32>::uninit(); 32]; 32];
     let mut count = [0u8; 32];

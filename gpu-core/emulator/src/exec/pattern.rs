@@ -46,7 +46,7 @@ pub struct Cell {
     pub window: Window,
     /// Accesses that lay in another way.
     misses: u8,
-    write: bool,
+    kind: AccessKind,
     /// Next reads that are not asked whether they bring something new; and how many that were last time.
     skip: u8,
     news: u8,
@@ -70,7 +70,7 @@ const EMPTY: Cell = Cell {
     phase_mask: 0,
     window: Window::Global,
     misses: 0,
-    write: false,
+    kind: AccessKind::Read,
     skip: 0,
     news: 0,
 };
@@ -149,14 +149,13 @@ impl Cell {
         }
         let shared = self.window == Window::Shared;
         let bytes = known[self.pattern as usize].bytes * u64::from(self.mask.count_ones());
-        let kind = if self.write { AccessKind::Write } else { AccessKind::Read };
         let more = Site {
             requests: hits,
             cost: hits * u64::from(self.cost),
             conflicts: hits * u64::from(self.conflicts),
             bytes: hits * bytes,
             space: if shared { 2 } else { 1 },
-            kind: Some(kind),
+            kind: Some(self.kind),
         };
         counts.add(self.site, &more);
     }
@@ -197,7 +196,7 @@ impl Cx<'_> {
 
     /// Remembers how a common access lay; `runs` are relative to its window.
     #[inline(never)]
-    pub(super) fn remember(&mut self, op: &Op, bytes: u64, window: Window, runs: &Runs, write: bool) {
+    pub fn remember(&mut self, op: &Op, bytes: u64, window: Window, runs: &Runs, kind: AccessKind) {
         let patterns = &mut self.worker.patterns;
         let index = patterns.index(op.site);
         let cell = &mut patterns.cells[index];
@@ -205,11 +204,11 @@ impl Cx<'_> {
         if !cell.misses.is_power_of_two() && cell.misses & 15 != 0 {
             return;
         }
-        self.remember_now(op, bytes, window, runs, write);
+        self.remember_now(op, bytes, window, runs, kind);
     }
 
     #[cold]
-    fn remember_now(&mut self, op: &Op, bytes: u64, window: Window, runs: &Runs, write: bool) {
+    fn remember_now(&mut self, op: &Op, bytes: u64, window: Window, runs: &Runs, kind: AccessKind) {
         let low = runs.starts[0];
         let offset = |address: u64| i32::try_from(address.wrapping_sub(low) as i64).ok();
         let (Some(below), Some(above)) = (offset(runs.low), offset(runs.high)) else { return };
@@ -265,7 +264,7 @@ impl Cx<'_> {
             phase_mask,
             window,
             misses: cell.misses,
-            write,
+            kind,
             skip: 0,
             news: 0,
         };
@@ -273,7 +272,7 @@ impl Cx<'_> {
 
     /// Counts an access that follows a pattern, where that is one step of a counter; gives what else is to be done.
     #[inline(always)]
-    pub(super) fn count_followed(&mut self, followed: &Followed) -> u32 {
+    pub fn count_followed(&mut self, followed: &Followed) -> u32 {
         let worker = &mut *self.worker;
         // SAFETY: `follow` found the cell.
         let cell = unsafe { worker.patterns.cells.get_unchecked_mut(followed.cell) };
@@ -284,6 +283,14 @@ impl Cx<'_> {
             return self.watch & !watch::COUNT;
         }
         self.watch
+    }
+
+    /// The window and the array of an access that follows a pattern.
+    #[inline(always)]
+    pub fn place_followed(&self, followed: &Followed) -> (Window, u32) {
+        // SAFETY: `follow` found the cell.
+        let cell = unsafe { self.worker.patterns.cells.get_unchecked(followed.cell) };
+        (cell.window, cell.region)
     }
 
     /// Whether an access that follows a pattern goes to global memory that is all written and that the kernel only reads.

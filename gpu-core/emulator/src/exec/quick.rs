@@ -46,6 +46,8 @@ const OTHER: Quick = Quick { pointer: std::ptr::null_mut(), shape: Shape::Other 
 
 /// Bytes ahead of a row of a large array that are asked for: what the next warps will access.
 const AHEAD: usize = 512;
+/// Rows that lie further from each other than this are asked for one by one.
+const FAR: u64 = 2048;
 
 impl Cx<'_> {
     /// Finds, checks and counts a weak load or store of `BYTES` a lane. `found` is set with [`Shape::Runs`].
@@ -160,11 +162,13 @@ impl Cx<'_> {
             Window::Shared if self.shared_array(cell, runs.low, end) => self.block.shared_pointer(),
             _ => return OTHER,
         };
+        self.worker.ahead = 0;
         if step > 32 {
             self.ask_ahead(cell, runs.low, pointer.wrapping_add(runs.low as usize), step);
         }
         let window = if window == Window::Shared { window } else { Window::Global };
-        self.remember(op, BYTES, window, &runs, WRITE);
+        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+        self.remember(op, BYTES, window, &runs, kind);
         if self.watch != 0 {
             let region = self.worker.hit[cell];
             // SAFETY: passed on.
@@ -215,6 +219,17 @@ impl Cx<'_> {
         let pattern = unsafe { &*followed.pattern };
         match pattern.shape {
             Shape::Dense if !followed.shared => {
+                if WRITE {
+                    // Rows of a tile: the next warp's lies as far on as this one does from the last.
+                    let last = std::mem::replace(&mut self.worker.last_low[op.site as usize & 63], followed.first);
+                    let ahead = followed.first.wrapping_sub(last);
+                    self.worker.ahead = if ahead.wrapping_add(FAR) > 2 * FAR { ahead } else { 0 };
+                    if self.worker.ahead != 0 {
+                        for line in 0..(BYTES as usize / 2).max(1) {
+                            prefetch(pointer.wrapping_add(ahead as usize).wrapping_add(64 * line));
+                        }
+                    }
+                }
                 for line in 0..(BYTES as usize / 2).max(2) {
                     prefetch(pointer.wrapping_add(AHEAD.max(32 * BYTES as usize) + 64 * line));
                 }
@@ -349,6 +364,7 @@ impl Cx<'_> {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as the caller says.
             Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<WRITE>(op, &pattern.runs, first) },
+            Shape::Runs if !WRITE && pattern.runs.count == 1 => self.race_shared_column(op, first, pattern.runs.step),
             _ => false,
         }
     }

@@ -6,7 +6,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::access::{Addresses, Reach};
 use super::cx::Cx;
 use super::grid::Apart;
 use super::space::Window;
@@ -91,24 +90,24 @@ pub enum Apartness {
 }
 
 impl<'r> Cx<'r> {
-    /// How the atomics at `reach` stay apart.
+    /// How atomics stay apart in a window, or in an array of global memory.
     #[inline(always)]
-    pub fn apartness(&self, reach: &Reach) -> Apartness {
+    pub fn apartness(&self, window: Window, region: u32) -> Apartness {
         // Shared and local memory is never that of two workers.
-        if reach.window != Window::Global || self.grid.workers == 1 {
+        if window != Window::Global || self.grid.workers == 1 {
             return Apartness::Alone;
         }
-        let updated = self.grid.regions.get(reach.shadow as usize).is_some_and(|region| region.only_updated);
+        let updated = self.grid.regions.get(region as usize).is_some_and(|region| region.only_updated);
         if updated { Apartness::Locks } else { Apartness::Each }
     }
 
-    /// Locks all that `at` touches. None: it is too much, or needs no locks.
+    /// Locks the bytes from `low` to those at `high`. None: it is too much, or needs no locks.
     #[inline(always)]
-    pub fn hold_updates(&self, apartness: Apartness, at: &Addresses) -> Option<Held<'r>> {
+    pub fn hold_updates(&self, apartness: Apartness, low: u64, high: u64) -> Option<Held<'r>> {
         if apartness != Apartness::Locks {
             return None;
         }
         let grid = self.grid;
-        grid.updates.hold(at.low, at.high)
+        grid.updates.hold(low, high)
     }
 }

@@ -1,6 +1,10 @@
 //! `atom` and `red`.
 
+mod words;
+
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use words::{Words, remember, update_followed, update_words};
 
 use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
@@ -8,7 +12,7 @@ use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::access::{Access, AddressWord, Addresses, Prepared, Reach, STRONG, window_code};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{Body, blend, exec};
+use crate::exec::lanes::{Body, exec_widest};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
@@ -108,7 +112,7 @@ pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
         i.expect(least)?;
     }
     let place = place(e, &i.operands[base], window)?;
-    let mut op = e.op(if place.wide { exec::<Atom<u64>>() } else { exec::<Atom<u32>>() });
+    let mut op = e.op(if place.wide { exec_widest::<Atom<u64>>() } else { exec_widest::<Atom<u32>>() });
     op.a = place.base;
     op.imm = place.offset;
     op.e = Slot(window_code(window) | order);
@@ -275,6 +279,10 @@ impl<A: AddressWord> Body for Atom<A> {
         let code = unpack(op.list_len);
         let mut access = Access::new();
         let kind = AccessKind::Atomic;
+        // SAFETY: passed on.
+        if let Some(changed) = unsafe { update_followed::<FORM, A>(cx, op, code) } {
+            return finish(cx, code, changed);
+        }
         // SAFETY: slots of a decoded instruction; pointers were range-checked; `prepare` set what its answer says.
         unsafe {
             let prepared = match code.ty.bits() / 8 * code.vector as u32 {
@@ -291,27 +299,37 @@ impl<A: AddressWord> Body for Atom<A> {
             }
             let (at, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
             cx.release(op, reach, at);
-            let changed = match update_words(cx, op, code, reach, at) {
-                Some(changed) => changed,
+            let changed = match update_words(cx, op, code, &Words::of(reach, at)) {
+                Some(changed) => {
+                    remember(cx, op, code, reach, at);
+                    changed
+                }
                 None => update_any(cx, op, code, reach, at),
             };
             cx.acquire(op, reach, at);
-            if changed {
-                cx.worker.writes += 1;
-            }
-            // An update that changes nothing is a poll: the compare-and-swap that fails, and the 0 that is added to look
-            // at a counter. So is any compare-and-swap or exchange, which a lock spins on.
-            if (matches!(code.operation, 5 | 6) || !changed && code.returns) && cx.polled() {
-                return Flow::Yield;
-            }
+            finish(cx, code, changed)
         }
-        Flow::Next
     }
+}
+
+/// What follows an atomic.
+#[inline(always)]
+fn finish(cx: &mut Cx<'_>, code: Code, changed: bool) -> Flow {
+    if changed {
+        cx.worker.writes += 1;
+    }
+    // An update that changes nothing is a poll: the compare-and-swap that fails, and the 0 that is added to look at a
+    // counter. So is any compare-and-swap or exchange, which a lock spins on.
+    if (matches!(code.operation, 5 | 6) || !changed && code.returns) && cx.polled() {
+        return Flow::Yield;
+    }
+    Flow::Next
 }
 
 /// Nobody reads what an atomic gives back: it need not be put together.
 pub fn forget_result(op: &mut Op) {
-    if [exec::<Atom<u64>>(), exec::<Atom<u32>>()].into_iter().any(|run| std::ptr::fn_addr_eq(op.run, run)) {
+    if [exec_widest::<Atom<u64>>(), exec_widest::<Atom<u32>>()].into_iter().any(|run| std::ptr::fn_addr_eq(op.run, run))
+    {
         op.d = Slot::NONE;
     }
 }
@@ -332,8 +350,8 @@ unsafe fn update_any(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &A
     let mut changed = false;
     // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
     let flush = reach.window == Window::Global;
-    let apartness = cx.apartness(reach);
-    let all = cx.hold_updates(apartness, at);
+    let apartness = cx.apartness(reach.window, reach.shadow);
+    let all = cx.hold_updates(apartness, at.low, at.high);
     for lane in lanes(at.mask) {
         let address = at.at[lane];
         let alone = all.is_none() && apartness == Apartness::Locks;
@@ -360,150 +378,6 @@ unsafe fn update_any(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &A
         }
     }
     changed
-}
-
-/// The atomics that kernels use most: one word, and an operation that is one instruction here. None: it is another.
-///
-/// # Safety
-/// As [`update_any`].
-#[inline(always)]
-unsafe fn update_words(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &Addresses) -> Option<bool> {
-    use std::ops::{BitAnd, BitOr, BitXor};
-    if code.vector != 1 {
-        return None;
-    }
-    // SAFETY: passed on.
-    let changed = unsafe {
-        match (code.operation, code.ty) {
-            (0, Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::wrapping_add),
-            (0, Ty::F32) => {
-                let flush = reach.window == Window::Global;
-                let mode = arith32::Mode { ftz: flush, ..arith32::Mode::RN };
-                let add = |old, b| arith32::add(f32::from_bits(old), f32::from_bits(b), mode).to_bits();
-                each_word::<false>(cx, op, code, reach, at, add)
-            }
-            (1, Ty::U32) => each_word::<true>(cx, op, code, reach, at, u32::min),
-            (2, Ty::U32) => each_word::<true>(cx, op, code, reach, at, u32::max),
-            (1, Ty::S32) => each_word::<true>(cx, op, code, reach, at, |old, b| (old as i32).min(b as i32) as u32),
-            (2, Ty::S32) => each_word::<true>(cx, op, code, reach, at, |old, b| (old as i32).max(b as i32) as u32),
-            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each_word::<false>(cx, op, code, reach, at, |_, b| b),
-            (7, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitand),
-            (8, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitor),
-            (9, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, reach, at, u32::bitxor),
-            _ => return None,
-        }
-    };
-    Some(changed)
-}
-
-/// One operation on a word for each lane, in their order. True when one changed memory. `MERGES`: operands may be combined
-/// with each other, in any order, before one meets what is in memory.
-///
-/// # Safety
-/// As [`update_any`].
-#[inline(never)]
-unsafe fn each_word<const MERGES: bool>(
-    cx: &mut Cx<'_>,
-    op: &Op,
-    code: Code,
-    reach: &Reach,
-    at: &Addresses,
-    f: impl Fn(u32, u32) -> u32 + Copy,
-) -> bool {
-    let apartness = cx.apartness(reach);
-    let held = cx.hold_updates(apartness, at);
-    let returns = code.returns && !op.d.is_none();
-    let mut out = [0; 32];
-    let mut differs = 0;
-    // SAFETY: as the caller says; slots of a decoded instruction; other workers may be at global memory, where words
-    // change under a lock or by compare-and-swap.
-    unsafe {
-        let b = &*cx.row::<u32>(op.b);
-        if at.low == at.high && reach.stride == 0 {
-            // All that the warp does to one word is one step for everybody else.
-            let mut all = |first: u32| {
-                let mut value = first;
-                if MERGES && !returns && at.mask == u32::MAX {
-                    value = f(first, merge(b, f));
-                    differs = value ^ first;
-                } else {
-                    differs = 0;
-                    for lane in lanes(at.mask) {
-                        out[lane] = value;
-                        value = f(value, b[lane]);
-                        differs |= value ^ out[lane];
-                    }
-                }
-                value
-            };
-            let place = reach.lane(at.low, 0).cast::<u32>();
-            if apartness == Apartness::Each {
-                let word = AtomicU32::from_ptr(place);
-                let mut old = word.load(Ordering::Relaxed);
-                while let Err(now) = word.compare_exchange_weak(old, all(old), Ordering::AcqRel, Ordering::Relaxed) {
-                    old = now;
-                }
-            } else {
-                fence(Ordering::Release);
-                place.write(all(place.read()));
-            }
-        } else if apartness == Apartness::Alone || held.is_some() {
-            fence(Ordering::Release);
-            if at.contiguous && reach.stride == 0 {
-                let row = reach.lane(at.low, 0).cast::<[u32; 32]>();
-                out = row.read();
-                let mut new = [0; 32];
-                for lane in 0..32 {
-                    new[lane] = f(out[lane], b[lane]);
-                    differs |= new[lane] ^ out[lane];
-                }
-                row.write(new);
-            } else {
-                for lane in lanes(at.mask) {
-                    let place = reach.lane(at.at[lane], lane).cast::<u32>();
-                    out[lane] = place.read();
-                    let value = f(out[lane], b[lane]);
-                    differs |= value ^ out[lane];
-                    place.write(value);
-                }
-            }
-        } else {
-            for lane in lanes(at.mask) {
-                let locks = apartness == Apartness::Locks;
-                let _held = if locks { cx.grid.updates.hold(at.at[lane], at.at[lane]) } else { None };
-                let word = AtomicU32::from_ptr(reach.lane(at.at[lane], lane).cast());
-                let mut old = word.load(Ordering::Relaxed);
-                let value = loop {
-                    let new = f(old, b[lane]);
-                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                        Ok(_) => break new,
-                        Err(now) => old = now,
-                    }
-                };
-                out[lane] = old;
-                differs |= value ^ old;
-            }
-        }
-        drop(held);
-        if returns {
-            blend(at.mask, cx.row_mut::<u32>(op.d), &out);
-        }
-    }
-    differs != 0
-}
-
-/// All lanes of a row in one value.
-#[inline(always)]
-fn merge(row: &[u32; 32], f: impl Fn(u32, u32) -> u32) -> u32 {
-    let mut parts = *row;
-    let mut left = 32;
-    while left > 1 {
-        left /= 2;
-        for lane in 0..left {
-            parts[lane] = f(parts[lane], parts[lane + left]);
-        }
-    }
-    parts[0]
 }
 
 /// Applies one reduction to a location, as bulk reductions do.
