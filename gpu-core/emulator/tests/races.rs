@@ -270,3 +270,53 @@ fn a_write_behind_a_read_without_a_barrier_is_a_race() {
         assert!(right.completed && right.faults.is_empty(), "{:#?}", right.faults);
     }
 }
+
+/// Rows of a matrix store at one place: all lanes name the address `row % 4 * 16`, so each row is stored twice.
+const TWICE: &str = "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry one(.param .u64 out, .param .u32 differ)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<12>;
+	.reg .b64 %l<4>;
+	.shared .align 16 .b8 rows[64];
+	ld.param.u64 %l1, [out];
+	ld.param.u32 %r9, [differ];
+	mov.u32 %r1, %tid.x;
+	and.b32 %r2, %r1, 3;
+	mov.u32 %r3, rows;
+	mad.lo.u32 %r4, %r2, 16, %r3;
+	// Row r of the matrix is what lanes 4r to 4r+3 hold; rows 4 to 7 are rows 0 to 3 again, unless they are to differ.
+	and.b32 %r5, %r1, 15;
+	add.u32 %r5, %r5, 1;
+	mad.lo.u32 %r5, %r1, %r9, %r5;
+	stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r5};
+	bar.sync 0;
+	and.b32 %r6, %r1, 15;
+	mad.lo.u32 %r7, %r6, 4, %r3;
+	ld.shared.u32 %r8, [%r7];
+	mul.wide.u32 %l2, %r1, 4;
+	add.u64 %l3, %l1, %l2;
+	st.global.u32 [%l3], %r8;
+	ret;
+}
+";
+
+#[test]
+fn rows_of_a_matrix_store_that_say_the_same_are_no_race() {
+    let module = load(TWICE);
+    for differ in [0, 1] {
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 32]);
+        let outcome =
+            run(&module, &mut memory, &Launch::new("one", [1, 1, 1], [32, 1, 1]).arg_u64(out).arg_u32(differ));
+        if differ == 0 {
+            assert!(outcome.completed && outcome.faults.is_empty(), "{:#?}", outcome.faults);
+            assert_eq!(download_u32(&memory, out, 32), (0..32).map(|lane| lane % 16 + 1).collect::<Vec<u32>>());
+        } else {
+            assert!(kinds(&outcome).contains(&FaultKind::Race), "{:#?}", outcome.faults);
+        }
+    }
+}

@@ -349,8 +349,14 @@ impl Cx<'_> {
         let slots = if op.list_len > 1 { self.image().list(op) } else { &[op.b] };
         let each = (bytes as usize / slots.len()).max(1);
         let bits = (each as u32 * 8).clamp(32, 128);
+        // SAFETY: matrix stores set it for as long as their accesses are checked.
+        let rows = unsafe { self.rows.as_ref() };
         let value = |lane: usize| {
             let mut value = [0; MOST_BYTES];
+            if let Some(rows) = rows {
+                value[..16].copy_from_slice(&rows[lane]);
+                return value;
+            }
             for (slot, part) in slots.iter().zip(value.chunks_exact_mut(each)) {
                 // SAFETY: slots of a decoded store.
                 let bytes = unsafe { crate::isa::movement::get_wide(self, *slot, lane, bits) }.to_le_bytes();

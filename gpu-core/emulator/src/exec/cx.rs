@@ -40,6 +40,8 @@ pub struct Cx<'r> {
     pub widest: bool,
     /// This warp's instructions carry uninitialised values in registers.
     pub tainted: bool,
+    /// What a matrix store is about to write at each lane's address; null for others, whose operands say it.
+    pub rows: *const [[u8; 16]; 32],
     pub warp: &'r mut Warp,
     pub block: &'r mut Block,
     pub grid: &'r Grid<'r>,

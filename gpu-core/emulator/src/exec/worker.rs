@@ -370,6 +370,7 @@ impl Worker {
             attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
             widest: self.widest,
             tainted,
+            rows: std::ptr::null(),
             warp,
             block,
             grid,

@@ -130,7 +130,6 @@ unsafe fn run_store<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             return flow;
         }
         let form = form_of(op);
-        let Some((reach, at)) = reach_rows::<A>(cx, op, form, AccessKind::Write) else { return Flow::Next };
         let slots = cx.image().list(op);
         let mut from: [&Registers; 4] = [&[0; 32]; 4];
         for (to, slot) in from.iter_mut().zip(slots) {
@@ -138,6 +137,10 @@ unsafe fn run_store<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         }
         let mut memory = [[0u8; 16]; 32];
         form.store(&from[..slots.len()], &mut memory);
+        cx.rows = &raw const memory;
+        let reached = reach_rows::<A>(cx, op, form, AccessKind::Write);
+        cx.rows = std::ptr::null();
+        let Some((reach, at)) = reached else { return Flow::Next };
         for (lane, bytes) in memory.iter().enumerate().take(form.rows()) {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), reach.lane(at.at[lane], lane), 16);
         }
@@ -385,12 +388,26 @@ unsafe fn run_transfer<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &
             let bytes = u64::from(step.bytes);
             let mut at = gathered(at, cx.mask, bytes);
             let window = window_from(op.e.0);
+            let mut written = [[0u8; 16]; 32];
+            if STORE {
+                let slot = slots[step.register];
+                for (lane, written) in written.iter_mut().enumerate() {
+                    let value = if transfer.element_bits == 64 {
+                        (*cx.row::<u64>(slot))[lane]
+                    } else {
+                        u64::from((*cx.row::<u32>(slot))[lane] >> step.shift)
+                    };
+                    written[..step.bytes as usize].copy_from_slice(&value.to_le_bytes()[..step.bytes as usize]);
+                }
+                cx.rows = &raw const written;
+            }
             let found = match step.bytes {
                 1 => cx.reach::<1>(op, window, &mut at, 1, kind),
                 2 => cx.reach::<2>(op, window, &mut at, 2, kind),
                 4 => cx.reach::<4>(op, window, &mut at, 4, kind),
                 _ => cx.reach::<8>(op, window, &mut at, 8, kind),
             };
+            cx.rows = std::ptr::null();
             let reach = match found {
                 Found::Yes(reach) => reach,
                 Found::Mixed => {
@@ -403,13 +420,7 @@ unsafe fn run_transfer<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &
                 let memory = reach.lane(at.at[lane], lane);
                 let mut bytes = [0u8; 8];
                 if STORE {
-                    let value = if transfer.element_bits == 64 {
-                        (*cx.row::<u64>(slots[step.register]))[lane]
-                    } else {
-                        u64::from((*cx.row::<u32>(slots[step.register]))[lane] >> step.shift)
-                    };
-                    bytes = value.to_le_bytes();
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, step.bytes as usize);
+                    std::ptr::copy_nonoverlapping(written[lane].as_ptr(), memory, step.bytes as usize);
                 } else {
                     std::ptr::copy_nonoverlapping(memory, bytes.as_mut_ptr(), step.bytes as usize);
                     out[step.register][lane] |= u64::from_le_bytes(bytes) << step.shift;
