@@ -1,5 +1,7 @@
 //! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
 
+mod slot;
+
 use crate::dock::Dock;
 use crate::versions::{Against, Disassembler, ListingView, Versions};
 use crate::widgets::code_editor::Editor;
@@ -18,60 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A value that is computed elsewhere. The last one stays visible while the next is on its way.
-#[derive(Clone, Debug, Default)]
-pub enum Slot<T> {
-    #[default]
-    Empty,
-    Pending {
-        previous: Option<T>,
-    },
-    Ready(T),
-    Failed {
-        message: String,
-        previous: Option<T>,
-    },
-}
-
-impl<T> Slot<T> {
-    /// The newest value there is, which may be of the run before.
-    pub fn value(&self) -> Option<&T> {
-        match self {
-            Slot::Empty => None,
-            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous.as_ref(),
-            Slot::Ready(value) => Some(value),
-        }
-    }
-
-    pub fn is_pending(&self) -> bool {
-        matches!(self, Slot::Pending { .. })
-    }
-
-    fn take(&mut self) -> Option<T> {
-        match std::mem::take(self) {
-            Slot::Empty => None,
-            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous,
-            Slot::Ready(value) => Some(value),
-        }
-    }
-
-    /// A new computation began.
-    pub fn begin(&mut self) {
-        *self = Slot::Pending { previous: self.take() };
-    }
-
-    /// It failed; the old value stays.
-    pub fn fail(&mut self, message: impl Into<String>) {
-        *self = Slot::Failed { message: message.into(), previous: self.take() };
-    }
-
-    /// It ended without a value.
-    pub fn end(&mut self) {
-        if self.is_pending() {
-            *self = self.take().map_or(Slot::Empty, Slot::Ready);
-        }
-    }
-}
+pub use slot::Slot;
 
 /// Which lab: this machine's, or a remote one by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
