@@ -16,6 +16,7 @@ pub mod dock;
 pub mod effect;
 pub mod elsewhere;
 pub mod file_dialogs;
+pub mod fonts;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;
 #[deny(clippy::disallowed_methods)]

@@ -4,8 +4,9 @@
 //! By name in the folders where systems keep fonts. egui's own provider asks fontconfig and its like, which brings
 //! twenty crates and speaks to a library that a small Linux lacks; a comment needs one font.
 
+use crate::fonts;
+use egui::FontData;
 use egui::epaint::text::{FallbackRequest, FontInsert, FontPriority, FontProvider, InsertFontFamily};
-use egui::{FontData, FontFamily};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -61,11 +62,10 @@ pub fn install(ctx: &egui::Context) {
     ctx.set_font_providers(vec![std::sync::Arc::new(OnDemand { context: ctx.clone(), asked: AtomicBool::new(false) })]);
 }
 
-/// After all other fonts, in prose and in code.
+/// After all other fonts, in prose, strong or not, and in code.
 fn insert(bytes: Vec<u8>) -> FontInsert {
     let last = |family| InsertFontFamily { family, priority: FontPriority::Lowest };
-    let families = vec![last(FontFamily::Proportional), last(FontFamily::Monospace)];
-    FontInsert::new("the system's", FontData::from_owned(bytes), families)
+    FontInsert::new("the system's", FontData::from_owned(bytes), fonts::families().map(last).into())
 }
 
 fn folders() -> Vec<PathBuf> {

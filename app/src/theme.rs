@@ -371,20 +371,10 @@ pub fn set_code_points(ctx: &egui::Context, points: f32) {
 
 /// Makes both themes known to egui. Called once when the window is created.
 pub fn install(ctx: &egui::Context) {
-    ctx.set_fonts(fonts());
+    ctx.set_fonts(crate::fonts::definitions());
     for (theme, tokens) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
         ctx.style_mut_of(theme, |style| apply_to_style(style, tokens));
     }
-}
-
-/// egui's fonts, with the monospaced one as the last resort of prose: the proportional one lacks arrows, `≤` and Greek.
-fn fonts() -> egui::FontDefinitions {
-    let mut fonts = egui::FontDefinitions::default();
-    let code = fonts.families.get(&FontFamily::Monospace).cloned().unwrap_or_default();
-    if let Some(prose) = fonts.families.get_mut(&FontFamily::Proportional) {
-        prose.extend(code.into_iter().filter(|name| name == "Hack"));
-    }
-    fonts
 }
 
 fn apply_to_style(style: &mut egui::Style, t: &Tokens) {

@@ -2,6 +2,7 @@
 
 use super::Screen;
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::state::Pane;
 use crate::theme::{self, Tokens, radius, space};
 use crate::widgets::focus;
@@ -15,7 +16,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let frame =
         Frame::new().inner_margin(Margin { left: space::L as i8, ..Margin::symmetric(space::M as i8, space::M as i8) });
     frame.show(ui, |ui| {
-        ui.label(RichText::new(&screen.state.course.title).strong());
+        ui.label(RichText::new(&screen.state.course.title).bold());
         let (finished, written, total) = totals(screen);
         let text = if written < total {
             format!("{finished} done · {written} of {total} days written")
@@ -34,7 +35,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             let margin =
                 Margin { left: space::L as i8, right: space::M as i8, top: space::M as i8, bottom: space::XXS as i8 };
             Frame::new().inner_margin(margin).show(ui, |ui| {
-                let text = RichText::new(heading).small().strong().color(t.text_muted);
+                let text = RichText::new(heading).small().bold().color(t.text_muted);
                 ui.add(egui::Label::new(text).truncate()).on_hover_text(&week.project);
             });
             for day in &week.days {

@@ -2,6 +2,7 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::focus;
 use curriculum::{Day, Step};
@@ -33,7 +34,7 @@ fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 fn title_ui(ui: &mut Ui, day: &Day) {
     let t = theme::tokens(ui);
     ui.label(RichText::new(format!("Week {} · Day {}", day.week, day.number)).color(t.text_muted));
-    let title = RichText::new(&day.title).size(font_size::HEADING).strong();
+    let title = RichText::new(&day.title).size(font_size::HEADING).bold();
     ui.add(egui::Label::new(title).truncate());
     if day.is_written() && ui.available_width() > 90.0 {
         ui.label(RichText::new(format!("about {} min", day.minutes)).small().color(t.text_muted));
@@ -65,6 +66,7 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step:
     };
     let mut label = RichText::new(text).color(color);
     if open {
+        // Not bold: wider letters would move the steps behind this one.
         label = label.strong();
     }
     let button = Button::selectable(open, label)
@@ -103,7 +105,7 @@ pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str
             .inner_margin(space::XXL)
             .show(ui, |ui| {
                 ui.set_max_width(520.0);
-                ui.label(RichText::new("This day is planned").size(font_size::HEADING).strong());
+                ui.label(RichText::new("This day is planned").size(font_size::HEADING).bold());
                 ui.add_space(space::S);
                 ui.label(RichText::new(summary).color(t.text));
                 ui.add_space(space::S);

@@ -3,6 +3,7 @@
 use super::{Screen, day, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
+use crate::fonts::Bold;
 use crate::rungs::RungKey;
 use crate::state::Pane;
 use crate::theme::{self, space};
@@ -105,7 +106,7 @@ fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name: &str) {
     let t = theme::tokens(ui);
     let Some((_, experiment)) = day.experiment(name) else { return };
     parts::notice(ui, t.raised, t.modelled, |ui| {
-        ui.label(RichText::new(&experiment.title).strong());
+        ui.label(RichText::new(&experiment.title).bold());
         ui.add(egui::Label::new(sentence::job(ui, &experiment.question, t.text_muted)).wrap());
         if ui.button("Open the experiment").on_hover_text("A text of its own; your kernel stays as it is").clicked() {
             screen.send(Command::OpenExperiment(name.to_owned()));
@@ -119,7 +120,7 @@ fn ladder_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
     let course = screen.state.course.clone();
     let Some(ladder) = course.ladders.iter().find(|ladder| ladder.name == name) else { return };
     parts::notice(ui, t.raised, t.modelled, |ui| {
-        ui.label(RichText::new(&ladder.title).strong());
+        ui.label(RichText::new(&ladder.title).bold());
         ui.add(egui::Label::new(sentence::job(ui, &ladder.summary, t.text_muted)).wrap());
         for (index, rung) in ladder.rungs.iter().enumerate() {
             ui.horizontal_wrapped(|ui| {
@@ -142,7 +143,7 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
     let open = screen.state.desk().is_some_and(|desk| desk.exercise == key);
     parts::notice(ui, t.raised, if passed { t.pass } else { t.accent }, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new(&exercise.spec.title).strong());
+            ui.label(RichText::new(&exercise.spec.title).bold());
             if passed {
                 parts::chip(ui, "✔ passed", t.pass, t.pass_soft);
             }
@@ -182,7 +183,7 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let shown = state.hints_shown();
     let steps = &exercise.hints.steps;
     ui.separator();
-    ui.label(RichText::new("Stuck?").strong());
+    ui.label(RichText::new("Stuck?").bold());
     for (index, hint) in steps.iter().take(shown).enumerate() {
         parts::notice(ui, t.warn_soft, t.warn, |ui| {
             parts::caption(ui, &format!("Hint {} of {}", index + 1, steps.len()));
@@ -215,7 +216,7 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
         return;
     }
     ui.separator();
-    ui.label(RichText::new("The same in Python").strong());
+    ui.label(RichText::new("The same in Python").bold());
     for rung in rungs {
         ui.label(&rung.title);
         let needs = if rung.packages.is_empty() {
@@ -254,7 +255,7 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
     let t = theme::tokens(ui);
     let Some(program) = crate::measure::find(name) else { return };
     parts::notice(ui, t.raised, t.measured, |ui| {
-        ui.label(RichText::new(program.title).strong());
+        ui.label(RichText::new(program.title).bold());
         ui.add(egui::Label::new(RichText::new(program.what).color(t.text_muted)).wrap());
         let start = Start {
             what: "The measurement",
@@ -377,7 +378,7 @@ fn rate_words(figure: &crate::rungs::Figure) -> String {
 fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     if !day.math.is_empty() {
         ui.separator();
-        ui.label(RichText::new("Formulas").strong());
+        ui.label(RichText::new("Formulas").bold());
         for entry in &day.math {
             let text = format!("**{}**: ${}$. {}", entry.name, entry.formula, entry.meaning);
             screen.markdown_ui(ui, &format!("math/{}/{}", day.id, entry.name), &text);
@@ -385,7 +386,7 @@ fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     }
     if !day.glossary.is_empty() {
         ui.separator();
-        ui.label(RichText::new("Words").strong());
+        ui.label(RichText::new("Words").bold());
         for entry in &day.glossary {
             let text = format!("**{}**: {}", entry.term, entry.meaning);
             screen.markdown_ui(ui, &format!("word/{}/{}", day.id, entry.term), &text);
@@ -397,7 +398,7 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     restore(screen, day);
     if !day.quiz.questions.is_empty() {
         ui.separator();
-        ui.label(RichText::new("Quiz").size(theme::font_size::HEADING).strong());
+        ui.label(RichText::new("Quiz").size(theme::font_size::HEADING).bold());
         let key = screen.state.quiz_key(&day.id);
         let quiz_state = screen.memory.quizzes.entry(key).or_default();
         for action in quiz::show(ui, &day.quiz, quiz_state) {
@@ -410,7 +411,7 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     }
     if !day.reflection.is_empty() {
         ui.separator();
-        ui.label(RichText::new("Reflection").size(theme::font_size::HEADING).strong());
+        ui.label(RichText::new("Reflection").size(theme::font_size::HEADING).bold());
         reflections(ui, screen, day);
     }
     links_ui(ui, day, screen);
@@ -449,7 +450,7 @@ fn links_ui(ui: &mut Ui, day: &Day, screen: &mut Screen<'_>) {
         return;
     }
     ui.separator();
-    ui.label(RichText::new("Read on").strong());
+    ui.label(RichText::new("Read on").bold());
     for link in &day.links {
         if ui.link(&link.title).on_hover_text(&link.url).clicked() {
             screen.send(Command::OpenLink(link.url.clone()));

@@ -1,6 +1,7 @@
 //! Small parts that every panel uses, so that they look the same everywhere.
 
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::theme::{self, Tokens, radius, space};
 use crate::widgets::focus;
 pub use crate::widgets::sides::sides;
@@ -51,7 +52,7 @@ pub fn empty(ui: &mut Ui, title: &str, text: &str) {
     let t = theme::tokens(ui);
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() * 0.25).clamp(space::M, 96.0));
-        ui.label(RichText::new(title).strong().color(t.text));
+        ui.label(RichText::new(title).bold().color(t.text));
         ui.label(RichText::new(text).color(t.text_muted));
     });
 }
@@ -72,7 +73,7 @@ pub fn busy(ui: &mut Ui) {
 /// A small heading above a group.
 pub fn caption(ui: &mut Ui, text: &str) {
     let t = theme::tokens(ui);
-    ui.label(RichText::new(text).small().strong().color(t.text_muted));
+    ui.label(RichText::new(text).small().bold().color(t.text_muted));
 }
 
 /// Name and value, in two columns of a grid row.
@@ -137,7 +138,7 @@ pub fn milestone(ui: &mut Ui, name: &str, reached: Option<bool>, because: &str) 
     ui.horizontal_wrapped(|ui| {
         // A table above it may be wider than the pane; these words wrap at what can be seen.
         ui.set_max_width((ui.clip_rect().right() - ui.cursor().left() - space::M).max(200.0));
-        ui.label(RichText::new(name).strong());
+        ui.label(RichText::new(name).bold());
         ui.label(RichText::new(mark).color(color));
         ui.label(RichText::new(because).small().color(t.text_muted));
     });

@@ -2,6 +2,7 @@
 
 use super::Screen;
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::state::State;
 use crate::theme::{self, font_size, space};
 use crate::widgets::focus;
@@ -33,7 +34,7 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let state = screen.state;
     let name = state.profile.as_deref().map_or_else(String::new, |name| format!(" of {name}"));
-    ui.label(RichText::new(format!("Progress{name}")).size(font_size::HEADING).strong());
+    ui.label(RichText::new(format!("Progress{name}")).size(font_size::HEADING).bold());
     let totals = Totals::of(state);
     let text = format!(
         "{} of {} kernels passed, {} of {} questions answered right, {} of {} days complete.",
@@ -130,7 +131,7 @@ fn next_step(state: &State) -> Option<(&Day, Step)> {
 fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
     let t = theme::tokens(ui);
     ui.add_space(space::S);
-    ui.label(RichText::new(format!("Week {}  {}", week.number, week.title)).strong());
+    ui.label(RichText::new(format!("Week {}  {}", week.number, week.title)).bold());
     let planned = week.days.iter().filter(|day| !day.is_written()).count();
     if planned == week.days.len() {
         let text = format!("{planned} days, not written yet: {}", week.project);
@@ -153,7 +154,7 @@ fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week, name_width: f32) 
     let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::M, space::XS]).striped(true);
     grid.show(ui, |ui| {
         for (name, about) in COLUMNS {
-            let caption = ui.label(RichText::new(name).small().strong().color(t.text_muted));
+            let caption = ui.label(RichText::new(name).small().bold().color(t.text_muted));
             if !about.is_empty() {
                 caption.on_hover_text(about);
             }
@@ -250,7 +251,7 @@ fn steps_ui(ui: &mut Ui, state: &State, day: &Day) {
 fn files_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     ui.separator();
-    ui.label(RichText::new("Your files").strong());
+    ui.label(RichText::new("Your files").bold());
     let text = "Texts, runs, answers and settings as one file, to move to another computer or to keep.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.horizontal_wrapped(|ui| {
@@ -266,14 +267,14 @@ fn files_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let state = screen.state;
-    ui.label(RichText::new("Review").size(font_size::HEADING).strong());
+    ui.label(RichText::new("Review").size(font_size::HEADING).bold());
     let text =
         "Questions that were missed come back after 1, 3, 7, 16, 35 and 90 days, for as long as they are missed.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
     for (day_id, questions) in &state.review {
         let Some(day) = state.course.day_by_id(day_id) else { continue };
-        ui.label(RichText::new(format!("Week {} Day {}: {}", day.week, day.number, day.title)).strong());
+        ui.label(RichText::new(format!("Week {} Day {}: {}", day.week, day.number, day.title)).bold());
         let due = day.quiz.questions.iter().filter(|question| questions.contains(&question.id)).cloned().collect();
         let key = format!("review/{}/{day_id}", state.reviews);
         let quiz_state = screen.memory.quizzes.entry(key).or_default();

@@ -2,6 +2,7 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::ready::{self, Answers, Item, State as Standing};
 use crate::state::{Compiler, READY_QUIZ, Slot};
 use crate::theme::{self, font_size, space};
@@ -17,7 +18,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
         Frame::new().inner_margin(Margin::same(space::XL as i8)).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
             ui.spacing_mut().item_spacing.y = space::M;
-            ui.label(RichText::new("Is this machine ready?").size(font_size::HEADING).strong());
+            ui.label(RichText::new("Is this machine ready?").size(font_size::HEADING).bold());
             let devices = devices(screen);
             let mut items = screen.state.ready.value().cloned().unwrap_or_default();
             if !items.is_empty() {
@@ -59,7 +60,7 @@ fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         return;
     }
     ui.separator();
-    ui.label(RichText::new("What do you know already?").size(font_size::HEADING).strong());
+    ui.label(RichText::new("What do you know already?").size(font_size::HEADING).bold());
     let text =
         "Eight questions on what the course builds on. They count for nothing but the pace that is proposed below.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
@@ -94,9 +95,9 @@ fn path_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item], devices: &[Devi
     }
     let recommended = ready::recommend(items, ready::best_capability(devices), &answers);
     ui.separator();
-    ui.label(RichText::new("Your way through the course").size(font_size::HEADING).strong());
+    ui.label(RichText::new("Your way through the course").size(font_size::HEADING).bold());
     parts::notice(ui, t.info_soft, t.info, |ui| {
-        ui.label(RichText::new(recommended.path.title()).strong());
+        ui.label(RichText::new(recommended.path.title()).bold());
         ui.add(egui::Label::new(recommended.what).wrap());
         for reason in &recommended.because {
             ui.add(egui::Label::new(RichText::new(format!("• {reason}")).color(t.text_muted)).wrap());
@@ -127,7 +128,7 @@ fn item_ui(ui: &mut Ui, screen: &mut Screen<'_>, item: &Item) {
         ui.horizontal(|ui| {
             let sign = ui.label(RichText::new(symbol).color(color));
             sign.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
-            ui.label(RichText::new(item.title).strong());
+            ui.label(RichText::new(item.title).bold());
         });
         ui.add(egui::Label::new(sentence::job(ui, &item.found, t.text)).wrap());
         let Some(fix) = &item.fix else { return };

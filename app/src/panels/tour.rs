@@ -2,6 +2,7 @@
 
 use super::Screen;
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::state::{Compiler, Pane};
 use crate::theme::{self, font_size, radius, space};
 use crate::tour::{FIRST_KERNEL, TOUR};
@@ -28,7 +29,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
         frame.show(ui, |ui| {
             ui.set_width(ui.ctx().content_rect().width().min(540.0) - 60.0);
             ui.horizontal(|ui| {
-                ui.label(RichText::new(card.title).size(font_size::HEADING).strong());
+                ui.label(RichText::new(card.title).size(font_size::HEADING).bold());
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     let place = format!("{} of {}", step + 1, TOUR.len());
                     ui.label(RichText::new(place).small().color(t.text_muted));

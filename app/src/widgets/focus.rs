@@ -1,5 +1,6 @@
 //! Where the keyboard is: always in sight, and always seen.
 
+use crate::fonts::Bold;
 use crate::theme::{self, radius};
 use egui::{Button, Context, Id, Response, RichText, Stroke, Ui};
 
@@ -56,7 +57,7 @@ pub fn response_of(ui: &Ui, id: Id) -> Option<Response> {
 pub fn primary(ui: &mut Ui, text: &str, enabled: bool) -> Response {
     let t = theme::tokens(ui);
     let button = if enabled {
-        let text = RichText::new(text).color(t.on_accent).strong();
+        let text = RichText::new(text).color(t.on_accent).bold();
         Button::new(text).fill(t.accent).stroke(Stroke::new(1.0, t.accent))
     } else {
         Button::new(text)

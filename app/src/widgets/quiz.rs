@@ -8,6 +8,7 @@ mod reflection;
 
 pub use reflection::{Reflections, reflections_ui};
 
+use crate::fonts::Bold;
 use crate::theme::{self, radius, space};
 use crate::widgets::lesson_text::{self, LessonCache};
 use curriculum::quiz::{self as model, Answer, Kind, Mark, PredictRun, Question, Quiz};
@@ -221,7 +222,7 @@ fn question_ui(
         ui.set_width(outer - 2.0 * space::L - 2.0);
         ui.spacing_mut().item_spacing.y = space::M;
         ui.horizontal(|ui| {
-            let head = RichText::new(format!("Question {}", index + 1)).small().strong().color(tokens.text_muted);
+            let head = RichText::new(format!("Question {}", index + 1)).small().bold().color(tokens.text_muted);
             ui.label(head);
             ui.label(RichText::new(&question.concept).small().color(tokens.text_faint));
             if let Some(correct) = state.first_correct {
@@ -253,7 +254,7 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
     Frame::new().fill(fill).corner_radius(radius::SMALL).inner_margin(space::M).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = space::XS;
-        ui.label(RichText::new(title).strong().color(color));
+        ui.label(RichText::new(title).bold().color(color));
         state.text_ui(ui, Place::Message, &mark.message, actions);
         if mark.correct && !mark.message.contains(question.why.trim()) {
             state.text_ui(ui, Place::Why, &question.why, actions);
@@ -266,7 +267,7 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
         Frame::new().fill(tokens.info_soft).corner_radius(radius::SMALL).inner_margin(space::M).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = space::XS;
-            ui.label(RichText::new(format!("Answer: {}", right_answer(question))).strong().color(tokens.info));
+            ui.label(RichText::new(format!("Answer: {}", right_answer(question))).bold().color(tokens.info));
             state.text_ui(ui, Place::Why, &question.why, actions);
         });
     } else if ui.button("Show the answer").on_hover_text("Closes the question for further tries").clicked() {

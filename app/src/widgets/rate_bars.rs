@@ -3,6 +3,7 @@
 //!
 //! Measured here is a full bar; recorded on another machine is hatched and says where and when.
 
+use crate::fonts::Bold;
 use crate::theme::{self, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, FontId, Rect, RichText, Sense, Ui, pos2, vec2};
@@ -27,7 +28,7 @@ const BAR: f32 = 12.0;
 pub fn show(ui: &mut Ui, title: &str, bars: &[RateBar]) {
     let tokens = theme::tokens(ui);
     let words = describe(title, bars);
-    ui.label(RichText::new(title).strong());
+    ui.label(RichText::new(title).bold());
     let width = ui.available_width();
     let size = vec2(width, ROW * bars.len() as f32 + space::S);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());

@@ -5,6 +5,7 @@ mod settings;
 
 use super::{Screen, parts};
 use crate::command::{Action, Command, Menu, keys_text};
+use crate::fonts::Bold;
 use crate::state::Dialog;
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::{focus, sentence};
@@ -69,7 +70,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
 }
 
 fn title(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).size(font_size::HEADING).strong());
+    ui.label(RichText::new(text).size(font_size::HEADING).bold());
     ui.add_space(space::S);
 }
 

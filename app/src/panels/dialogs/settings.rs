@@ -2,6 +2,7 @@
 
 use super::{buttons, title};
 use crate::command::Command;
+use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::SettingsDraft;
 use crate::theme::{self, space};
@@ -66,7 +67,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
         let mut removed = None;
         for (index, remote) in draft.settings.remotes.iter().enumerate() {
             ui.horizontal(|ui| {
-                ui.label(RichText::new(&remote.name).strong());
+                ui.label(RichText::new(&remote.name).bold());
                 ui.monospace(&remote.command);
                 if ui.button("Remove").on_hover_text(format!("Forget {}", remote.name)).clicked() {
                     removed = Some(index);

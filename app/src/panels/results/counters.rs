@@ -1,6 +1,7 @@
 //! What the kernel did, as the emulator counted it: the whole launch and line by line.
 
 use crate::command::Command;
+use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::Desk;
 use crate::theme::{self, space};
@@ -21,7 +22,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         );
     };
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(name).strong());
+        ui.label(RichText::new(name).bold());
         let note = "counted by the emulator: memory exactly as Nsight Compute defines it, instructions as PTX";
         ui.label(RichText::new(note).small().color(t.text_muted));
     });

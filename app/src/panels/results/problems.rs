@@ -2,6 +2,7 @@
 
 use super::verdict;
 use crate::command::Command;
+use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Slot};
 use crate::theme::{self, space};
@@ -24,7 +25,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         });
     }
     if let Some(trouble) = &desk.trouble {
-        ui.label(RichText::new(trouble).strong().color(t.fail));
+        ui.label(RichText::new(trouble).bold().color(t.fail));
     }
     let diagnostics = desk.compiled.value().map_or(&[][..], |report| &report.diagnostics);
     for diagnostic in diagnostics {
@@ -53,7 +54,7 @@ fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) 
     };
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(symbol).color(color));
-        ui.label(RichText::new(word).strong().color(color));
+        ui.label(RichText::new(word).bold().color(color));
         let own = diagnostic.file == crate::apply::KERNEL_NAME || diagnostic.file.is_empty();
         if own && diagnostic.line > 0 {
             let link = ui.link(format!("line {}", diagnostic.line)).on_hover_text("Go to the line");

@@ -1,6 +1,7 @@
 //! Times of this kernel's runs beside the reference and the machine's ceiling.
 
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::rungs::{Figure, RungKey};
 use crate::state::{Desk, PlotWish, Slot};
@@ -42,7 +43,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 Slot::Pending { .. } => {
                     ui.horizontal(|ui| {
                         parts::busy(ui);
-                        ui.label(RichText::new("Benchmarking…").strong());
+                        ui.label(RichText::new("Benchmarking…").bold());
                     });
                 }
                 Slot::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
@@ -303,7 +304,7 @@ fn roofline_points(runs: &[TimedRun]) -> Vec<RooflinePoint> {
 
 fn report_ui(ui: &mut Ui, report: &BenchReport) {
     let t = theme::tokens(ui);
-    ui.label(RichText::new(&report.summary).strong());
+    ui.label(RichText::new(&report.summary).bold());
     ui.label(RichText::new(&report.device).small().color(t.text_muted));
     Grid::new("bench").num_columns(6).spacing([space::XL, space::XS]).striped(true).show(ui, |ui| {
         for name in ["Size", "Time", "Share of the ceiling", "Against the reference", "Of the library", ""] {

@@ -2,6 +2,7 @@
 
 use crate::apply::KERNEL_NAME;
 use crate::command::{Action, Command};
+use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Pane, Slot, State};
 use crate::theme::{self, space};
@@ -33,7 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         Slot::Pending { .. } => {
             ui.horizontal(|ui| {
                 parts::busy(ui);
-                ui.label(RichText::new("Checking…").strong());
+                ui.label(RichText::new("Checking…").bold());
                 if desk.verdict.value().is_some() && desk.cases.is_empty() {
                     ui.label(RichText::new("below: the run before").color(t.text_muted));
                 }
@@ -86,7 +87,7 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
     parts::notice(ui, fill, color, |ui| {
         ui.horizontal_wrapped(|ui| {
             let title = if verdict.passed { "Passed" } else { "Not yet" };
-            ui.label(RichText::new(format!("{symbol} {title}")).strong().color(color));
+            ui.label(RichText::new(format!("{symbol} {title}")).bold().color(color));
             if let Some(fault) = told_in_summary(verdict) {
                 heading_ui(ui, screen, fault);
             }
@@ -183,7 +184,7 @@ pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
 fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     let t = theme::tokens(ui);
     ui.label(RichText::new("⚡").color(t.fail));
-    ui.label(RichText::new(fault_name(fault)).strong().color(t.fail));
+    ui.label(RichText::new(fault_name(fault)).bold().color(t.fail));
     let Some(place) = &fault.source else { return };
     match State::jump_to(fault) {
         Some(command) => {

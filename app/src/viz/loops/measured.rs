@@ -1,6 +1,7 @@
 //! The six orders as this machine's CPU really does them, measured in the background.
 
 use super::example::{ORDERS, WhatIf};
+use crate::fonts::Bold;
 use crate::rungs::Figure;
 use crate::theme::{self, font_size, space};
 use crate::viz::kit;
@@ -20,7 +21,7 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
     let figures: &[Figure] = run.map_or(&[], |run| &run.figures);
     let mut action = None;
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("Measured on this machine").strong());
+        ui.label(RichText::new("Measured on this machine").bold());
         if running {
             ui.spinner();
             if ui.button("Stop measuring").clicked() {

@@ -3,6 +3,7 @@
 use super::LessonAction;
 use super::document::{AlertKind, Block, Column, Item, Text};
 use super::flow::{Flow, Look, show_flow};
+use crate::fonts::Bold;
 use crate::theme::{self, Tokens, font_size, radius, space};
 use crate::widgets::formula::{Formulas, Style};
 use crate::widgets::highlight::{self, TokenKind};
@@ -246,7 +247,7 @@ impl Page<'_> {
                 ui.set_width(inner);
                 ui.spacing_mut().item_spacing.y = space::XS;
                 if !title.is_empty() {
-                    ui.label(RichText::new(title).strong().color(color));
+                    ui.label(RichText::new(title).bold().color(color));
                 }
                 self.blocks_ui(ui, blocks, inner);
             });

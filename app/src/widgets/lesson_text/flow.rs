@@ -1,6 +1,7 @@
 //! One flowing text: words, code, links and inline formulas, all on one baseline.
 
 use super::document::{Piece, Text, TextStyle};
+use crate::fonts;
 use crate::theme::{self, Tokens, font_size};
 use crate::widgets::formula::{FormulaError, Formulas, Style};
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
@@ -16,9 +17,6 @@ const LINE_SPACING: f32 = 1.5;
 
 /// Beside an inline formula, in points: slanted letters come close to the words around them.
 const FORMULA_GAP: f32 = 1.0;
-
-/// Between the two strokes of a strong letter, in points.
-const STRONG_OFFSET: f32 = 0.5;
 
 /// Occupies the place of a formula: never broken from the word or the comma that touches it.
 const PLACEHOLDER: char = '\u{A0}';
@@ -42,9 +40,6 @@ impl Look {
 /// A text laid out for one width.
 pub struct Flow {
     job: LayoutJob,
-    /// The same with all but the strong sections invisible. The window's font has one weight, so strong letters are
-    /// painted twice, a fraction of a pixel apart.
-    strong: Option<LayoutJob>,
     pub size: Vec2,
     formulas: Vec<PlacedFormula>,
     links: Vec<PlacedLink>,
@@ -91,13 +86,9 @@ impl Flow {
         };
         let line_height = (look.size * LINE_SPACING).round();
         let mut meanings: Vec<Meaning> = Vec::new();
-        let mut strong_sections: Vec<usize> = Vec::new();
         for piece in &text.pieces {
             match piece {
                 Piece::Plain { text, style } => {
-                    if (style.strong || look.strong) && !style.code {
-                        strong_sections.push(job.sections.len());
-                    }
                     section(&mut job, text, 0.0, format(tokens, look, *style, line_height));
                     meanings.push(match style.link {
                         Some(link) => Meaning::Link(link, style.word),
@@ -137,9 +128,7 @@ impl Flow {
             }
         }
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job.clone()));
-        let strong = (!strong_sections.is_empty()).then(|| only(&job, &strong_sections));
         let mut flow = Self {
-            strong,
             size: galley.size(),
             formulas: Vec::new(),
             links: Vec::new(),
@@ -158,7 +147,6 @@ impl Flow {
         Self {
             size: galley.size(),
             plain: job.text.clone(),
-            strong: None,
             formulas: Vec::new(),
             links: Vec::new(),
             code: Vec::new(),
@@ -234,10 +222,6 @@ impl Flow {
             ui.painter().rect_filled(area, theme::radius::SMALL, tokens.hover);
         }
         LabelSelectionState::label_text_selection(ui, response, anchor, galley, tokens.text, Stroke::NONE);
-        if let Some(strong) = &self.strong {
-            let galley = ui.fonts_mut(|fonts| fonts.layout_job(strong.clone()));
-            ui.painter().galley(second_stroke(anchor, ui.pixels_per_point()), galley, tokens.text);
-        }
         for placed in &self.formulas {
             let origin = anchor + placed.origin;
             formulas.paint(ui.painter(), origin, &placed.tex, Style::Inline, placed.font_size, self.color());
@@ -325,27 +309,6 @@ pub fn show_flow(
     (rect, followed)
 }
 
-/// Where strong letters are painted again. Text is put on whole pixels: half a point further would at some places and
-/// scales be the same pixel, and a word of a sentence not strong.
-fn second_stroke(anchor: Pos2, per_point: f32) -> Pos2 {
-    let further = (STRONG_OFFSET * per_point).round().max(1.0);
-    pos2(((anchor.x * per_point).round() + further) / per_point, anchor.y)
-}
-
-/// The job with every section invisible but those listed.
-fn only(job: &LayoutJob, sections: &[usize]) -> LayoutJob {
-    let mut job = job.clone();
-    for (index, section) in job.sections.iter_mut().enumerate() {
-        section.format.background = Color32::TRANSPARENT;
-        section.format.underline = Stroke::NONE;
-        section.format.strikethrough = Stroke::NONE;
-        if !sections.contains(&index) {
-            section.format.color = Color32::TRANSPARENT;
-        }
-    }
-    job
-}
-
 fn section(job: &mut LayoutJob, text: &str, leading_space: f32, format: TextFormat) {
     // Not `append`, which merges equal neighbours: sections are matched with their meanings by number.
     let start = job.text.len();
@@ -362,6 +325,9 @@ fn format(tokens: &Tokens, look: &Look, style: TextStyle, line_height: f32) -> T
         valign: Align::Center,
         ..Default::default()
     };
+    if style.strong || look.strong {
+        format.font_id.family = fonts::strong();
+    }
     if style.code {
         format.font_id = FontId::new(look.size * font_size::CODE / font_size::BODY, FontFamily::Monospace);
     }
@@ -393,22 +359,5 @@ fn grow(rects: &mut Vec<Rect>, rect: Rect) {
     match rects.last_mut() {
         Some(last) if (last.top() - rect.top()).abs() < 0.5 => *last = last.union(rect),
         _ => rects.push(rect),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strong_letters_are_strong_at_every_place_and_scale() {
-        for per_point in [0.4_f32, 0.75, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0] {
-            for step in 0..200 {
-                let at = pos2(100.0 + step as f32 * 0.037, 7.0);
-                let pixel = |at: Pos2| (at.x * per_point).round();
-                let further = pixel(second_stroke(at, per_point)) - pixel(at);
-                assert!((1.0..=2.0).contains(&further), "{further} at {at:?}, scale {per_point}");
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! "What would happen if": the learner writes an answer and then compares it with one.
 
+use crate::fonts::Bold;
 use crate::theme::{self, radius, space};
 use crate::widgets::lesson_text::{self, LessonCache};
 use curriculum::Reflection;
@@ -60,7 +61,7 @@ pub fn reflections_ui(ui: &mut Ui, reflections: &[Reflection], state: &mut Refle
                         ui,
                         |ui| {
                             ui.set_width(ui.available_width());
-                            ui.label(RichText::new("One answer").strong().color(tokens.info));
+                            ui.label(RichText::new("One answer").bold().color(tokens.info));
                             lesson_text::show(ui, &mut entry.think, &reflection.think);
                         },
                     );
