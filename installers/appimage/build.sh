@@ -15,7 +15,7 @@ install -Dm755 "$binary" "$dir/usr/bin/lockstep"
 install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$dir/usr/lib/lockstep"
 install -Dm644 installers/lockstep.desktop "$dir/lockstep.desktop"
 install -Dm644 assets/icon.png "$dir/lockstep.png"
-install -Dm644 LICENSE-MIT LICENSE-APACHE -t "$dir/usr/share/doc/lockstep"
+install -Dm644 LICENSE-MIT LICENSE-APACHE assets/fonts/UFL.txt -t "$dir/usr/share/doc/lockstep"
 # The libraries of the window and of the driver must be the system's own, so none is bundled.
 cat > "$dir/AppRun" <<'RUN'
 #!/bin/sh

@@ -25,7 +25,7 @@ install -Dm644 assets/icon.svg "$root/usr/share/icons/hicolor/scalable/apps/lock
 install -Dm644 assets/icon.png "$root/usr/share/icons/hicolor/256x256/apps/lockstep.png"
 install -Dm644 README.md "$root/usr/share/doc/lockstep/README.md"
 install -Dm644 app/JSON.md "$root/usr/share/doc/lockstep/JSON.md"
-cat LICENSE-MIT LICENSE-APACHE > "$root/copyright"
+cat LICENSE-MIT LICENSE-APACHE assets/fonts/UFL.txt > "$root/copyright"
 install -Dm644 "$root/copyright" "$root/usr/share/doc/lockstep/copyright"
 rm "$root/copyright"
 installed_kib=$(du -sk "$root" | cut -f1)
