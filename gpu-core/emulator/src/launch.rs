@@ -11,8 +11,9 @@ use crate::check::touched::Touched;
 use crate::device::Device;
 use crate::exec::access::Region;
 use crate::exec::block::SharedArray;
-use crate::exec::grid::{Apart, Console, Grid, NOT_BEGUN, Worker};
+use crate::exec::grid::{Console, Grid, Worker};
 use crate::exec::image::Image;
+use crate::exec::waiting::Waiting;
 use crate::memory::Memory;
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -398,17 +399,13 @@ fn run(
         local_stride,
         max_resident: (resident as usize / workers).max(1),
         blocks,
-        next_block: Default::default(),
+        waiting: Waiting::new(workers, blocks / clusters.map(u64::from).iter().product::<u64>()),
         started: Instant::now(),
         stop,
         aborted: AtomicBool::new(false),
         executed: Default::default(),
-        progress: Default::default(),
         finished_blocks: Default::default(),
         workers,
-        begun_workers: Default::default(),
-        missing_workers: Default::default(),
-        standing: (0..workers).map(|_| Apart(AtomicU64::new(NOT_BEGUN))).collect(),
         faults: Mutex::new(Vec::new()),
         console: Mutex::new(Console::default()),
         notes: Mutex::new(Vec::new()),
@@ -430,7 +427,7 @@ fn run(
         work();
         true
     } else {
-        crate::exec::crew::work_together(workers - 1, &work, || grid.miss_worker())
+        crate::exec::crew::work_together(workers - 1, &work, || grid.waiting.miss())
     };
     let results = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));

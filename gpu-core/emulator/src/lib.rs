@@ -8,6 +8,10 @@
 #![allow(clippy::precedence, reason = "bits are packed and masked as the manuals write it")]
 #![allow(clippy::needless_range_loop, reason = "loops over the 32 lanes index several rows at once, and vectorise")]
 
+/// What `tests/order.rs` replaces.
+mod atomics {
+    pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+}
 mod build;
 mod check;
 mod count;

@@ -1,7 +1,5 @@
 //! Nothing can go on: who waits where, and for what.
 
-use std::sync::atomic::Ordering;
-
 use crate::exec::block::Block;
 use crate::exec::grid::Grid;
 use crate::exec::warp::{NONE, Split, Wait};
@@ -171,7 +169,7 @@ pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
 
 pub fn report_livelock(grid: &Grid<'_>, blocks: &[&Block]) {
     let places: Vec<(u32, String)> = blocks.iter().flat_map(|block| waiting(grid, block)).collect();
-    let left = grid.blocks.saturating_sub(grid.next_block.load(Ordering::Relaxed));
+    let left = grid.waiting.left() * grid.cluster_size();
     let hint = if left > 0 {
         format!(" ({left} blocks have not started: they need a place that the waiting ones hold)")
     } else {

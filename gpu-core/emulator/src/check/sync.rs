@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::op::Op;
+use crate::exec::order;
 use crate::exec::space::Window;
 use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
@@ -359,8 +360,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Keeps this thread's accesses to memory in order for the blocks that other host threads run: ARM changes the order of
-    /// any two, x86 that of a store and a load behind it.
+    /// Keeps this thread's accesses to memory in order for others ([`order`]).
     fn order(&self, ordering: Ordering) {
         if self.grid.workers > 1 {
             std::sync::atomic::fence(ordering);
@@ -369,9 +369,8 @@ impl Cx<'_> {
 
     /// After a strong load. True: it polled often enough to give way.
     pub fn strong_load(&mut self, op: &Op, reach: &Reach, at: &Addresses) -> bool {
-        // Also after a relaxed one: what its value stands for was noted before, and is looked for below.
         if reach.window == Window::Global {
-            self.order(Ordering::Acquire);
+            self.order(order::BEHIND_LOAD);
         }
         if op.e.0 & ACQUIRE != 0 {
             self.acquire(op, reach, at);
@@ -389,14 +388,14 @@ impl Cx<'_> {
     pub fn strong_store(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         self.release(op, reach, at);
         if reach.window == Window::Global {
-            self.order(Ordering::Release);
+            self.order(order::BEFORE_STORE);
         }
     }
 
     /// A fence: from here a relaxed atomic publishes what came before, and what relaxed loads saw is ordered.
     pub fn fence(&mut self, narrow: bool) {
         if !narrow {
-            self.order(Ordering::SeqCst);
+            self.order(order::FENCE);
         }
         let seen = self.clocks();
         let cover = |fenced: &mut Option<Box<[u32; 32]>>| {

@@ -1,12 +1,13 @@
 //! What the blocks of a launch share: memory, budgets, faults and console.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::access::Region;
 use super::block::SharedArray;
 use super::image::{FunctionImage, Image};
+use super::waiting::{Apart, Waiting};
 pub use super::worker::Worker;
 use crate::check::race::GlobalRaces;
 use crate::launch::{Launch, Options};
@@ -29,19 +30,13 @@ pub struct Grid<'r> {
     pub local_stride: u32,
     pub max_resident: usize,
     pub blocks: u64,
-    pub next_block: Apart<AtomicU64>,
+    pub waiting: Waiting,
     pub started: Instant,
     pub stop: &'r AtomicBool,
     pub aborted: AtomicBool,
     pub executed: Apart<AtomicU64>,
-    /// Moves when a kernel writes memory, so that waiting for nothing can be told from progress.
-    pub progress: Apart<AtomicU64>,
     pub finished_blocks: Apart<AtomicU64>,
     pub workers: usize,
-    /// Workers that have begun, and those that will not come; and what each is about.
-    pub begun_workers: AtomicUsize,
-    pub missing_workers: AtomicUsize,
-    pub standing: Vec<Apart<AtomicU64>>,
     pub faults: Mutex<Vec<Fault>>,
     pub console: Mutex<Console>,
     pub notes: Mutex<Vec<String>>,
@@ -60,20 +55,6 @@ pub struct Grid<'r> {
 // races on emulated memory only, which has no invalid values.
 unsafe impl Sync for Grid<'_> {}
 
-/// A value that host threads change often, on cache lines of its own: beside others it would take those away from
-/// every core that reads them. 128 bytes, because neighbouring lines are fetched in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct Apart<T>(pub T);
-
-impl<T> std::ops::Deref for Apart<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
 /// printf output, capped.
 #[derive(Debug, Default)]
 pub struct Console {
@@ -81,39 +62,10 @@ pub struct Console {
     pub dropped_lines: u64,
 }
 
-/// What [`Grid::standing`] says of a worker: it runs, it has not begun, it is done; or, from `WAITING` on, its blocks all
-/// wait as long as `progress` stays what it was.
-pub const RUNNING: u64 = 0;
-pub const NOT_BEGUN: u64 = 1;
-pub const DONE: u64 = 2;
-const WAITING: u64 = 3;
-
 impl Grid<'_> {
-    /// A worker's blocks can do nothing but wait until memory changes. True when that is so of all workers, and no block
-    /// is left for one that has not begun.
-    pub fn all_wait(&self, worker: usize, progress: u64) -> bool {
-        self.standing[worker].store(WAITING + progress, Ordering::SeqCst);
-        let left = self.next_block.load(Ordering::SeqCst) * self.cluster_size() < self.blocks;
-        self.progress.load(Ordering::SeqCst) == progress
-            && self.standing.iter().all(|standing| match standing.load(Ordering::SeqCst) {
-                RUNNING => false,
-                NOT_BEGUN => !left,
-                DONE => true,
-                since => since == WAITING + progress,
-            })
-    }
-
     /// Blocks of a cluster.
     pub fn cluster_size(&self) -> u64 {
         self.clusters.iter().map(|n| u64::from(*n)).product()
-    }
-
-    /// A worker that will not come.
-    pub fn miss_worker(&self) {
-        let before = self.missing_workers.fetch_add(1, Ordering::Relaxed);
-        if let Some(last) = self.standing.len().checked_sub(before + 1) {
-            self.standing[last].store(DONE, Ordering::SeqCst);
-        }
     }
 
     /// The next number in the order of all traced steps.

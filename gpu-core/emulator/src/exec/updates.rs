@@ -7,8 +7,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cx::Cx;
-use super::grid::Apart;
+use super::order::{GIVE, TAKE};
 use super::space::Window;
+use super::waiting::Apart;
 
 /// Neighbouring bytes of one lock: a row of 32 words is mostly in one, and the rows of two host threads are not.
 const STRIPE: u64 = 4096;
@@ -49,7 +50,7 @@ impl Updates {
 
 #[inline(always)]
 fn take(lock: &AtomicBool) -> &AtomicBool {
-    if lock.swap(true, Ordering::Acquire) {
+    if lock.swap(true, TAKE) {
         wait(lock);
     }
     lock
@@ -59,7 +60,7 @@ fn take(lock: &AtomicBool) -> &AtomicBool {
 #[inline(never)]
 fn wait(lock: &AtomicBool) {
     let mut tries = 0;
-    while lock.load(Ordering::Relaxed) || lock.swap(true, Ordering::Acquire) {
+    while lock.load(Ordering::Relaxed) || lock.swap(true, TAKE) {
         tries += 1;
         if tries % TRIES == 0 {
             std::thread::yield_now();
@@ -73,7 +74,7 @@ impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         for lock in self.0.iter().flatten() {
-            lock.store(false, Ordering::Release);
+            lock.store(false, GIVE);
         }
     }
 }

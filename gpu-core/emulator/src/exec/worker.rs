@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::block::Block;
 use super::cx::{Cx, watch};
-use super::grid::{DONE, Grid, RUNNING};
+use super::grid::Grid;
 use super::pattern::Patterns;
 use super::schedule::Turn;
 use super::warp::{NONE, Registers, Warp};
@@ -122,14 +122,12 @@ impl Worker {
 
     /// Adds what this worker did to what all workers did. Not after every block: the sums would wander from core to core.
     fn publish(&mut self, grid: &Grid<'_>) {
-        for (sum, own) in [
-            (&grid.progress, &mut self.writes),
-            (&grid.finished_blocks, &mut self.finished),
-            (&grid.executed, &mut self.executed),
-        ] {
+        if self.writes > 0 {
+            grid.waiting.progressed(std::mem::take(&mut self.writes));
+        }
+        for (sum, own) in [(&grid.finished_blocks, &mut self.finished), (&grid.executed, &mut self.executed)] {
             if *own > 0 {
-                // Who sees that there was progress must find in memory what it was.
-                sum.fetch_add(std::mem::take(own), Ordering::Release);
+                sum.fetch_add(std::mem::take(own), Ordering::Relaxed);
             }
         }
     }
@@ -143,19 +141,17 @@ impl Worker {
     }
 
     fn run_blocks(&mut self, grid: &Grid<'_>) {
-        let number = grid.begun_workers.fetch_add(1, Ordering::Relaxed).min(grid.standing.len() - 1);
-        let standing = &grid.standing[number];
+        let number = grid.waiting.begin();
         let mut resident: Vec<Team> = Vec::new();
         let (mut turn, mut idle, mut seen) = (0, 0, None);
         let mut recent = Recent::default();
         let mut since = 0;
         let mut peers = Vec::new();
-        standing.store(RUNNING, Ordering::SeqCst);
         loop {
             if resident.is_empty() {
                 let Some(team) = self.next(grid) else {
                     self.publish(grid);
-                    standing.store(DONE, Ordering::SeqCst);
+                    grid.waiting.done(number);
                     return;
                 };
                 resident.push(team);
@@ -165,13 +161,13 @@ impl Worker {
                 // Every block had its turn and polled: what they wrote before must be known to all.
                 turn = 0;
                 self.publish(grid);
-                let progress = grid.progress.load(Ordering::SeqCst);
+                let progress = grid.waiting.progress();
                 let state = Some((progress, grid.finished_blocks.load(Ordering::Relaxed)));
                 if state != seen || idle == 0 {
                     (seen, idle) = (state, 1);
                     recent.clear();
                     since = self.spent;
-                    standing.store(RUNNING, Ordering::SeqCst);
+                    grid.waiting.runs(number);
                 } else {
                     idle += 1;
                     self.spent += ROUND;
@@ -180,7 +176,7 @@ impl Worker {
                     let stuck = full
                         && (recent.repeats(fingerprint(grid.image, blocks()))
                             || idle > IDLE_ROUNDS && self.spent - since > GIVING_UP);
-                    if stuck && grid.all_wait(number, progress) {
+                    if stuck && grid.waiting.all_wait(number, progress) {
                         // One of them says so for all.
                         if !grid.aborted.swap(true, Ordering::SeqCst) {
                             report_livelock(grid, &blocks().collect::<Vec<_>>());
@@ -205,9 +201,7 @@ impl Worker {
                 }
                 Slice::Ran => {
                     idle = 0;
-                    if standing.load(Ordering::Relaxed) != RUNNING {
-                        standing.store(RUNNING, Ordering::SeqCst);
-                    }
+                    grid.waiting.runs(number);
                 }
                 Slice::Polled => {
                     turn += 1;
@@ -229,7 +223,7 @@ impl Worker {
 
     /// No block is left to begin.
     fn none_left(&self, grid: &Grid<'_>) -> bool {
-        self.taken.is_empty() && grid.next_block.load(Ordering::Relaxed) * grid.cluster_size() >= grid.blocks
+        self.taken.is_empty() && grid.waiting.left() == 0
     }
 
     /// The next cluster (a single block when there are none).
@@ -239,8 +233,7 @@ impl Worker {
             // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker.
             let teams = grid.blocks / size;
             let count = (teams / (grid.workers as u64 * 16)).clamp(1, 16);
-            let first = grid.next_block.fetch_add(count, Ordering::Relaxed);
-            self.taken = first.min(teams)..(first + count).min(teams);
+            self.taken = grid.waiting.take(count);
         }
         let index = self.taken.next()?;
         let mut team = self.spare.pop().unwrap_or_else(|| Team {

@@ -14,6 +14,7 @@ use crate::exec::access::{Access, AddressWord, Addresses, Prepared, Reach, STRON
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, exec_widest};
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::order::{BEFORE_STORE, UPDATE};
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
 use crate::num::arith16::{Kind, Mode, lanes2};
@@ -230,7 +231,7 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
                 loop {
                     let half = old >> shift & 0xffff;
                     let new = old & !(0xffff << shift) | (f(u128::from(half)) as u32 & 0xffff) << shift;
-                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                    match word.compare_exchange_weak(old, new, UPDATE, Ordering::Relaxed) {
                         Ok(_) => return u128::from(half),
                         Err(now) => old = now,
                     }
@@ -241,7 +242,7 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
                 let mut old = word.load(Ordering::Relaxed);
                 loop {
                     let new = f(u128::from(old)) as u32;
-                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                    match word.compare_exchange_weak(old, new, UPDATE, Ordering::Relaxed) {
                         Ok(_) => return u128::from(old),
                         Err(now) => old = now,
                     }
@@ -252,7 +253,7 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
                 let mut old = word.load(Ordering::Relaxed);
                 loop {
                     let new = f(u128::from(old)) as u64;
-                    match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                    match word.compare_exchange_weak(old, new, UPDATE, Ordering::Relaxed) {
                         Ok(_) => return u128::from(old),
                         Err(now) => old = now,
                     }
@@ -261,7 +262,7 @@ unsafe fn update(pointer: *mut u8, bits: u32, f: impl Fn(u128) -> u128) -> u128 
             _ => {
                 let _guard = WIDE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 // Loads ask no lock: what was written before must be there first.
-                fence(Ordering::Release);
+                fence(BEFORE_STORE);
                 let old = pointer.cast::<u128>().read_unaligned();
                 pointer.cast::<u128>().write_unaligned(f(old));
                 old

@@ -7,6 +7,7 @@ use crate::exec::access::{AddressWord, Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::lanes::{BASE, blend};
 use crate::exec::op::Op;
+use crate::exec::order::{BEFORE_STORE, UPDATE};
 use crate::exec::quick::Shape;
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
@@ -142,6 +143,12 @@ unsafe fn each_word<const MERGES: bool>(
 ) -> bool {
     let apartness = cx.apartness(words.window, words.region);
     let held = cx.hold_updates(apartness, words.low, words.high);
+    // Shared memory needs none: only this worker is there.
+    let ordered = || {
+        if apartness != Apartness::Alone {
+            fence(BEFORE_STORE);
+        }
+    };
     let returns = code.returns && !op.d.is_none();
     let mut out = [0; 32];
     let mut differs = 0;
@@ -171,17 +178,16 @@ unsafe fn each_word<const MERGES: bool>(
                 if apartness == Apartness::Each {
                     let word = AtomicU32::from_ptr(words.first);
                     let mut old = word.load(Ordering::Relaxed);
-                    while let Err(now) = word.compare_exchange_weak(old, all(old), Ordering::AcqRel, Ordering::Relaxed)
-                    {
+                    while let Err(now) = word.compare_exchange_weak(old, all(old), UPDATE, Ordering::Relaxed) {
                         old = now;
                     }
                 } else {
-                    fence(Ordering::Release);
+                    ordered();
                     words.first.write(all(words.first.read()));
                 }
             }
             None if apartness == Apartness::Alone || held.is_some() => {
-                fence(Ordering::Release);
+                ordered();
                 let row = words.first.cast::<[u32; 32]>();
                 out = row.read();
                 let mut new = [0; 32];
@@ -200,7 +206,7 @@ unsafe fn each_word<const MERGES: bool>(
                 }
             }
             Some((reach, at)) if apartness == Apartness::Alone || held.is_some() => {
-                fence(Ordering::Release);
+                ordered();
                 let first = reach.pointer.wrapping_sub(reach.base as usize);
                 if words.mask == u32::MAX {
                     for lane in 0..32 {
@@ -257,7 +263,7 @@ unsafe fn update_apart(
     let mut old = word.load(Ordering::Relaxed);
     loop {
         let new = f(old);
-        match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+        match word.compare_exchange_weak(old, new, UPDATE, Ordering::Relaxed) {
             Ok(_) => return (old, new),
             Err(now) => old = now,
         }

@@ -1,0 +1,175 @@
+//! Small programs whose blocks meet in memory on two host threads: what PTX's memory model forbids must not be seen.
+//!
+//! What can be seen depends on the machine: x86 changes the order of a store and a load behind it only, ARM that of any two
+//! accesses. `tests/order.rs` asks the same of all orders that a machine might have.
+
+mod common;
+
+use common::*;
+use ptx_emulator::{Launch, Options};
+
+/// What a pair of blocks does with the words `x` (`%l1`) and `y` (`%l2`) of each round, both 0 before, and what they may not
+/// both have found in `%r5` and `%r6`.
+struct Program {
+    name: &'static str,
+    first: &'static str,
+    second: &'static str,
+    /// The second block then reads `x` if it found something.
+    reads: bool,
+    forbidden: fn([u32; 2], [u32; 2]) -> bool,
+}
+
+/// A flag without what it stands for.
+fn lost(_: [u32; 2], [flag, data]: [u32; 2]) -> bool {
+    flag != 0 && data != 7
+}
+
+const READ_BEHIND_FLAG: &str = "setp.ne.u32 %p3, %r5, 0; @%p3 ld.weak.global.u32 %r6, [%l1];";
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "message by release and acquire",
+        first: "st.weak.global.u32 [%l1], 7; st.release.gpu.global.u32 [%l2], 1;",
+        second: "ld.acquire.gpu.global.u32 %r5, [%l2];",
+        reads: true,
+        forbidden: lost,
+    },
+    Program {
+        name: "message by fences",
+        first: "st.weak.global.u32 [%l1], 7; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%l2], 1;",
+        second: "ld.relaxed.gpu.global.u32 %r5, [%l2]; fence.acq_rel.gpu;",
+        reads: true,
+        forbidden: lost,
+    },
+    Program {
+        name: "message by membar and volatile",
+        first: "st.global.u32 [%l1], 7; membar.gl; st.volatile.global.u32 [%l2], 1;",
+        second: "ld.volatile.global.u32 %r5, [%l2]; membar.gl;",
+        reads: true,
+        forbidden: lost,
+    },
+    Program {
+        name: "message by atomics",
+        first: "st.weak.global.u32 [%l1], 7; atom.release.gpu.global.exch.b32 %r7, [%l2], 1;",
+        second: "atom.acquire.gpu.global.add.u32 %r5, [%l2], 0;",
+        reads: true,
+        forbidden: lost,
+    },
+    Program {
+        name: "message by compare-and-swap of 64 bits",
+        first: "st.weak.global.u32 [%l1], 7; atom.acq_rel.gpu.global.cas.b64 %l5, [%l2], 0, 1;",
+        second: "atom.acq_rel.gpu.global.cas.b64 %l5, [%l2], 2, 3; cvt.u32.u64 %r5, %l5;",
+        reads: true,
+        forbidden: lost,
+    },
+    Program {
+        name: "a store and a load behind it, each way",
+        first: "st.relaxed.gpu.global.u32 [%l1], 1; fence.sc.gpu; ld.relaxed.gpu.global.u32 %r5, [%l2];",
+        second: "st.relaxed.gpu.global.u32 [%l2], 1; membar.gl; ld.relaxed.gpu.global.u32 %r5, [%l1];",
+        reads: false,
+        forbidden: |[first, _], [second, _]| first == 0 && second == 0,
+    },
+    Program {
+        name: "a load and a store behind it, each way",
+        first: "ld.acquire.gpu.global.u32 %r5, [%l1]; st.release.gpu.global.u32 [%l2], 1;",
+        second: "ld.acquire.gpu.global.u32 %r5, [%l2]; st.release.gpu.global.u32 [%l1], 1;",
+        reads: false,
+        forbidden: |[first, _], [second, _]| first == 1 && second == 1,
+    },
+    Program {
+        name: "one word read twice",
+        first: "st.relaxed.gpu.global.u32 [%l1], 1; st.relaxed.gpu.global.u32 [%l1], 2;",
+        second: "ld.relaxed.gpu.global.u32 %r5, [%l1]; ld.relaxed.gpu.global.u32 %r6, [%l1];",
+        reads: false,
+        forbidden: |_, [once, again]| once > again,
+    },
+];
+
+/// Bytes from one round's words to the next's: no cache line has those of two.
+const STRIDE: u32 = 128;
+
+/// Blocks 0 and 1 meet before each round, so that they go through it at the same time.
+fn text(program: &Program) -> String {
+    let behind = if program.reads { READ_BEHIND_FLAG } else { "" };
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64
+.visible .entry litmus(.param .u64 x, .param .u64 y, .param .u64 meet, .param .u64 out, .param .u32 rounds)
+{{
+    .reg .pred %p<5>;
+    .reg .b32 %r<9>;
+    .reg .b64 %l<8>;
+    ld.param.u64 %l1, [x];
+    ld.param.u64 %l2, [y];
+    ld.param.u64 %l3, [meet];
+    ld.param.u64 %l4, [out];
+    ld.param.u32 %r1, [rounds];
+    mov.u32 %r2, %ctaid.x;
+    setp.ne.u32 %p1, %r2, 0;
+    mul.wide.u32 %l6, %r2, 8;
+    add.s64 %l4, %l4, %l6;
+$round:
+    red.relaxed.gpu.global.add.u32 [%l3], 1;
+$meet:
+    ld.relaxed.gpu.global.u32 %r3, [%l3];
+    setp.lt.u32 %p2, %r3, 2;
+    @%p2 bra $meet;
+    mov.u32 %r5, 0;
+    mov.u32 %r6, 0;
+    @%p1 bra $second;
+    {}
+    bra.uni $next;
+$second:
+    {}
+    {behind}
+$next:
+    st.global.v2.u32 [%l4], {{%r5, %r6}};
+    add.s64 %l1, %l1, {STRIDE};
+    add.s64 %l2, %l2, {STRIDE};
+    add.s64 %l3, %l3, {STRIDE};
+    add.s64 %l4, %l4, {STRIDE};
+    add.s32 %r1, %r1, -1;
+    setp.ne.s32 %p4, %r1, 0;
+    @%p4 bra $round;
+    ret;
+}}",
+        program.first, program.second
+    )
+}
+
+/// What the two blocks found in each round.
+fn outcomes(program: &Program, rounds: u32, options: &Options) -> Vec<[[u32; 2]; 2]> {
+    let mut memory = memory();
+    let words = vec![0; (rounds * STRIDE / 4) as usize];
+    let [x, y, meet, out] = ["x", "y", "meet", "out"].map(|name| upload_u32(&mut memory, name, &words));
+    let launch = Launch::new("litmus", [2, 1, 1], [1, 1, 1]);
+    let launch = launch.arg_u64(x).arg_u64(y).arg_u64(meet).arg_u64(out).arg_u32(rounds);
+    let outcome = run_with(&load(&text(program)), &mut memory, &launch, options);
+    assert!(outcome.completed && outcome.faults.is_empty(), "{}: {:#?}", program.name, outcome.faults);
+    let found = download_u32(&memory, out, words.len());
+    found.chunks_exact(STRIDE as usize / 4).map(|round| [[round[0], round[1]], [round[2], round[3]]]).collect()
+}
+
+fn none_is_forbidden(rounds: u32, launches: u32, options: &Options) {
+    for program in PROGRAMS {
+        for _ in 0..launches {
+            for (round, [first, second]) in outcomes(program, rounds, options).into_iter().enumerate() {
+                assert!(!(program.forbidden)(first, second), "{}: {first:?} {second:?} in {round}", program.name);
+            }
+        }
+    }
+}
+
+/// More of them by hand: `LOCKSTEP_LITMUS=100 cargo test --workspace --test litmus`.
+fn launches() -> u32 {
+    std::env::var("LOCKSTEP_LITMUS").ok().and_then(|value| value.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn what_the_memory_model_forbids_is_not_seen() {
+    none_is_forbidden(20_000, launches(), &Options { workers: 2, ..Options::unchecked() });
+}
+
+#[test]
+fn programs_that_order_their_blocks_are_in_no_race() {
+    none_is_forbidden(2000, launches(), &Options { workers: 2, ..Options::default() });
+}
