@@ -352,9 +352,15 @@ fn run(
             shadow: sizes.len() as u32,
             only_read: AtomicBool::new(false),
             only_updated: false,
+            of_host: allocation.always_initialised(),
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
     }
+    let alone = workers == 1 && !regions.iter().any(|region| region.of_host);
+    let host_may_answer = launch.params.as_chunks::<8>().0.iter().any(|word| {
+        let address = u64::from_le_bytes(*word);
+        regions.iter().any(|region| region.of_host && (region.base..region.end).contains(&address))
+    });
     if options.checks.race || workers > 1 {
         find_use(&mut regions, image, function, &launch.params);
     }
@@ -406,6 +412,8 @@ fn run(
         executed: Default::default(),
         finished_blocks: Default::default(),
         workers,
+        alone,
+        host_may_answer,
         faults: Mutex::new(Vec::new()),
         console: Mutex::new(Console::default()),
         notes: Mutex::new(Vec::new()),
@@ -450,7 +458,7 @@ fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8
         // One past the end as well: some kernels count down.
         if address <= region.end && !variable {
             region.only_read.store(true, Ordering::Relaxed);
-            region.only_updated = true;
+            region.only_updated = !region.of_host;
         }
     }
     let mut through = |arguments: &[(u32, u32)], mark: fn(&mut Region)| {

@@ -380,8 +380,8 @@ impl Memory {
     /// When the range overlaps an allocation or lies where the emulator keeps its own windows.
     ///
     /// # Safety
-    /// `pointer` must be valid for reads and writes of `bytes` bytes until it is freed here, and nobody else may touch
-    /// the range while this memory is used.
+    /// `pointer` must be valid for reads and writes of `bytes` bytes until it is freed here. While a kernel runs others may
+    /// touch the range as CUDA lets a program touch memory that it shares with one: atomically, or after what orders them.
     pub unsafe fn map_host(&mut self, name: &str, pointer: *mut u8, bytes: u64) -> Result<u64, MemoryError> {
         let base = pointer as u64;
         let end = base.wrapping_add(bytes);

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
 use common::*;
 use ptx_emulator::{Launch, Options};
 
@@ -172,4 +174,98 @@ fn what_the_memory_model_forbids_is_not_seen() {
 #[test]
 fn programs_that_order_their_blocks_are_in_no_race() {
     none_is_forbidden(2000, launches(), &Options { workers: 2, ..Options::default() });
+}
+
+const ADD: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 word, .param .u32 times)
+{
+    .reg .pred %p1;
+    .reg .b32 %r<3>;
+    .reg .b64 %l<2>;
+    ld.param.u64 %l1, [word];
+    ld.param.u32 %r1, [times];
+$again:
+    red.relaxed.sys.global.add.u32 [%l1], 1;
+    add.s32 %r1, %r1, -1;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra $again;
+    ret;
+}";
+
+/// Memory that a program shares with a kernel is nobody's alone, though one worker runs the kernel.
+#[test]
+fn a_program_may_update_its_memory_beside_a_kernel() {
+    const TIMES: u32 = 50_000;
+    let word = AtomicU32::new(0);
+    let ended = AtomicBool::new(false);
+    let mut memory = memory();
+    // SAFETY: the word outlives the memory, and everybody updates it atomically.
+    let address = unsafe { memory.map_host("word", word.as_ptr().cast(), 4) }.expect("free");
+    let own = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let mut times = 0u32;
+            while !ended.load(Ordering::Relaxed) {
+                word.fetch_add(1, Ordering::Relaxed);
+                times += 1;
+            }
+            times
+        });
+        let launch = Launch::new("add", [1, 1, 1], [32, 1, 1]).arg_u64(address).arg_u32(TIMES);
+        let outcome = run_with(&load(ADD), &mut memory, &launch, &Options::unchecked());
+        ended.store(true, Ordering::Relaxed);
+        assert!(outcome.completed, "{:#?}", outcome.faults);
+        other.join().expect("it only adds")
+    });
+    assert_eq!(word.load(Ordering::Relaxed), own.wrapping_add(32 * TIMES));
+}
+
+const ASK: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry ask(.param .u64 words)
+{
+    .reg .pred %p1;
+    .reg .b32 %r<3>;
+    .reg .b64 %l<2>;
+    ld.param.u64 %l1, [words];
+    st.weak.global.u32 [%l1+4], 7;
+    st.release.sys.global.u32 [%l1], 1;
+$again:
+    ld.acquire.sys.global.u32 %r1, [%l1];
+    setp.ne.u32 %p1, %r1, 2;
+    @%p1 bra $again;
+    ld.weak.global.u32 %r2, [%l1+4];
+    add.s32 %r2, %r2, 1;
+    st.weak.global.u32 [%l1+4], %r2;
+    ret;
+}";
+
+/// A kernel that asks the program beside it and waits for the answer is not stuck, however long that takes.
+#[test]
+fn a_program_may_answer_a_kernel_that_waits() {
+    let words = [AtomicU32::new(0), AtomicU32::new(0)];
+    let mut memory = memory();
+    // SAFETY: the words outlive the memory; who touches them is ordered by the first one.
+    let address = unsafe { memory.map_host("words", words.as_ptr().cast::<u8>().cast_mut(), 8) }.expect("free");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while words[0].load(Ordering::Acquire) != 1 {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            assert_eq!(words[1].load(Ordering::Relaxed), 7);
+            words[1].store(8, Ordering::Relaxed);
+            words[0].store(2, Ordering::Release);
+        });
+        let launch = Launch::new("ask", [1, 1, 1], [1, 1, 1]).arg_u64(address);
+        let outcome = run_with(&load(ASK), &mut memory, &launch, &Options::default());
+        // Lest the thread waits for ever.
+        words[0].compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).ok();
+        assert!(outcome.completed && outcome.faults.is_empty(), "{:#?}", outcome.faults);
+    });
+    assert_eq!(words[1].load(Ordering::Relaxed), 9);
 }

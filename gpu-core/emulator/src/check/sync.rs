@@ -362,7 +362,7 @@ impl Cx<'_> {
 
     /// Keeps this thread's accesses to memory in order for others ([`order`]).
     fn order(&self, ordering: Ordering) {
-        if self.grid.workers > 1 {
+        if !self.grid.alone {
             std::sync::atomic::fence(ordering);
         }
     }

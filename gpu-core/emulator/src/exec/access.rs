@@ -34,6 +34,8 @@ pub struct Region {
     pub only_read: AtomicBool,
     /// The kernel writes it by atomics alone, as far as can be told ([`super::updates`]).
     pub only_updated: bool,
+    /// Memory of the program that the emulator runs in, whose threads may be at it.
+    pub of_host: bool,
 }
 
 /// Where an access may go: lane pointers are `pointer + (address - base) + lane * stride`.

@@ -37,6 +37,10 @@ pub struct Grid<'r> {
     pub executed: Apart<AtomicU64>,
     pub finished_blocks: Apart<AtomicU64>,
     pub workers: usize,
+    /// Nobody else is at global memory while it runs: no other worker, nor the program whose memory it is.
+    pub alone: bool,
+    /// An argument points into memory of that program, which may write what the kernel waits for.
+    pub host_may_answer: bool,
     pub faults: Mutex<Vec<Fault>>,
     pub console: Mutex<Console>,
     pub notes: Mutex<Vec<String>>,

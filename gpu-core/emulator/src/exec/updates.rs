@@ -95,11 +95,15 @@ impl<'r> Cx<'r> {
     #[inline(always)]
     pub fn apartness(&self, window: Window, region: u32) -> Apartness {
         // Shared and local memory is never that of two workers.
-        if window != Window::Global || self.grid.workers == 1 {
+        if window != Window::Global {
             return Apartness::Alone;
         }
-        let updated = self.grid.regions.get(region as usize).is_some_and(|region| region.only_updated);
-        if updated { Apartness::Locks } else { Apartness::Each }
+        let Some(region) = self.grid.regions.get(region as usize) else { return Apartness::Each };
+        match self.grid.workers {
+            1 if !region.of_host => Apartness::Alone,
+            _ if region.only_updated => Apartness::Locks,
+            _ => Apartness::Each,
+        }
     }
 
     /// Locks the bytes from `low` to those at `high`. None: it is too much, or needs no locks.

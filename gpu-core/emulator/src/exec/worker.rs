@@ -174,6 +174,7 @@ impl Worker {
                     let blocks = || resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref);
                     let full = resident.len() >= grid.max_resident || self.none_left(grid);
                     let stuck = full
+                        && !grid.host_may_answer
                         && (recent.repeats(fingerprint(grid.image, blocks()))
                             || idle > IDLE_ROUNDS && self.spent - since > GIVING_UP);
                     if stuck && grid.waiting.all_wait(number, progress) {
