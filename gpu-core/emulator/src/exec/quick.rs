@@ -364,9 +364,18 @@ impl Cx<'_> {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as the caller says.
             Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<WRITE>(op, &pattern.runs, first) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Shape::Dense => self.row_base::<WRITE>(op, &pattern.runs, first),
             Shape::Runs if !WRITE && pattern.runs.count == 1 => self.race_shared_column(op, first, pattern.runs.step),
             _ => false,
         }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(never)]
+    fn row_base<const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
+        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+        self.race_shared_runs::<4>(op, runs, first.into(), kind)
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -212,7 +212,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
+            let followed = if V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
@@ -355,7 +355,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             let bytes = size_of::<E>() * V;
-            let followed = if FORM != BASE && V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
+            let followed = if V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
                 None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use super::Code;
 use crate::exec::access::{AddressWord, Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
-use crate::exec::lanes::{BASE, blend};
+use crate::exec::lanes::{blend, is_spare};
 use crate::exec::op::Op;
 use crate::exec::order::{BEFORE_STORE, UPDATE};
 use crate::exec::quick::Shape;
@@ -41,7 +41,7 @@ pub fn remember(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &Addres
 /// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for.
 #[inline(always)]
 pub unsafe fn update_followed<const FORM: u8, A: AddressWord>(cx: &mut Cx<'_>, op: &Op, code: Code) -> Option<bool> {
-    if FORM == BASE || !is_bare(cx, code) {
+    if const { is_spare(FORM) } || !is_bare(cx, code) {
         return None;
     }
     // SAFETY: passed on; patterns live as long as the launch, and what follows one lies inside its array.
