@@ -46,12 +46,9 @@ pub fn serve() -> Result<(), WireError> {
         // The lab is gone. A kernel may be running for ever on the main thread: leave without it.
         std::process::exit(0);
     });
-    let drained = printed.map(|printed| {
-        let (drained, wait) = channel();
-        let sender = sender.clone();
-        std::thread::spawn(move || forward_printed(printed, &sender, &drained));
-        wait
-    });
+    let (drains, drained) = channel();
+    let forwarder = sender.clone();
+    std::thread::spawn(move || forward_printed(printed, &forwarder, &drains));
 
     let mut device = None;
     while let Ok(message) = messages.recv() {
@@ -71,9 +68,7 @@ pub fn serve() -> Result<(), WireError> {
                     Some(device) => device.perform(*task, &mut |event| sender.emit(event), &stop),
                     None => Err(RunError::Environment("no device is open in this worker".to_owned())),
                 };
-                if let Some(drained) = &drained {
-                    drain(drained);
-                }
+                drain(&drained);
                 sender.close_console();
                 let kind = device.as_ref().map(|device| device.info().kind);
                 let sticky = kind.is_some_and(|kind| result.as_ref().is_err_and(|error| error.loses(kind)));
