@@ -111,12 +111,13 @@ extern "C" __global__ void __launch_bounds__(128)
 
 #if __CUDA_ARCH__ >= 900
 #define BULK_BYTES 16384
-#define BULK_STAGES 8
+// From 12.0 on a block has at most 99 KB of shared memory, before 227 (gpu-core/src/bench/ceilings.rs launches it so).
+#define BULK_STAGES (__CUDA_ARCH__ >= 1200 ? 6 : 8)
 
-// Copies through shared memory with the copy engine: one thread for each multiprocessor, eight pieces of 16 KiB, of
-// which up to four are being read and four being written.
+// Copies through shared memory with the copy engine: one thread for each multiprocessor, BULK_STAGES pieces of 16 KiB, of
+// which up to half are being read and half being written.
 //   in     bytes               out    bytes                      bytes  a multiple of 16
-// block 32, grid SMS, dynamic shared memory 131072 bytes
+// block 32, grid SMS, dynamic shared memory BULK_STAGES * BULK_BYTES
 // bytes per second = 2 * bytes / time (read and written)
 extern "C" __global__ void __launch_bounds__(32) copy_bulk(const char* in, char* out, long long bytes)
 {
@@ -168,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(32) copy_bulk(const char* in, char*
                      :
                      : "l"(out + piece * BULK_BYTES), "r"(stages + s * BULK_BYTES), "r"(size)
                      : "memory");
-        // The stage that is filled next was written out four turns ago: all but the newest three writes have left it.
+        // The stage that is filled next was written out half of them ago: all but the newest writes have left it.
         asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(BULK_STAGES / 2 - 1) : "memory");
         fetch(turn + BULK_STAGES / 2);
     }

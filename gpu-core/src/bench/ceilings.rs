@@ -141,6 +141,12 @@ fn geometry(grid: u64, block: u32, dynamic_shared_bytes: u32) -> Geometry {
     Geometry { grid: [grid, 1, 1], block: [block, 1, 1], cluster: [1; 3], dynamic_shared_bytes }
 }
 
+/// Bytes of dynamic shared memory that `copy_bulk` takes on a chip.
+pub fn bulk_copy_shared(capability: (u32, u32)) -> u32 {
+    let stages = if capability >= (12, 0) { 6 } else { 8 };
+    stages * 16_384
+}
+
 /// Kernel parameters, each as its bytes.
 fn arguments(values: &[&[u8]]) -> Vec<u8> {
     let mut packed = Vec::new();
@@ -230,7 +236,7 @@ impl Probes<'_> {
         ));
         copies.push(("a kernel of one float a thread", copy("copy_scalars", &scalar, &floats)?));
         if self.has("copy_bulk") {
-            let shape = geometry(self.multiprocessors(), 32, 131_072);
+            let shape = geometry(self.multiprocessors(), 32, bulk_copy_shared(self.gpu.info().capability));
             copies.push(("the bulk copy engine", copy("copy_bulk", &shape, &bytes.to_le_bytes())?));
         }
         let in_l2 = (16u64 << 20) / 16;

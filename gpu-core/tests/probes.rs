@@ -1,0 +1,52 @@
+//! Probes of the machine on the emulator: a chip that nobody has here must not be the first to run them.
+
+use gpu_core::bench::ceilings;
+use gpu_core::compile::{build, includes, locate, nvrtc, options::Arch};
+use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch};
+use gpu_core::spec::{Dtype, Geometry, Role};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+#[test]
+fn the_bulk_copy_fits_every_chip_that_has_it_and_copies() {
+    let Ok(toolchain) = locate::locate(None, Path::new("")) else {
+        println!("skipped: there is no NVRTC here");
+        return;
+    };
+    let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
+    let source = includes::with_course_headers(&ceilings::source());
+    for (name, capability) in [("sm_90a", (9, 0)), ("sm_100a", (10, 0)), ("sm_120a", (12, 0)), ("sm_121a", (12, 1))] {
+        let arch = Arch::parse(name).expect("an architecture");
+        let compiled = build::build(&compiler, &toolchain, &source, arch).unwrap_or_else(|error| panic!("{error:?}"));
+        assert!(compiled.succeeded, "{name}: {:?}", compiled.diagnostics);
+        let mut emulator = device::open(&DeviceChoice::Emulator).expect("it is always there");
+        emulator.load(&compiled).expect("a kernel of ours");
+        // More pieces than there are stages, and the last one not whole.
+        let bytes: Vec<u8> = (0..20 * 16_384 + 48u32).map(|i| (i % 251) as u8).collect();
+        let buffer =
+            |name: &str, role, bytes| Argument::Buffer(Buffer { name: name.to_owned(), role, dtype: Dtype::U8, bytes });
+        let mut arguments = [
+            buffer("in", Role::In, bytes.clone()),
+            buffer("out", Role::Out, vec![0; bytes.len()]),
+            Argument::Scalar((bytes.len() as u64).to_le_bytes().to_vec()),
+        ];
+        let launch = Launch {
+            kernel: "copy_bulk",
+            geometry: Geometry {
+                grid: [2, 1, 1],
+                block: [32, 1, 1],
+                cluster: [1; 3],
+                dynamic_shared_bytes: ceilings::bulk_copy_shared(capability),
+            },
+            registers_per_thread: None,
+            time_limit: Duration::from_secs(60),
+            trace: None,
+            written_once: false,
+        };
+        let report = emulator.run(&launch, &mut arguments, &AtomicBool::new(false)).expect("a launch");
+        assert!(report.completed && report.faults.is_empty(), "{name}: {:#?}", report.faults);
+        let Argument::Buffer(out) = &arguments[1] else { panic!("a buffer") };
+        assert!(out.bytes == bytes, "{name}: another copy");
+    }
+}
