@@ -122,6 +122,21 @@ fn release() -> Option<String> {
     text.starts_with(|first: char| first.is_ascii_digit()).then(|| text.to_owned())
 }
 
+/// Whether a GPU has no memory of its own, as a GB10.
+pub fn is_integrated(context: &cudarc::driver::CudaContext) -> bool {
+    context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED).is_ok_and(|value| value > 0)
+}
+
+/// Memory of the machine that programs can have without others losing theirs; None where the system does not tell.
+pub fn available_bytes() -> Option<u64> {
+    available_in(&std::fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn available_in(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// The architecture with everything that the chip has: from 9.0 on the `a` form, which code for this very chip
 /// may use.
 fn arch_of(major: u32, minor: u32) -> String {
@@ -190,6 +205,16 @@ mod tests {
         }
         for code in [1, 2, 100, 200, 701, 720] {
             assert_eq!(sticky_cause(code), None);
+        }
+    }
+
+    #[test]
+    fn available_memory_is_read_from_what_linux_tells() {
+        // Of a machine whose files fill its memory.
+        let told = "MemTotal:       127535408 kB\nMemFree:         3211264 kB\nMemAvailable:   119537664 kB\n";
+        assert_eq!(available_in(told), Some(119_537_664 * 1024));
+        for other in ["", "MemAvailable: much", "MemAvailable: 5 MB", "MemAvailable: 18446744073709551615 kB"] {
+            assert_eq!(available_in(other), None, "{other}");
         }
     }
 

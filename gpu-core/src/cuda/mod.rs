@@ -83,9 +83,13 @@ impl CudaDevice {
         Module::load_compiled(&self.context, &compiled.cubin, &compiled.ptx)
     }
 
+    /// What buffers can have.
     pub(crate) fn free_bytes(&self) -> Result<u64, RunError> {
         let free = self.context.mem_get_info().map_err(|error| driver::failed("asking for free memory", error))?.0;
-        Ok(free as u64)
+        // A GPU that shares the machine's memory can have what the system keeps of files as well, which the driver counts
+        // as taken.
+        let available = if driver::is_integrated(&self.context) { driver::available_bytes() } else { None };
+        Ok(available.unwrap_or(0).max(free as u64))
     }
 
     pub(crate) fn module(&self) -> Result<&Module, RunError> {
