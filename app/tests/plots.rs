@@ -187,6 +187,27 @@ fn many_counted_runs_stay_apart() {
     }
 }
 
+/// However many runs there are, the axis says which is which.
+#[test]
+fn the_axis_of_runs_is_numbered_from_three_runs_to_thousands() {
+    for (count, numbers) in
+        [(3, ["1", "2", "3"]), (20, ["2", "10", "20"]), (60, ["10", "30", "60"]), (9_000, ["1000", "5000", "9000"])]
+    {
+        let saved = std::rc::Rc::new(std::cell::RefCell::new(String::new()));
+        let given = saved.clone();
+        let runs = Runs::from((1..=count).map(|number| run(number, Some(9.0))).collect::<Vec<_>>());
+        let mut harness = support::harness(true, [620.0, 420.0], move |ui: &mut egui::Ui| {
+            let recording = Recording::begin(ui);
+            timing_plot::show(ui, &mut TimingPlotState::default(), &runs, 360.0);
+            *given.borrow_mut() = recording.end(ui, ui.max_rect(), lockstep::theme::DARK.panel);
+        });
+        harness.run();
+        for number in numbers {
+            assert!(saved.borrow().contains(&format!(">{number}</text>")), "{count} runs: no {number}");
+        }
+    }
+}
+
 #[test]
 fn a_plot_without_runs_says_how_to_get_some() {
     support::both_themes("timing_empty", [620.0, 420.0], || {

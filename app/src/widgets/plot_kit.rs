@@ -69,6 +69,27 @@ pub fn is_labelled(mark: &GridMark) -> bool {
     mark.step_size >= 0.5
 }
 
+/// Steps of an axis of `span` units in `length` points, whose numbers need `room` each: the least of 1, 2, 5, 10, 20 and
+/// so on, and of tenths of them, that leaves it.
+pub fn step(span: f64, length: f32, room: f32) -> f64 {
+    let least = span * f64::from(room / length.max(room));
+    if !(least.is_finite() && least > 0.0) {
+        return 1.0;
+    }
+    let decade = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|first| first * decade).find(|step| *step >= least).unwrap_or(10.0 * decade)
+}
+
+/// Marks at the multiples of a step.
+pub fn marks(input: &GridInput, step: f64) -> Vec<GridMark> {
+    let (from, to) = ((input.bounds.0 / step).ceil(), (input.bounds.1 / step).floor());
+    // Before its first frame a plot may have any bounds.
+    if !(to - from).is_finite() || to - from > 1_000.0 {
+        return Vec::new();
+    }
+    (from as i64..=to as i64).map(|i| GridMark { value: i as f64 * step, step_size: step }).collect()
+}
+
 /// Fills a rectangle with slanted lines: the sign of what is modelled and not measured.
 pub fn hatch(painter: &Painter, rect: Rect, color: Color32) {
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
@@ -217,6 +238,19 @@ mod tests {
         assert_eq!(marks.iter().filter(|m| is_labelled(m)).count(), 3);
         let absurd = GridInput { bounds: (f64::NEG_INFINITY, 3.0), base_step_size: 1.0 };
         assert!(decades(&absurd).is_empty());
+    }
+
+    #[test]
+    fn steps_of_an_axis_are_round_and_leave_room() {
+        let steps = [4.0, 20.0, 60.0, 2_000.0, 10_000.0].map(|span| step(span, 540.0, 48.0));
+        assert_eq!(steps, [0.5, 2.0, 10.0, 200.0, 1_000.0]);
+        assert_eq!([step(5.0, 60.0, 24.0), step(3.0, -20.0, 24.0), step(f64::NAN, 9.0, 24.0)], [2.0, 5.0, 1.0]);
+        let values = |low, high, step| {
+            let bounds = GridInput { bounds: (low, high), base_step_size: 1.0 };
+            marks(&bounds, step).iter().map(|mark| mark.value).collect::<Vec<_>>()
+        };
+        assert_eq!(values(0.3, 6.1, 2.0), [2.0, 4.0, 6.0]);
+        assert!(values(f64::NEG_INFINITY, 1.0, 2.0).is_empty());
     }
 
     #[test]

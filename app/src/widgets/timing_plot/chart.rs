@@ -5,7 +5,7 @@ use super::{OtherTime, Runs, TimedRun, amount, rate_unit};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, FontId, Galley, Pos2, Rect, Stroke, Ui, pos2, vec2};
-use egui_plot::{GridMark, Plot, PlotPoint, PlotTransform};
+use egui_plot::{AxisHints, Plot, PlotPoint, PlotTransform};
 use gpu_core::bench::Timing;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,6 +16,13 @@ const DOT_ROOM: f32 = 3.0;
 /// Height in points of a bar's number with some air, and of the axis below the plot.
 const LABEL_ROOM: f32 = 22.0;
 const AXIS_ROOM: f32 = 62.0;
+
+/// Width in points of the vertical axis, and what two numbers of the axis below stand apart at least.
+const SIDE_ROOM: f32 = 64.0;
+const NUMBER_ROOM: f32 = 48.0;
+
+/// What two numbers of the axis at the side stand apart at least.
+const LINE_ROOM: f32 = 24.0;
 
 /// Where a run's mark is; of a measured time its low, middle and high end.
 enum Mark {
@@ -102,6 +109,26 @@ impl Chart<'_> {
         let last = number(self.shown.drawn.last());
         let sample = &self.last()?.point;
         let (measure, log) = (self.shown.measure, self.log);
+        let until = last.max(first + 2.0);
+        let step = plot_kit::step(until - first + 1.4, ui.available_width() - SIDE_ROOM, NUMBER_ROOM).max(1.0);
+        let numbers = AxisHints::new_x()
+            .label("run")
+            // The steps leave room; the default would hide them.
+            .label_spacing(NUMBER_ROOM / 2.0..=NUMBER_ROOM * 0.75)
+            .formatter(move |mark, _| {
+                let run = mark.value.round();
+                if run >= first && run <= last { format!("{run:.0}") } else { String::new() }
+            });
+        let values = AxisHints::new_y()
+            .min_thickness(SIDE_ROOM)
+            .label_spacing(LINE_ROOM * 0.4..=LINE_ROOM * 0.75)
+            .formatter(move |mark, _| {
+                let value = if log { 10f64.powf(mark.value) } else { mark.value };
+                if log && !plot_kit::is_labelled(&mark) || !log && value < 0.0 {
+                    return String::new();
+                }
+                measure.show(value, sample)
+            });
         let mut plot = Plot::new("timing")
             .height(height)
             .allow_scroll(false)
@@ -112,30 +139,18 @@ impl Chart<'_> {
             .grid_color(tokens.grid)
             .label_formatter(|_| None)
             .include_x(first - 0.7)
-            .include_x(last.max(first + 2.0) + 0.7)
-            .x_axis_label("run")
-            .x_grid_spacer(|input| {
-                let step = ((input.bounds.1 - input.bounds.0) / 20.0).ceil().max(1.0);
-                let from = (input.bounds.0 / step).ceil() as i64;
-                let to = (input.bounds.1 / step).floor() as i64;
-                (from..=to).map(|i| GridMark { value: i as f64 * step, step_size: step }).collect()
-            })
-            .x_axis_formatter(move |mark, _| {
-                let run = mark.value.round();
-                if run >= first && run <= last { format!("{run:.0}") } else { String::new() }
-            })
-            .y_axis_formatter(move |mark, _| {
-                let value = if log { 10f64.powf(mark.value) } else { mark.value };
-                if log && !plot_kit::is_labelled(&mark) || !log && value < 0.0 {
-                    return String::new();
-                }
-                measure.show(value, sample)
-            })
-            .y_axis_min_width(64.0);
+            .include_x(until + 0.7)
+            .custom_x_axes(vec![numbers])
+            .x_grid_spacer(move |input| plot_kit::marks(&input, step))
+            .custom_y_axes(vec![values]);
         if log {
             plot = plot.y_grid_spacer(|input| plot_kit::decades(&input));
         } else {
-            plot = plot.include_y(0.0);
+            let room = height - AXIS_ROOM;
+            plot = plot.include_y(0.0).y_grid_spacer(move |input| {
+                let step = plot_kit::step(input.bounds.1 - input.bounds.0, room, LINE_ROOM);
+                plot_kit::marks(&input, step)
+            });
         }
         let levels = self.shown.reference.into_iter().chain(self.shown.ceiling);
         let levels = levels.chain(self.others().map(|(_, value)| value));
