@@ -1,6 +1,7 @@
 //! All keys on one page, from the table of actions: as HTML that a browser prints, and as text for a terminal.
 
 use crate::command::{Action, Menu, key_names};
+use crate::viz;
 
 /// Words about the editor's keys that are no actions.
 pub const EDITOR: [&str; 3] = [
@@ -8,6 +9,13 @@ pub const EDITOR: [&str; 3] = [
     "Ctrl+Left and Ctrl+Right go by words; Home goes to the first letter, then to the margin",
     "Escape closes the search, then stops a running kernel",
 ];
+
+/// How to come to a picture: each is found by its name.
+pub fn visualizations() -> String {
+    let keys = Action::Palette.info().shortcuts.first().map(key_names).unwrap_or_default();
+    let titles: Vec<&str> = viz::titles().iter().map(|(_, title)| *title).collect();
+    format!("{keys}, then a word of its name: {}", titles.join("; "))
+}
 
 /// Actions of a menu with their keys.
 fn rows(menu: Menu) -> impl Iterator<Item = (String, &'static str, &'static str)> {
@@ -43,6 +51,7 @@ pub fn page() -> String {
     for line in EDITOR {
         page.push_str(&format!("<div>{}</div>\n", escape(line)));
     }
+    page.push_str(&format!("<h2>Visualizations</h2>\n<div>{}</div>\n", escape(&visualizations())));
     page.push_str("</body></html>\n");
     page
 }
@@ -61,6 +70,7 @@ pub fn text() -> String {
     for line in EDITOR {
         text.push_str(&format!("  {line}\n"));
     }
+    text.push_str(&format!("\nVisualizations\n  {}\n", visualizations()));
     text
 }
 
@@ -82,6 +92,9 @@ mod tests {
                 let keys = key_names(shortcut);
                 assert!(page.contains(&escape(&keys)) && text.contains(&keys), "{keys}");
             }
+        }
+        for (_, title) in viz::titles() {
+            assert!(page.contains(&escape(title)) && text.contains(title), "{title}");
         }
         assert!(text.contains("Ctrl+Shift+P or F1"), "{text}");
         assert!(text.contains("Ctrl+,"), "signs and not their names: {text}");

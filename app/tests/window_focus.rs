@@ -5,7 +5,7 @@ mod window_support;
 
 use egui::accesskit;
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::{AccessKitNode, NodeT};
+use egui_kittest::kittest::{AccessKitNode, NodeT, Queryable};
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
 use lockstep::state::Pane;
@@ -200,6 +200,54 @@ fn the_palette_and_go_to_line_are_used_with_keys_alone() {
     window.type_text("day 5");
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.app().state.day().map(|day| day.number), Some(5), "the words together come first");
+}
+
+/// Every picture can be had on every day, also on one that is only planned.
+#[test]
+fn every_visualization_is_found_by_name_in_the_palette() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    for (id, title) in lockstep::viz::titles() {
+        act(&mut window, Action::Palette);
+        window.type_text(title);
+        window.key(Modifiers::NONE, Key::Enter);
+        assert_eq!(window.app().state.view.visualization.as_deref(), Some(*id), "{title}");
+        assert!(window.app().state.is_in_sight(Pane::Visualization) && window.app().state.dialog.is_none());
+        assert_eq!(window.app().state.view.focus.0, Pane::Visualization, "{title}");
+    }
+    let planned = window.app().state.course.days().find(|day| !day.is_written()).map(|day| day.id.clone());
+    window.harness.state_mut().command(Command::OpenDay(planned.expect("a day that is planned")));
+    window.settle();
+    assert!(!window.app().state.is_in_sight(Pane::Visualization), "the planned day has none of its own");
+    act(&mut window, Action::Palette);
+    window.type_text("roofline");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.app().state.is_in_sight(Pane::Visualization) && window.has("Roofline"));
+}
+
+/// A screen reader is told where each pane is, so that it can follow the mouse and draw its frame.
+#[test]
+fn panes_tell_where_they_are() {
+    for size in [SIZE, [1920.0, 1080.0]] {
+        let window = Window::open(true, size, simple_script());
+        let root = window.harness.root();
+        assert_eq!(root.accesskit_node().label().as_deref(), Some("Lockstep"), "{:?}", root.accesskit_node().role());
+        let window_area = egui::Rect::from_min_size(egui::Pos2::ZERO, size.into());
+        // The strips at the top and the bottom have this role too, and no name.
+        let regions = window.harness.get_all_by_role(accesskit::Role::Pane);
+        let regions: Vec<_> = regions.filter(|region| region.accesskit_node().label().is_some()).collect();
+        assert!(regions.len() >= 3, "{} panes", regions.len());
+        for region in &regions {
+            let area = region.rect();
+            assert!(
+                area.is_positive() && window_area.contains_rect(area),
+                "{:?}: {area:?}",
+                region.accesskit_node().label()
+            );
+        }
+        let editor = window.harness.get_by_label("Code editor").rect();
+        let around = regions.iter().filter(|region| region.rect().contains_rect(editor.shrink(1.0))).count();
+        assert_eq!(around, 1, "the editor lies in its pane");
+    }
 }
 
 /// What a control looks like with the keyboard differs from how it looks without.

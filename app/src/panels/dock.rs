@@ -127,7 +127,14 @@ impl Behavior<Pane> for Drawing<'_, '_> {
             .scope_id(Id::unique(("pane", *pane)))
             .accessibility_label(pane.title())
             .accessibility_role(egui::accesskit::Role::Pane);
-        ui.scope_builder(own, |ui| pane_ui(ui, self.screen, *pane));
+        let room = ui.max_rect();
+        ui.scope_builder(own, |ui| {
+            pane_ui(ui, self.screen, *pane);
+            // A region is no control, so egui does not tell where it is.
+            let [left, top, right, bottom] = [room.left(), room.top(), room.right(), room.bottom()].map(f64::from);
+            let bounds = egui::accesskit::Rect { x0: left, y0: top, x1: right, y1: bottom };
+            ui.ctx().accesskit_node_builder(ui.unique_id(), |node| node.set_bounds(bounds));
+        });
         UiResponse::None
     }
 

@@ -105,7 +105,7 @@ fn knobs_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 /// The title of a visualization by id.
 pub fn visualization_title(id: &str) -> String {
-    viz::by_id(id).map_or_else(|| id.to_owned(), |found| found.title().to_owned())
+    viz::titles().iter().find(|(known, _)| *known == id).map_or(id, |(_, title)| title).to_owned()
 }
 
 pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {

@@ -104,6 +104,13 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
     ]
 }
 
+/// Id and title of each, for menus and lists.
+pub fn titles() -> &'static [(&'static str, &'static str)] {
+    static TITLES: std::sync::LazyLock<Vec<(&str, &str)>> =
+        std::sync::LazyLock::new(|| all().iter().map(|viz| (viz.id(), viz.title())).collect());
+    &TITLES
+}
+
 /// A fresh visualization by id.
 pub fn by_id(id: &str) -> Option<Box<dyn Visualization>> {
     all().into_iter().find(|viz| viz.id() == id)

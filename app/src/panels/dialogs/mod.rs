@@ -202,6 +202,8 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
         for text in crate::cheat_sheet::EDITOR {
             ui.label(text);
         }
+        parts::caption(ui, "Visualizations");
+        ui.add(egui::Label::new(crate::cheat_sheet::visualizations()).wrap());
         focus::follow(ui);
     });
     closing(ui, screen, |ui, screen| {

@@ -1,8 +1,10 @@
-//! The command palette: every action and every day by name.
+//! The command palette: every action, every day and every visualization by name.
 
 use crate::command::{Action, Command};
 use crate::panels::{Screen, toolbar};
+use crate::state::Pane;
 use crate::theme::{self, space};
+use crate::viz;
 use egui::{Button, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui};
 
 struct Row {
@@ -24,7 +26,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
         )
     });
     let mut typed = query.to_owned();
-    let edit = TextEdit::singleline(&mut typed).hint_text("Type a command or a day").desired_width(f32::INFINITY);
+    let edit =
+        TextEdit::singleline(&mut typed).hint_text("Type a command, a day or a picture").desired_width(f32::INFINITY);
     let response = ui.add(edit);
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::text_edit(true, query, query, "");
@@ -69,7 +72,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
     });
     if let Some(command) = chosen {
         screen.send(Command::CloseDialog);
+        let is_picture = matches!(command, Command::ShowVisualization(_));
         screen.send(command);
+        if is_picture {
+            // Who came by the keyboard goes on with it there.
+            screen.send(Command::FocusPane(Pane::Visualization));
+        }
     }
 }
 
@@ -97,6 +105,17 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
             // What can be done comes before what is planned.
             let score = score + if day.is_written() { 10 } else { 50 };
             scored.push((score, Row { text, keys, about: day.summary.clone(), command, enabled: true }));
+        }
+    }
+    for (id, title) in viz::titles() {
+        const ABOUT: &str = "Shows this picture beside the lesson";
+        let text = format!("Visualization: {title}");
+        let found = score(&text, query).or_else(|| score(ABOUT, query).map(|score| score + 100));
+        if let Some(score) = found.filter(|_| !query.trim().is_empty()) {
+            let shown = screen.state.view.visualization.as_deref() == Some(id);
+            let keys = if shown { Action::ShowVisualization.shortcut_text(ctx) } else { String::new() };
+            let command = Command::ShowVisualization((*id).to_owned());
+            scored.push((score + 10, Row { text, keys, about: ABOUT.to_owned(), command, enabled: true }));
         }
     }
     scored.sort_by_key(|(score, _)| *score);
