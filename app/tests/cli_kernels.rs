@@ -55,6 +55,24 @@ fn the_learners_own_text_is_judged_and_its_pass_is_noted() {
     assert!(ended.stderr.contains("not noted"), "{}", ended.stderr);
 }
 
+/// Experiments are judged as the window judges them: by their own spec where they have one.
+#[test]
+fn experiments_are_kernels_too() {
+    let machine = Machine::new();
+    machine
+        .run(&["check", "1.4", "--kernel", "experiments/grid-stride"])
+        .shows(&["PASSED", "experiments/grid-stride.cu"]);
+    machine.run(&["check", "1.3", "--kernel", "experiments/divergence.cu"]).shows(&["PASSED", "Divergence"]);
+    machine.run(&["bench", "1.3", "--kernel", "experiments/divergence"]).shows(&["global loads"]);
+    let unknown = machine.run(&["check", "1.4", "--kernel", "experiments/nothing"]);
+    unknown.fails(2, &["experiments/nothing", "reference", "experiments/grid-stride"]);
+    // What is noted is the learner's own text.
+    let store = Store::open_read_only(&machine.path("data"));
+    let course = Course::embedded();
+    let day = course.day("1.4").unwrap();
+    assert!(store.runs(&Slot::of(day, &day.exercises[0])).is_empty());
+}
+
 #[test]
 fn a_missing_bounds_check_names_fault_line_block_and_thread() {
     let machine = Machine::new();

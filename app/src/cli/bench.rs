@@ -48,18 +48,19 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let day = args.day.as_deref().unwrap_or_default();
     let subject = Subject::find(&course, day, &args.subject, places)?;
     let Subject { day, exercise, kernel, target, .. } = &subject;
-    let rival = content::text(&exercise.reference);
+    // An experiment of other parameters has no rival.
+    let rival = kernel.spec.is_none().then(|| content::text(&exercise.reference));
     let style = out::Style::stdout();
     if !args.json {
         out::print(&subject.heading(style));
     }
     let job = Job::Bench {
         source: kernel.source.clone(),
-        spec: Box::new(exercise.spec.clone()),
+        spec: Box::new(subject.spec().clone()),
         device: target.choice.clone(),
         arch: args.subject.device.arch()?,
         seed: args.subject.device.seed,
-        reference: (rival.text != kernel.source.text).then_some(rival),
+        reference: rival.filter(|rival| rival.text != kernel.source.text),
     };
     let answer = engine::submit(places, target, job, !args.json)?;
     if let (None, Some(bench)) = (&args.subject.kernel, &answer.bench) {

@@ -26,7 +26,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     }
     let job = Job::Check {
         source: kernel.source.clone(),
-        spec: Box::new(exercise.spec.clone()),
+        spec: Box::new(subject.spec().clone()),
         device: target.choice.clone(),
         arch: args.subject.device.arch()?,
         seed: args.subject.device.seed,

@@ -4,6 +4,7 @@ use super::{Failure, Places, report, usage};
 use curriculum::store::{Slot, Store};
 use curriculum::{Course, Day, Exercise, MAIN, Status};
 use gpu_core::job::Source;
+use gpu_core::spec::Spec;
 use std::path::Path;
 
 /// Largest kernel text that is read. The longest hand-written kernels are a tenth of it, and it keeps a slip
@@ -37,12 +38,22 @@ pub fn exercise<'c>(course: &'c Course, day: &str, key: Option<&str>) -> Result<
     }))
 }
 
+/// Where a day keeps its experiments; their names begin with it.
+const EXPERIMENTS: &str = "experiments/";
+
+/// The experiment that a `--kernel` names.
+pub fn experiment_name(named: &str) -> Option<&str> {
+    named.strip_suffix(".cu").unwrap_or(named).strip_prefix(EXPERIMENTS)
+}
+
 /// A kernel's text and what to call it.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub source: Source,
     /// The path as typed, or in words: `reference of week1/day4-first-kernel`.
     pub shown: String,
+    /// An experiment's own spec, where it takes other parameters than its exercise.
+    pub spec: Option<Spec>,
 }
 
 /// The kernel that others are compared with, as a source.
@@ -53,7 +64,7 @@ pub fn text(text: &str) -> Source {
 impl Kernel {
     fn new(name: &str, shown: String, text: String) -> Self {
         let source = Source { name: name.to_owned(), text, headers: Vec::new(), options: Vec::new() };
-        Kernel { source, shown }
+        Kernel { source, shown, spec: None }
     }
 
     /// For a report's places and snippets.
@@ -62,8 +73,8 @@ impl Kernel {
     }
 }
 
-/// The kernel that `--kernel` means: a file, else `scaffold`, `solution`, `reference` or `wrong/NAME`. Without it, the learner's own
-/// text, or the scaffold where there is none yet.
+/// The kernel that `--kernel` means: a file, else `scaffold`, `solution`, `reference`, `wrong/NAME` or
+/// `experiments/NAME`. Without it, the learner's own text, or the scaffold where there is none yet.
 pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&str>) -> Result<Kernel, Failure> {
     let course_file = |file: &str, text: &str| {
         let shown = format!("{}/{file}", exercise.folder);
@@ -91,10 +102,18 @@ pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&st
                 return Ok(course_file(&wrong.file, &wrong.source));
             }
         }
+        other if other.starts_with(EXPERIMENTS) => {
+            let name = experiment_name(other).unwrap_or_default();
+            if let Some(found) = exercise.experiments.iter().find(|experiment| experiment.name == name) {
+                let kernel = course_file(&format!("{other}.cu"), &found.source);
+                return Ok(Kernel { spec: found.spec.clone(), ..kernel });
+            }
+        }
         _ => {}
     }
     let mut words = ["scaffold", "solution", "reference"].map(str::to_owned).to_vec();
     words.extend(exercise.wrongs.iter().map(|wrong| wrong.file.trim_end_matches(".cu").to_owned()));
+    words.extend(exercise.experiments.iter().map(|experiment| format!("{EXPERIMENTS}{}", experiment.name)));
     Err(usage(format!("there is no file `{named}`; --kernel takes a file or one of {}", words.join(", "))))
 }
 

@@ -4,11 +4,13 @@ use super::content::Kernel;
 use super::engine::{Answer, DeviceArgs, Target};
 use super::{Failure, Places, content, json, out};
 use curriculum::{Course, Day, Exercise};
+use gpu_core::spec::Spec;
 use serde_json::Value;
 
 #[derive(clap::Args)]
 pub struct SubjectArgs {
-    /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME` [default: your own text, else the scaffold]
+    /// A file, or `scaffold`, `solution`, `reference`, `wrong/NAME`, `experiments/NAME` [default: your own text, else
+    /// the scaffold]
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<String>,
     /// An exercise of the day other than its main one
@@ -29,10 +31,21 @@ pub struct Subject<'c> {
 
 impl<'c> Subject<'c> {
     pub fn find(course: &'c Course, day: &str, args: &'c SubjectArgs, places: &Places) -> Result<Self, Failure> {
-        let (day, exercise) = content::exercise(course, day, args.exercise.as_deref())?;
+        let (day, mut exercise) = content::exercise(course, day, args.exercise.as_deref())?;
+        // An experiment tells which exercise it is of.
+        let experiment =
+            args.kernel.as_deref().and_then(content::experiment_name).and_then(|name| day.experiment(name));
+        if let (None, Some((its, _))) = (&args.exercise, experiment) {
+            exercise = its;
+        }
         let kernel = content::kernel(places, day, exercise, args.kernel.as_deref())?;
         let target = args.device.target(places)?;
         Ok(Subject { day, exercise, kernel, target, device: &args.device.device })
+    }
+
+    /// What the kernel is judged by.
+    pub fn spec(&self) -> &Spec {
+        self.kernel.spec.as_ref().unwrap_or(&self.exercise.spec)
     }
 
     /// What is about to run, for people.
@@ -40,7 +53,7 @@ impl<'c> Subject<'c> {
         format!(
             "{}  {}\nkernel  {}\ndevice  {}\n\n",
             style.bold(&self.day.address),
-            self.exercise.spec.title,
+            self.spec().title,
             self.kernel.shown,
             self.target.shown
         )

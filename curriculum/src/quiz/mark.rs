@@ -131,14 +131,54 @@ fn show(number: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Reads what a learner types into a number field: `1,000`, `1 000`, `4.5e3`, `2^20`, `12 bytes`, `0x20`, `87 %`.
+/// Units that can be typed for one another, each with how many of the first it is.
+const UNITS: [&[(&str, f64)]; 4] = [
+    &[
+        ("bytes", 1.0),
+        ("byte", 1.0),
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ],
+    &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)],
+    &[("FLOP/s", 1.0), ("MFLOP/s", 1e6), ("GFLOP/s", 1e9), ("TFLOP/s", 1e12), ("PFLOP/s", 1e15)],
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("μs", 1e3), ("ms", 1e6), ("s", 1e9)],
+];
+
+/// A number with another unit of the same kind behind it (`2 MiB` where bytes are asked): what stands before the unit,
+/// and how many of the asked unit one of it is.
+fn in_other_unit<'t>(text: &'t str, asked: &str) -> Option<(&'t str, f64)> {
+    let of = |unit: &str| {
+        let families = UNITS.iter().enumerate();
+        let mut units = families.flat_map(|(kind, family)| family.iter().map(move |(name, size)| (kind, *name, *size)));
+        units.find(|(_, name, _)| name.eq_ignore_ascii_case(unit)).map(|(kind, _, size)| (kind, size))
+    };
+    let (kind, size) = of(asked)?;
+    // The unit is the last word, with or without a blank before it; hexadecimal digits are none.
+    let at = text.rfind(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == ')')?;
+    let at = at + text[at..].chars().next()?.len_utf8();
+    let (found_kind, found) = of(&text[at..])?;
+    let body = text[..at].trim_end();
+    (found_kind == kind && !(body.len() == at && body.starts_with("0x"))).then_some((body, found / size))
+}
+
+/// Reads what a learner types into a number field: `1,000`, `1 000`, `4.5e3`, `2^20`, `12 bytes`, `2 MiB`, `0x20`, `87 %`.
 ///
 /// # Errors
-/// Not a number; says what is accepted. A unit other than the question's is an error too, not a wrong answer.
+/// Not a number; says what is accepted. A unit of another kind than the question's is an error too, not a wrong answer.
 pub fn parse_number(text: &str, unit: &str) -> Result<f64, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("a number".to_owned());
+    }
+    if let Some((body, factor)) = in_other_unit(text, unit) {
+        return parse_number(body, "").map(|number| number * factor).map_err(|_| not_a_number(text, unit));
     }
     let mut body = text;
     if !unit.is_empty() && text.len() > unit.len() {
@@ -152,10 +192,15 @@ pub fn parse_number(text: &str, unit: &str) -> Result<f64, String> {
     }
     let plain: String = body.chars().filter(|c| !matches!(c, ' ' | '_' | '\u{a0}' | '\u{202f}')).collect();
     let plain = without_thousands(&plain);
-    super::evaluate(&plain).ok().filter(|number| number.is_finite()).ok_or_else(|| match unit {
+    super::evaluate(&plain).ok().filter(|number| number.is_finite()).ok_or_else(|| not_a_number(text, unit))
+}
+
+/// What is accepted instead.
+fn not_a_number(text: &str, unit: &str) -> String {
+    match unit {
         "" => format!("a number such as 1000, 2^20 or 4.5e3 (found `{text}`)"),
         unit => format!("a number, with or without `{unit}` (found `{text}`)"),
-    })
+    }
 }
 
 /// `1,234,567` without its commas; `1,5` is left alone (and refused), for it might mean one and a half.
@@ -292,6 +337,32 @@ mod tests {
     fn numbers_are_shown_short() {
         for (number, text) in [(4.0, "4"), (4385.2, "4385"), (0.12345, "0.1235"), (0.0, "0"), (1e20, "1e20")] {
             assert_eq!(show(number), text);
+        }
+    }
+
+    #[test]
+    fn a_number_may_have_another_unit_of_the_same_kind() {
+        for (text, unit, number) in [
+            ("2 MiB", "bytes", 2_097_152.0),
+            ("2MiB", "bytes", 2_097_152.0),
+            ("2 mib", "bytes", 2_097_152.0),
+            ("1 byte", "bytes", 1.0),
+            ("(3 * 2^20) B", "bytes", 3_145_728.0),
+            ("1,024 kB", "bytes", 1_024_000.0),
+            ("8 MiB", "MB", 8.388_608),
+            ("1.5 ms", "us", 1_500.0),
+            ("4 TB/s", "GB/s", 4_000.0),
+            ("0.5 TFLOP/s", "GFLOP/s", 500.0),
+            ("0x20 KiB", "bytes", 32_768.0),
+            ("0x2B", "bytes", 43.0),
+        ] {
+            let found = parse_number(text, unit).unwrap_or_else(|expected| panic!("{text}: {expected}"));
+            assert!((found - number).abs() <= 1e-12 * number, "{text} gave {found}");
+        }
+        for (text, unit) in [("2 MiB", "threads"), ("2 ms", "bytes"), ("2 GB/s", "GB"), ("MiB", "bytes"), ("2 MiB", "")]
+        {
+            let refused = parse_number(text, unit).expect_err(text);
+            assert!(refused.contains(text), "{refused}");
         }
     }
 }
