@@ -8,6 +8,7 @@ use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
 use crate::state::{Compiler, DeviceKey, Devices, LabDevices, LabKey, Measured, Pane, Purpose, State, ToastKind, View};
 use crate::versions::{Against, Disassembler, ListingView};
+use crate::widgets::quiz::QuizAction;
 use crate::{paths, ready, system_fonts, theme};
 use curriculum::review::Date;
 use curriculum::store::{Store, StoreError, ThemeChoice};
@@ -265,13 +266,25 @@ impl App {
         let Some(Measured { day, question, value }) = self.state.measured.take() else { return };
         let course = self.state.course.clone();
         let Some(day) = course.day_by_id(&day) else { return };
-        let key = self.state.quiz_key(&day.id);
+        // Who reviews waits there, and not in the day's quiz.
+        let review = self.state.review_key(&day.id);
+        let in_review = self.memory.quiz_mut(&review).is_waiting(&question);
+        let key = if in_review { review } else { self.state.quiz_key(&day.id) };
         let action = self.memory.quiz_mut(&key).measured(&day.quiz, &question, value);
-        if let Some(crate::widgets::quiz::QuizAction::Answered { question, correct, .. }) = action {
-            let effects = self.state.answered_of(&day.id, &question, correct);
-            let ctx = self.services.context().clone();
-            self.perform(&ctx, effects);
-        }
+        let effects = match action {
+            Some(QuizAction::Answered { question, correct, given }) if in_review => {
+                self.state.apply(Command::Reviewed { day: day.id.clone(), question, correct, given })
+            }
+            Some(QuizAction::Answered { question, correct, given }) => {
+                self.state.answered_of(&day.id, &question, correct, given)
+            }
+            Some(QuizAction::TriedAgain { question, given }) => {
+                self.state.apply(Command::TriedAgain { day: Some(day.id.clone()), question, given })
+            }
+            Some(QuizAction::Run { .. } | QuizAction::OpenLink(_)) | None => return,
+        };
+        let ctx = self.services.context().clone();
+        self.perform(&ctx, effects);
     }
 
     /// Carries effects out, and those that follow from them.

@@ -104,18 +104,24 @@ impl State {
             Command::RunRung(file) => self.run_rung(&file, effects),
             Command::RunProgram(name) => self.run_program(&name, effects),
             Command::StopRung => effects.push(Effect::StopRung),
-            Command::Answered { question, correct } => self.answered(&question, correct, effects),
-            Command::ReadyAnswered { question, correct } => {
-                self.progress.ready_answered(&question, correct);
+            Command::Answered { question, correct, given } => self.answered(&question, correct, given, effects),
+            Command::ReadyAnswered { question, correct, given } => {
+                self.progress.ready_answered(&question, correct, given);
                 effects.push(Effect::SaveProgress);
             }
-            Command::Predict { question, run } => self.predict(question, *run, effects),
+            Command::TriedAgain { day, question, given } => {
+                self.progress.tried_again(day.as_deref(), &question, given);
+                effects.push(Effect::SaveProgress);
+            }
+            Command::Predict { day, question, run } => self.predict(day, question, *run, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
             Command::MarkStepDone(step) => self.mark_step(step, effects),
             Command::DismissToast(id) => self.toasts.retain(|toast| toast.id != id),
             Command::SetSearch(query) => self.set_search(query, effects),
             Command::OpenHit(hit) => self.open_hit(&hit, effects),
-            Command::Reviewed { day, question, correct } => self.reviewed(&day, &question, correct, effects),
+            Command::Reviewed { day, question, correct, given } => {
+                self.reviewed(&day, &question, correct, given, effects);
+            }
             Command::EndReview => self.review.clear(),
             Command::LookAround => self.look_around(effects),
             Command::ShowTour(step) => self.show_tour(step, effects),

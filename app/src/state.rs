@@ -510,13 +510,18 @@ impl State {
         format!("{day}/{}", self.resets.get(day).copied().unwrap_or_default())
     }
 
+    /// Under which the review under way keeps its answers to a day's questions.
+    pub fn review_key(&self, day: &str) -> String {
+        format!("review/{}/{day}", self.reviews)
+    }
+
     /// Whether a pane has anything to show now; its tab is left out where not.
     pub fn has_content(&self, pane: Pane) -> bool {
         match pane {
             Pane::Course | Pane::Search | Pane::Lesson | Pane::Progress | Pane::Ready | Pane::Log | Pane::Toolbar => {
                 true
             }
-            Pane::Visualization => self.view.visualization.is_some() && self.day().is_some_and(Day::is_written),
+            Pane::Visualization => self.view.visualization.is_some(),
             Pane::Solution => self.solution_unlocked(),
             Pane::Editor
             | Pane::Compare

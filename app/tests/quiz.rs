@@ -4,12 +4,14 @@ mod support;
 mod window_support;
 
 use curriculum::quiz::{Choice, Kind, PredictAction, PredictKernel, PredictRun, Question, Quiz, Trap};
+use curriculum::review::Date;
+use curriculum::store::{AnswerProgress, Given};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, BenchReport};
 use gpu_core::emulator::{Counters, Traffic};
 use gpu_core::job::{Event, Job, Outcome};
-use lockstep::command::Command;
+use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
 use lockstep::state::Compiler;
 use lockstep::widgets::quiz::{self, QuizAction, QuizState};
@@ -290,4 +292,135 @@ fn a_prediction_without_a_compiler_says_so_and_stays_open() {
     assert!(window.has("It needs the CUDA compiler"));
     assert!(!window.has("Running; the answer is what it measures."), "nothing runs, so nothing is waited for");
     assert!(window.app().state.progress.days.values().all(|day| day.answers.is_empty()));
+}
+
+/// Every kind of answer, wrong first and then again, is there after a restart as it was left.
+#[test]
+fn answers_are_kept_with_what_they_were_told() {
+    let quiz = sample();
+    let mut before = QuizState::default();
+    let progress = RefCell::new(std::collections::BTreeMap::new());
+    let note = |actions: Vec<QuizAction>| {
+        for action in actions {
+            let mut progress = progress.borrow_mut();
+            match action {
+                QuizAction::Answered { question, correct, given } => {
+                    let answer = AnswerProgress { correct, tries: 1, given: Some(given), ..AnswerProgress::default() };
+                    assert!(progress.insert(question, answer).is_none(), "the first one counts");
+                }
+                QuizAction::TriedAgain { question, given } => {
+                    let answer: &mut AnswerProgress = progress.get_mut(&question).expect("it was answered before");
+                    (answer.tries, answer.given) = (answer.tries + 1, Some(given));
+                }
+                QuizAction::Run { .. } | QuizAction::OpenLink(_) => {}
+            }
+        }
+    };
+    {
+        let mut harness = support::harness(true, [700.0, 1480.0], |ui| note(quiz::show(ui, &quiz, &mut before)));
+        harness.run();
+        for label in ["A race between two blocks", "thread 31", "row 2, column 1"] {
+            harness.get_by_label(label).click();
+            harness.run();
+        }
+        for (prompt, number) in
+            [("Answer to: How many threads", "1,024 threads"), ("Answer to: How many sectors", "32")]
+        {
+            harness.get_by_label_contains(prompt).focus();
+            harness.run();
+            harness.get_by_label_contains(prompt).type_text(number);
+            harness.run();
+        }
+        for _ in 0..4 {
+            harness.get_all_by_label("Check answer").next().expect("a question to answer").click();
+            harness.run();
+        }
+        harness.get_by_label("Run and compare").click();
+        harness.run_steps(2);
+        // The second try at the first question is right.
+        harness.get_by_label("Writing past the end of `c`").click();
+        harness.run();
+        harness.get_by_label("Check answer").click();
+        harness.run();
+    }
+    note(before.measured(&quiz, "sectors", Ok(4.0)).into_iter().collect());
+    let kept = progress.borrow().clone();
+    assert_eq!(kept.len(), 5);
+    assert!(kept.values().all(|answer| !answer.correct));
+    assert_eq!((kept["guard"].tries, kept["idle"].tries), (2, 1));
+
+    let mut after = QuizState::default();
+    for (question, answer) in &kept {
+        after.restore(&quiz, question, answer);
+    }
+    let mut shots = support::Shots::default();
+    let mut harness = support::harness(true, [700.0, 1480.0], |ui| {
+        quiz::show(ui, &quiz, &mut after);
+    });
+    harness.run();
+    let has = |text: &str| harness.query_all_by_label_contains(text).next().is_some();
+    assert!(has("Threads 1000 to 1023 would write out of bounds."), "the last answer and what it was told");
+    assert!(has("That is how many are launched.") && has("That is column-major order."));
+    assert!(has("You predicted 32, this machine measured 4."));
+    assert!(has("5 of 5 answered, 0 right at the first try"));
+    assert_eq!(harness.get_by_label_contains("Answer to: How many threads").value().as_deref(), Some("1,024 threads"));
+    // What a run told cannot be tried again; the other three can.
+    assert!(!has("Run and compare") && !has("Predict again"));
+    assert_eq!(harness.query_all_by_label("Try again").count(), 3);
+    assert_eq!(harness.query_all_by_label("Show the answer").count(), 3);
+    shots.shot("quiz_restored-dark", &mut harness);
+}
+
+/// What the course has changed since is not answered with something else.
+#[test]
+fn an_answer_that_no_longer_fits_is_left_out() {
+    let mut quiz = sample();
+    let answer = |texts: &[&str]| AnswerProgress {
+        given: Some(Given { answer: texts.iter().map(|text| (*text).to_owned()).collect(), measured: None }),
+        ..AnswerProgress::default()
+    };
+    if let Kind::Single { choices } = &mut quiz.questions[0].kind {
+        choices.reverse();
+    }
+    let mut state = QuizState::default();
+    state.restore(&quiz, "guard", &answer(&["Writing past the end of `c`"]));
+    state.restore(&quiz, "same-warp", &answer(&["thread 32", "a choice that is gone"]));
+    state.restore(&quiz, "idle", &answer(&["many"]));
+    state.restore(&quiz, "cell", &answer(&["9,9"]));
+    state.restore(&quiz, "gone", &answer(&["1"]));
+    let mut harness = support::harness(true, [700.0, 1480.0], |ui| {
+        quiz::show(ui, &quiz, &mut state);
+    });
+    harness.run();
+    let right = harness.query_all_by_label("✔ Right").count();
+    let wrong = harness.query_all_by_label("✖ Not quite").count();
+    assert_eq!((right, wrong), (1, 0), "found by its words in another place; the others are open");
+}
+
+/// A missed prediction comes back in a review, and is measured there.
+#[test]
+fn a_prediction_is_reviewed_by_a_run() {
+    let script = |job: &Job| if let Job::Bench { .. } = job { None } else { Some(answer(job)) };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    let day = window.app().state.course.day("week1/day4").expect("a day").clone();
+    let app = window.harness.state_mut();
+    let yesterday = Date(app.state.today.0 - 1);
+    app.state.progress.answered(&day, "predict-sectors", false, Given::default(), yesterday);
+    app.command(Command::Do(Action::Review));
+    window.settle();
+    let field = "Answer to: A warp of the plain solution";
+    window.harness.get_by_label_contains(field).focus();
+    window.settle();
+    window.type_text("4");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.app().state.is_running(), "{:?}", window.app().state.log.last());
+    window.engine.0.borrow_mut().answer(bench_of_sectors("n = 65536", 4));
+    window.settle();
+    assert!(window.has("1 of 1 answered, 1 right at the first try"));
+    let progress = &window.app().state.progress;
+    let answer = &progress.days[&day.id].answers["predict-sectors"];
+    assert_eq!((answer.correct, answer.tries), (true, 2));
+    assert_eq!(answer.given.as_ref().and_then(|given| given.measured), Some(4.0));
+    let card = progress.review[&format!("{}/predict-sectors", day.id)];
+    assert!(card.due > window.app().state.today, "it rests now");
 }

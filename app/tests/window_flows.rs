@@ -2,6 +2,7 @@
 
 mod window_support;
 
+use curriculum::store::Given;
 use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use lockstep::command::{Action, Command};
@@ -253,7 +254,7 @@ fn a_quiz_answer_is_marked_and_kept() {
     assert!(window.has("Quiz"));
     let day = window.app().state.day().expect("a day").clone();
     let question = &day.quiz.questions[0];
-    window.do_command(Command::Answered { question: question.id.clone(), correct: false });
+    window.do_command(Command::Answered { question: question.id.clone(), correct: false, given: Given::default() });
     let progress = &window.app().state.progress;
     assert!(!progress.days[&day.id].answers[&question.id].correct);
     assert!(progress.review.contains_key(&format!("{}/{}", day.id, question.id)), "it comes back for review");

@@ -3,7 +3,7 @@
 mod window_support;
 
 use curriculum::review::Date;
-use curriculum::store::Store;
+use curriculum::store::{Given, Store};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use gpu_core::job::{Event, Job};
@@ -158,7 +158,11 @@ fn missed_questions_come_back_for_review() {
     let mut window = Window::open(true, SIZE, simple_script());
     let day = window.app().state.day().expect("a day").clone();
     let question = day.quiz.questions[0].id.clone();
-    window.harness.state_mut().command(Command::Answered { question: question.clone(), correct: false });
+    window.harness.state_mut().command(Command::Answered {
+        question: question.clone(),
+        correct: false,
+        given: Given::default(),
+    });
     act(&mut window, Action::Review);
     assert!(window.has("Nothing is due for review today"), "it is due tomorrow");
     let key = format!("{}/{question}", day.id);
@@ -168,7 +172,8 @@ fn missed_questions_come_back_for_review() {
     // Beside the course it is seen without asking.
     window.click("1 question comes back today");
     assert!(window.has("Questions that were missed come back") && !window.has("comes back today"));
-    let again = Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true };
+    let again =
+        Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true, given: Given::default() };
     window.harness.state_mut().command(again);
     let card = window.app().state.progress.review[&key];
     assert!(card.due > window.app().state.today && card.level == 1, "{card:?}");

@@ -110,7 +110,11 @@ fn panes_that_are_opened_on_request() {
     let miss = |window: &mut Window| {
         let day = window.app().state.day().expect("a day").clone();
         let question = day.quiz.questions[0].id.clone();
-        window.harness.state_mut().command(Command::Answered { question, correct: false });
+        window.harness.state_mut().command(Command::Answered {
+            question,
+            correct: false,
+            given: curriculum::store::Given::default(),
+        });
     };
     scenes(&[
         ("progress", &|window| {

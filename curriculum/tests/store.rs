@@ -2,7 +2,9 @@
 
 use curriculum::Course;
 use curriculum::review::Date;
-use curriculum::store::{Progress, RunKind, RunRecord, Settings, Slot, Store, StoreError, ThemeChoice, source_sum};
+use curriculum::store::{
+    Given, Progress, RunKind, RunRecord, Settings, Slot, Store, StoreError, ThemeChoice, source_sum,
+};
 use std::fs;
 use std::time::Duration;
 
@@ -30,7 +32,7 @@ fn everything_comes_back_after_closing() {
     let course = Course::embedded();
     let day = course.day("first-kernel").unwrap();
     let mut progress = Progress::default();
-    progress.answered(day, "linear-index", false, Date(20_000));
+    progress.answered(day, "linear-index", false, Given::default(), Date(20_000));
     let settings = Settings { theme: ThemeChoice::Dark, ..Settings::default() };
     {
         let store = Store::open(dir.path()).unwrap();

@@ -5,6 +5,7 @@ use crate::effect::Effect;
 use crate::rungs::{RungKey, RungRun};
 use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
+use curriculum::store::Given;
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::TraceRequest;
 use gpu_core::job::{Emit, Job, Source};
@@ -198,8 +199,7 @@ impl State {
         picked.or_else(emulator).map_or_else(|| "sm_90a".to_owned(), |info| info.arch.clone())
     }
 
-    pub(super) fn predict(&mut self, question: String, run: PredictRun, effects: &mut Vec<Effect>) {
-        let Some(day) = self.view.day.clone() else { return };
+    pub(super) fn predict(&mut self, day: String, question: String, run: PredictRun, effects: &mut Vec<Effect>) {
         if let Err(problem) = self.start_prediction(&day, &question, run, effects) {
             self.measured = Some(Measured { day, question, value: Err(problem) });
         }
@@ -218,7 +218,10 @@ impl State {
         let exercise = day.exercise_by_key(&run.exercise).ok_or("the day has no such exercise any more")?;
         let mut spec = &exercise.spec;
         let text = match &run.kernel {
-            PredictKernel::Learner => self.desk().map(|desk| desk.editor.text().to_owned()).unwrap_or_default(),
+            PredictKernel::Learner => {
+                let own = self.desk().filter(|desk| desk.day == day.id && desk.exercise == run.exercise);
+                own.map(|desk| desk.editor.text().to_owned()).ok_or("It runs your kernel: open that day first")?
+            }
             PredictKernel::Solution => exercise.solution().to_owned(),
             PredictKernel::Reference => exercise.reference.clone(),
             PredictKernel::Experiment { name, knobs } => {
@@ -286,16 +289,16 @@ impl State {
         effects.push(Effect::SaveProgress);
     }
 
-    pub(super) fn answered(&mut self, question: &str, correct: bool, effects: &mut Vec<Effect>) {
+    pub(super) fn answered(&mut self, question: &str, correct: bool, given: Given, effects: &mut Vec<Effect>) {
         let Some(day) = self.view.day.clone() else { return };
-        effects.extend(self.answered_of(&day, question, correct));
+        effects.extend(self.answered_of(&day, question, correct, given));
     }
 
     /// An answer to a question of any day: a measured one may come when another day is open.
-    pub fn answered_of(&mut self, day: &str, question: &str, correct: bool) -> Vec<Effect> {
+    pub fn answered_of(&mut self, day: &str, question: &str, correct: bool, given: Given) -> Vec<Effect> {
         let course = self.course.clone();
         let Some(day) = course.day_by_id(day) else { return Vec::new() };
-        self.progress.answered(day, question, correct, self.today);
+        self.progress.answered(day, question, correct, given, self.today);
         let mut effects = vec![Effect::SaveProgress];
         if self.view.day.as_deref() == Some(day.id.as_str()) {
             self.finish_verify_if_complete(&mut effects);

@@ -5,6 +5,7 @@ use crate::dock::Node;
 use crate::state::Pane;
 use crate::widgets::code_editor::EditorAction;
 use curriculum::Step;
+use curriculum::store::Given;
 
 /// Every change of the state that the screen can ask for.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,13 +84,24 @@ pub enum Command {
     Answered {
         question: String,
         correct: bool,
+        given: Given,
     },
     /// An answer to a question of the ready check.
     ReadyAnswered {
         question: String,
         correct: bool,
+        given: Given,
+    },
+    /// A further answer; the first one counts.
+    TriedAgain {
+        /// The question's day by id; None is the ready check.
+        day: Option<String>,
+        question: String,
+        given: Given,
     },
     Predict {
+        /// The question's day by id.
+        day: String,
         question: String,
         run: Box<curriculum::quiz::PredictRun>,
     },
@@ -107,6 +119,7 @@ pub enum Command {
         day: String,
         question: String,
         correct: bool,
+        given: Given,
     },
     EndReview,
     /// Runs the ready check.

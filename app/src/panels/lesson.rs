@@ -403,8 +403,13 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
         let quiz_state = screen.memory.quizzes.entry(key).or_default();
         for action in quiz::show(ui, &day.quiz, quiz_state) {
             screen.commands.push(match action {
-                QuizAction::Answered { question, correct, .. } => Command::Answered { question, correct },
-                QuizAction::Run { question, run } => Command::Predict { question, run: Box::new(run) },
+                QuizAction::Answered { question, correct, given } => Command::Answered { question, correct, given },
+                QuizAction::TriedAgain { question, given } => {
+                    Command::TriedAgain { day: Some(day.id.clone()), question, given }
+                }
+                QuizAction::Run { question, run } => {
+                    Command::Predict { day: day.id.clone(), question, run: Box::new(run) }
+                }
                 QuizAction::OpenLink(target) => Command::OpenLink(target),
             });
         }
@@ -426,7 +431,7 @@ fn restore(screen: &mut Screen<'_>, day: &Day) {
     if let Some(progress) = screen.state.progress.days.get(&day.id) {
         let quiz_state = screen.memory.quizzes.entry(key.clone()).or_default();
         for (question, answer) in &progress.answers {
-            quiz_state.restore(question, answer.correct);
+            quiz_state.restore(&day.quiz, question, answer);
         }
         let written = screen.memory.reflections.entry(key).or_default();
         for (id, text) in &progress.reflections {

@@ -276,21 +276,18 @@ fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         let Some(day) = state.course.day_by_id(day_id) else { continue };
         ui.label(RichText::new(format!("Week {} Day {}: {}", day.week, day.number, day.title)).bold());
         let due = day.quiz.questions.iter().filter(|question| questions.contains(&question.id)).cloned().collect();
-        let key = format!("review/{}/{day_id}", state.reviews);
+        let key = state.review_key(day_id);
         let quiz_state = screen.memory.quizzes.entry(key).or_default();
         for action in quiz::show(ui, &Quiz { questions: due }, quiz_state) {
             screen.commands.push(match action {
-                QuizAction::Answered { question, correct, .. } => {
-                    Command::Reviewed { day: day_id.clone(), question, correct }
+                QuizAction::Answered { question, correct, given } => {
+                    Command::Reviewed { day: day_id.clone(), question, correct, given }
                 }
-                QuizAction::Run { question, .. } => {
-                    let text = "This one is measured: open the day's Verify step to run it";
-                    screen.memory.quizzes.entry(format!("review/{}/{day_id}", state.reviews)).or_default().measured(
-                        &day.quiz,
-                        &question,
-                        Err(text.to_owned()),
-                    );
-                    Command::Say(text.to_owned())
+                QuizAction::TriedAgain { question, given } => {
+                    Command::TriedAgain { day: Some(day_id.clone()), question, given }
+                }
+                QuizAction::Run { question, run } => {
+                    Command::Predict { day: day_id.clone(), question, run: Box::new(run) }
                 }
                 QuizAction::OpenLink(target) => Command::OpenLink(target),
             });

@@ -69,13 +69,16 @@ fn questions_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.memory.quiz_mut(&key);
     if restores {
         for (question, answer) in &screen.state.progress.ready {
-            state.restore(question, answer.correct);
+            state.restore(&course.ready, question, answer);
         }
     }
     for action in quiz::show(ui, &course.ready, state) {
         match action {
-            QuizAction::Answered { question, correct, .. } => {
-                screen.commands.push(Command::ReadyAnswered { question, correct });
+            QuizAction::Answered { question, correct, given } => {
+                screen.commands.push(Command::ReadyAnswered { question, correct, given });
+            }
+            QuizAction::TriedAgain { question, given } => {
+                screen.commands.push(Command::TriedAgain { day: None, question, given });
             }
             QuizAction::OpenLink(target) => screen.commands.push(Command::OpenLink(target)),
             // Nothing of the ready check is measured.

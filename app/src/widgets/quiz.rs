@@ -11,15 +11,18 @@ pub use reflection::{Reflections, reflections_ui};
 use crate::fonts::Bold;
 use crate::theme::{self, radius, space};
 use crate::widgets::lesson_text::{self, LessonCache};
-use curriculum::quiz::{self as model, Answer, Kind, Mark, PredictRun, Question, Quiz};
+use curriculum::quiz::{self as model, Answer, Kind, Mark, PredictKernel, PredictRun, Question, Quiz};
+use curriculum::store::{AnswerProgress, Given};
 use egui::{Frame, RichText, Stroke, Ui};
 use std::collections::{BTreeSet, HashMap};
 
 /// What the learner did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuizAction {
-    /// The first answer to a question, for progress and review. Later tries send nothing.
-    Answered { question: String, answer: Answer, correct: bool },
+    /// The first answer to a question, for progress and review.
+    Answered { question: String, correct: bool, given: Given },
+    /// A later one.
+    TriedAgain { question: String, given: Given },
     /// A prediction was made: run this and call [`QuizState::measured`].
     Run { question: String, run: PredictRun },
     /// A link in a question or explanation.
@@ -86,13 +89,9 @@ impl QuizState {
         let state = self.questions.get_mut(question)?;
         state.waiting = false;
         let question = quiz.question(question)?;
-        let outcome = value.and_then(|measured| {
-            let predicted = model::parse_number(&state.typed, unit(question))?;
-            let mark = model::mark_prediction(question, predicted, measured)?;
-            Ok((Answer::Number(predicted), mark))
-        });
+        let outcome = value.and_then(|measured| Ok((state.mark_prediction(question, measured)?, measured)));
         match outcome {
-            Ok((answer, mark)) => state.marked(question, answer, mark),
+            Ok((mark, measured)) => state.marked(question, mark, Some(measured)),
             Err(problem) => {
                 state.problem = Some(problem);
                 None
@@ -100,27 +99,83 @@ impl QuizState {
         }
     }
 
-    /// Restores what was answered on an earlier day, so that the score is right before anything is shown.
-    pub fn restore(&mut self, question: &str, correct: bool) {
-        self.questions.entry(question.to_owned()).or_default().first_correct = Some(correct);
+    /// Restores what was answered on an earlier day, so that the score is right before anything is shown: the answer
+    /// with what it was told, as it stood there.
+    pub fn restore(&mut self, quiz: &Quiz, question: &str, answer: &AnswerProgress) {
+        let state = self.questions.entry(question.to_owned()).or_default();
+        state.first_correct = Some(answer.correct);
+        if let (Some(question), Some(given)) = (quiz.question(question), &answer.given) {
+            state.give(question, given);
+        }
+    }
+
+    /// Whether a prediction waits for its run.
+    pub fn is_waiting(&self, question: &str) -> bool {
+        self.questions.get(question).is_some_and(|state| state.waiting)
     }
 }
 
 impl QuestionState {
-    fn marked(&mut self, question: &Question, answer: Answer, mark: Mark) -> Option<QuizAction> {
+    fn marked(&mut self, question: &Question, mark: Mark, measured: Option<f64>) -> Option<QuizAction> {
         self.problem = None;
         let correct = mark.correct;
         self.mark = Some(mark);
+        let (given, question) = (self.given(question, measured), question.id.clone());
         if self.first_correct.is_some() {
-            return None;
+            return Some(QuizAction::TriedAgain { question, given });
         }
         self.first_correct = Some(correct);
-        Some(QuizAction::Answered { question: question.id.clone(), answer, correct })
+        Some(QuizAction::Answered { question, correct, given })
     }
 
-    /// Right, or given up: nothing more to answer.
-    fn settled(&self) -> bool {
-        self.opened || self.mark.as_ref().is_some_and(|mark| mark.correct)
+    /// Right, given up, or told by a run: nothing more to answer.
+    fn settled(&self, question: &Question) -> bool {
+        // The learner's own kernel may be another one by the next run; the others measure the same again.
+        let told = matches!(&question.kind, Kind::Predict { run, .. } if run.kernel != PredictKernel::Learner);
+        self.opened || self.mark.as_ref().is_some_and(|mark| mark.correct || told)
+    }
+
+    /// Marks the number as it was typed.
+    fn mark_prediction(&self, question: &Question, measured: f64) -> Result<Mark, String> {
+        model::mark_prediction(question, model::parse_number(&self.typed, unit(question))?, measured)
+    }
+
+    /// The answer as it stands, to keep.
+    fn given(&self, question: &Question, measured: Option<f64>) -> Given {
+        let answer = match &question.kind {
+            Kind::Single { choices } | Kind::Multiple { choices } => {
+                self.chosen.iter().filter_map(|index| choices.get(*index)).map(|choice| choice.text.clone()).collect()
+            }
+            Kind::Numeric { .. } | Kind::Predict { .. } => vec![self.typed.trim().to_owned()],
+            Kind::Cell { .. } => self.cells.iter().map(|(row, column)| format!("{row},{column}")).collect(),
+        };
+        Given { answer, measured }
+    }
+
+    /// Puts a kept answer back and marks it again. One that no longer fits the question is left out.
+    fn give(&mut self, question: &Question, given: &Given) {
+        match &question.kind {
+            Kind::Single { choices } | Kind::Multiple { choices } => {
+                let index = |text: &String| choices.iter().position(|choice| choice.text == *text);
+                let Some(chosen) = given.answer.iter().map(index).collect() else { return };
+                self.chosen = chosen;
+            }
+            Kind::Numeric { .. } | Kind::Predict { .. } => {
+                self.typed = given.answer.first().cloned().unwrap_or_default();
+            }
+            Kind::Cell { .. } => {
+                let cell = |text: &String| {
+                    let (row, column) = text.split_once(',')?;
+                    Some((row.parse().ok()?, column.parse().ok()?))
+                };
+                let Some(cells) = given.answer.iter().map(cell).collect() else { return };
+                self.cells = cells;
+            }
+        }
+        self.mark = match given.measured {
+            Some(measured) => self.mark_prediction(question, measured).ok(),
+            None => self.answer(question).ok().and_then(|answer| model::mark(question, &answer).ok()),
+        };
     }
 
     /// The answer as it stands.
@@ -156,7 +211,7 @@ impl QuestionState {
             return;
         }
         match model::mark(question, &answer) {
-            Ok(mark) => actions.extend(self.marked(question, answer, mark)),
+            Ok(mark) => actions.extend(self.marked(question, mark, None)),
             Err(expected) => self.problem = Some(format!("Give {expected}.")),
         }
     }
@@ -227,7 +282,12 @@ fn question_ui(
             ui.label(RichText::new(&question.concept).small().color(tokens.text_faint));
             if let Some(correct) = state.first_correct {
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    let (mark, color) = if correct { ("✔ right", tokens.pass) } else { ("✖ missed", tokens.fail) };
+                    let right_now = state.mark.as_ref().is_some_and(|mark| mark.correct);
+                    let (mark, color) = match (correct, right_now) {
+                        (true, _) => ("✔ right", tokens.pass),
+                        (false, true) => ("✖ missed at first", tokens.fail),
+                        (false, false) => ("✖ missed", tokens.fail),
+                    };
                     ui.label(RichText::new(mark).small().color(color))
                         .on_hover_text("The first answer counts; missed questions come back for review.");
                 });
@@ -260,7 +320,8 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
             state.text_ui(ui, Place::Why, &question.why, actions);
         }
     });
-    if mark.correct {
+    // The words of a prediction hold what was measured.
+    if mark.correct || matches!(question.kind, Kind::Predict { .. }) {
         return;
     }
     if state.opened {
@@ -286,6 +347,7 @@ fn right_answer(question: &Question) -> String {
             let cells: Vec<_> = cells.iter().map(|(row, column)| format!("row {row}, column {column}")).collect();
             cells.join("; ")
         }
-        Kind::Predict { .. } => "what this machine measured".to_owned(),
+        // Its mark says what was measured.
+        Kind::Predict { .. } => String::new(),
     }
 }

@@ -28,7 +28,7 @@ mod writer;
 pub use bundle::BundleError;
 pub use disk::Problem;
 pub use history::{Delta, History, common_ends};
-pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Progress};
+pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Given, Progress};
 pub use runs::{RunKind, RunPoint, RunRecord, source_sum};
 pub use settings::{Remote, Settings, ThemeChoice};
 

@@ -66,10 +66,26 @@ pub struct ExerciseProgress {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerProgress {
+    /// Of the first answer in the quiz, or of the last one in a review.
     pub correct: bool,
+    /// Answers so far, those after the first one too.
     pub tries: u32,
+    /// The last answer; None in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
     #[serde(flatten)]
     pub other: toml::Table,
+}
+
+/// What was answered, in words: they survive another order of the choices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// The texts of the choices, the number as it was typed, or cells as `row,column`.
+    #[serde(default)]
+    pub answer: Vec<String>,
+    /// What a prediction was compared with, in its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
 }
 
 /// How far a day is, for the course tree.
@@ -88,6 +104,13 @@ impl Done {
 
     pub fn is_complete(self) -> bool {
         self.total > 0 && self.finished == self.total
+    }
+}
+
+impl AnswerProgress {
+    fn tried(&mut self, given: Given) {
+        self.tries = self.tries.saturating_add(1);
+        self.given = Some(given);
     }
 }
 
@@ -121,20 +144,32 @@ impl Progress {
     }
 
     /// Notes an answer and when the question is to come back. Also for answers given in a review.
-    pub fn answered(&mut self, day: &Day, question: &str, correct: bool, today: Date) {
+    pub fn answered(&mut self, day: &Day, question: &str, correct: bool, given: Given, today: Date) {
         let answers = &mut self.days.entry(day.id.clone()).or_default().answers;
         let answer = answers.entry(question.to_owned()).or_default();
         answer.correct = correct;
-        answer.tries = answer.tries.saturating_add(1);
+        answer.tried(given);
         let key = format!("{}/{question}", day.id);
         let card = review::answered(self.review.get(&key), correct, today);
         self.review.insert(key, card);
     }
 
     /// Notes an answer to a question of the ready check; these do not come back for review.
-    pub fn ready_answered(&mut self, question: &str, correct: bool) {
-        let answer = AnswerProgress { correct, tries: 1, ..AnswerProgress::default() };
+    pub fn ready_answered(&mut self, question: &str, correct: bool, given: Given) {
+        let answer = AnswerProgress { correct, tries: 1, given: Some(given), ..AnswerProgress::default() };
         self.ready.insert(question.to_owned(), answer);
+    }
+
+    /// Notes a further answer to a question, which changes nothing of what the first one counted. None is the ready
+    /// check, else a day's id.
+    pub fn tried_again(&mut self, day: Option<&str>, question: &str, given: Given) {
+        let answers = match day {
+            Some(day) => self.days.get_mut(day).map(|day| &mut day.answers),
+            None => Some(&mut self.ready),
+        };
+        if let Some(answer) = answers.and_then(|answers| answers.get_mut(question)) {
+            answer.tried(given);
+        }
     }
 
     /// Questions to ask again today as (day, question id), most urgent first. Questions that the course no longer
@@ -187,8 +222,8 @@ mod tests {
         let course = Course::embedded();
         let day = course.day("first-kernel").unwrap();
         let mut progress = Progress::default();
-        progress.answered(day, "linear-index", false, Date(100));
-        progress.answered(day, "gone-question", false, Date(100));
+        progress.answered(day, "linear-index", false, Given::default(), Date(100));
+        progress.answered(day, "gone-question", false, Given::default(), Date(100));
         assert_eq!(progress.due(&course, Date(100), 9).len(), 0);
         let mut moved = course.clone();
         let moved_day = moved.weeks[0].days.remove(3);
@@ -209,7 +244,7 @@ mod tests {
         for day in [first, second] {
             progress.step_done(day, Step::Challenge);
             progress.passed(day, "main", Date(1));
-            progress.answered(day, "any-question", false, Date(1));
+            progress.answered(day, "any-question", false, Given::default(), Date(1));
         }
         progress.forget(first);
         assert_eq!(progress.done(first).finished, 0);
@@ -230,9 +265,32 @@ mod tests {
             }
             for question in &day.quiz.questions {
                 assert!(!progress.done(day).is_complete());
-                progress.answered(day, &question.id, true, Date(1));
+                progress.answered(day, &question.id, true, Given::default(), Date(1));
             }
             assert_eq!(progress.done(day).is_complete(), day.is_written(), "{}", day.address);
         }
+    }
+
+    #[test]
+    fn every_answer_is_counted_and_the_last_one_kept() {
+        let course = Course::embedded();
+        let day = course.day("first-kernel").unwrap();
+        let given = |text: &str| Given { answer: vec![text.to_owned()], measured: None };
+        let mut progress = Progress::default();
+        progress.tried_again(Some(&day.id), "guard", given("never asked"));
+        assert!(progress.days.is_empty());
+        progress.answered(day, "guard", false, given("a race"), Date(1));
+        progress.tried_again(Some(&day.id), "guard", given("a `c`, with \"quotes\""));
+        progress.ready_answered("what", true, given("64"));
+        progress.tried_again(None, "what", Given { measured: Some(4.5), ..given("4") });
+        let read: Progress = toml::from_str(&toml::to_string(&progress).unwrap()).unwrap();
+        assert_eq!(read, progress);
+        let answer = &read.days[&day.id].answers["guard"];
+        assert_eq!((answer.correct, answer.tries), (false, 2), "the first one counts");
+        assert_eq!(answer.given, Some(given("a `c`, with \"quotes\"")));
+        assert_eq!(read.ready["what"].given.as_ref().and_then(|given| given.measured), Some(4.5));
+        // Files of earlier versions hold no answers.
+        let old: Progress = toml::from_str("[days.d.answers.q]\ncorrect = true\ntries = 1\n").unwrap();
+        assert_eq!(old.days["d"].answers["q"].given, None);
     }
 }

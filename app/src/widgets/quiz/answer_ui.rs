@@ -36,7 +36,7 @@ pub(super) fn answer_ui(ui: &mut Ui, question: &Question, state: &mut QuestionSt
         }
         Kind::Cell { rows, columns, row_label, column_label, cells, .. } => {
             let grid = Grid { rows: *rows, columns: *columns, row_label, column_label, right: cells };
-            grid.show(ui, state);
+            grid.show(ui, state.settled(question), state);
             check_button_ui(ui, question, state, actions, "Check answer");
         }
     }
@@ -64,7 +64,7 @@ fn check_button_ui(
     actions: &mut Vec<QuizAction>,
     text: &str,
 ) {
-    if state.settled() {
+    if state.settled(question) {
         return;
     }
     let text = if state.mark.is_some() { "Try again" } else { text };
@@ -74,7 +74,7 @@ fn check_button_ui(
 }
 
 fn number_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions: &mut Vec<QuizAction>, text: &str) {
-    let settled = state.settled();
+    let settled = state.settled(question);
     ui.horizontal(|ui| {
         let edit = egui::TextEdit::singleline(&mut state.typed).desired_width(140.0).hint_text("number");
         let field = ui.add_enabled(!settled, edit);
@@ -92,7 +92,9 @@ fn number_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, action
             return;
         }
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        let text = if state.mark.is_some() { "Try again" } else { text };
+        // A prediction that can be made again is of the learner's own kernel.
+        let again = if matches!(question.kind, Kind::Predict { .. }) { "Predict again" } else { "Try again" };
+        let text = if state.mark.is_some() { again } else { text };
         if focus::primary(ui, text, true).clicked() || entered {
             state.submit(question, actions);
         }
@@ -106,8 +108,9 @@ fn choices_ui(ui: &mut Ui, question: &Question, choices: &[Choice], many: bool, 
             let hint = RichText::new("More than one may be right.").small();
             ui.label(hint.color(theme::tokens(ui).text_muted));
         }
+        let settled = state.settled(question);
         for index in shuffled(choices.len(), &question.id) {
-            choice_ui(ui, index, &choices[index], many, state);
+            choice_ui(ui, index, &choices[index], many, settled, state);
         }
     });
 }
@@ -123,9 +126,8 @@ fn shuffled(count: usize, id: &str) -> Vec<usize> {
     order
 }
 
-fn choice_ui(ui: &mut Ui, index: usize, choice: &Choice, many: bool, state: &mut QuestionState) {
+fn choice_ui(ui: &mut Ui, index: usize, choice: &Choice, many: bool, settled: bool, state: &mut QuestionState) {
     let tokens = theme::tokens(ui);
-    let settled = state.settled();
     let chosen = state.chosen.contains(&index);
     // Colours only judge once the question is settled, or the choice that was just marked wrong.
     let judged = match &state.mark {
@@ -224,12 +226,11 @@ impl Grid<'_> {
         self.right.len() > 1
     }
 
-    fn show(&self, ui: &mut Ui, state: &mut QuestionState) {
+    fn show(&self, ui: &mut Ui, settled: bool, state: &mut QuestionState) {
         let tokens = theme::tokens(ui);
         if self.is_many() {
             ui.label(RichText::new("More than one belongs to it.").small().color(tokens.text_muted));
         }
-        let settled = state.settled();
         let gutter = 28.0;
         let room = ui.available_width() - gutter - space::M;
         let side = (room / self.columns.max(1) as f32).clamp(14.0, 34.0).floor();
