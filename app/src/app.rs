@@ -417,7 +417,7 @@ impl App {
     }
 
     fn draw(&mut self, ui: &mut egui::Ui) {
-        let mut commands = panels::shortcuts(ui.ctx(), &self.state);
+        let mut commands = panels::shortcuts(ui.ctx(), &self.state, &mut self.memory);
         commands.extend(panels::screen_change(ui.ctx(), &self.state));
         let mut screen = Screen { state: &self.state, memory: &mut self.memory, commands: &mut commands };
         panels::show(ui, &mut screen);

@@ -1,12 +1,15 @@
 //! Every action once: text, tooltip, shortcut and menu. Menus, palette, buttons and the cheat sheet derive from
 //! [`Action::info`], and a test walks the list.
 
+mod keys;
 mod request;
 
+pub use keys::{Keys, LEAD, key_names, keys_text};
 pub use request::Command;
 
 use crate::widgets::code_editor::EditorAction;
-use egui::{Key, KeyboardShortcut, Modifiers};
+use egui::{Key, Modifiers};
+use keys::{after_lead, key};
 
 /// Something that a person can do with one key, menu item or button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,22 +139,25 @@ pub enum Scope {
 pub struct Info {
     pub text: &'static str,
     pub tooltip: &'static str,
-    pub shortcuts: &'static [KeyboardShortcut],
+    pub shortcuts: &'static [Keys],
     pub menu: Menu,
     pub scope: Scope,
 }
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
-const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
-
-const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
-    KeyboardShortcut::new(modifiers, key)
-}
+const ALT_SHIFT: Modifiers = Modifiers::ALT.plus(Modifiers::SHIFT);
 
 /// Shortcuts of a row.
 macro_rules! keys {
     ($($modifiers:expr, $key:ident);*) => { const { &[$(key($modifiers, Key::$key)),*] } };
+}
+
+/// The shortcut of a row that is two keys: Ctrl+K, and then this one.
+macro_rules! then {
+    ($key:ident) => {
+        const { &[after_lead(Key::$key)] }
+    };
 }
 
 impl Action {
@@ -249,7 +255,7 @@ impl Action {
             scope: Scope,
             text: &'static str,
             tooltip: &'static str,
-            shortcuts: &'static [KeyboardShortcut],
+            shortcuts: &'static [Keys],
         ) -> Info {
             Info { text, tooltip, shortcuts, menu, scope }
         }
@@ -292,7 +298,7 @@ impl Action {
                 Global,
                 "Stop Watching the File",
                 "Leave the file that is open in your own editor alone",
-                keys![CTRL_ALT, O],
+                then![O],
             ),
             Action::ResetToScaffold => row(
                 File,
@@ -301,27 +307,19 @@ impl Action {
                 "Go back to the text that the day starts from; can be undone",
                 keys![CTRL_SHIFT, Backspace],
             ),
-            Action::ExportState => row(
-                File,
-                Global,
-                "Export Everything…",
-                "Save texts, runs, answers and settings as one file",
-                keys![CTRL_ALT, E],
-            ),
+            Action::ExportState => {
+                row(File, Global, "Export Everything…", "Save texts, runs, answers and settings as one file", then![E])
+            }
             Action::ImportState => row(
                 File,
                 Global,
                 "Import Everything…",
                 "Take over a file of another computer; what it replaces is kept aside",
-                keys![CTRL_ALT, I],
+                then![I],
             ),
-            Action::Profiles => row(
-                File,
-                Global,
-                "Profiles…",
-                "Texts and progress of several people on this machine",
-                keys![CTRL_ALT, P],
-            ),
+            Action::Profiles => {
+                row(File, Global, "Profiles…", "Texts and progress of several people on this machine", then![P])
+            }
             Action::Review => {
                 row(Day, Global, "Review", "Answer again what was missed and is due today", keys![CTRL_SHIFT, R])
             }
@@ -330,7 +328,7 @@ impl Action {
                 Global,
                 "Reset This Day…",
                 "Forget steps, answers and passed checks of the day, and go back to its scaffold",
-                keys![CTRL_ALT, Backspace],
+                then![Backspace],
             ),
             Action::ShowVisualization => {
                 row(View, Global, "Visualization", "Show the day's picture", keys![CTRL_SHIFT, I])
@@ -354,17 +352,13 @@ impl Action {
             Action::ShowPlots => {
                 row(View, Global, "Plots", "Show times and counts of all versions", keys![CTRL_SHIFT, T])
             }
-            Action::CopyPlot => {
-                row(View, Global, "Copy Plot as CSV", "Copy the runs of the plot as a table", keys![CTRL_ALT, C])
-            }
+            Action::CopyPlot => row(View, Global, "Copy Plot as CSV", "Copy the runs of the plot as a table", then![C]),
             Action::SavePlotSvg => {
-                row(View, Global, "Save Plot as SVG…", "The plot as a picture that stays sharp", keys![CTRL_ALT, V])
+                row(View, Global, "Save Plot as SVG…", "The plot as a picture that stays sharp", then![V])
             }
-            Action::SavePlotPng => {
-                row(View, Global, "Save Plot as PNG…", "The plot as it is on the screen", keys![CTRL_ALT, G])
-            }
-            Action::ShowLog => row(View, Global, "Log", "Show all messages", keys![CTRL_SHIFT, U]),
-            Action::ClearLog => row(View, Global, "Clear Log", "Forget the messages", keys![CTRL_ALT, U]),
+            Action::SavePlotPng => row(View, Global, "Save Plot as PNG…", "The plot as it is on the screen", then![N]),
+            Action::ShowLog => row(View, Global, "Log", "Show all messages", keys![CTRL_SHIFT, G]),
+            Action::ClearLog => row(View, Global, "Clear Log", "Forget the messages", then![G]),
             Action::ShowProgress => {
                 row(View, Global, "Progress", "Show what is done, passed and due", keys![CTRL_SHIFT, D])
             }
@@ -383,10 +377,10 @@ impl Action {
                 Global,
                 "Reduced Motion",
                 "Nothing moves by itself; visualizations go step by step",
-                keys![CTRL_ALT, Period],
+                then![Period],
             ),
             Action::SaveCheatSheet => {
-                row(Help, Global, "Save the Cheat Sheet…", "All keys as a page to print", keys![CTRL_ALT, K])
+                row(Help, Global, "Save the Cheat Sheet…", "All keys as a page to print", then![K])
             }
             Action::Tour => row(Help, Global, "Tour", "The window in two minutes", keys![SHIFT, F1]),
             Action::ReadyCheck => row(
@@ -412,7 +406,7 @@ impl Action {
                 Editor,
                 "Complete Word",
                 "List words of this text and of CUDA that fit",
-                keys![Modifiers::CTRL, Space],
+                const { &[key(Modifiers::CTRL, Key::Space), after_lead(Key::Space)] },
             ),
             Action::Parameters => row(
                 Edit,
@@ -477,36 +471,32 @@ impl Action {
             Action::LayoutProfile => {
                 row(View, Global, "Profile Layout", "Editor beside PTX and SASS, plots and counters", keys![NONE, F11])
             }
-            Action::ResetLayout => row(
-                View,
-                Global,
-                "Reset Layout",
-                "Put the panes of this layout back where they were",
-                keys![CTRL_ALT, R],
-            ),
+            Action::ResetLayout => {
+                row(View, Global, "Reset Layout", "Put the panes of this layout back where they were", then![R])
+            }
             Action::ClosePane => row(View, Global, "Close Pane", "Hide the pane that has the keyboard", keys![CTRL, W]),
             Action::MovePane => row(
                 View,
                 Global,
                 "Move Pane",
                 "Put the pane that has the keyboard into the next group of tabs",
-                keys![CTRL_ALT, M],
+                then![M],
             ),
             Action::WidenPane => {
-                row(View, Global, "Widen Pane", "Give the pane more width", keys![CTRL_ALT, ArrowRight])
+                row(View, Global, "Widen Pane", "Give the pane more width", keys![ALT_SHIFT, ArrowRight])
             }
             Action::NarrowPane => {
-                row(View, Global, "Narrow Pane", "Give the pane less width", keys![CTRL_ALT, ArrowLeft])
+                row(View, Global, "Narrow Pane", "Give the pane less width", keys![ALT_SHIFT, ArrowLeft])
             }
             Action::HeightenPane => {
-                row(View, Global, "Heighten Pane", "Give the pane more height", keys![CTRL_ALT, ArrowUp])
+                row(View, Global, "Heighten Pane", "Give the pane more height", keys![ALT_SHIFT, ArrowUp])
             }
             Action::LowerPane => {
-                row(View, Global, "Lower Pane", "Give the pane less height", keys![CTRL_ALT, ArrowDown])
+                row(View, Global, "Lower Pane", "Give the pane less height", keys![ALT_SHIFT, ArrowDown])
             }
-            Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", keys![CTRL_ALT, D]),
-            Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", keys![CTRL_ALT, L]),
-            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", keys![CTRL_ALT, S]),
+            Action::ThemeDark => row(View, Global, "Dark Theme", "Light text on dark", then![D]),
+            Action::ThemeLight => row(View, Global, "Light Theme", "Dark text on light", then![L]),
+            Action::ThemeSystem => row(View, Global, "System Theme", "As the desktop has it", then![S]),
             Action::ZoomIn => row(View, Global, "Zoom In", "Make everything larger", keys![CTRL, Plus; CTRL, Equals]),
             Action::ZoomOut => row(View, Global, "Zoom Out", "Make everything smaller", keys![CTRL, Minus]),
             Action::ZoomReset => row(View, Global, "Actual Size", "Back to 100 %", keys![CTRL, Num0]),
@@ -552,30 +542,6 @@ impl Action {
         let tooltip = self.info().tooltip;
         if shortcut.is_empty() { tooltip.to_owned() } else { format!("{tooltip} ({shortcut})") }
     }
-}
-
-/// A shortcut as this system's people write it: `Ctrl+,` and not `Ctrl+Comma`.
-pub fn keys_text(ctx: &egui::Context, shortcut: &KeyboardShortcut) -> String {
-    signs(ctx.format_shortcut(shortcut), shortcut)
-}
-
-/// The same without a window, for what is printed.
-pub fn key_names(shortcut: &KeyboardShortcut) -> String {
-    signs(shortcut.format(&egui::ModifierNames::NAMES, cfg!(target_os = "macos")), shortcut)
-}
-
-fn signs(text: String, shortcut: &KeyboardShortcut) -> String {
-    let sign = match shortcut.logical_key {
-        Key::Comma => ",",
-        Key::Period => ".",
-        Key::Slash => "/",
-        Key::Questionmark => "?",
-        Key::Plus => "+",
-        Key::Minus => "-",
-        Key::Equals => "=",
-        _ => return text,
-    };
-    text.replace(shortcut.logical_key.name(), sign)
 }
 
 #[cfg(test)]

@@ -212,6 +212,52 @@ fn the_palette_finds_commands_and_days() {
     assert!(window.has("This day is planned"));
 }
 
+/// Two keys, one after the other: the second one is never typed, and what it can be is on the screen.
+#[test]
+fn a_second_key_follows_the_first_and_is_not_typed() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    let lead = |window: &mut Window| window.key(Modifiers::COMMAND, Key::K);
+    let second = |window: &mut Window, key: Key, text: &str| {
+        // As a keyboard sends it: the key, and the letter that it types.
+        let pressed =
+            |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers: Modifiers::NONE };
+        window.harness.event(pressed(true));
+        window.harness.event(Event::Text(text.to_owned()));
+        window.harness.event(pressed(false));
+        window.settle();
+    };
+    assert!(!window.has("Light Theme"));
+    lead(&mut window);
+    assert!(window.has("Light Theme") && window.has("Move Pane") && !window.has("Complete Word"));
+    second(&mut window, Key::L, "l");
+    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
+    assert!(!window.has("Light Theme"), "the list is gone");
+    // Neither a wrong key nor taking it back types anything or stays.
+    lead(&mut window);
+    second(&mut window, Key::Q, "q");
+    assert!(window.has("Ctrl+K Q is no command"));
+    lead(&mut window);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.has("Move Pane"));
+    assert_eq!(window.text(), GOOD);
+    // With Ctrl still held a system sends a wish to copy.
+    lead(&mut window);
+    window.harness.event(Event::Copy);
+    window.settle();
+    assert!(!window.has("Move Pane") && window.text() == GOOD);
+    window.type_text("x");
+    assert_ne!(window.text(), GOOD, "after that keys type again");
+    // By mouse: a click on a row does it, one elsewhere takes it back.
+    lead(&mut window);
+    window.click("Dark Theme");
+    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Dark);
+    lead(&mut window);
+    window.harness.get_by_label("Code editor").click();
+    window.settle();
+    assert!(!window.has("Move Pane"));
+}
+
 #[test]
 fn every_action_can_be_done_at_any_time() {
     let mut window = Window::open(true, SIZE, simple_script());

@@ -40,7 +40,7 @@ fn layouts_are_one_key_away_and_remembered() {
     }
     window.key(Modifiers::NONE, Key::F10);
     let before = window.app().state.view.dock.root().clone();
-    window.key(Modifiers::COMMAND | Modifiers::ALT, Key::ArrowRight);
+    window.key(Modifiers::ALT | Modifiers::SHIFT, Key::ArrowRight);
     let wider = window.app().state.view.dock.root().clone();
     assert_ne!(before, wider, "the pane with the keyboard is wider");
     let Window { harness, folder, .. } = window;

@@ -204,7 +204,7 @@ fn a_session_with_the_keyboard_alone() {
     session.picture("05-plot");
 
     // What the plot shows is read as a table: copied, put into the editor, and taken back.
-    session.keys(&["ctrl+alt+c", "ctrl+g"]);
+    session.keys(&["ctrl+k", "c", "ctrl+g"]);
     session.text("1");
     session.keys(&["Return", "ctrl+a", "ctrl+v"]);
     session.until("the table", || session.kernel().starts_with("run,"));
@@ -217,7 +217,7 @@ fn a_session_with_the_keyboard_alone() {
     session.keys(&["ctrl+z"]);
     session.until("the kernel again", || session.kernel().split_whitespace().eq(KERNEL.split_whitespace()));
 
-    session.keys(&["ctrl+alt+d"]);
+    session.keys(&["ctrl+k", "d"]);
     session.until("the dark theme", || session.settings().theme == ThemeChoice::Dark);
     let (width, height, dark) = session.picture("06-dark");
     assert_eq!((width, height), (1280, 800));

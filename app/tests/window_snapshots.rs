@@ -318,6 +318,11 @@ fn dialogs() {
 }
 
 #[test]
+fn a_second_key_is_waited_for() {
+    everywhere("second_key", |window| window.key(Modifiers::COMMAND, Key::K));
+}
+
+#[test]
 fn banners_and_toasts() {
     let compilers = [
         ("missing", Compiler::Missing { message: "NVRTC was not found.".into(), download_bytes: 92_000_000 }),

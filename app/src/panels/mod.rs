@@ -8,6 +8,7 @@ mod day;
 mod dialogs;
 mod dock;
 mod find;
+mod lead;
 mod lesson;
 mod log;
 pub(crate) mod parts;
@@ -20,7 +21,7 @@ mod toolbar;
 mod tour;
 mod work;
 
-use crate::command::{Action, Command, Scope};
+use crate::command::{Action, Command, LEAD, Scope};
 use crate::state::{Desk, Dialog, Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
@@ -67,6 +68,10 @@ pub struct Memory {
     find_focus_granted: u64,
     /// The last wish for the plot that was granted.
     plot_granted: u64,
+    /// The first of two keys was pressed.
+    lead: bool,
+    /// The second one was, and the letter that it types is still to come.
+    lead_types: bool,
     /// The pane that was clicked into since the last frame.
     pressed_pane: Option<Pane>,
     /// The card of the tour that has got the keyboard.
@@ -152,14 +157,26 @@ impl Screen<'_> {
 }
 
 /// Commands for the shortcuts that were pressed. Called before anything is drawn, so that no text box takes them.
-pub fn shortcuts(ctx: &egui::Context, state: &State) -> Vec<Command> {
+pub fn shortcuts(ctx: &egui::Context, state: &State, memory: &mut Memory) -> Vec<Command> {
     let editor_focused = ctx.memory(|memory| memory.has_focus(editor_id()));
     let modal = state.dialog.is_some();
+    if memory.lead_types {
+        lead::drop_letter(ctx, memory);
+    }
+    if memory.lead {
+        return lead::second_key(ctx, memory);
+    }
+    if !modal && ctx.input_mut(|input| input.consume_shortcut(&LEAD)) {
+        memory.lead = true;
+        return Vec::new();
+    }
     // The keys with more modifiers first: Ctrl+Shift+Z must not be taken for Ctrl+Z.
     let mut rows: Vec<_> = Action::ALL
         .into_iter()
         .filter(|action| action.info().scope == Scope::Global || editor_focused)
-        .flat_map(|action| action.info().shortcuts.iter().map(move |shortcut| (action, *shortcut)))
+        .flat_map(|action| action.info().shortcuts.iter().map(move |keys| (action, keys)))
+        .filter(|(_, keys)| keys.then.is_none())
+        .map(|(action, keys)| (action, keys.first))
         .collect();
     rows.sort_by_key(|(_, shortcut)| {
         let m = shortcut.modifiers;
@@ -209,6 +226,8 @@ pub fn screen_change(ctx: &egui::Context, state: &State) -> Option<Command> {
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     focus::note(ui.ctx());
+    // The title of the window is not told to screen readers by egui.
+    ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |node| node.set_label("Lockstep"));
     let bare = |fill| Frame::new().fill(fill);
     Panel::top("toolbar").frame(bare(t.window)).resizable(false).show(ui, |ui| toolbar::show(ui, screen));
     // Its place is at the bottom, its turn comes last: Tab reaches it after the panes.
@@ -225,6 +244,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     {
         screen.send(Command::PressPane(pane));
     }
+    lead::show(ui, screen);
     tour::show(ui, screen);
     match &screen.state.dialog {
         Some(dialog) => dialogs::show(ui, screen, dialog),

@@ -76,6 +76,17 @@ pub fn caption(ui: &mut Ui, text: &str) {
     ui.label(RichText::new(text).small().bold().color(t.text_muted));
 }
 
+/// A key as it looks on a keyboard.
+pub fn key_cap(ui: &mut Ui, text: &str) -> Response {
+    let t = theme::tokens(ui);
+    let frame = Frame::new()
+        .fill(t.inset)
+        .stroke(egui::Stroke::new(1.0, t.border_strong))
+        .corner_radius(radius::SMALL)
+        .inner_margin(Margin::symmetric(space::S as i8, 0));
+    frame.show(ui, |ui| ui.label(RichText::new(text).monospace().small().color(t.text))).response
+}
+
 /// Name and value, in two columns of a grid row.
 pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
     let t = theme::tokens(ui);
