@@ -36,6 +36,9 @@ pub struct Args {
     /// until the window is mapped (needs xdotool)
     #[arg(long, value_name = "NAME=COMMAND")]
     rival: Vec<String>,
+    /// Also egui's own demo app, built for this in the same profile (needs the source, cargo and xdotool)
+    #[arg(long)]
+    egui_demo: bool,
     /// What a child process of this command does
     #[arg(long, hide = true, value_enum)]
     child: Option<Role>,
@@ -86,7 +89,13 @@ fn measure(args: &Args) -> Done {
     let build =
         if cfg!(debug_assertions) { "debug build: for real figures use `cargo run --release`" } else { "release" };
     out::print(&format!("program: {:.1} MB ({build})\n", size as f64 / 1e6));
+    let mut rivals = args.rival.clone();
     frames(args.frames);
+    if args.egui_demo {
+        let demo = rivals::build_egui_demo(&exe)?;
+        rivals::egui_demo_frames(&demo, args.frames);
+        rivals.push(format!("egui_demo='{}'", demo.display()));
+    }
     if let Err(why) = crate::ready::display_connection() {
         out::print(&format!("window: not measured, because {why}\n"));
         return Ok(());
@@ -110,7 +119,7 @@ fn measure(args: &Args) -> Done {
             ));
         }
     }
-    rivals::measure(&args.rival, &exe, args.starts, Duration::from_secs(args.idle_s))?;
+    rivals::measure(&rivals, &exe, args.starts, Duration::from_secs(args.idle_s))?;
     for (role, name) in [(Role::Idle, "idle"), (Role::EveryDay, "after visiting every day")] {
         match start(Renderer::Glow, role, args.idle_s) {
             Ok((_, report)) => out::print(&format!("{name}: {report}\n")),

@@ -1,13 +1,53 @@
 //! Other programs, started and left idle in the same way and in the same run as this one: only then do figures compare.
 
 use super::{PATIENCE, proc, spread};
-use crate::cli::{Done, out, usage};
-use std::path::Path;
+use crate::cli::{Done, Failure, out, usage};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
 /// Loading, compiling and the search for devices come to an end first.
 const SETTLE: Duration = Duration::from_secs(6);
+
+/// Builds egui's own demo app from the source tree that this program was built in, in the same profile; gives its path.
+///
+/// # Errors
+/// The source or cargo is not here, or it does not build; says which.
+pub fn build_egui_demo(exe: &Path) -> Result<PathBuf, Failure> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = own.join("rivals/egui-demo");
+    if !folder.join("Cargo.toml").is_file() {
+        return Err(usage(format!(
+            "egui's demo is built from the source of Lockstep, which is not in {}",
+            own.display()
+        )));
+    }
+    // The same versions of everything that both have.
+    let lock = own.parent().unwrap_or(own).join("Cargo.lock");
+    std::fs::copy(&lock, folder.join("Cargo.lock"))
+        .map_err(|error| usage(format!("its versions cannot be taken over ({error}): {}", lock.display())))?;
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    // Where this program was built, much of it is there already.
+    let target = exe.parent().and_then(Path::parent).unwrap_or(own);
+    let mut build = Process::new("cargo");
+    build.args(["build", "--quiet", "--profile", profile, "--manifest-path"]).arg(folder.join("Cargo.toml"));
+    let status = build.arg("--target-dir").arg(target).status();
+    match status.map_err(|error| usage(format!("cargo cannot be run ({error})")))? {
+        ended if ended.success() => {
+            let folder = if cfg!(debug_assertions) { "debug" } else { "release" };
+            Ok(target.join(folder).join("egui-demo"))
+        }
+        ended => Err(usage(format!("egui's demo does not build ({ended}): {}", folder.display()))),
+    }
+}
+
+/// Frames of egui's demo, timed without a window as ours are.
+pub fn egui_demo_frames(demo: &Path, count: u32) {
+    let answer = Process::new(demo).args(["--frames", &count.to_string()]).output();
+    let said =
+        answer.map_or_else(|error| error.to_string(), |answer| String::from_utf8_lossy(&answer.stdout).into_owned());
+    out::print(&format!("frame of egui's demo, mouse moving: {} of processor time ({count} frames)\n", said.trim()));
+}
 
 /// Starts each rival, and this program in the same way.
 pub fn measure(rivals: &[String], exe: &Path, count: u32, idle: Duration) -> Done {
