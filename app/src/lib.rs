@@ -10,6 +10,8 @@ pub mod cheat_sheet;
 pub mod cli;
 #[deny(clippy::disallowed_methods)]
 pub mod command;
+#[cfg(windows)]
+pub mod console;
 #[deny(clippy::disallowed_methods)]
 pub mod dock;
 #[deny(clippy::disallowed_methods)]

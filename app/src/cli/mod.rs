@@ -216,6 +216,10 @@ impl Command {
 
 /// Opens the window, or says in one sentence why it cannot.
 fn window(places: &Places) -> ExitCode {
+    #[cfg(windows)]
+    if crate::console::is_ours_alone() && crate::console::start_again_without() {
+        return ExitCode::SUCCESS;
+    }
     let options = crate::app::WindowOptions {
         content: places.content.clone(),
         data_dir: places.data.as_ref().map(|_| places.data_dir()),
