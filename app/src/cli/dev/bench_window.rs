@@ -29,6 +29,9 @@ pub struct Args {
     /// Frames timed in the busiest layout
     #[arg(long, value_name = "N", default_value_t = 600)]
     frames: u32,
+    /// Lines of the file in the editor
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    lines: usize,
     /// Seconds of idleness
     #[arg(long, value_name = "S", default_value_t = 5)]
     idle_s: u64,
@@ -71,8 +74,7 @@ impl Renderer {
 /// Longest wait for a child.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How much there is in the busiest layout.
-const LINES: usize = 2_000;
+/// How much there is in the busiest layout, beside the file.
 const FORMULAS: usize = 20;
 const POINTS: u32 = 10_000;
 
@@ -90,7 +92,7 @@ fn measure(args: &Args) -> Done {
         if cfg!(debug_assertions) { "debug build: for real figures use `cargo run --release`" } else { "release" };
     out::print(&format!("program: {:.1} MB ({build})\n", size as f64 / 1e6));
     let mut rivals = args.rival.clone();
-    frames(args.frames);
+    frames(args.frames, args.lines);
     if args.egui_demo {
         let demo = rivals::build_egui_demo(&exe)?;
         rivals::egui_demo_frames(&demo, args.frames);
@@ -261,7 +263,7 @@ fn say(text: &str) {
 }
 
 /// Times frames of the busiest layout without a window: while still, and while a key is typed in each.
-fn frames(count: u32) {
+fn frames(count: u32, lines: usize) {
     let Ok(folder) = tempfile::tempdir() else { return };
     let Ok(store) = Store::open(folder.path()) else { return };
     let ctx = egui::Context::default();
@@ -286,7 +288,7 @@ fn frames(count: u32) {
         frame(&mut app, Vec::new());
         std::thread::sleep(Duration::from_millis(2));
     }
-    fill(&mut app);
+    fill(&mut app, lines);
     for _ in 0..30 {
         frame(&mut app, Vec::new());
     }
@@ -294,7 +296,7 @@ fn frames(count: u32) {
         if let Some([median, p99, worst]) = spread(&mut times, [0.5, 0.99, 1.0]) {
             out::print(&format!(
                 "frame, {name}: median {median:.2} ms, p99 {p99:.2} ms, worst {worst:.2} ms of processor time ({} frames; \
-                 {LINES} lines, {FORMULAS} formulas, {POINTS} points)\n",
+                 {lines} lines, {FORMULAS} formulas, {POINTS} points)\n",
                 times.len()
             ));
         }
@@ -308,12 +310,12 @@ fn frames(count: u32) {
 }
 
 /// Course, lesson, editor and plot side by side, each with much in it.
-fn fill(app: &mut App) {
+fn fill(app: &mut App, lines: usize) {
     let line = "    c[i] = a[i] * 2.0f + b[i]; // one of many lines of a kernel\n";
     app.command(Command::Do(Action::LayoutCode));
     app.command(Command::Do(Action::ToggleCourse));
-    app.command(Command::OpenInEditor(line.repeat(LINES)));
-    app.command(Command::GoToLine { line: LINES as u32 / 2, column: 5 });
+    app.command(Command::OpenInEditor(line.repeat(lines)));
+    app.command(Command::GoToLine { line: lines as u32 / 2, column: 5 });
     app.command(Command::ShowPane(Pane::Timing));
     let runs = (0..POINTS).map(timed_run);
     if let Some(desk) = app.state.desk.clone().and_then(|slot| app.state.desks.get_mut(&slot)) {
