@@ -333,8 +333,16 @@ impl State {
         if !desk.loaded {
             return;
         }
+        let found = desk.editor.find.matches.len() as u64;
+        let before = desk.editor.version();
         desk.editor.act(action, now_s);
+        let replaced = (*action == EditorAction::ReplaceAll && desk.editor.version() != before).then_some(found);
         self.text_may_have_changed(effects);
+        if let Some(count) = replaced {
+            // The search strip says that nothing is left to find, which alone would read like a failure.
+            let matches = if count == 1 { "1 match".to_owned() } else { format!("{count} matches") };
+            self.toast(ToastKind::Good, format!("{matches} replaced; one Undo takes it back"));
+        }
     }
 
     fn text_may_have_changed(&mut self, effects: &mut Vec<Effect>) {

@@ -94,6 +94,7 @@ fn an_expression_is_searched_and_replaced_with_its_groups() {
     window.settle();
     window.type_text("const double* in_$1");
     window.click("Replace All");
+    assert!(window.has("2 matches replaced; one Undo takes it back"));
     assert!(window.text().contains("const double* in_a, const double* in_b,"), "{}", window.text());
     window.harness.get_by_label("Find").focus();
     window.settle();

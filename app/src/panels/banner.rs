@@ -62,8 +62,9 @@ fn missing_ui(
     let size =
         if download_bytes > 0 { format!(" ({:.0} MB from PyPI)", download_bytes as f64 / 1e6) } else { String::new() };
     let text = format!(
-        "{message} Reading works; running kernels needs it. Lockstep can install it into its own folder{size}, \
-         with no CUDA toolkit and no administrator."
+        "{} Reading works; running kernels needs it. Lockstep can install it into its own folder{size}, \
+         with no CUDA toolkit and no administrator.",
+        sentence::whole(message)
     );
     let words = |ui: &mut Ui, _: &mut Screen<'_>| {
         ui.add(egui::Label::new(sentence::job(ui, &text, t.text)).wrap());

@@ -23,6 +23,15 @@ pub fn plain(text: &str) -> String {
     code_parts(text).into_iter().map(|(part, _)| part).collect()
 }
 
+/// An error's words as a sentence between others: with a capital letter and a full stop.
+pub fn whole(text: &str) -> String {
+    let text = text.trim_end();
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?']) || text.is_empty() { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
 /// Pieces of a text and whether they are code. Indices that follow a name, `c`[3], are joined with it where they are
 /// drawn: both are code. A backtick without a partner is a letter like any other.
 fn code_parts(text: &str) -> Vec<(&str, bool)> {
@@ -61,5 +70,11 @@ mod tests {
         assert_eq!(code_parts(""), []);
         assert_eq!(code_parts("`a`[open"), [("a", true), ("[open", false)]);
         assert_eq!(plain("`threadIdx` is é"), "threadIdx is é");
+    }
+
+    #[test]
+    fn an_errors_words_become_a_sentence() {
+        assert_eq!(whole("pip said: ERROR: none\n"), "Pip said: ERROR: none.");
+        assert_eq!((whole("Is it?"), whole("Done."), whole("")), ("Is it?".into(), "Done.".into(), String::new()));
     }
 }

@@ -128,7 +128,8 @@ fn choices_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, listed: &Compil
         ui.separator();
         let chosen = view.other.as_ref().map_or("nothing".to_owned(), Other::title);
         let label = ui.label(RichText::new("Compare with").small().color(t.text_muted));
-        let combo = ComboBox::from_id_salt("compare listing with").selected_text(chosen).width(110.0);
+        // High enough for the runs behind the architectures to be seen.
+        let combo = ComboBox::from_id_salt("compare listing with").selected_text(chosen).width(110.0).height(400.0);
         let response = combo.show_ui(ui, |ui| {
             ui.selectable_value(&mut view.other, None, "nothing");
             for arch in ARCHS.into_iter().filter(|arch| *arch != listed.arch) {

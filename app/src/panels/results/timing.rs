@@ -26,6 +26,8 @@ const REST_OF_ROW: f32 = 340.0;
 /// Of a plot with its legend and its words, in points.
 const LEAST_HEIGHT: f32 = 210.0;
 const MOST_HEIGHT: f32 = 460.0;
+/// A pane lower than this, in points, holds the plot and its choices alone.
+const LOW: f32 = LEAST_HEIGHT + 100.0;
 
 /// What a plot can become, each with its button's text.
 const COPIES: [(Action, &str, PlotWish); 3] = [
@@ -51,7 +53,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
             }
-            if let Some(report) = desk.bench.value() {
+            // In a low pane the plot comes first.
+            let is_low = ui.available_height() < LOW;
+            if let Some(report) = desk.bench.value().filter(|_| !is_low) {
                 milestones_line_ui(ui, report);
             }
             rates_ui(ui, screen, desk);
@@ -133,6 +137,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 (PlotWish::Png, _) => Command::SavePicture { name: name("png"), area: area.intersect(ui.clip_rect()) },
             }));
             screen.commands.extend(clicked.map(Command::OpenRun));
+            if let Some(report) = desk.bench.value().filter(|_| is_low) {
+                milestones_line_ui(ui, report);
+            }
             if let Some(report) = desk.bench.value() {
                 ui.separator();
                 report_ui(ui, report);
