@@ -5,6 +5,7 @@ mod window_support;
 use curriculum::store::Given;
 use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use gpu_core::job::Job;
 use lockstep::command::{Action, Command};
 use lockstep::state::Pane;
 use lockstep::widgets::code_editor::MarkKind;
@@ -26,6 +27,25 @@ fn a_kernel_passes_and_the_plot_gets_a_point() {
     assert!(window.app().state.progress.is_step_done(&day, curriculum::Step::CodeIt));
     window.click("Plots");
     assert!(!window.has("No runs yet"));
+}
+
+/// A kernel that never ends was compiled long ago: the strip must not say that it still is.
+#[test]
+fn the_strip_says_what_is_under_way() {
+    let script = |job: &Job| match job {
+        Job::Check { .. } => Some(
+            answer(job)
+                .into_iter()
+                .filter(|event| matches!(event, gpu_core::job::Event::Compiled(_)))
+                .collect::<Vec<_>>(),
+        ),
+        _ => Some(answer(job)),
+    };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    window.paste_kernel(GOOD);
+    window.click("▶ Check");
+    assert!(window.app().state.is_running() && window.has("Running on "), "{:?}", window.app().state.running);
+    assert!(!window.has("Compiling on "));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod window_support;
 use curriculum::review::Date;
 use curriculum::store::{Given, Store};
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use gpu_core::job::{Event, Job};
 use lockstep::command::{Action, Command};
 use lockstep::dock::Layout;
@@ -96,6 +96,31 @@ fn pictures_are_of_the_last_check_and_say_when_they_are_old() {
     look(&mut window);
     assert!(!window.has("Your last run"), "the picture of another kernel is gone");
     assert!(window.has("Your last check did not come to its last size"));
+}
+
+/// A screen of 1920x1080 at twice the size: what is said about the kernel leaves the listing room.
+#[test]
+fn a_low_listing_keeps_its_rows_and_says_the_registers() {
+    let mut window = Window::open(true, [960.0, 540.0], simple_script());
+    window.paste_kernel(GOOD);
+    act(&mut window, Action::Check);
+    act(&mut window, Action::LayoutProfile);
+    assert!(window.has("vector_add: registers 12"), "in a line");
+    let low = window.harness.get_by_label_contains("PTX listing, row").rect();
+    assert!(low.height() >= 30.0, "both rows of it: {low:?}");
+    // The lesson beside them makes the columns narrow: what belongs to the plot stays in its pane.
+    act(&mut window, Action::ToggleLesson);
+    let panes = window.harness.get_all_by_role(egui::accesskit::Role::Pane);
+    let plots = panes.filter(|pane| pane.accesskit_node().label().as_deref() == Some("Plots"));
+    let plots = plots.map(|pane| pane.rect()).next().expect("the pane of the plots");
+    for action in [Action::CopyPlot, Action::SavePlotSvg, Action::SavePlotPng] {
+        let button = window.harness.get_by_label(action.info().text).rect();
+        assert!(button.right() <= plots.right(), "{action:?}: {button:?} in {plots:?}");
+    }
+    let mut window = Window::open(true, [1920.0, 1080.0], simple_script());
+    window.paste_kernel(GOOD);
+    act(&mut window, Action::LayoutProfile);
+    assert!(window.has("Spill stores") && !window.has("vector_add: registers"), "in a table");
 }
 
 #[test]

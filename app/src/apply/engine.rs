@@ -119,6 +119,10 @@ impl State {
             (running.done, running.total) = (*done, *total);
             return;
         }
+        if matches!(event, Event::Compiled(_)) && !running.stopping {
+            // The judge reports when a case is done, which an endless kernel never is.
+            "Running".clone_into(&mut running.progress);
+        }
         let purpose = running.purpose.clone();
         if let Purpose::Predict { day, question, run } = purpose {
             return self.predict_event(day, question, &run, event);

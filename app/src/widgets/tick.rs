@@ -16,11 +16,14 @@ pub fn radio<T: PartialEq>(ui: &mut Ui, chosen: &mut T, value: T, text: &str) ->
 /// egui draws these in the look of its buttons, whose outline is quiet because they have words on them.
 fn outlined(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> Response) -> Response {
     let t = theme::tokens(ui);
-    ui.scope(|ui| {
-        let inactive = &mut ui.visuals_mut().widgets.inactive;
-        inactive.bg_fill = t.inset;
-        inactive.bg_stroke.color = t.border_strong;
-        contents(ui)
-    })
-    .inner
+    let (look, wrap) = (ui.visuals().widgets.inactive, ui.style().wrap_mode);
+    // No scope: in a row that wraps, a box goes to the next row with its words, and in one piece.
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    let inactive = &mut ui.visuals_mut().widgets.inactive;
+    inactive.bg_fill = t.inset;
+    inactive.bg_stroke.color = t.border_strong;
+    let response = contents(ui);
+    ui.visuals_mut().widgets.inactive = look;
+    ui.style_mut().wrap_mode = wrap;
+    response
 }

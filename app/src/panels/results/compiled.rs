@@ -18,6 +18,9 @@ use gpu_core::compile::{CompileReport, KernelResources};
 /// Architectures to compare with: one of each generation that the course names.
 const ARCHS: [&str; 6] = ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "sm_121a"];
 
+/// A pane lower than this, in points, says the resources in a line.
+const LOW: f32 = 240.0;
+
 /// What the listing keeps between frames.
 #[derive(Default)]
 pub struct ListingMemory {
@@ -90,6 +93,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     };
     let mut memory = std::mem::take(&mut screen.memory.listing);
     Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+        let is_low = ui.available_height() < LOW;
         choices_ui(ui, screen, desk, listed);
         let sass = state.view.listing.kind == ListingKind::Sass;
         if desk.compiled.value().is_some_and(|report| !report.succeeded) {
@@ -100,7 +104,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         if let (Some(_), Slot::Failed { message, .. }) = (&state.view.listing.other, &desk.versions.other) {
             ui.add(egui::Label::new(RichText::new(format!("⚠ {message}")).small().color(t.warn)).wrap());
         }
-        resources_ui(ui, state.view.listing.other.as_ref(), listed, other);
+        resources_ui(ui, is_low, state.view.listing.other.as_ref(), listed, other);
         if sass && listed.sass.is_none() {
             no_sass_ui(ui, screen, desk);
         }
@@ -108,7 +112,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         let kind = if sass && listed.sass.is_none() { ListingKind::Ptx } else { state.view.listing.kind };
         memory.update(desk, &ListingView { kind, ..state.view.listing.clone() }, listed, other);
         ui.add_space(space::XS);
-        rows_ui(ui, screen, desk, kind, &mut memory);
+        rows_ui(ui, screen, desk, kind, is_low, &mut memory);
     });
     screen.memory.listing = memory;
 }
@@ -167,29 +171,53 @@ fn choices_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, listed: &Compil
 }
 
 /// Registers, shared memory and spills of each kernel, with those beside it.
-fn resources_ui(ui: &mut Ui, which: Option<&Other>, listed: &CompileReport, other: Option<&CompileReport>) {
+///
+/// In a low pane in a line each, without what is 0: the listing needs the room.
+fn resources_ui(
+    ui: &mut Ui,
+    is_low: bool,
+    which: Option<&Other>,
+    listed: &CompileReport,
+    other: Option<&CompileReport>,
+) {
     let t = theme::tokens(ui);
     if listed.kernels.is_empty() {
         ui.label(RichText::new("There is no kernel in this text.").color(t.text_muted));
         return;
     }
+    let beside = |kernel: &KernelResources| {
+        let found = other.and_then(|other| other.kernels.iter().find(|found| found.name == kernel.name));
+        found.map(figures)
+    };
+    let shown = |value: u32, unit: &str, old: Option<u32>| match old.filter(|old| *old != value) {
+        Some(old) => format!("{} → {}{unit}", parts::grouped(old.into()), parts::grouped(value.into())),
+        None => format!("{}{unit}", parts::grouped(value.into())),
+    };
+    if is_low {
+        for kernel in &listed.kernels {
+            let old = beside(kernel);
+            let figures = figures(kernel).into_iter().zip(FIGURES).enumerate();
+            let said = figures.filter_map(|(index, ((value, unit, _), name))| {
+                let old = old.map(|old| old[index].0);
+                let says = index == 0 || value > 0 || old.is_some_and(|old| old > 0);
+                says.then(|| format!("{} {}", name.to_lowercase(), shown(value, unit, old)))
+            });
+            let text = format!("{}: {}", kernel.name, said.collect::<Vec<_>>().join(" · "));
+            ui.add(egui::Label::new(RichText::new(&text).small().color(t.text)).truncate()).on_hover_text(&text);
+        }
+        return;
+    }
     ScrollArea::horizontal().id_salt("resources").show(ui, |ui| {
         Grid::new("resources").num_columns(8).spacing([space::L, space::XXS]).show(ui, |ui| {
-            for name in
-                ["Kernel", "Registers", "Shared", "Stack", "Spill stores", "Spill loads", "Constant", "Barriers"]
-            {
+            for name in ["Kernel"].into_iter().chain(FIGURES) {
                 parts::caption(ui, name);
             }
             ui.end_row();
             for kernel in &listed.kernels {
                 ui.monospace(&kernel.name);
-                let beside = other.and_then(|other| other.kernels.iter().find(|found| found.name == kernel.name));
+                let old = beside(kernel);
                 for (index, (value, unit, is_spill)) in figures(kernel).into_iter().enumerate() {
-                    let old = beside.map(|beside| figures(beside)[index].0);
-                    let text = match old.filter(|old| *old != value) {
-                        Some(old) => format!("{} → {}{unit}", parts::grouped(old.into()), parts::grouped(value.into())),
-                        None => format!("{}{unit}", parts::grouped(value.into())),
-                    };
+                    let text = shown(value, unit, old.map(|old| old[index].0));
                     let color = if is_spill && value > 0 { t.warn } else { t.text };
                     ui.label(RichText::new(text).monospace().color(color));
                 }
@@ -202,6 +230,9 @@ fn resources_ui(ui: &mut Ui, which: Option<&Other>, listed: &CompileReport, othe
         ui.label(RichText::new(text).small().color(t.text_muted));
     }
 }
+
+/// Names of [`figures`].
+const FIGURES: [&str; 7] = ["Registers", "Shared", "Stack", "Spill stores", "Spill loads", "Constant", "Barriers"];
 
 /// Value, unit, and whether it is one to worry about.
 fn figures(kernel: &KernelResources) -> [(u32, &'static str, bool); 7] {
@@ -256,12 +287,21 @@ fn no_sass_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 /// Width of the column with source lines, in characters.
 const LINE_DIGITS: f32 = 5.0;
 
-fn rows_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, kind: ListingKind, memory: &mut ListingMemory) {
+fn rows_ui(
+    ui: &mut Ui,
+    screen: &mut Screen<'_>,
+    desk: &Desk,
+    kind: ListingKind,
+    is_low: bool,
+    memory: &mut ListingMemory,
+) {
     let t = theme::tokens(ui);
     let kind = kind.title();
     let cursor_line = desk.editor.cursor_position().0 as u32;
     let of_line = shown_rows(memory, cursor_line);
-    summary_ui(ui, memory, cursor_line, of_line.len());
+    if !is_low {
+        summary_ui(ui, memory, cursor_line, of_line.len());
+    }
     if memory.cursor_line != cursor_line {
         memory.cursor_line = cursor_line;
         // A row of the same line is in sight already: the listing itself led the cursor there.

@@ -67,6 +67,16 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             plot.others = others;
             // One row for all where there is room: in a low pane each row is a piece of the plot.
             let one_row = ui.available_width() >= ONE_ROW.max(REST_OF_ROW + timing_plot::controls_width(plot, &runs));
+            let copies_ui = |ui: &mut Ui, wish: &mut Option<PlotWish>| {
+                for (action, text, of) in COPIES {
+                    let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
+                    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text));
+                    if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
+                        *wish = Some(of);
+                    }
+                }
+            };
+            let is_narrow = ui.available_width() < REST_OF_ROW;
             ui.horizontal(|ui| {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
@@ -80,23 +90,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.separator();
                     timing_plot::controls_ui(ui, plot, &runs);
                 }
-                parts::sides(
-                    ui,
-                    "plot",
-                    &mut wish,
-                    |_, _| {},
-                    |ui, wish| {
-                        for (action, text, of) in COPIES {
-                            let button = ui.add_enabled(!runs.is_empty(), egui::Button::new(text));
-                            let named = || egui::WidgetInfo::labeled(egui::Role::Button, true, action.info().text);
-                            button.widget_info(named);
-                            if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
-                                *wish = Some(of);
-                            }
-                        }
-                    },
-                );
+                if !is_narrow {
+                    parts::sides(ui, "plot", &mut wish, |_, _| {}, copies_ui);
+                }
             });
+            if is_narrow {
+                ui.horizontal(|ui| copies_ui(ui, &mut wish));
+            }
             let height = (ui.available_height() - space::M).clamp(LEAST_HEIGHT, MOST_HEIGHT);
             let recording = Recording::begin(ui);
             let top = ui.cursor().min;
