@@ -285,8 +285,9 @@ fn is_wmma_fragment(sum: bool, ty: &str, shape: (usize, usize, usize)) -> bool {
 
 fn wmma_transfer(e: &mut Emit<'_>, i: &mut Inst<'_>, store: bool) -> Decoded<()> {
     let window = space(i);
-    if !matches!(window, Window::Generic | Window::Global | Window::Shared) {
-        return Err(format!("`{}`: fragments lie in global or shared memory", i.opcode));
+    let elsewhere = i.opcode.contains(".shared::cluster");
+    if elsewhere || !matches!(window, Window::Generic | Window::Global | Window::Shared) {
+        return Err(format!("`{}`: fragments lie in global memory or in shared memory of the own block", i.opcode));
     }
     let part = match i.take_any(&["a", "b", "c", "d"]) {
         Some("a") if !store => 'a',

@@ -113,6 +113,9 @@ fn eight_bit_loads_give_operands_of_mma() {
         ("ldmatrix.sync.aligned.m16n16.x1.shared.b8", 120, true),
         ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", 120, false),
         ("stmatrix.sync.aligned.m8n8.x1.shared.b16", 80, false),
+        ("stmatrix.sync.aligned.m8n8.x1.shared::cluster.b16", 90, true),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared::cluster.b16", 121, true),
+        ("ldmatrix.sync.aligned.m8n16.x1.shared.b8.b4x16_p64", 120, true),
     ] {
         let refused = RowsForm::parse(opcode).and_then(|f| f.check(arch, specific, opcode.starts_with("st")));
         assert!(refused.is_err(), "{opcode}");

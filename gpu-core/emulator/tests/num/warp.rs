@@ -268,6 +268,15 @@ fn blackwell_kinds_multiply_with_mixed_types_and_scales() {
             check(&format!("{sparse}.{x}.{y}.f32"), 120, &mut random);
         }
     }
+    for fp8 in ["f32.e4m3.e5m2.f32", "f16.e5m2.e4m3.f16"] {
+        for arch in [100, 103, 120] {
+            check(&format!("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.{fp8}"), arch, &mut random);
+            check(&format!("mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.{fp8}"), arch, &mut random);
+        }
+        let sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col";
+        check(&format!("{sparse}.{fp8}"), 121, &mut random);
+        check(&format!("{sparse}.kind::f8f6f4.f32.e5m2.e4m3.f32"), 100, &mut random);
+    }
     for (kind, vec, ty) in [("mxf4", "2X", "ue8m0"), ("mxf4nvf4", "2X", "ue8m0"), ("mxf4nvf4", "4X", "ue4m3")] {
         let tail = format!("kind::{kind}.block_scale.scale_vec::{vec}.f32.e2m1.e2m1.f32.{ty}");
         check(&format!("mma.sync.aligned.m16n8k64.row.col.{tail}"), 121, &mut random);
@@ -446,6 +455,12 @@ fn forms_that_no_architecture_has_are_refused() {
         ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32", 75, false),
         ("mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", 120, true),
         ("wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32", 80, false),
+        ("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32", 100, true),
+        ("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", 100, false),
+        ("mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32", 120, true),
+        ("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.e4m3.e4m3.f16", 100, true),
+        ("mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16", 120, true),
+        ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", 120, true),
     ] {
         assert!(!refused(opcode, arch, specific).is_empty(), "{opcode}");
     }

@@ -196,8 +196,13 @@ impl Form {
                     "ue4m3" => ScaleType::Ue4m3,
                     _ => return Err(format!("`{opcode}`: `{name}` is no type of a scale")),
                 };
-                let default = if kind == Kind::Mxf8f6f4 { 1 } else { 2 };
-                Some(Scale { per_row: per_row.unwrap_or(default), ty })
+                let per_row = match (per_row, kind) {
+                    (Some(named), _) => named,
+                    (None, Kind::Mxf8f6f4) => 1,
+                    (None, Kind::Mxf4) => 2,
+                    (None, _) => return Err(format!("`{opcode}` must say .scale_vec::2X or .scale_vec::4X")),
+                };
+                Some(Scale { per_row, ty })
             }
             _ => return Err(format!("`{opcode}`: .block_scale and a scale type belong together")),
         };
@@ -221,21 +226,31 @@ impl Form {
     /// Whether an architecture has the form. `specific` says that the target is `sm_XXa` or `sm_XXf`.
     pub fn check(&self, arch: u32, specific: bool) -> Result<(), String> {
         let least = self.least_arch().ok_or("no architecture has this combination of shape and types")?;
+        let newest = matches!(arch, 120 | 121) && specific;
         if self.kind != Kind::Plain {
             if self.sparse.is_some_and(|s| !s.ordered) {
                 return Err("sparse mma of this kind exists only as mma.sp::ordered_metadata".to_owned());
             }
-            return if matches!(arch, 120 | 121) && specific {
-                Ok(())
-            } else {
-                Err(format!("this kind of mma needs sm_120a or sm_121a, the module is for sm_{arch}"))
+            // Of the new kinds, the chips with tensor memory have the FP8 products that Hopper has without a kind.
+            let tensor_memory = (100..120).contains(&arch) && specific;
+            let halves = self.sparse.is_some() && self.d == Output::F16;
+            let fp8 = self.kind == Kind::F8f6f4 && is_fp8(self.a) && is_fp8(self.b);
+            return match fp8 && !halves {
+                _ if newest => Ok(()),
+                true if tensor_memory => Ok(()),
+                true => Err(format!("needs sm_100a, sm_103a, sm_120a or sm_121a, the module is for sm_{arch}")),
+                false => Err(format!("this kind of mma needs sm_120a or sm_121a, the module is for sm_{arch}")),
             };
         }
         // ptxas has sparse FP8 with an f16 accumulator for the newest chips only, unlike the dense one.
-        let fp8 = matches!(self.a, Input::Float(Element::E4m3 | Element::E5m2));
-        if self.sparse.is_some() && fp8 && self.d == Output::F16 && !(matches!(arch, 120 | 121) && specific) {
+        if let Some(sparse) = self.sparse
+            && is_fp8(self.a)
+            && self.d == Output::F16
+            && !(newest && sparse.ordered)
+        {
             return Err(format!(
-                "sparse FP8 with f16 results needs sm_120a or sm_121a, the module is for sm_{arch}; use f32"
+                "sparse FP8 with f16 results exists as mma.sp::ordered_metadata on sm_120a and sm_121a, the module is \
+                 for sm_{arch}; use f32"
             ));
         }
         if arch < least { Err(format!("needs sm_{least} or higher, the module is for sm_{arch}")) } else { Ok(()) }
@@ -284,7 +299,9 @@ impl Form {
                 (wide && same_float && k_ok).then_some(89)
             }
             (Kind::F8f6f4, Input::Float(x), Input::Float(y)) => {
-                (wide && same_float && stored == 32 && eight(x) && eight(y) && self.scale.is_none()).then_some(120)
+                let half = stored == 16 && self.sparse.is_none() && is_fp8(a) && is_fp8(b);
+                let shape = wide && (stored == 32 || half);
+                (shape && same_float && eight(x) && eight(y) && self.scale.is_none()).then_some(100)
             }
             (Kind::Mxf8f6f4, Input::Float(x), Input::Float(y)) => {
                 let scale = self.scale.is_some_and(|s| s.per_row == 1 && s.ty == ScaleType::Ue8m0);
@@ -357,6 +374,10 @@ impl Form {
     pub fn unit(&self) -> Unit {
         Unit::Warp
     }
+}
+
+fn is_fp8(input: Input) -> bool {
+    matches!(input, Input::Float(Element::E4m3 | Element::E5m2))
 }
 
 /// Elements that `kind::f8f6f4` accepts.

@@ -36,19 +36,22 @@ impl RowsForm {
             _ => return Err(format!("`{opcode}` must say .x1, .x2 or .x4")),
         };
         let transposed = has("trans");
-        let packed = if has("b6x16_p32") {
-            Some(6)
-        } else if has("b4x16_p64") {
-            Some(4)
-        } else {
-            None
-        };
-        let kind = match (store, packed) {
-            (_, None) if has("m8n8") && has("b16") => Kind::B16 { transposed },
-            (false, None) if has("m16n16") && has("b8") && transposed => Kind::B8Transposed,
-            (false, Some(bits)) if has("m8n16") && !transposed => Kind::Packed { bits },
-            (false, Some(bits)) if has("m16n16") && transposed => Kind::PackedTransposed { bits },
-            (true, None) if has("m16n8") && has("b8") && transposed => Kind::StoreB8,
+        if has("shared::cluster") {
+            return Err(format!("`{opcode}`: matrices lie in the shared memory of the own block (.shared::cta)"));
+        }
+        let rest = ["ldmatrix", "stmatrix", "sync", "aligned", "x1", "x2", "x4", "trans", "shared", "shared::cta"];
+        let (shape, elements): (Vec<&str>, Vec<&str>) = opcode
+            .split('.')
+            .filter(|part| !rest.contains(part))
+            .partition(|part| matches!(*part, "m8n8" | "m8n16" | "m16n8" | "m16n16"));
+        let kind = match (store, &shape[..], &elements[..]) {
+            (_, ["m8n8"], ["b16"]) => Kind::B16 { transposed },
+            (false, ["m16n16"], ["b8"]) if transposed => Kind::B8Transposed,
+            (false, ["m8n16"], ["b8x16", packed]) if !transposed => Kind::Packed { bits: packed_bits(packed)? },
+            (false, ["m16n16"], ["b8x16", packed]) if transposed => {
+                Kind::PackedTransposed { bits: packed_bits(packed)? }
+            }
+            (true, ["m16n8"], ["b8"]) if transposed => Kind::StoreB8,
             _ => return Err(format!("`{opcode}`: no such shape and type")),
         };
         let form = RowsForm { kind, count };
@@ -133,6 +136,15 @@ impl RowsForm {
                 }
             }
         }
+    }
+}
+
+/// Bits of an element that a load widens to a byte.
+fn packed_bits(name: &str) -> Result<u32, String> {
+    match name {
+        "b6x16_p32" => Ok(6),
+        "b4x16_p64" => Ok(4),
+        _ => Err(format!("`{name}` is no packing of elements: .b6x16_p32 or .b4x16_p64")),
     }
 }
 
