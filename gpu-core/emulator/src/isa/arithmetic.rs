@@ -20,6 +20,9 @@ pub const ROWS: &[Row] = &[
             example("add.u64 %d, %a, %b;", &[(64, u64::MAX), (64, 2)], (64, 1)),
             example("add.s16 %d, %a, %b;", &[(16, 0xffff), (16, 2)], (16, 1)),
             example("add.f32 %d, %a, %b;", &[(32, 0x3f80_0000), (32, 0x4000_0000)], (32, 0x4040_0000)),
+            example("add.sat.u32 %d, %a, %b;", &[(32, 0xffff_fff0), (32, 0x20)], (32, 0xffff_ffff)),
+            example("add.sat.u16x2 %d, %a, %b;", &[(32, 0xfff0_0001), (32, 0x0020_0002)], (32, 0xffff_0003)),
+            example("add.sat.s16x2 %d, %a, %b;", &[(32, 0x8001_7ff0), (32, 0xff00_0020)], (32, 0x8000_7fff)),
             example("add.u16x2 %d, %a, %b;", &[(32, 0x0001_ffff), (32, 0x0002_0001)], (32, 0x0003_0000)),
         ],
     },
@@ -219,7 +222,12 @@ fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
     let run: Exec = match (ty, sat, add) {
         (Ty::S32, true, true) => bin(|a: i32, b: i32| a.saturating_add(b)),
         (Ty::S32, true, false) => bin(|a: i32, b: i32| a.saturating_sub(b)),
-        (_, true, _) => return Err("`.sat` goes with `.s32` only".to_owned()),
+        (Ty::U32, true, true) => bin(|a: u32, b: u32| a.saturating_add(b)),
+        (Ty::U16x2, true, true) => bin(|a: u32, b: u32| halves(a, b, u16::saturating_add)),
+        (Ty::S16x2, true, true) => {
+            bin(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).saturating_add(b as i16) as u16))
+        }
+        (_, true, _) => return i.unsupported(),
         (Ty::U16x2 | Ty::S16x2, _, true) => bin(|a: u32, b: u32| halves(a, b, u16::wrapping_add)),
         (_, _, true) => by_int!(ty, bin, |a, b| a.wrapping_add(b)),
         (_, _, false) => by_int!(ty, bin, |a, b| a.wrapping_sub(b)),
