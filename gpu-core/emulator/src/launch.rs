@@ -211,37 +211,56 @@ pub fn launch(module: &Module, memory: &mut Memory, launch: &Launch, options: &O
     }
 }
 
+fn triple(v: [u32; 3]) -> String {
+    format!("({}, {}, {})", v[0], v[1], v[2])
+}
+
+impl KernelInfo {
+    /// Whether every device launches such a grid of such blocks of this kernel; if not, which limit it breaks.
+    pub fn admits(&self, grid: [u32; 3], block: [u32; 3]) -> Result<(), String> {
+        for axis in 0..3 {
+            let name = ["x", "y", "z"][axis];
+            if block[axis] == 0 || grid[axis] == 0 {
+                return Err(format!(
+                    "grid {} and block {} must be at least 1 along {name}",
+                    triple(grid),
+                    triple(block)
+                ));
+            }
+            if block[axis] > MAX_BLOCK[axis] {
+                return Err(format!(
+                    "a block may have at most {} threads along {name}, not {}",
+                    MAX_BLOCK[axis], block[axis]
+                ));
+            }
+            if grid[axis] > MAX_GRID[axis] {
+                return Err(format!(
+                    "a grid may have at most {} blocks along {name}, not {}",
+                    MAX_GRID[axis], grid[axis]
+                ));
+            }
+        }
+        if let Some(required) = self.required_block.filter(|required| *required != block) {
+            return Err(format!(
+                "the kernel is compiled for blocks of {} threads (.reqntid), not {}",
+                triple(required),
+                triple(block)
+            ));
+        }
+        let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
+        let most = self.max_threads.map_or(MAX_THREADS, |limit| u64::from(limit).min(MAX_THREADS));
+        if threads > most {
+            let why = if most < MAX_THREADS { " (its __launch_bounds__)" } else { "" };
+            return Err(format!("block {} has {threads} threads; the limit is {most}{why}", triple(block)));
+        }
+        Ok(())
+    }
+}
+
 /// Checks the shape of a launch against the device's limits.
 fn check_shape(launch: &Launch, kernel: &KernelInfo, sm: &Device) -> Result<(), String> {
-    let triple = |v: [u32; 3]| format!("({}, {}, {})", v[0], v[1], v[2]);
-    for axis in 0..3 {
-        let name = ["x", "y", "z"][axis];
-        if launch.block[axis] == 0 || launch.grid[axis] == 0 {
-            return Err(format!(
-                "grid {} and block {} must be at least 1 along {name}",
-                triple(launch.grid),
-                triple(launch.block)
-            ));
-        }
-        if launch.block[axis] > MAX_BLOCK[axis] {
-            return Err(format!(
-                "a block may have at most {} threads along {name}, not {}",
-                MAX_BLOCK[axis], launch.block[axis]
-            ));
-        }
-        if launch.grid[axis] > MAX_GRID[axis] {
-            return Err(format!(
-                "a grid may have at most {} blocks along {name}, not {}",
-                MAX_GRID[axis], launch.grid[axis]
-            ));
-        }
-    }
+    kernel.admits(launch.grid, launch.block)?;
     let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
-    let most = kernel.max_threads.map_or(MAX_THREADS, |limit| u64::from(limit).min(MAX_THREADS));
-    if threads > most {
-        let why = if most < MAX_THREADS { " (its __launch_bounds__)" } else { "" };
-        return Err(format!("block {} has {threads} threads; the limit is {most}{why}", triple(launch.block)));
-    }
     let shared = u64::from(kernel.static_shared_bytes) + u64::from(launch.dynamic_shared_bytes);
     if shared > u64::from(sm.shared_per_block) {
         return Err(format!(

@@ -179,6 +179,8 @@ pub struct Memory {
 
 /// What CUDA gives device code's `malloc` unless told otherwise (cudaLimitMallocHeapSize).
 const HEAP_BYTES: u64 = 8 << 20;
+/// What lies between two pieces at least, so that who writes past the end of one does not find the next.
+const HEAP_GAP: u64 = 16;
 
 /// Free and used pieces of the device heap, by address.
 #[derive(Clone, Debug, Default)]
@@ -192,7 +194,7 @@ impl Heap {
     /// First fit, 16-byte aligned; None when there is no room.
     pub(crate) fn malloc(&mut self, bytes: u64) -> Option<u64> {
         let asked = bytes;
-        let bytes = bytes.max(1).checked_next_multiple_of(16)?;
+        let bytes = bytes.checked_add(HEAP_GAP)?.checked_next_multiple_of(16)?;
         let (&address, &size) = self.free.iter().find(|(_, size)| **size >= bytes)?;
         self.free.remove(&address);
         if size > bytes {
@@ -219,9 +221,10 @@ impl Heap {
         true
     }
 
-    /// The piece in use that begins at or before `address`: where, and the bytes asked for.
+    /// The piece in use that holds `address`, or has it in the gap behind: where, and the bytes asked for.
     pub(crate) fn piece(&self, address: u64) -> Option<(u64, u64)> {
-        self.used.range(..=address).next_back().map(|(base, (_, asked))| (*base, *asked))
+        let (base, (taken, asked)) = self.used.range(..=address).next_back()?;
+        (address < base + taken).then_some((*base, *asked))
     }
 
     /// Whether `address` lies in a piece that is free now.

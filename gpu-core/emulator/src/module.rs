@@ -30,6 +30,8 @@ pub struct KernelInfo {
     pub local_bytes: u32,
     /// From `.maxntid` or `.reqntid` (`__launch_bounds__`).
     pub max_threads: Option<u32>,
+    /// From `.reqntid`: the kernel runs with blocks of this shape only.
+    pub required_block: Option<[u32; 3]>,
     /// 32-bit registers that a thread would need, estimated from the values alive at once: ptxas alone knows. None for
     /// kernels too large to be looked at.
     pub register_estimate: Option<u32>,

@@ -364,3 +364,51 @@ fn stop_is_seen_at_once() {
         assert!(kinds(&outcome).contains(&FaultKind::Stopped));
     });
 }
+
+/// PTX without source lines, for one kernel of two or three instructions.
+fn small(head: &str, body: &str, threads: u32) -> Outcome {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(){head} {{\n.reg .pred %p<2>;\n\
+         .reg .b32 %r<3>;\n{body}\nret;\n}}\n"
+    );
+    run(&load(&text), &mut memory(), &Launch::new("k", [1, 1, 1], [threads, 1, 1]))
+}
+
+#[test]
+fn a_barrier_says_whom_it_waits_for() {
+    let outcome = small("", "barrier.cta.sync 2, 128;", 64);
+    let message = &outcome.faults[0].message;
+    assert!(message.contains("64 of the 64 threads") && message.contains("is for 128 threads"), "{message}");
+    // Both sides of a branch wait, each at its own barrier.
+    let apart = "mov.u32 %r1, %laneid;\nand.b32 %r1, %r1, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra EVEN;\n\
+                 bar.sync 0;\nbra END;\nEVEN:\nbar.sync 0;\nEND:";
+    let outcome = small("", apart, 32);
+    assert_eq!(outcome.faults[0].kind, FaultKind::BarrierDivergence);
+    let message = &outcome.faults[0].message;
+    assert!(message.contains("16 of the 32 threads") && message.contains("of the others 16 wait at"), "{message}");
+}
+
+#[test]
+fn a_kernel_for_one_block_shape_runs_with_no_other() {
+    assert!(small(" .reqntid 48", "", 48).faults.is_empty());
+    for threads in [32, 64] {
+        let outcome = small(" .reqntid 48", "", threads);
+        assert_eq!(kinds(&outcome), [FaultKind::BadLaunch]);
+        let message = &outcome.faults[0].message;
+        assert!(message.contains("(48, 1, 1)") && message.contains(&format!("({threads}, 1, 1)")), "{message}");
+    }
+}
+
+#[test]
+fn past_the_end_of_what_malloc_gave_is_out_of_bounds() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n\
+                .visible .entry k() {\n.reg .b64 %p<2>;\n{ .param .b64 n; .param .b64 r; st.param.b64 [n], 64;\n\
+                call.uni (r), malloc, (n); ld.param.b64 %p1, [r]; }\nst.u32 [%p1+60], 1;\nst.u32 [%p1+64], 1;\nret;\n}";
+    // Many pieces lie side by side: the word behind one is not the next one's.
+    let outcome = run(&load(text), &mut memory(), &Launch::new("k", [1, 1, 1], [32, 1, 1]));
+    let fault = &outcome.faults[0];
+    assert_eq!(fault.kind, FaultKind::OutOfBounds, "{fault:#?}");
+    let near = fault.allocation.as_ref().expect("the piece");
+    assert_eq!((near.bytes, near.offset), (64, 64));
+    assert_eq!(fault.thread.expect("a thread").thread, [0, 0, 0]);
+}

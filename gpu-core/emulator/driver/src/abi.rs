@@ -1,6 +1,6 @@
 //! Result codes, handles and the wrapper that every entry point goes through.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// `CUresult`.
@@ -125,18 +125,11 @@ results! {
 /// Outcome of an entry point's body.
 pub type Answer = Result<(), CUresult>;
 
-thread_local! {
-    /// Why the last call of this thread failed, for `LOCKSTEP_TRACE`.
-    static DETAIL: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// Remembers a sentence that explains the error about to be returned, and prints it when the user asked for it.
-pub fn explain(detail: impl Into<String>) {
-    let detail = detail.into();
+/// Prints a sentence that explains the error about to be returned.
+pub fn explain(detail: impl std::fmt::Display) {
     if std::env::var_os("LOCKSTEP_QUIET").is_none() {
         eprintln!("lockstep-cuda: {detail}");
     }
-    DETAIL.with_borrow_mut(|slot| *slot = detail);
 }
 
 thread_local! {

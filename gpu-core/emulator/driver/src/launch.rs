@@ -210,27 +210,10 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
         explain(format!("launch of `{}`: {why}", function.info.name));
         Err(code)
     };
-    let [x, y, z] = shape.block;
-    let threads = u64::from(x) * u64::from(y) * u64::from(z);
-    let [gx, gy, gz] = shape.grid;
-    if threads == 0 || gx == 0 || gy == 0 || gz == 0 {
-        return refuse(INVALID_VALUE, "grid and block need at least 1 in each dimension".into());
+    if let Err(why) = function.info.admits(shape.grid, shape.block) {
+        return refuse(INVALID_VALUE, why);
     }
-    if x > 1024 || y > 1024 || z > 64 || gx > i32::MAX as u32 || gy > 65535 || gz > 65535 {
-        return refuse(
-            INVALID_VALUE,
-            format!("grid {:?} or block {:?} passes a dimension's limit", shape.grid, shape.block),
-        );
-    }
-    if threads > device::MAX_THREADS_PER_BLOCK as u64 {
-        return refuse(
-            INVALID_VALUE,
-            format!("{threads} threads a block; the limit is {}", device::MAX_THREADS_PER_BLOCK),
-        );
-    }
-    if function.info.max_threads.is_some_and(|most| threads > u64::from(most)) {
-        return refuse(INVALID_VALUE, format!("{threads} threads a block pass the kernel's own __launch_bounds__"));
-    }
+    let threads: u64 = shape.block.iter().map(|n| u64::from(*n)).product();
     if matches!(function.registers, Registers::Known(_)) && threads > function.max_threads() as u64 {
         return refuse(
             LAUNCH_OUT_OF_RESOURCES,
@@ -266,7 +249,7 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
         );
     }
     if shape.cooperative {
-        let blocks = u64::from(gx) * u64::from(gy) * u64::from(gz);
+        let blocks: u64 = shape.grid.iter().map(|n| u64::from(*n)).product();
         let fit =
             crate::occupancy::blocks_per_multiprocessor(function, threads as i32, shape.dynamic_shared_bytes as usize)
                 * device::multiprocessors();
@@ -336,7 +319,18 @@ fn describe(fault: &Fault) -> String {
     if let Some(thread) = &fault.thread {
         text += &format!(" block {:?} thread {:?}", thread.block, thread.thread);
     }
-    format!("{text}: {}", fault.message)
+    text += &format!(": {}", fault.message);
+    // Buffers have no names here: it is their addresses that a program can hold against its own.
+    if let Some(address) = fault.address {
+        text += &format!("; address {address:#x}");
+    }
+    if let Some(near) = fault.allocation.as_ref().filter(|near| near.offset.unsigned_abs() < 1 << 32) {
+        text += &format!(", `{}` is {:#x} to {:#x}", near.name, near.base, near.base + near.bytes.saturating_sub(1));
+    }
+    if fault.source.is_none() && !fault.instruction.is_empty() {
+        text += &format!(", instruction `{}`", fault.instruction);
+    }
+    text
 }
 
 impl KernelNode {

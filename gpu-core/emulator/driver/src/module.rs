@@ -323,6 +323,10 @@ fn set_attribute(function: &Function, id: u32, value: i32) -> Answer {
         8 => {
             let most = device::current().shared_per_block_bytes() - function.info.static_shared_bytes as i32;
             if value < 0 || value > most {
+                explain(format!(
+                    "{value} bytes of dynamic shared memory for `{}`: a block has room for {most} beside its {} static",
+                    function.info.name, function.info.static_shared_bytes
+                ));
                 return Err(INVALID_VALUE);
             }
             function.max_dynamic_shared_bytes.store(value as u32, Ordering::Relaxed);

@@ -52,6 +52,7 @@ const PTX: &str = "
     ret;
 }
 .visible .entry bounded() .maxntid 64, 1, 1 { ret; }
+.visible .entry exact() .reqntid 48 { ret; }
 .visible .entry illegal(.param .u64 p) {
     .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [p];
@@ -94,6 +95,7 @@ struct Fixture {
     module: Handle,
     works: Handle,
     bounded: Handle,
+    exact: Handle,
     buffer: u64,
     stream: Handle,
     event: Handle,
@@ -130,6 +132,7 @@ impl Fixture {
             module,
             works: function(module, "works"),
             bounded: function(module, "bounded"),
+            exact: function(module, "exact"),
             buffer: alloc(64),
             stream,
             event,
@@ -224,6 +227,8 @@ mod rows {
         ("launch of no threads", 1, |f| f.launch(f.works, 1, 0, 0, 0)),
         ("launch of too many threads", 1, |f| f.launch(f.works, 1, 1025, 0, 0)),
         ("launch past the kernel's bounds", 1, |f| f.launch(f.bounded, 1, 65, 0, 0)),
+        ("launch with its one block shape", 0, |f| f.launch(f.exact, 1, 48, 0, 0)),
+        ("launch with another", 1, |f| f.launch(f.exact, 1, 32, 0, 0)),
         ("launch with more shared memory than asked for", 1, |f| f.launch(f.works, 1, 32, (48 << 10) + 1, 0)),
         ("launch without arguments", 1, |f| unsafe {
             cuLaunchKernel(f.works, 1, 1, 1, 1, 1, 1, 0, 0, null_mut(), null_mut())
@@ -325,11 +330,13 @@ fn faults_are_sticky_for_the_whole_process() {
         let output = std::process::Command::new(&exe)
             .args(["--exact", "one_fault", "--ignored", "--nocapture"])
             .env(CHILD, fault)
-            .env("LOCKSTEP_QUIET", "1")
             .output()
             .expect("a child");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains(&format!("CODES {:?}", [*code; 6])), "{fault}: {text}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let place = said.contains("; address 0x") && said.contains("` is 0x") || *fault == "trapped";
+        assert!(place && said.contains("instruction `"), "{fault}: {said}");
     }
 }
 

@@ -386,6 +386,11 @@ impl<'t, 'a> Builder<'t, 'a> {
             .iter()
             .find(|(name, _)| matches!(*name, "maxntid" | "reqntid"))
             .map(|(_, numbers)| numbers.iter().fold(1u32, |product, n| product.saturating_mul(*n)));
+        let required_block = function
+            .limits
+            .iter()
+            .find(|(name, _)| *name == "reqntid")
+            .map(|(_, numbers)| std::array::from_fn(|axis| numbers.get(axis).copied().unwrap_or(1)));
         self.image.kernels.push(KernelInfo {
             name: function.name.to_owned(),
             params,
@@ -393,6 +398,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             static_shared_bytes: 0,
             local_bytes: 0,
             max_threads: threads,
+            required_block,
             register_estimate: None,
             sources: self.tree.files.iter().filter_map(|(index, _)| self.files.get(index).cloned()).collect(),
         });

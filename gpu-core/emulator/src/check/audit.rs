@@ -57,9 +57,8 @@ impl Cx<'_> {
                 if piece.is_some_and(|(base, size)| address.saturating_add(bytes) <= base + size) {
                     continue;
                 }
-                let past = piece.filter(|(base, size)| address < (base + size).next_multiple_of(16));
-                if past.is_some() || heap.is_free(address) {
-                    wrong = Some((lane, past));
+                if piece.is_some() || heap.is_free(address) {
+                    wrong = Some((lane, piece));
                     break;
                 }
             }
@@ -70,14 +69,14 @@ impl Cx<'_> {
             Some((base, size)) => (
                 FaultKind::OutOfBounds,
                 format!("{who} {verb} {bytes} bytes at byte {} of {size} that malloc gave", address - base),
-                AllocationRef { name: "malloc".to_owned(), base, bytes: size, offset: (address - base) as i64 },
+                Some(AllocationRef { name: "malloc".to_owned(), base, bytes: size, offset: (address - base) as i64 }),
             ),
             None => (
                 FaultKind::UseAfterFree,
                 format!(
                     "{who} {verb} {bytes} bytes at {address:#x}, in memory that free() gave back or malloc never gave"
                 ),
-                AllocationRef { name: "device heap".to_owned(), base: address, bytes: 0, offset: 0 },
+                None,
             ),
         };
         let detail = Detail {
@@ -85,7 +84,7 @@ impl Cx<'_> {
             access: Some(kind),
             address: Some(address),
             bytes: bytes as u32,
-            allocation: Some(allocation),
+            allocation,
             other: None,
         };
         let pc = self.pc;

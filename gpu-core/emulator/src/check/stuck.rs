@@ -78,21 +78,34 @@ fn first_waiter(grid: &Grid<'_>, block: &Block, pc: u32) -> Option<(u32, u32)> {
 /// Who waits at the first barrier, and why the rest does not come: `16 of the 256 threads of block (0,0,0) wait at the
 /// barrier at line 18, thread (0,0,0) first; the other 240 have ended`.
 fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
-    // Line, whether it is a barrier, threads there, the first of them.
-    let mut places: Vec<(String, bool, u32, u32)> = Vec::new();
+    struct Place {
+        pc: u32,
+        line: String,
+        barrier: bool,
+        threads: u32,
+        first: u32,
+        /// How many threads the barrier is for, where the instruction says so.
+        wanted: Option<u32>,
+    }
+    let mut places: Vec<Place> = Vec::new();
     for warp in block.warps.iter().flatten() {
         for split in warp.splits.iter().filter(|split| split.pc != NONE) {
-            let place = grid.image.place(stands_at(grid, split));
+            let pc = stands_at(grid, split);
+            let threads = split.mask.count_ones();
+            let wanted = match split.wait {
+                Wait::Barrier { id, .. } => block.barriers[id as usize].expected,
+                _ => None,
+            };
             let barrier = matches!(split.wait, Wait::Together | Wait::Barrier { .. });
             let first = warp.index * 32 + split.mask.trailing_zeros();
-            match places.iter_mut().find(|known| known.0 == place && known.1 == barrier) {
-                Some(known) => known.2 += split.mask.count_ones(),
-                None => places.push((place, barrier, split.mask.count_ones(), first)),
+            match places.iter_mut().find(|known| known.pc == pc && known.barrier == barrier) {
+                Some(known) => known.threads += threads,
+                None => places.push(Place { pc, line: grid.image.place(pc), barrier, threads, first, wanted }),
             }
         }
     }
-    let at = places.iter().position(|place| place.1)?;
-    let (place, _, count, first) = places.remove(at);
+    let at = places.iter().position(|place| place.barrier)?;
+    let Place { line, threads: count, first, wanted, .. } = places.remove(at);
     let all: u32 = block.warps.iter().flatten().map(|warp| warp.lanes.count_ones()).sum();
     let thread = grid.thread(block.id, first);
     let [bx, by, bz] = thread.block;
@@ -100,18 +113,24 @@ fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
     let mut rest: Vec<String> = places
         .iter()
         .take(3)
-        .map(|(place, barrier, count, _)| {
-            format!("{count} {} {place}", if *barrier { "wait at the one at" } else { "are at" })
+        .map(|other| {
+            let where_ = match (other.barrier, other.line == line) {
+                (true, true) => "wait at another barrier of",
+                (true, false) => "wait at the one at",
+                (false, _) => "are at",
+            };
+            format!("{} {where_} {}", other.threads, other.line)
         })
         .collect();
-    let ended = all.saturating_sub(count + places.iter().map(|place| place.2).sum::<u32>());
+    let ended = all.saturating_sub(count + places.iter().map(|place| place.threads).sum::<u32>());
     if ended > 0 {
         rest.push(format!("{ended} have ended and will never come"));
     }
+    let others = if rest.is_empty() { String::new() } else { format!("; of the others {}", rest.join(", ")) };
+    let wants = wanted.map_or(String::new(), |wanted| format!(", which is for {wanted} threads"));
     Some(format!(
-        "{count} of the {all} threads of block ({bx},{by},{bz}) wait at the barrier at {place}, thread ({x},{y},{z}) \
-         first; of the others {}",
-        rest.join(", ")
+        "{count} of the {all} threads of block ({bx},{by},{bz}) wait at the barrier at {line}{wants}, thread \
+         ({x},{y},{z}) first{others}"
     ))
 }
 

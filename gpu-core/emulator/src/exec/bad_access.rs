@@ -68,7 +68,15 @@ impl Cx<'_> {
             .iter()
             .find(|region| region.freed && address >= region.base && address < region.end)
             .filter(|_| matches!(window, Window::Global | Window::Const));
-        let (_, allocation) = self.locate(window, address, bytes);
+        let allocation = match freed {
+            Some(region) => Some(AllocationRef {
+                name: region.name.clone(),
+                base: region.base,
+                bytes: region.end - region.base,
+                offset: (address - region.base) as i64,
+            }),
+            None => self.locate(window, address, bytes).1,
+        };
         let who = text_of(&self.thread(lane));
         let verb = verb(kind);
         let space = space_of(window);
