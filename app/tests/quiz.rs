@@ -371,6 +371,27 @@ fn answers_are_kept_with_what_they_were_told() {
     shots.shot("quiz_restored-dark", &mut harness);
 }
 
+/// What cannot be read as a number is mended where it stands.
+#[test]
+fn a_number_that_is_none_keeps_the_keyboard() {
+    let mut quiz = sample();
+    quiz.questions.retain(|question| question.id == "idle");
+    let mut state = QuizState::default();
+    let mut harness = support::harness(true, [700.0, 400.0], |ui| {
+        quiz::show(ui, &quiz, &mut state);
+    });
+    harness.run();
+    let field = "Answer to: How many threads";
+    harness.get_by_label_contains(field).focus();
+    harness.run();
+    harness.get_by_label_contains(field).type_text("2 MiB");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert!(harness.query_by_label("Type a number, with or without threads (found 2 MiB).").is_some());
+    assert!(harness.get_by_label_contains(field).is_focused());
+}
+
 /// What the course has changed since is not answered with something else.
 #[test]
 fn an_answer_that_no_longer_fits_is_left_out() {

@@ -1,6 +1,6 @@
 //! Keys of an action: one with its modifiers, or Ctrl+K and then another.
 //!
-//! Ctrl+Alt is not used: on European keyboards it is AltGr, with which `@`, `{` and `\\` are typed, and desktops lock
+//! Ctrl+Alt is not used: on European keyboards it is AltGr, with which `@`, `{` and `\` are typed, and desktops lock
 //! the screen and switch workspaces with it. What is done rarely has two keys instead, which nobody else takes.
 
 use egui::{Key, KeyboardShortcut, Modifiers};

@@ -11,6 +11,7 @@ pub use reflection::{Reflections, reflections_ui};
 use crate::fonts::Bold;
 use crate::theme::{self, radius, space};
 use crate::widgets::lesson_text::{self, LessonCache};
+use crate::widgets::sentence;
 use curriculum::quiz::{self as model, Answer, Kind, Mark, PredictKernel, PredictRun, Question, Quiz};
 use curriculum::store::{AnswerProgress, Given};
 use egui::{Frame, RichText, Stroke, Ui};
@@ -296,7 +297,7 @@ fn question_ui(
         state.text_ui(ui, Place::Prompt, &question.prompt, actions);
         answer_ui::answer_ui(ui, question, state, actions);
         if let Some(problem) = &state.problem {
-            ui.label(RichText::new(problem).color(tokens.warn));
+            ui.add(egui::Label::new(sentence::job(ui, problem, tokens.warn)).wrap());
         }
         mark_ui(ui, question, state, actions);
     });

@@ -97,6 +97,10 @@ fn number_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, action
         let text = if state.mark.is_some() { again } else { text };
         if focus::primary(ui, text, true).clicked() || entered {
             state.submit(question, actions);
+            if state.problem.is_some() {
+                // Enter took the keyboard away; there is something to mend.
+                field.request_focus();
+            }
         }
     });
 }
