@@ -72,7 +72,7 @@ pub fn is_labelled(mark: &GridMark) -> bool {
 /// Steps of an axis of `span` units in `length` points, whose numbers need `room` each: the least of 1, 2, 5, 10, 20 and
 /// so on, and of tenths of them, that leaves it.
 pub fn step(span: f64, length: f32, room: f32) -> f64 {
-    let least = span * f64::from(room / length.max(room));
+    let least = span * f64::from(room) / f64::from(length.max(room));
     if !(least.is_finite() && least > 0.0) {
         return 1.0;
     }

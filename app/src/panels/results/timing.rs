@@ -23,6 +23,9 @@ const ONE_ROW: f32 = 700.0;
 /// What the row holds beside the choices of the versions: which plot at the left, the copies at the right.
 const REST_OF_ROW: f32 = 340.0;
 
+/// Points below which the copies have a row of their own.
+const NARROW_ROW: f32 = 380.0;
+
 /// Of a plot with its legend and its words, in points.
 const LEAST_HEIGHT: f32 = 210.0;
 const MOST_HEIGHT: f32 = 460.0;
@@ -76,7 +79,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     }
                 }
             };
-            let is_narrow = ui.available_width() < REST_OF_ROW;
+            let is_narrow = ui.available_width() < NARROW_ROW;
             ui.horizontal(|ui| {
                 let over = [
                     (Over::Versions, "Versions", "Each run of this kernel"),
