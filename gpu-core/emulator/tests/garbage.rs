@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::*;
-use ptx_emulator::{Launch, Module, Options};
+use ptx_emulator::{Checks, FaultKind, Launch, Module, Options};
 
 const TEXTS: [&str; 4] = [
     include_str!("ptx/behave.sm_120a.ptx"),
@@ -152,4 +152,61 @@ fn an_undefined_store_at_the_end_of_all_addresses_is_a_fault() {
     );
     let outcome = run(&module, &mut memory(), &Launch::new("k", [1, 1, 1], [32, 1, 1]));
     assert!(!outcome.completed && !outcome.faults.is_empty(), "{:?}", outcome.faults);
+}
+
+/// Found by the fuzzer: addresses of shared memory in 64-bit registers, of which one lane's is the last there is.
+#[test]
+fn an_access_across_the_end_of_all_addresses_is_no_access_to_their_beginning() {
+    for (width, bytes, value) in [("u16", 2, "%h"), ("u32", 4, "%r"), ("u64", 8, "%v"), ("v2.u32", 8, "{%r, %t}")] {
+        for access in ["ld", "st"] {
+            let operands = if access == "ld" { format!("{value}, [%at]") } else { format!("[%at], {value}") };
+            let module = load(&format!(
+                ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n.shared .align 8 .b8 tile[256];\n\
+                 .reg .b64 %at, %v; .reg .b32 %r, %t; .reg .b16 %h; .reg .pred %p;\n\
+                 mov.u32 %r, %tid.x; mov.u32 %t, 1; mov.u16 %h, 1; mov.u64 %v, 1;\n\
+                 setp.eq.u32 %p, %r, 5;\nmul.wide.u32 %at, %r, 8;\n@%p mov.u64 %at, -{bytes};\n\
+                 {access}.shared.{width} {operands};\nret;\n}}\n"
+            ));
+            for checks in [Checks::ALL, Checks::NONE] {
+                let options = Options { checks, ..Options::default() };
+                let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
+                let outcome = run_with(&module, &mut memory(), &launch, &options);
+                assert!(!outcome.completed, "{access}.{width}");
+                assert_eq!(kinds(&outcome).last(), Some(&FaultKind::OutOfBounds), "{:?}", outcome.faults);
+            }
+        }
+    }
+}
+
+/// Found by the fuzzer: a vector of undefined values, whose second half lies beyond the last address.
+#[test]
+fn an_undefined_vector_at_the_end_of_all_addresses_is_a_fault() {
+    let module = load(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b64 %at; .reg .b32 %v<4>;\n\
+         mov.u64 %at, -8;\nst.global.v4.u32 [%at], {%v0, %v1, %v2, %v3};\nret;\n}\n",
+    );
+    let outcome = run(&module, &mut memory(), &Launch::new("k", [1, 1, 1], [32, 1, 1]));
+    assert!(!outcome.completed && !outcome.faults.is_empty(), "{:?}", outcome.faults);
+}
+
+/// Found by the fuzzer: without its mbarrier such a copy read whatever lay beyond the registers.
+#[test]
+fn a_bulk_copy_into_shared_memory_without_an_mbarrier_is_refused() {
+    let copies = [
+        ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%q0], 16;", "mbarrier is missing"),
+        ("cp.async.bulk.shared::cluster.global.bulk_group [%r0], [%q0], 16;", "cp.async.bulk"),
+        ("cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%q0], [%r0], 16, [%r1];", "cp.async.bulk"),
+        (
+            "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], [%q0, {%r1}];",
+            "mbarrier is missing",
+        ),
+    ];
+    for (copy, said) in copies {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {{\n.reg .b32 %r<4>; .reg .b64 %q<4>;\n\
+             {copy}\nret;\n}}\n"
+        );
+        let error = Module::load(&text).expect_err(copy);
+        assert!(error.to_string().contains(said), "{error}");
+    }
 }

@@ -367,7 +367,7 @@ impl Cx<'_> {
                 for lane in lanes(mark.lanes & self.mask) {
                     self.forget_bytes(
                         window,
-                        self.address_in(op, lane) + part as u64 * size,
+                        self.address_in(op, lane).wrapping_add(part as u64 * size),
                         size,
                         lane,
                         mark.bits[lane],

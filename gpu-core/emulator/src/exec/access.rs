@@ -382,7 +382,9 @@ impl Cx<'_> {
         if low >= 1 << 24 {
             return self.find_cluster::<BYTES>(low, high);
         }
-        self.shared_array(op.site as usize & 63, low, high + BYTES).then(|| self.shared_reach())
+        // The sum of 64-bit addresses may begin anew at 0, where an array is.
+        let end = high.checked_add(BYTES)?;
+        self.shared_array(op.site as usize & 63, low, end).then(|| self.shared_reach())
     }
 
     /// What `mapa` added to addresses of the own block; 0 when they are of another or plain.

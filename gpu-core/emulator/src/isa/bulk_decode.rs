@@ -112,7 +112,12 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
             extra.push(e.src(at.next().ok_or("the bytes to ignore are missing")?, Ty::U32)?);
         }
     }
-    let barrier = if barrier { at.next() } else { None };
+    // What arrives in shared memory says so to an mbarrier; what leaves it belongs to a bulk group.
+    let barrier = match (imm & TO_SHARED != 0, barrier) {
+        (true, true) => Some(at.next().ok_or("the mbarrier is missing")?),
+        (false, false) => None,
+        _ => return i.unsupported(),
+    };
     if info_count > 0 {
         let Some(Operand::Vector(info)) = at.next() else {
             return Err(format!("this mode takes a vector of {info_count} 16-bit numbers behind the mbarrier"));
