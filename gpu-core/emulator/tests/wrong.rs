@@ -368,7 +368,7 @@ fn stop_is_seen_at_once() {
 /// PTX without source lines, for one kernel of two or three instructions.
 fn small(head: &str, body: &str, threads: u32) -> Outcome {
     let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(){head} {{\n.reg .pred %p<2>;\n\
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(){head} {{\n.reg .pred %p<2>;\n\
          .reg .b32 %r<3>;\n{body}\nret;\n}}\n"
     );
     run(&load(&text), &mut memory(), &Launch::new("k", [1, 1, 1], [threads, 1, 1]))
@@ -411,4 +411,13 @@ fn past_the_end_of_what_malloc_gave_is_out_of_bounds() {
     let near = fault.allocation.as_ref().expect("the piece");
     assert_eq!((near.bytes, near.offset), (64, 64));
     assert_eq!(fault.thread.expect("a thread").thread, [0, 0, 0]);
+}
+
+#[test]
+fn half_a_warp_gives_no_registers_back() {
+    let halves = "mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 16;\n@%p1 setmaxnreg.dec.sync.aligned.u32 24;";
+    let outcome = small("", halves, 32);
+    assert_eq!(outcome.faults[0].kind, FaultKind::MaskMisuse, "{:#?}", outcome.faults);
+    assert!(outcome.faults[0].message.contains("lanes 0x0000ffff at"), "{}", outcome.faults[0].message);
+    assert!(small("", "setmaxnreg.dec.sync.aligned.u32 24;", 128).faults.is_empty());
 }

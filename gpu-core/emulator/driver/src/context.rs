@@ -9,13 +9,20 @@ use crate::state::{self, CURRENT, Context, driver, lock};
 
 /// Limits by `CUlimit`, with the values that a driver starts with.
 pub fn default_limits() -> BTreeMap<u32, usize> {
-    BTreeMap::from([(0, 1024), (1, 1 << 20), (2, 8 << 20), (4, 2048), (5, 64), (6, 0), (7, 0), (8, 0)])
+    let mut limits =
+        BTreeMap::from([(0, 1024), (1, 1 << 20), (2, 8 << 20), (4, 2048), (5, 64), (6, 0), (7, 0), (8, 0)]);
+    // How deep kernels may wait for kernels that they launched: from Hopper on they may not wait at all.
+    if crate::device::current().major < 9 {
+        limits.insert(DEVICE_RUNTIME_SYNC_DEPTH, 2);
+    }
+    limits
 }
 
 const MAX_STACK_BYTES: usize = 512 << 10;
 
 /// Values of `CUlimit`.
 const STACK_SIZE: u32 = 0;
+const DEVICE_RUNTIME_SYNC_DEPTH: u32 = 3;
 const SHARED_MEMORY: u32 = 7;
 /// `CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED`'s neighbour: what a program may ask for but not set.
 const LAST_READ_ONLY: u32 = 8;

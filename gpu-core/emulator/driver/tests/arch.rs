@@ -6,10 +6,16 @@ mod common;
 use common::*;
 use std::ffi::CString;
 
+unsafe extern "C" {
+    fn cuCtxGetLimit(value: *mut usize, limit: u32) -> u32;
+}
+
 const CHILD: &str = "LOCKSTEP_TEST_MODULE";
 const MAJOR: u32 = 75;
 const MINOR: u32 = 76;
 const SHARED_OPTIN: u32 = 97;
+/// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`, which devices before Hopper have.
+const SYNC_DEPTH: u32 = 3;
 
 fn attribute(id: u32) -> i32 {
     let mut value = -1;
@@ -50,6 +56,8 @@ fn the_device_is_chosen_by_variable_or_module() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let wanted = format!("DEVICE {before} {code} {after} {shared}");
         assert!(text.contains(&wanted), "{arch:?} {target}: wanted {wanted}: {text}");
+        let wanted = if *before < 90 { "DEPTH 0 2" } else { "DEPTH 215 0" };
+        assert!(text.contains(wanted), "{arch:?} {target}: wanted {wanted}: {text}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(said.contains("is not known"), *arch == Some("sm_999"), "{said}");
         assert_eq!(said.contains("SM version"), *code != 0, "{said}");
@@ -61,6 +69,10 @@ fn the_device_is_chosen_by_variable_or_module() {
 fn one_device() {
     let Ok(target) = std::env::var(CHILD) else { return };
     context();
+    let mut depth = 0;
+    // SAFETY: the pointer is valid for a write.
+    let asked = unsafe { cuCtxGetLimit(&mut depth, SYNC_DEPTH) };
+    println!("DEPTH {asked} {depth}");
     let capability = || attribute(MAJOR) * 10 + attribute(MINOR);
     let before = capability();
     let text = format!(".version 9.0\n.target {target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n");

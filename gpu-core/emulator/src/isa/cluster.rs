@@ -1,5 +1,6 @@
 //! Clusters: their barrier, addresses in other blocks' shared memory, and hints that change nothing here.
 
+use super::matrix::whole_warp;
 use super::memory::nothing;
 use super::movement::get_wide;
 use super::{Row, Ty};
@@ -8,13 +9,14 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::space::SHARED_BASE;
 use crate::exec::warp::Wait;
+use crate::ptx::tree::Operand;
 use crate::report::Class;
 
 pub const ROWS: &[Row] = &[
     Row { opcode: "mapa", class: Class::Integer, decode: mapa, examples: &[] },
     Row { opcode: "getctarank", class: Class::Integer, decode: getctarank, examples: &[] },
-    Row { opcode: "setmaxnreg", class: Class::Other, decode: no_effect, examples: &[] },
-    Row { opcode: "griddepcontrol", class: Class::Other, decode: no_effect, examples: &[] },
+    Row { opcode: "setmaxnreg", class: Class::Other, decode: setmaxnreg, examples: &[] },
+    Row { opcode: "griddepcontrol", class: Class::Other, decode: griddepcontrol, examples: &[] },
 ];
 
 /// What the blocks of a cluster share.
@@ -27,11 +29,38 @@ pub struct Cluster {
     pub arrived: u32,
 }
 
-fn no_effect(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
-    i.take_where(|_| true);
+/// Grids that depend on each other run one after the other here.
+fn griddepcontrol(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    if i.take_any(&["launch_dependents", "wait"]).is_none() {
+        return i.unsupported();
+    }
+    i.expect(0)?;
     let op = e.op(nothing);
     e.push(op, Taint::Copy);
     Ok(())
+}
+
+fn setmaxnreg(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let known = i.take_any(&["inc", "dec"]).is_some() && i.take("sync") && i.take("aligned") && i.take("u32");
+    if !known {
+        return i.unsupported();
+    }
+    i.expect(1)?;
+    match i.operands[0] {
+        Operand::Int(count) if (24..=256).contains(&count) && count % 8 == 0 => {}
+        _ => return Err(format!("`{}` takes a multiple of 8 from 24 to 256", i.opcode)),
+    }
+    let op = e.op(set_registers);
+    e.push(op, Taint::Use);
+    Ok(())
+}
+
+/// Registers are not counted here; that the whole warp comes is.
+unsafe fn set_registers(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    match whole_warp(cx, "setmaxnreg") {
+        Err(flow) => flow,
+        Ok(()) => Flow::Next,
+    }
 }
 
 fn mapa(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
