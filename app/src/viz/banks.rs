@@ -5,7 +5,8 @@ mod example;
 use super::coalescing::{place_words, wire};
 use super::example::Memo;
 use super::kit::{self, CellLook, LaneRow};
-use super::model::{self, AccessSite, BANK_BYTES, BANKS, Execution, Pass};
+use super::model::{self, AccessSite, BANK_BYTES, BANKS, Pass};
+use super::requests::{Requests, Sites};
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
@@ -19,10 +20,10 @@ const WIRES: f32 = 56.0;
 const PASS_HEIGHT: f32 = 8.0;
 const GUTTER: f32 = 56.0;
 
-#[derive(Default)]
 pub struct Banks {
     what_if: WhatIf,
     cached: Memo<WhatIf, Trace>,
+    sites: Sites,
     site: usize,
     /// Counts the passes of all requests of the site, one after the other.
     pass: Stepper,
@@ -30,8 +31,20 @@ pub struct Banks {
     seen: Option<u64>,
 }
 
-fn sites(trace: &Trace) -> Vec<AccessSite> {
-    model::access_sites(trace, |space| matches!(space, Space::Shared | Space::Cluster))
+impl Default for Banks {
+    fn default() -> Self {
+        Self {
+            what_if: WhatIf::default(),
+            cached: Memo::default(),
+            sites: Sites::new(
+                |space| matches!(space, Space::Shared | Space::Cluster),
+                |step| model::passes(step).len(),
+            ),
+            site: 0,
+            pass: Stepper::default(),
+            seen: None,
+        }
+    }
 }
 
 /// The site that loses most passes to conflicts; the first where none does.
@@ -46,26 +59,18 @@ fn worst(trace: &Trace, sites: &[AccessSite]) -> usize {
 
 /// A request with its passes, and where the stepper is in it.
 struct Moment<'a> {
-    execution: Execution<'a>,
+    step: &'a Step,
     passes: Vec<Pass>,
     /// Pass within the request.
     pass: usize,
     request: usize,
 }
 
-/// The request and pass at a position in the sequence of all passes; and how many passes and requests there are.
-fn moment<'a>(executions: &[Execution<'a>], at: usize) -> (Option<Moment<'a>>, usize) {
-    let mut before = 0;
-    let mut found = None;
-    for (request, execution) in executions.iter().enumerate() {
-        let passes = model::passes(execution.step);
-        let count = passes.len();
-        if found.is_none() && at < before + count {
-            found = Some(Moment { execution: *execution, passes, pass: at - before, request });
-        }
-        before += count;
-    }
-    (found, before)
+/// The request and pass at a position in the sequence of all passes.
+fn moment<'a>(trace: &'a Trace, requests: &Requests, at: usize) -> Option<Moment<'a>> {
+    let (request, pass) = requests.at_cost(at)?;
+    let (_, step) = requests.get(trace, request)?;
+    Some(Moment { step, passes: model::passes(step), pass, request })
 }
 
 impl Banks {
@@ -98,7 +103,7 @@ impl Banks {
         label(lanes.rect(0).center().y, "lanes");
         label(banks.rect(0).center().y, "banks");
 
-        let step = moment.execution.step;
+        let step = moment.step;
         let now = &moment.passes[moment.pass];
         let served: u32 = moment.passes[..moment.pass].iter().fold(0, |mask, pass| mask | pass.lanes);
         let bytes = step.access.as_ref().map_or(4, |access| u64::from(access.bytes.max(1)));
@@ -228,7 +233,7 @@ impl Visualization for Banks {
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
-        let sites = sites(trace);
+        let sites = self.sites.of(trace);
         let run = input.trace.map(model::fingerprint);
         if run.is_some() && self.seen != run {
             (self.seen, self.site) = (run, worst(trace, &sites));
@@ -239,10 +244,10 @@ impl Visualization for Banks {
         if self.site != before {
             self.pass.jump(0);
         }
-        let executions = sites.get(self.site).map(|site| model::executions(trace, site)).unwrap_or_default();
-        let (_, count) = moment(&executions, 0);
+        let chosen = self.sites.chosen(trace, self.site);
+        let count = chosen.as_ref().map_or(0, |(_, requests)| requests.cost());
         self.pass.ui(ui, count, "pass");
-        let Some(moment) = moment(&executions, self.pass.at).0 else {
+        let Some(moment) = chosen.and_then(|(_, requests)| moment(trace, &requests, self.pass.at)) else {
             kit::nothing_ui(ui, "The traced warps used no shared memory.");
             return action;
         };
@@ -262,15 +267,10 @@ impl Visualization for Banks {
 
     fn describe(&self, input: &VizInput<'_>) -> String {
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
-        let sites = sites(trace);
-        let site = sites.get(self.site.min(sites.len().saturating_sub(1)));
-        let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();
-        let (_, count) = moment(&executions, 0);
-        let at = self.pass.within(count);
-        let (Some(site), Some(moment)) = (site, moment(&executions, at).0) else {
-            return format!("{}. The traced warps used no shared memory.", kit::launch_words(trace));
-        };
-        let step = moment.execution.step;
+        let nothing = || format!("{}. The traced warps used no shared memory.", kit::launch_words(trace));
+        let Some((site, requests)) = self.sites.chosen(trace, self.site) else { return nothing() };
+        let Some(moment) = moment(trace, &requests, self.pass.within(requests.cost())) else { return nothing() };
+        let step = moment.step;
         let needed = model::fewest_passes(step);
         let extra = moment.passes.len().saturating_sub(needed);
         let worst = demand(step).into_iter().max().unwrap_or(0);
@@ -289,7 +289,7 @@ impl Visualization for Banks {
             "{}, request {} of {}: pass {} of {} serves {}.{broadcast} {judgement}",
             capital(&site.label()),
             moment.request + 1,
-            executions.len(),
+            requests.len(),
             moment.pass + 1,
             moment.passes.len(),
             lanes_words(now.lanes),
@@ -318,7 +318,7 @@ mod tests {
             b.access(warp, site, u32::MAX, |lane| i64::from(lane * stride % 1024));
         }
         let trace = b.finish();
-        let sites = sites(&trace);
+        let sites = Banks::default().sites.of(&trace);
         assert_eq!(sites[worst(&trace, &sites)].line, 5, "the first of the worst");
         assert_eq!(worst(&trace, &sites[..1]), 0);
         assert_eq!(worst(&trace, &[]), 0);
@@ -336,7 +336,7 @@ mod tests {
             (Pattern::Vector, 4, 0),
         ] {
             let trace = WhatIf { pattern }.trace();
-            let sites = sites(&trace);
+            let sites = Banks::default().sites.of(&trace);
             for execution in model::executions(&trace, &sites[0]) {
                 let passes = model::passes(execution.step).len();
                 let extra = passes - model::fewest_passes(execution.step);

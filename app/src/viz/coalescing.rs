@@ -4,7 +4,8 @@ mod example;
 
 use super::example::Memo;
 use super::kit::{self, CellLook, LaneRow};
-use super::model::{self, AccessSite, Execution, LINE_BYTES, SECTOR_BYTES};
+use super::model::{self, AccessSite, LINE_BYTES, SECTOR_BYTES};
+use super::requests::Sites;
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
@@ -22,18 +23,30 @@ const ROW_GAP: f32 = 20.0;
 /// Between the lanes and the memory, for the connecting lines.
 const WIRES: f32 = 70.0;
 
-#[derive(Default)]
 pub struct Coalescing {
     what_if: WhatIf,
     cached: Memo<WhatIf, Trace>,
+    sites: Sites,
     /// None takes the first load.
     site: Option<usize>,
     request: Stepper,
     lane: Option<u32>,
 }
 
-fn sites(trace: &Trace) -> Vec<AccessSite> {
-    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic))
+impl Default for Coalescing {
+    fn default() -> Self {
+        Self {
+            what_if: WhatIf::default(),
+            cached: Memo::default(),
+            sites: Sites::new(
+                |space| matches!(space, Space::Global | Space::Generic),
+                |step| model::sectors(step).len(),
+            ),
+            site: None,
+            request: Stepper::default(),
+            lane: None,
+        }
+    }
 }
 
 /// What one request of a warp costs.
@@ -164,21 +177,22 @@ impl Visualization for Coalescing {
         if input.trace.is_none() {
             self.what_if_ui(ui);
         }
-        let sites = sites(trace);
+        let sites = self.sites.of(trace);
         let mut chosen = self.chosen_site(&sites);
         let action = kit::sites_ui(ui, input, trace, &sites, &mut chosen);
         if chosen != self.chosen_site(&sites) {
             self.site = Some(chosen);
             self.request.jump(0);
         }
-        let executions = sites.get(chosen).map(|site| model::executions(trace, site)).unwrap_or_default();
-        self.request.ui(ui, executions.len(), "request");
-        let Some(Execution { step, .. }) = executions.get(self.request.at) else {
+        let requests = self.sites.chosen(trace, chosen).map(|(_, requests)| requests);
+        let count = requests.as_ref().map_or(0, |requests| requests.len());
+        self.request.ui(ui, count, "request");
+        let Some((_, step)) = requests.and_then(|requests| requests.get(trace, self.request.at)) else {
             kit::nothing_ui(ui, "The traced warps made no request to global memory.");
             return action;
         };
         let words = self.describe(input);
-        self.picture_ui(ui, trace, step, executions.len(), &words);
+        self.picture_ui(ui, trace, step, count, &words);
         plot_kit::legend(ui, |ui| {
             let tokens = theme::tokens(ui);
             plot_kit::legend_entry(ui, plot_kit::Swatch::Bar, tokens.lane_on, "4 bytes that a lane wants");
@@ -191,20 +205,17 @@ impl Visualization for Coalescing {
 
     fn describe(&self, input: &VizInput<'_>) -> String {
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
-        let sites = sites(trace);
-        let site = sites.get(self.chosen_site(&sites));
-        let executions = site.map(|site| model::executions(trace, site)).unwrap_or_default();
-        let at = self.request.within(executions.len());
-        let (Some(site), Some(Execution { warp, step, .. })) = (site, executions.get(at)) else {
-            return format!("{}. The traced warps made no request to global memory.", kit::launch_words(trace));
-        };
+        let nothing = || format!("{}. The traced warps made no request to global memory.", kit::launch_words(trace));
+        let number = self.chosen_site(&self.sites.of(trace));
+        let Some((site, requests)) = self.sites.chosen(trace, number) else { return nothing() };
+        let at = self.request.within(requests.len());
+        let Some((warp, step)) = requests.get(trace, at) else { return nothing() };
         let cost = Cost::of(step);
         let judgement = if cost.sectors <= cost.fewest {
             "No request for as many bytes can do with fewer.".to_owned()
         } else {
             format!("{} would do if the bytes lay together.", kit::plural(cost.fewest, "sector"))
         };
-        let total: usize = executions.iter().map(|execution| model::sectors(execution.step).len()).sum();
         format!(
             "Block {}, warp {}, {}: {} want {} bytes and {} fetched, {} bytes; {:.0} % of them are used. {judgement} \
              Over all {}: {:.1} sectors a request.",
@@ -219,8 +230,8 @@ impl Visualization for Coalescing {
             },
             cost.sectors as u64 * SECTOR_BYTES,
             cost.used_percent(),
-            kit::plural(executions.len(), "traced request"),
-            total as f64 / executions.len().max(1) as f64
+            kit::plural(requests.len(), "traced request"),
+            requests.cost() as f64 / requests.len().max(1) as f64
         )
     }
 }
@@ -367,7 +378,7 @@ mod tests {
 
     fn sectors_per_request(what_if: &WhatIf) -> f64 {
         let trace = what_if.trace();
-        let sites = sites(&trace);
+        let sites = Coalescing::default().sites.of(&trace);
         let load = sites.iter().find(|site| site.kind == AccessKind::Read).expect("a load");
         let executions = model::executions(&trace, load);
         executions.iter().map(|e| model::sectors(e.step).len() as f64).sum::<f64>() / executions.len() as f64
@@ -393,7 +404,7 @@ mod tests {
     #[test]
     fn bytes_wanted_by_several_lanes_count_once() {
         let trace = WhatIf { stride: 0, ..WhatIf::default() }.trace();
-        let sites = sites(&trace);
+        let sites = Coalescing::default().sites.of(&trace);
         let step = model::executions(&trace, &sites[0])[0].step;
         let cost = Cost::of(step);
         assert_eq!((cost.wanted, cost.sectors, cost.fewest), (4, 1, 1));

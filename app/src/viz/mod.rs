@@ -9,6 +9,7 @@ pub mod kit;
 pub mod map;
 pub mod matrix;
 pub mod model;
+pub mod requests;
 pub mod stepper;
 
 mod banks;

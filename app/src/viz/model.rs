@@ -141,6 +141,8 @@ pub fn allocation<'a>(trace: &'a Trace, access: &StepAccess) -> Option<&'a Trace
 #[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
     pub warp: &'a WarpTrace,
+    /// Index of the warp in the trace.
+    pub number: usize,
     /// Index of the step within its warp.
     pub at: usize,
     pub step: &'a Step,
@@ -149,11 +151,11 @@ pub struct Execution<'a> {
 /// Each time that a traced warp executed `site`, in the order of execution.
 pub fn executions<'a>(trace: &'a Trace, site: &AccessSite) -> Vec<Execution<'a>> {
     let mut found: Vec<Execution<'a>> = Vec::new();
-    for warp in &trace.warps {
+    for (number, warp) in trace.warps.iter().enumerate() {
         for (at, step) in warp.steps.iter().enumerate() {
             let same = step.access.as_ref().is_some_and(|access| access.allocation == site.allocation);
             if step.instruction == site.instruction && same {
-                found.push(Execution { warp, at, step });
+                found.push(Execution { warp, number, at, step });
             }
         }
     }
