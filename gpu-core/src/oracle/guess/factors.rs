@@ -8,9 +8,29 @@ pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, nam
     let left = |index: usize, i: usize| a[index / n * k + i];
     let top = |index: usize, i: usize| b[i * n + index % n];
     let sums = |term: &dyn Fn(usize, usize) -> f64| all(sample, |index| Some((0..k).map(|i| term(index, i)).sum()));
+    let [a_name, b_name] = names;
     let added = |index: usize, i: usize| left(index, i) + top(index, i);
     if sums(&added) {
         return Some("the two factors are added where they should be multiplied".to_owned());
+    }
+    if sums(&|index, i| left(index, i).powi(2)) {
+        return Some(format!("the elements of {a_name} are multiplied with themselves: {b_name} does not take part"));
+    }
+    if sums(&|index, i| top(index, i).powi(2)) {
+        return Some(format!("the elements of {b_name} are multiplied with themselves: {a_name} does not take part"));
+    }
+    // Kept from a first value on: the first product, or the zero that a sum begins with.
+    type Keep = fn(f64, f64) -> f64;
+    for (keep, which) in [(f64::max as Keep, "largest"), (f64::min, "smallest")] {
+        for first in [None, Some(0.0)] {
+            let kept =
+                |index: usize| first.into_iter().chain((0..k).map(|i| left(index, i) * top(index, i))).reduce(keep);
+            if all(sample, kept) {
+                return Some(format!(
+                    "each is the {which} of its products: they are compared where they should be added up"
+                ));
+            }
+        }
     }
     // Small matrices may by chance hold no product that reaches 1; then two mistakes give the same zeros.
     let none_reaches_one = |index: usize| (0..k).all(|i| (left(index, i) * top(index, i)).abs() < 1.0);
@@ -21,7 +41,6 @@ pub(super) fn guess(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, nam
     }
     // Where all is zero, any small factor may have been cut.
     let cut_shows = sample.iter().any(|element| element.got != 0.0);
-    let [a_name, b_name] = names;
     for (of_a, of_b, which) in [(true, false, a_name), (false, true, b_name), (true, true, "both matrices")] {
         let cut = |value: f64, cut: bool| if cut { value.trunc() } else { value };
         if cut_shows && sums(&|index, i| cut(left(index, i), of_a) * cut(top(index, i), of_b)) {

@@ -39,19 +39,38 @@ fn whole_sum(case: &Case<'_>, sample: &[Element], sizes: &Sizes) -> Option<Strin
     if sizes.k > 1 && all(sample, |index| Some(want[index] / sizes.k as f64)) {
         return Some(format!("every sum was divided by its {} products", sizes.k));
     }
-    // Sums that go on from one element to the next, in the whole matrix or in each row.
-    for (columns, where_to) in [(want.len(), "to the next"), (sizes.n, "of a row to the next")] {
-        let mut running = Vec::with_capacity(want.len());
-        for row in want.chunks(columns.max(1)) {
-            running.extend(row.iter().scan(0.0, |sum, value| {
-                *sum += value;
-                Some(*sum)
-            }));
+    carried(want, sample, sizes)
+}
+
+/// Distances from one element of a thread to its next, along a row or down a column.
+const STRIDES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// Sums that go on from one element to the next.
+fn carried(want: &[f64], sample: &[Element], sizes: &Sizes) -> Option<String> {
+    let Sizes { m, n, .. } = *sizes;
+    let words = |from: String| format!("the sum goes on from one {from}: it must be set to zero for each of them");
+    // Through the whole matrix, row by row or column by column.
+    let by_rows: Vec<usize> = (0..m * n).collect();
+    let by_columns: Vec<usize> = (0..m * n).map(|at| at % m * n + at / m).collect();
+    for order in [by_rows, by_columns] {
+        let (mut running, mut sum) = (vec![0.0; want.len()], 0.0);
+        for index in order {
+            sum += want[index];
+            running[index] = sum;
         }
-        if columns > 1 && all(sample, |index| running.get(index).copied()) {
-            return Some(format!(
-                "the sum goes on from one element {where_to}: it must be set to zero for each of them"
-            ));
+        if all(sample, |index| running.get(index).copied()) {
+            return Some(words("element to the next".to_owned()));
+        }
+    }
+    for stride in STRIDES {
+        let apart = if stride == 1 { String::new() } else { format!(" of the thread, {stride} further") };
+        let along = |index: usize| Some((0..=index % n / stride).map(|back| want[index - back * stride]).sum());
+        if all(sample, along) {
+            return Some(words(format!("element of a row to the next{apart}")));
+        }
+        let down = |index: usize| Some((0..=index / n / stride).map(|back| want[index - back * stride * n]).sum());
+        if all(sample, down) {
+            return Some(words(format!("element of a column to the next{apart}")));
         }
     }
     None
@@ -103,6 +122,15 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
     for (again, which) in [(k - 1, "last"), (0, "first")] {
         if all(sample, |index| Some(whole(index) + product(index, again))) {
             return Some(format!("the {which} product of each sum is added twice"));
+        }
+    }
+    for step in [2, 4, 8, 16, 32] {
+        let own = |index: usize| products(index).skip(index % n % step).step_by(step).sum();
+        if k > step && n > 1 && all(sample, |index| Some(own(index))) {
+            return Some(format!(
+                "only one in {step} products is in each sum, from the column's own number on: a sum is shared out among \
+                 {step} threads, and their parts are not added up"
+            ));
         }
     }
     for step in [2, 4, 8] {
@@ -181,6 +209,16 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
             }
         }
     }
+    // One matrix in both places, each time with the index that belongs there.
+    for (array, name, other) in [(a, a_name, b_name), (b, b_name, a_name)] {
+        let twice = |index: usize| {
+            let (row, column) = (index / n, index % n);
+            (0..k).try_fold(0.0, |sum, i| Some(sum + array.get(row * k + i)? * array.get(i * n + column)?))
+        };
+        if all(sample, twice) {
+            return Some(format!("both factors are taken from {name}: {other} does not take part"));
+        }
+    }
     let elementwise = |index: usize| Some(a.get(index)? * b.get(index)?);
     if all(sample, elementwise) {
         return Some("the matrices are multiplied element by element".to_owned());
@@ -193,6 +231,10 @@ fn other_operands(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names
 fn turned_tiles(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
     let Sizes { m, n, k } = *sizes;
     let [a_name, b_name] = names;
+    // Where k is small, a turned tile holds little but zeros from outside: those prove nothing.
+    if sample.iter().all(|element| element.got == 0.0) {
+        return None;
+    }
     let at = |array: &[f64], (row, column): (usize, usize), rows: usize, columns: usize| {
         if row < rows && column < columns { array[row * columns + column] } else { 0.0 }
     };
@@ -247,6 +289,21 @@ fn turned_tiles(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: 
                 return Some(words);
             }
         }
+        let twice = |index: usize, of_b: bool| {
+            let (row, column) = (index / n, index % n);
+            let terms = (0..k.next_multiple_of(t)).map(|i| match of_b {
+                true => at(b, (i / t * t + row % t, column / t * t + i % t), k, n) * at(b, (i, column), k, n),
+                false => at(a, (row, i), m, k) * at(a, (row / t * t + i % t, i / t * t + column % t), m, k),
+            });
+            Some(terms.sum())
+        };
+        for (of_b, name, other) in [(true, b_name, a_name), (false, a_name, b_name)] {
+            if all(sample, |index| twice(index, of_b)) {
+                return Some(format!(
+                    "both factors are read from the tile of {name}, {t} x {t}: the one of {other} does not take part"
+                ));
+            }
+        }
     }
     None
 }
@@ -265,13 +322,25 @@ mod tests {
     }
 
     fn say_scaled(scale: f64, got: impl Fn(&[f64], &[f64], usize, usize) -> f64) -> String {
+        say_sized([M, N, K], scale, got)
+    }
+
+    fn say_sized([m, n, k]: [usize; 3], scale: f64, got: impl Fn(&[f64], &[f64], usize, usize) -> f64) -> String {
         let [a, b] =
-            [numbers(M * K, 3), numbers(K * N, 4)].map(|all| all.iter().map(|x| x * scale).collect::<Vec<_>>());
-        let got: Vec<f64> = (0..M * N).map(|index| got(&a, &b, index / N, index % N)).collect();
+            [numbers(m * k, 3), numbers(k * n, 4)].map(|all| all.iter().map(|x| x * scale).collect::<Vec<_>>());
+        let got: Vec<f64> = (0..m * n).map(|index| got(&a, &b, index / n, index % n)).collect();
         let tensor = TensorShape::new;
-        let inputs = vec![tensor("A", &[M, K]), tensor("B", &[K, N])];
-        let signature = Signature { inputs, outputs: vec![tensor("C", &[M, N])], scalars: Vec::new() };
+        let inputs = vec![tensor("A", &[m, k]), tensor("B", &[k, n])];
+        let signature = Signature { inputs, outputs: vec![tensor("C", &[m, n])], scalars: Vec::new() };
         words("matmul", &signature, &[a, b], &got).unwrap_or_default()
+    }
+
+    #[test]
+    fn zeros_are_taken_for_no_turned_tile() {
+        // With k = 3 a tile of 32 turned over would give zeros in columns 16 to 31 as well.
+        let right = |a: &[f64], b: &[f64], r: usize, c: usize| sum(0..3, |i| a[r * 3 + i] * b[i * 40 + c]);
+        let half = say_sized([5, 40, 3], 1.0, |a, b, r, c| if (16..32).contains(&c) { 0.0 } else { right(a, b, r, c) });
+        assert_eq!(half, "all wrong ones are 0");
     }
 
     fn sum(terms: impl Iterator<Item = usize>, term: impl Fn(usize) -> f64) -> f64 {
@@ -291,6 +360,8 @@ mod tests {
         assert!(part(|i| i % 16 != 15).contains("the last product of every 16"));
         assert!(part(|i| i % 4 == 0).contains("steps of 4"));
         assert_eq!(part(|i| i % 3 != 1), "");
+        let shared_out = say(|a, b, r, c| sum((c % 4..K).step_by(4), |i| a[r * K + i] * b[i * N + c]));
+        assert!(shared_out.contains("shared out among 4 threads"), "{shared_out}");
         let last_twice = say(|a, b, r, c| sum((0..K).chain([K - 1]), |i| a[r * K + i] * b[i * N + c]));
         assert!(last_twice.contains("last product of each sum is added twice"), "{last_twice}");
     }
@@ -305,6 +376,7 @@ mod tests {
         assert!(all(&|a, b, r, c, i| a[i * M + r] * b[i * N + c]).contains("A is read column by column"));
         assert!(all(&|a, b, r, c, i| a[i * M + r] * b[c * K + i]).contains(", and a column of B"));
         assert!(all(&|a, b, r, c, i| a[r * K + i] + b[i * N + c]).contains("added where"));
+        assert!(all(&|_, b, r, c, i| b[r * K + i] * b[i * N + c]).contains("both factors are taken from B"));
         assert!(all(&|a, b, r, c, i| 0.05 * a[r * K + i] * b[i * N + c]).contains("divided by its 20"));
         let swapped = all(&|a, b, r, c, i| a[(r + 1) % M * K + i] * b[i * N + c]);
         assert!(swapped.contains("C[0][0] holds what belongs to C[1][0]"), "{swapped}");
@@ -315,6 +387,15 @@ mod tests {
         let all = |term: &dyn Fn(f64, f64) -> f64| say(|a, b, r, c| sum(0..K, |i| term(a[r * K + i], b[i * N + c])));
         assert!(all(&|x, y| (x * y).abs()).contains("products lose their signs"));
         assert!(all(&|x, y| x * y.abs()).contains("elements of B lose their signs"));
+        assert!(all(&|x, _| x * x).contains("elements of A are multiplied with themselves: B does not"));
+        assert!(all(&|_, y| y * y).contains("elements of B are multiplied with themselves: A does not"));
+        let kept = |first: f64, keep: fn(f64, f64) -> f64| {
+            say(|a, b, r, c| (0..K).map(|i| a[r * K + i] * b[i * N + c]).fold(first, keep))
+        };
+        for first in [0.0, f64::NEG_INFINITY] {
+            assert!(kept(first, f64::max).contains("the largest of its products"));
+        }
+        assert!(kept(0.0, f64::min).contains("the smallest of its products"));
         let sums = say(|a, b, r, c| sum(0..K, |i| a[r * K + i]) * sum(0..K, |i| b[i * N + c]));
         assert!(sums.contains("added first"), "{sums}");
         let again = say(|a, b, r, c| sum(0..32, |i| a[r * K + i.min(K - 1)] * b[i.min(K - 1) * N + c]));
@@ -337,6 +418,12 @@ mod tests {
         assert!(b_brought.contains("tile of B is brought by x"), "{b_brought}");
         let same = say(|a, b, r, c| sum(0..K, |i| a[r * K + i] * b[i % 16 * N + c]));
         assert!(same.contains("same tile of B"), "{same}");
+        let b_twice =
+            say(|_, b, r, c| sum(0..K, |i| inside(b, i / 4 * 4 + r % 4, c / 4 * 4 + i % 4, K, N) * b[i * N + c]));
+        assert!(b_twice.contains("read from the tile of B, 4 x 4"), "{b_twice}");
+        let a_twice =
+            say(|a, _, r, c| sum(0..K, |i| a[r * K + i] * inside(a, r / 4 * 4 + i % 4, i / 4 * 4 + c % 4, M, K)));
+        assert!(a_twice.contains("read from the tile of A, 4 x 4"), "{a_twice}");
         let cut = say(|a, b, r, c| sum(0..K, |i| a[r * K + i].trunc() * b[i * N + c]));
         assert!(cut.contains("elements of A are cut"), "{cut}");
     }
@@ -351,5 +438,18 @@ mod tests {
         };
         assert!(from(|_, _| 0).contains("from one element to the next"));
         assert!(from(|r, _| r * N).contains("of a row to the next"));
+        // Of the elements before it that a thread made as well.
+        let of = |earlier: fn(usize, usize, usize, usize) -> bool| {
+            say(|a, b, r, c| {
+                let before = (0..M * N).filter(|e| earlier(e / N, e % N, r, c));
+                before.map(|e| sum(0..K, |i| a[e / N * K + i] * b[i * N + e % N])).sum()
+            })
+        };
+        assert!(of(|r, c, row, column| c == column && r <= row).contains("of a column to the next:"));
+        assert!(of(|r, c, row, column| (c, r) <= (column, row)).contains("from one element to the next"));
+        let two = of(|r, c, row, column| r == row && c <= column && (column - c).is_multiple_of(2));
+        assert!(two.contains("of a row to the next of the thread, 2 further"), "{two}");
+        let four = of(|r, c, row, column| c == column && r <= row && (row - r).is_multiple_of(4));
+        assert!(four.contains("of a column to the next of the thread, 4 further"), "{four}");
     }
 }

@@ -30,6 +30,7 @@ const LANES: &[(&str, Formula)] = &[
     ("a remainder by 31: `& 31` or `% 32` is meant", |_, t, _| t % 31),
     ("lanes counted from 1; the first is 0", |_, t, _| t % 32 + 1),
     ("lanes counted backwards", |_, t, _| 31 - t % 32),
+    ("the thread's number less its warp, where 32 times the warp is to be taken away", |_, t, _| t - t / 32),
     ("the place in the whole grid", |b, t, n| b * n + t),
     ("0 everywhere", |_, _, _| 0),
 ];

@@ -1,0 +1,57 @@
+// Four sums in a float4, and the last part is forgotten.
+// rejected for: wrong_output
+// leads to: all wrong ones are 0
+#include "lab.cuh"
+// lockstep: block = 16, 16
+// lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
+#define TILE 64
+#define DEPTH 16
+
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
+{
+    __shared__ float tile_a[TILE][DEPTH];
+    __shared__ float tile_b[DEPTH][TILE];
+    const int x = threadIdx.x;
+    const int y = threadIdx.y;
+    const int thread = 16 * y + x;
+    const int first_row = blockIdx.y * TILE;
+    const int first_column = blockIdx.x * TILE;
+
+    float4 sum[4] = {};
+    for (int start = 0; start < k; start += DEPTH) {
+        // Neighbouring threads bring neighbouring elements of a row, in both tiles.
+        for (int e = thread; e < TILE * DEPTH; e += 256) {
+            const int row = first_row + e / DEPTH, column = start + e % DEPTH;
+            tile_a[e / DEPTH][e % DEPTH] = row < m && column < k ? a[row * k + column] : 0.0f;
+        }
+        for (int e = thread; e < DEPTH * TILE; e += 256) {
+            const int row = start + e / TILE, column = first_column + e % TILE;
+            tile_b[e / TILE][e % TILE] = row < k && column < n ? b[row * n + column] : 0.0f;
+        }
+        __syncthreads();
+
+        for (int d = 0; d < DEPTH; d++) {
+            float from_a[4], from_b[4];
+            for (int i = 0; i < 4; i++) {
+                from_a[i] = tile_a[y + 16 * i][d];
+                from_b[i] = tile_b[d][x + 16 * i];
+            }
+            for (int i = 0; i < 4; i++) {
+                sum[i].x += from_a[i] * from_b[0];
+                sum[i].y += from_a[i] * from_b[1];
+                sum[i].z += from_a[i] * from_b[2];
+            }
+        }
+        __syncthreads();
+    }
+
+    for (int i = 0; i < 4; i++) {
+        const int row = first_row + y + 16 * i, column = first_column + x;
+        if (row >= m) break;
+        float* to = c + row * n + column;
+        if (column < n) to[0] = sum[i].x;
+        if (column + 16 < n) to[16] = sum[i].y;
+        if (column + 32 < n) to[32] = sum[i].z;
+        if (column + 48 < n) to[48] = sum[i].w;
+    }
+}
