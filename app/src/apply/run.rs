@@ -240,7 +240,7 @@ impl State {
             _ => DeviceChoice::Emulator,
         };
         if device == DeviceChoice::Emulator && asked.is_some_and(|quantity| quantity.needs == Needs::Gpu) {
-            return Err("This is a measured time: pick a GPU first".to_owned());
+            return Err("Only a GPU can measure this time: pick one above. Without one the day is complete without this question".to_owned());
         }
         let (source, spec) = (source(&text), Box::new(spec.clone()));
         let job = match run.action {

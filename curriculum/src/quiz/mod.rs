@@ -28,6 +28,14 @@ pub struct Question {
     pub kind: Kind,
 }
 
+impl Question {
+    /// Whether only a GPU can tell the answer: a time is asked for.
+    pub fn needs_gpu(&self) -> bool {
+        let Kind::Predict { quantity: name, .. } = &self.kind else { return false };
+        quantity(name).is_some_and(|quantity| quantity.needs == Needs::Gpu)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// One right choice.
