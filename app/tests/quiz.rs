@@ -3,6 +3,7 @@
 mod support;
 mod window_support;
 
+use curriculum::Step;
 use curriculum::quiz::{Choice, Kind, PredictAction, PredictKernel, PredictRun, Question, Quiz, Trap};
 use curriculum::review::Date;
 use curriculum::store::{AnswerProgress, Given};
@@ -248,6 +249,26 @@ fn predict(window: &mut Window, question: &str, number: &str) {
     window.settle();
     window.type_text(number);
     window.key(Modifiers::NONE, Key::Enter);
+}
+
+/// Without a GPU a measured time cannot be predicted, and the day comes to its end all the same.
+#[test]
+fn a_question_for_a_gpu_keeps_no_day_open() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    let day = window.app().state.course.day("week1/day4").expect("day 4").clone();
+    let (asked, extra): (Vec<_>, Vec<_>) = day.quiz.questions.iter().partition(|question| !question.needs_gpu());
+    assert!(!extra.is_empty());
+    window.key(Modifiers::COMMAND, Key::Num5);
+    predict(&mut window, "On a GPU: predict how close", "100");
+    assert!(window.has("Only a GPU can measure this time"));
+    let is_done = |window: &Window| window.app().state.progress.is_step_done(&day, Step::Verify);
+    let state = &mut window.harness.state_mut().state;
+    state.progress.passed(&day, "main", state.today);
+    for question in asked {
+        assert!(!is_done(&window), "{} is still open", question.id);
+        window.harness.state_mut().state.answered_of(&day.id, &question.id, true);
+    }
+    assert!(is_done(&window));
 }
 
 /// Days 4 and 5 have a prediction of the same id: the run for one must not answer the other.

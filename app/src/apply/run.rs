@@ -312,11 +312,12 @@ impl State {
         effects.push(Effect::SaveProgress);
     }
 
-    /// Verify is finished when the check passed and every question was answered.
+    /// Verify is finished when the check passed and every question was answered that can be without a GPU.
     pub(super) fn finish_verify_if_complete(&mut self, effects: &mut Vec<Effect>) {
         let Some(day) = self.day() else { return };
         let progress = self.progress.days.get(&day.id);
-        let answered = day.quiz.questions.iter().all(|q| progress.is_some_and(|p| p.answers.contains_key(&q.id)));
+        let mut asked = day.quiz.questions.iter().filter(|question| !question.needs_gpu());
+        let answered = asked.all(|q| progress.is_some_and(|p| p.answers.contains_key(&q.id)));
         let passed = day.exercises.first().is_none_or(|exercise| {
             self.progress.exercise(day, &exercise.key).is_some_and(|exercise| exercise.passed.is_some())
         });
