@@ -6,7 +6,7 @@ use curriculum::review::Date;
 use curriculum::store::{Given, Store};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
-use gpu_core::job::{Event, Job};
+use gpu_core::job::{Event, Job, Outcome};
 use lockstep::command::{Action, Command};
 use lockstep::dock::Layout;
 use lockstep::effect::Update;
@@ -55,7 +55,11 @@ fn layouts_are_one_key_away_and_remembered() {
 /// A picture shows the check that it is of, quotes the text of that check, and says when another text is open.
 #[test]
 fn pictures_are_of_the_last_check_and_say_when_they_are_old() {
+    const HANGS: &str = "hangs, and is stopped";
     let script = |job: &Job| {
+        if matches!(job, Job::Check { source, .. } if source.text.contains(HANGS)) {
+            return Some(vec![Event::Finished(Outcome::Stopped)]);
+        }
         let mut events = answer(job);
         for event in &mut events {
             if let Event::Verdict(verdict) = event
@@ -91,6 +95,13 @@ fn pictures_are_of_the_last_check_and_say_when_they_are_old() {
     act(&mut window, Action::Benchmark);
     look(&mut window);
     assert!(window.has("  4  {") && window.has(changed), "a benchmark's text is not the one that was traced");
+    write(&mut window, &format!("// {HANGS}\n{GOOD}"));
+    act(&mut window, Action::Check);
+    look(&mut window);
+    assert!(
+        window.has("A later run was stopped or failed") && !window.has(changed),
+        "it was run, and nothing came of it"
+    );
     write(&mut window, &unguarded());
     act(&mut window, Action::Check);
     look(&mut window);

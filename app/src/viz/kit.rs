@@ -225,7 +225,10 @@ pub fn input_ui<'a>(ui: &mut Ui, input: &VizInput<'a>, id: &str) -> VizInput<'a>
         ui.selectable_value(&mut example, true, "Example");
         if !example {
             ui.label(RichText::new(launch_words(trace)).small().color(tokens.text_muted));
-            if input.is_stale {
+            if input.is_overtaken {
+                let text = "A later run was stopped or failed, and left nothing to draw: this is the one before.";
+                ui.label(RichText::new(text).small().color(tokens.warn));
+            } else if input.is_stale {
                 let text = "Your kernel was changed since: check it to see the new one.";
                 ui.label(RichText::new(text).small().color(tokens.warn));
             }

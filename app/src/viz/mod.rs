@@ -44,6 +44,8 @@ pub struct VizInput<'a> {
     pub ended_by: Option<&'a Fault>,
     /// The kernel in the editor is another one by now.
     pub is_stale: bool,
+    /// A later run was stopped, or failed before there was anything to draw.
+    pub is_overtaken: bool,
     /// Line of the editor's cursor, from 1: views of one line follow it.
     pub line: Option<u32>,
     pub resources: Option<&'a KernelResources>,

@@ -37,7 +37,7 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
     if let Some(problem) = run.and_then(|run| run.problem.as_ref()) {
         ui.label(RichText::new(problem).small().color(tokens.fail));
     }
-    let words = words(figures, run.and_then(crate::rungs::RungRun::date));
+    let words = words(figures, run.and_then(crate::rungs::RungRun::date), input.trace.is_none());
     if figures.is_empty() {
         kit::caption_ui(ui, &words);
         return action;
@@ -68,13 +68,14 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
     action
 }
 
-/// The same in words.
-pub fn words(figures: &[Figure], date: Option<String>) -> String {
+/// The same in words. `is_counted`: bars of what the picture's cache does stand above.
+pub fn words(figures: &[Figure], date: Option<String>, is_counted: bool) -> String {
     let rate = |figure: &&Figure| figure.gflops.unwrap_or(0.0);
     let fastest = figures.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
     let slowest = figures.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)));
     let (Some(fastest), Some(slowest)) = (fastest, slowest) else {
-        return "Not measured yet: the bars above come from counting in a small model of a cache.".to_owned();
+        let counted = ": the bars above come from counting in a small model of a cache";
+        return format!("Not measured yet{}.", if is_counted { counted } else { "" });
     };
     format!(
         "At {} on {}{}: {} is the fastest with {}, {} the slowest with {}, a factor of {:.1}, for the same additions.",
@@ -104,10 +105,11 @@ mod tests {
             ..Figure::default()
         };
         let figures = [figure("ijk", 1.0), figure("ikj", 12.0), figure("kji", 0.5)];
-        let words = words(&figures, Some("2026-11-21".into()));
+        let words = words(&figures, Some("2026-11-21".into()), true);
         assert!(words.contains("ikj is the fastest") && words.contains("kji the slowest"), "{words}");
         assert!(words.contains("factor of 24.0") && words.contains("on a CPU, measured on 2026-11-21:"), "{words}");
-        assert!(super::words(&[], None).contains("Not measured"));
+        assert!(super::words(&[], None, true).contains("the bars above"));
+        assert_eq!(super::words(&[], None, false), "Not measured yet.", "a run of one's own has no bars");
     }
 
     #[test]
