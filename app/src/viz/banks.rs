@@ -289,7 +289,7 @@ impl Visualization for Banks {
             "{}, request {} of {}: pass {} of {} serves {}.{broadcast} {judgement}",
             capital(&site.label()),
             moment.request + 1,
-            requests.len(),
+            requests.count(),
             moment.pass + 1,
             moment.passes.len(),
             lanes_words(now.lanes),

@@ -185,7 +185,7 @@ impl Visualization for Coalescing {
             self.request.jump(0);
         }
         let requests = self.sites.chosen(trace, chosen).map(|(_, requests)| requests);
-        let count = requests.as_ref().map_or(0, |requests| requests.len());
+        let count = requests.as_ref().map_or(0, |requests| requests.count());
         self.request.ui(ui, count, "request");
         let Some((_, step)) = requests.and_then(|requests| requests.get(trace, self.request.at)) else {
             kit::nothing_ui(ui, "The traced warps made no request to global memory.");
@@ -208,7 +208,7 @@ impl Visualization for Coalescing {
         let nothing = || format!("{}. The traced warps made no request to global memory.", kit::launch_words(trace));
         let number = self.chosen_site(&self.sites.of(trace));
         let Some((site, requests)) = self.sites.chosen(trace, number) else { return nothing() };
-        let at = self.request.within(requests.len());
+        let at = self.request.within(requests.count());
         let Some((warp, step)) = requests.get(trace, at) else { return nothing() };
         let cost = Cost::of(step);
         let judgement = if cost.sectors <= cost.fewest {
@@ -230,8 +230,8 @@ impl Visualization for Coalescing {
             },
             cost.sectors as u64 * SECTOR_BYTES,
             cost.used_percent(),
-            kit::plural(requests.len(), "traced request"),
-            requests.cost() as f64 / requests.len().max(1) as f64
+            kit::plural(requests.count(), "traced request"),
+            requests.cost() as f64 / requests.count().max(1) as f64
         )
     }
 }

@@ -25,7 +25,7 @@ impl Requests {
         Self { places: executions.iter().map(|execution| (execution.number, execution.at)).collect(), cost_upto }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.places.len()
     }
 
@@ -44,7 +44,7 @@ impl Requests {
     pub fn at_cost(&self, place: usize) -> Option<(usize, usize)> {
         let request = self.cost_upto.partition_point(|upto| *upto <= place);
         let before = request.checked_sub(1).map_or(0, |before| self.cost_upto[before]);
-        (request < self.len()).then(|| (request, place - before))
+        (request < self.count()).then(|| (request, place - before))
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
         let trace = trace([2, 1, 4]);
         let requests = Sites::new(|_| true, passes).chosen(&trace, 0).expect("a site").1;
         let seen: Vec<_> = (0..8).map(|place| requests.at_cost(place)).collect();
-        assert_eq!((requests.len(), requests.cost()), (3, 7));
+        assert_eq!((requests.count(), requests.cost()), (3, 7));
         assert_eq!(seen[..7], [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)].map(Some));
         assert_eq!(seen[7], None);
         let warps: Vec<u32> = (0..3).filter_map(|request| Some(requests.get(&trace, request)?.0.warp)).collect();
