@@ -266,7 +266,7 @@ fn a_question_for_a_gpu_keeps_no_day_open() {
     state.progress.passed(&day, "main", state.today);
     for question in asked {
         assert!(!is_done(&window), "{} is still open", question.id);
-        window.harness.state_mut().state.answered_of(&day.id, &question.id, true);
+        window.harness.state_mut().state.answered_of(&day.id, &question.id, true, Given::default());
     }
     assert!(is_done(&window));
 }
