@@ -320,3 +320,25 @@ fn rows_of_a_matrix_store_that_say_the_same_are_no_race() {
         }
     }
 }
+
+/// Blocks on two workers store the same to the same places by the same instruction: one now and then meets another's store
+/// before it has landed, which is no race either.
+#[test]
+fn blocks_that_store_the_same_agree_on_every_run() {
+    let module = load(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out_) {\n\
+         .reg .b64 %out, %at; .reg .b32 %r<6>; .reg .pred %p;\nld.param.u64 %out, [out_];\n\
+         mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r3, %r2, %r5, %r1;\n\
+         add.u32 %r4, %r3, 64;\n\
+         $next:\nmul.wide.u32 %at, %r3, 4; add.u64 %at, %out, %at; add.u32 %r3, %r3, 1;\n\
+         st.global.u32 [%at], %r3;\nsetp.ne.u32 %p, %r3, %r4;\n@%p bra $next;\nret;\n}\n",
+    );
+    let options = Options { workers: 2, ..Options::default() };
+    for round in 0..100 {
+        let mut memory = memory();
+        let out = memory.alloc("out", 4 * (48 * 64 + 64)).expect("fits");
+        let launch = Launch::new("k", [48, 1, 1], [64, 1, 1]).arg_u64(out);
+        let outcome = run_with(&module, &mut memory, &launch, &options);
+        assert!(outcome.completed && outcome.faults.is_empty(), "run {round}: {:?}", outcome.faults.first());
+    }
+}

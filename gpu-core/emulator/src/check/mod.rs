@@ -7,6 +7,7 @@ mod copies_out;
 mod copy_reports;
 pub mod frozen;
 pub mod history;
+mod patience;
 pub mod proxy;
 pub mod race;
 pub mod race_global;

@@ -4,6 +4,7 @@
 //! Both the last write of a place and the reads since are known, so a write is compared with the reads that came after
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
+use super::patience::Patience;
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
 use crate::exec::access::{Addresses, Reach, Region, Runs, STRONG};
@@ -20,6 +21,7 @@ pub struct GlobalRaces {
     pages: Pages,
     /// [`Image::line_sites`].
     line_sites: Vec<u32>,
+    patience: Patience,
 }
 
 /// Cells that lanes conflict with: found under the lock, reported after it.
@@ -28,7 +30,11 @@ type Conflicts = Vec<(usize, u64)>;
 impl GlobalRaces {
     /// Takes the shadows of a launch's allocations; at most `limit` bytes of them are filled.
     pub fn new(image: &Image, shadows: Vec<Shadow>, limit: u64, workers: usize) -> GlobalRaces {
-        GlobalRaces { pages: Pages::new(shadows, limit, workers), line_sites: image.line_sites().to_vec() }
+        GlobalRaces {
+            pages: Pages::new(shadows, limit, workers),
+            line_sites: image.line_sites().to_vec(),
+            patience: Patience::new(workers),
+        }
     }
 
     /// Gives the shadows back, in the same order.
@@ -557,7 +563,11 @@ fn report<const BYTES: u64>(
             && other == AccessKind::Write
             && site == op.site
             && !cx.grid.options.written_once
-            && cx.stores_same(op, at, lane, if same_block { thread } else { u32::MAX }, BYTES)
+            && if same_block {
+                cx.stores_same(op, at, lane, thread, BYTES)
+            } else {
+                cx.grid.races.patience.holds_soon(|| cx.stores_same(op, at, lane, u32::MAX, BYTES))
+            }
         {
             continue;
         }
