@@ -18,6 +18,7 @@ pub mod dock;
 pub mod effect;
 pub mod elsewhere;
 pub mod file_dialogs;
+#[deny(clippy::disallowed_methods)]
 pub mod fonts;
 #[deny(clippy::disallowed_methods)]
 pub mod lab;

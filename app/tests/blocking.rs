@@ -2,9 +2,10 @@
 //! to be complete. What a worker does that never answers is tested in `window_flows.rs` and `window_panes.rs`.
 
 /// Modules that may block, and why that costs no frame.
-const MAY_BLOCK: [(&str, &str); 11] = [
+const MAY_BLOCK: [(&str, &str); 12] = [
     ("builtins", "a table and its look-up"),
     ("cli", "the terminal"),
+    ("console", "starts the program again before there is a window"),
     ("elsewhere", "a thread of its own"),
     ("file_dialogs", "called on threads of services.rs"),
     ("measure", "programs of their own processes"),
