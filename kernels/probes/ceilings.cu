@@ -111,8 +111,7 @@ extern "C" __global__ void __launch_bounds__(128)
 
 #if __CUDA_ARCH__ >= 900
 #define BULK_BYTES 16384
-// From 12.0 on a block has at most 99 KB of shared memory, before 227 (gpu-core/src/bench/ceilings.rs launches it so).
-#define BULK_STAGES (__CUDA_ARCH__ >= 1200 ? 6 : 8)
+#define BULK_STAGES (__CUDA_ARCH__ >= 1200 ? 6 : 8)  // from 12.0 on a block has 99 KB of shared memory, before 227
 
 // Copies through shared memory with the copy engine: one thread for each multiprocessor, BULK_STAGES pieces of 16 KiB, of
 // which up to half are being read and half being written.
