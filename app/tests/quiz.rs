@@ -3,10 +3,10 @@
 mod support;
 mod window_support;
 
-use curriculum::Step;
 use curriculum::quiz::{Choice, Kind, PredictAction, PredictKernel, PredictRun, Question, Quiz, Trap};
 use curriculum::review::Date;
 use curriculum::store::{AnswerProgress, Given};
+use curriculum::{Reflection, Step};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use gpu_core::bench::{BenchPoint, BenchReport};
@@ -15,7 +15,7 @@ use gpu_core::job::{Event, Job, Outcome};
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
 use lockstep::state::Compiler;
-use lockstep::widgets::quiz::{self, QuizAction, QuizState};
+use lockstep::widgets::quiz::{self, QuizAction, QuizState, Reflections};
 use std::cell::RefCell;
 use window_support::{SIZE, Window, answer, simple_script};
 
@@ -411,6 +411,25 @@ fn a_number_that_is_none_keeps_the_keyboard() {
     harness.run();
     assert!(harness.query_by_label("Type a number, with or without threads (found 2 MiB).").is_some());
     assert!(harness.get_by_label_contains(field).is_focused());
+}
+
+/// A screen reader hears which of several fields it is in.
+#[test]
+fn a_reflection_is_named_by_its_question() {
+    let ask = |id: &str, ask: &str| Reflection { id: id.into(), ask: ask.into(), think: "More.".into() };
+    let asked = [ask("space", "What if the array were **longer**?"), ask("half", "And with 16-bit floats?")];
+    let mut state = Reflections::default();
+    let mut harness = support::harness(true, [700.0, 500.0], |ui| {
+        quiz::reflections_ui(ui, &asked, &mut state);
+    });
+    harness.run();
+    harness.get_by_label("Your answer to: What if the array were longer?").focus();
+    harness.run();
+    harness.get_by_label("Your answer to: What if the array were longer?").type_text("fewer tests");
+    harness.run();
+    harness.get_by_label("Your answer to: And with 16-bit floats?");
+    drop(harness);
+    assert_eq!(state.written("space"), "fewer tests");
 }
 
 /// What the course has changed since is not answered with something else.

@@ -53,7 +53,10 @@ pub fn reflections_ui(ui: &mut Ui, reflections: &[Reflection], state: &mut Refle
                     .desired_width(f32::INFINITY)
                     .desired_rows(2)
                     .hint_text("Your answer, for yourself");
-                if ui.add(edit).changed() {
+                let edit = ui.add(edit);
+                let name = format!("Your answer to: {}", curriculum::search::plain(&reflection.ask));
+                ui.ctx().accesskit_node_builder(edit.id, |node| node.set_label(name));
+                if edit.changed() {
                     changed.push(reflection.id.clone());
                 }
                 if entry.compared {
