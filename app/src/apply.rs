@@ -3,6 +3,7 @@
 mod dock;
 mod elsewhere;
 mod engine;
+mod find;
 mod heat;
 mod learner;
 mod open;
@@ -69,15 +70,9 @@ impl State {
             }
             Command::FocusPane(pane) => self.focus(pane),
             Command::PressPane(pane) => self.view.focus.0 = pane,
-            Command::CloseFind => {
-                if let Some(desk) = self.desk_mut() {
-                    desk.editor.find.open = false;
-                    desk.editor.find.matches.clear();
-                }
-                self.focus_work();
-            }
+            Command::CloseFind => self.close_find(effects),
             Command::SetFind { query, replacement, match_case, whole_word, regex } => {
-                self.set_find(query, replacement, match_case, whole_word, regex);
+                self.set_find(query, replacement, match_case, whole_word, regex, effects);
             }
             Command::SetAgainst(against) => {
                 self.view.against = against;
@@ -170,18 +165,8 @@ impl State {
             Action::Quit => effects.push(Effect::Quit),
             Action::Find => self.open_find(false),
             Action::Replace => self.open_find(true),
-            Action::FindNext | Action::FindPrevious => {
-                if self.desk().is_some_and(|desk| desk.editor.find.query.is_empty()) {
-                    return self.open_find(false);
-                }
-                if let Some(desk) = self.desk_mut() {
-                    desk.editor.find.open = true;
-                    let text = desk.editor.text().to_owned();
-                    desk.editor.find.refresh(&text);
-                }
-                let next = action == Action::FindNext;
-                self.edit(if next { &EditorAction::FindNext } else { &EditorAction::FindPrevious }, effects);
-            }
+            Action::FindNext => self.step_find(true, effects),
+            Action::FindPrevious => self.step_find(false, effects),
             Action::GoToLine => self.ask(Dialog::GoToLine { text: String::new() }),
             Action::NextProblem => {
                 let next = self.desk().and_then(|desk| {
@@ -363,35 +348,6 @@ impl State {
         self.edit(&EditorAction::SetText(text), effects);
         self.toast(ToastKind::Info, toast);
         self.focus_work();
-    }
-
-    fn open_find(&mut self, replace: bool) {
-        self.view.dock.show(Pane::Editor);
-        if let Some(desk) = self.desk_mut() {
-            let selected = desk.editor.selected_text().to_owned();
-            let text = desk.editor.text().to_owned();
-            let find = &mut desk.editor.find;
-            find.open = true;
-            find.replace_open = replace;
-            find.focus += 1;
-            if !selected.is_empty() && !selected.contains('\n') {
-                find.query = selected;
-            }
-            find.refresh(&text);
-        }
-    }
-
-    fn set_find(&mut self, query: String, replacement: String, match_case: bool, whole_word: bool, regex: bool) {
-        if let Some(desk) = self.desk_mut() {
-            let text = desk.editor.text().to_owned();
-            let find = &mut desk.editor.find;
-            find.query = query;
-            find.replacement = replacement;
-            find.match_case = match_case;
-            find.whole_word = whole_word;
-            find.regex = regex;
-            find.refresh(&text);
-        }
     }
 
     pub(crate) fn toast(&mut self, kind: ToastKind, text: impl Into<String>) {

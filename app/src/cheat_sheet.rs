@@ -4,11 +4,12 @@ use crate::command::{Action, Menu, key_names};
 use crate::viz;
 
 /// Words about the editor's keys that are no actions.
-pub const EDITOR: [&str; 4] = [
+pub const EDITOR: [&str; 5] = [
     "Tab and Shift+Tab indent; F6 leaves the editor for the next pane",
     "Ctrl+Left and Ctrl+Right go by words; Home goes to the first letter, then to the margin",
     "Ctrl+K waits for a second key and lists what it can be; Escape takes it back",
-    "Escape closes the search, then stops a running kernel",
+    "While searching, Enter keeps the match and then goes to the next one, Shift+Enter to the one before",
+    "Escape closes the search and goes back to where it began, then stops a running kernel",
 ];
 
 /// How to come to a picture: each is found by its name.

@@ -89,7 +89,7 @@ fn an_expression_is_searched_and_replaced_with_its_groups() {
     window.harness.get_by_label("Find").focus();
     window.settle();
     window.type_text(r"const float\* (\w)");
-    assert!(window.has("2 matches"));
+    assert!(window.has("1 of 2"));
     window.harness.get_by_label("Replace with").focus();
     window.settle();
     window.type_text("const double* in_$1");
@@ -394,4 +394,117 @@ fn a_call_of_a_cuda_function_shows_its_parameters_until_it_is_closed() {
     assert!(!window.has("Parameter 3 of 4"), "the call is over");
     window.key(Modifiers::NONE, Key::ArrowLeft);
     assert!(!window.has("Parameter"), "going back into it by arrow opens nothing");
+}
+
+/// Place of the selection as text, and what the search strip says of it.
+fn selected(window: &Window) -> (usize, &str) {
+    let editor = &window.app().state.desk().expect("a text").editor;
+    (editor.selection().start, editor.selected_text())
+}
+
+#[test]
+fn a_search_jumps_while_it_is_typed_and_escape_goes_back() {
+    let mut window = open();
+    let text: String = (0..400).map(|n| format!("int line{n} = {n};\n")).collect();
+    window.paste_kernel(&text);
+    go_to(&mut window, 10, 5);
+    let began = selected(&window).0;
+    window.key(Modifiers::COMMAND, Key::F);
+    window.type_text("line3");
+    assert!(window.has("2 of 111"), "from the cursor on: line30 is the second");
+    assert_eq!(selected(&window), (text.find("line30").expect("there"), "line3"));
+    window.type_text("99");
+    assert!(window.has("1 of 1"));
+    assert_eq!(cursor(&window).0, 400, "a jump far away");
+    for _ in 0..2 {
+        window.key(Modifiers::NONE, Key::Backspace);
+    }
+    assert_eq!(selected(&window).0, text.find("line30").expect("there"), "letters taken back lead back");
+    window.key(Modifiers::NONE, Key::F3);
+    assert!(window.has("3 of 111"));
+    window.key(Modifiers::SHIFT, Key::F3);
+    window.key(Modifiers::SHIFT, Key::F3);
+    assert!(window.has("1 of 111"), "line3 itself, above the cursor");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(selected(&window), (began, ""), "back to where it began");
+    assert!(window.harness.get_by_label("Code editor").is_focused());
+    // Enter keeps the first match, and goes on from then.
+    window.key(Modifiers::COMMAND, Key::F);
+    assert!(window.has("111 matches"), "the question is still there");
+    window.type_text("line39");
+    assert!(window.has("1 of 11"), "typing replaced it");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.has("1 of 11"), "kept");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.has("2 of 11"));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(selected(&window), (text.find("line390").expect("there"), "line39"), "Enter keeps the place");
+    // Nothing found leads back too, and so does a question that is no expression.
+    go_to(&mut window, 10, 5);
+    window.key(Modifiers::COMMAND, Key::F);
+    window.type_text("line39");
+    assert_ne!(selected(&window).0, began);
+    window.type_text("x");
+    assert!(window.has("no match"));
+    assert_eq!(selected(&window).0, began);
+}
+
+#[test]
+fn a_search_by_expression_jumps_too_and_is_kind_to_what_is_not_finished() {
+    let mut window = open();
+    window.paste_kernel("int a;\nint b0;\nint b1;\n");
+    go_to(&mut window, 1, 1);
+    window.key(Modifiers::COMMAND, Key::F);
+    window.click("Regular expression; $1 in the replacement is its first group");
+    window.harness.get_by_label("Find").focus();
+    window.settle();
+    window.type_text("b");
+    assert_eq!(selected(&window), (11, "b"));
+    window.type_text("(");
+    assert!(window.has("Not an expression yet: unclosed group; its `)` is missing"));
+    assert_eq!(selected(&window), (11, "b"), "the view stays while the bracket is open");
+    window.type_text(r"\d)");
+    assert!(window.has("1 of 2"));
+    assert_eq!(selected(&window), (11, "b0"));
+    // Opening the replacement keeps the expression: what it found is not a new question.
+    window.key(Modifiers::COMMAND, Key::H);
+    assert_eq!(window.app().state.desk().expect("a text").editor.find.query, r"b(\d)");
+    window.harness.get_by_label("Code editor").focus();
+    window.settle();
+    window.key(Modifiers::NONE, Key::ArrowRight);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(selected(&window), (13, ""), "who went on in the text stays there");
+}
+
+/// The view goes back too, also where the cursor was out of sight.
+#[test]
+fn escape_shows_what_was_seen_before_the_search() {
+    let mut window = open();
+    let text: String = (0..400).map(|n| format!("int line{n} = {n};\n")).collect();
+    window.paste_kernel(&text);
+    go_to(&mut window, 200, 1);
+    let middle = window.harness.get_by_label("Code editor").rect().center();
+    window.harness.hover_at(middle);
+    window.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 30.0),
+        modifiers: Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+    });
+    for _ in 0..10 {
+        window.settle();
+    }
+    let in_sight = |window: &Window| -> String {
+        let runs = window.harness.get_by_label("Code editor").children_recursive();
+        runs.filter_map(|run| run.accesskit_node().value()).collect()
+    };
+    let before = in_sight(&window);
+    assert!(before.contains("int line") && !before.contains("line199 "), "the cursor is out of sight: {before}");
+    window.key(Modifiers::COMMAND, Key::F);
+    window.type_text("line399");
+    assert_ne!(in_sight(&window), before);
+    window.key(Modifiers::NONE, Key::Escape);
+    window.settle();
+    assert_eq!(in_sight(&window), before);
 }

@@ -80,6 +80,12 @@ pub enum EditorAction {
     ToggleFold(usize),
     FindNext,
     FindPrevious,
+    /// Goes to the match nearest to where the search began: the question was changed.
+    FindAsTyped,
+    /// The search ends here, and not where it began.
+    KeepFound,
+    /// Back to where the search began.
+    LeaveFound,
     ReplaceOne,
     ReplaceAll,
 }

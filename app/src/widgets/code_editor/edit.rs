@@ -2,7 +2,7 @@
 
 use super::complete::{complete, is_word};
 use super::signature::call_at;
-use super::{Change, EditKind, Editor, EditorAction, Motion};
+use super::{Change, EditKind, Editor, EditorAction, Motion, Show};
 use std::ops::Range;
 
 /// One level of indentation, as CUDA samples and the course's kernels use.
@@ -83,6 +83,13 @@ impl Editor {
     }
 
     fn carry_out(&mut self, action: &EditorAction, now_s: f64) {
+        let came_from = self.find.from;
+        let searches =
+            matches!(action, EditorAction::FindAsTyped | EditorAction::FindNext | EditorAction::FindPrevious);
+        if !searches {
+            // Whoever goes elsewhere or edits wants to stay there.
+            self.find.from = None;
+        }
         match action {
             EditorAction::Type(text) => self.type_text(text, now_s),
             EditorAction::Paste(text) => {
@@ -158,7 +165,14 @@ impl Editor {
             EditorAction::GoTo { line, column } => self.go_to(*line, *column),
             EditorAction::Compose(text) => {
                 self.composing.clone_from(text);
-                self.show_cursor(false);
+                self.show_cursor(Show::Inside);
+            }
+            EditorAction::FindAsTyped => self.find_as_typed(),
+            EditorAction::KeepFound => {}
+            EditorAction::LeaveFound => {
+                if let Some(from) = came_from {
+                    self.go_back(from);
+                }
             }
             EditorAction::FindNext => {
                 let found = self.find.next_from(self.selection().end);
@@ -440,7 +454,7 @@ impl Editor {
         if !extend {
             self.anchor = self.head;
         }
-        self.show_cursor(false);
+        self.show_cursor(Show::Inside);
     }
 
     fn select(&mut self, range: Range<usize>) {
@@ -448,13 +462,32 @@ impl Editor {
         self.anchor = self.buffer.clamp(range.start);
         self.head = self.buffer.clamp(range.end);
         self.goal_column = None;
-        self.show_cursor(false);
+        self.show_cursor(Show::Inside);
+    }
+
+    /// Each letter searches from where the search began, so that taking letters back leads back too.
+    fn find_as_typed(&mut self) {
+        let from = *self.find.from.get_or_insert((self.anchor, self.head));
+        // While an expression is being written it is often none for a moment.
+        if self.find.problem.is_some() {
+            return;
+        }
+        match self.find.next_from(from.0.min(from.1)) {
+            Some(found) => self.select_found(Some(found)),
+            None => self.go_back(from),
+        }
+    }
+
+    fn go_back(&mut self, (anchor, head): (usize, usize)) {
+        self.place(anchor, false);
+        self.place(head, true);
+        self.reveal.to = Show::Before;
     }
 
     fn select_found(&mut self, found: Option<Range<usize>>) {
         if let Some(range) = found {
             self.select(range);
-            self.show_cursor(true);
+            self.show_cursor(Show::Center);
         }
     }
 
@@ -466,7 +499,7 @@ impl Editor {
         let offset = self.buffer.offset_at(line, column);
         self.place(offset, false);
         self.goal_column = None;
-        self.show_cursor(true);
+        self.show_cursor(Show::Center);
     }
 
     fn replace_one(&mut self, now_s: f64) {

@@ -19,6 +19,8 @@ pub struct Find {
     pub problem: Option<String>,
     /// Grows when the box should take the keyboard.
     pub focus: u64,
+    /// Where the search began (anchor, cursor), until a match is kept or the learner works on elsewhere.
+    pub from: Option<(usize, usize)>,
     /// The expression as it was compiled last.
     compiled: Option<(String, bool, Regex)>,
 }
@@ -28,6 +30,19 @@ const MAX_MATCHES: usize = 10_000;
 
 /// Bytes that a compiled expression may take: `(\w{100}){100}` must not eat the memory.
 const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// What to do about the mistakes that everybody makes, by how the library's message begins.
+const REMEDIES: [(&str, &str); 6] = [
+    ("unclosed group", r"its `)` is missing, or write `\(` to find the bracket itself"),
+    ("unopened group", r"it has no `(`, or write `\)` to find the bracket itself"),
+    ("unclosed character class", r"its `]` is missing, or write `\[` to find the bracket itself"),
+    (
+        "repetition operator missing expression",
+        r"nothing stands before it, or write `\*`, `\+`, `\?` for the sign itself",
+    ),
+    ("unclosed counted repetition", r"its `}` is missing, or write `\{` to find the brace itself"),
+    ("incomplete escape sequence", r"a letter or a sign is to follow, or write `\\` to find the backslash itself"),
+];
 
 impl Find {
     /// Looks again after the text or the question changed.
@@ -70,7 +85,11 @@ impl Find {
                 // The last line says what is wrong; those before draw a caret, for which there is no room.
                 let text = error.to_string();
                 let last = text.lines().last().unwrap_or_default();
-                last.strip_prefix("error: ").unwrap_or(last).to_owned()
+                let what = last.strip_prefix("error: ").unwrap_or(last);
+                match REMEDIES.iter().find(|(said, _)| what.starts_with(said)) {
+                    Some((_, remedy)) => format!("{what}; {remedy}"),
+                    None => what.to_owned(),
+                }
             }
         })?;
         self.compiled = Some((self.query.clone(), self.match_case, regex.clone()));
@@ -185,6 +204,17 @@ mod tests {
             assert!(find.problem.as_ref().is_some_and(|problem| !problem.is_empty()), "{query}");
             assert!(find.matches.is_empty());
             assert_eq!(find.replaced("aaa", &(0..1)), "");
+        }
+    }
+
+    /// The library's words may change: then the remedies would go unnoticed.
+    #[test]
+    fn what_is_not_finished_says_how_to_go_on() {
+        for (query, remedy) in ["(a", "a)", "[a", "*", "a{2", "a\\"].into_iter().zip(REMEDIES) {
+            let mut find = Find { open: true, regex: true, query: query.into(), ..Find::default() };
+            find.refresh("aaa");
+            let problem = find.problem.unwrap_or_default();
+            assert!(problem.ends_with(remedy.1), "{query}: {problem}");
         }
     }
 }

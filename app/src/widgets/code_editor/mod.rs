@@ -43,8 +43,19 @@ use syntax::Syntax;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reveal {
     pub generation: u64,
-    /// Put the line in the middle (a jump) and not just inside the view (typing).
-    pub center: bool,
+    pub to: Show,
+}
+
+/// Where the cursor's line goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Just inside the view, as while typing.
+    #[default]
+    Inside,
+    /// Into the middle: a jump.
+    Center,
+    /// The view goes back to where it was when the search began.
+    Before,
 }
 
 /// One text being edited.
@@ -224,8 +235,8 @@ impl Editor {
         Some((at, partner))
     }
 
-    fn show_cursor(&mut self, center: bool) {
-        self.reveal = Reveal { generation: self.reveal.generation + 1, center };
+    fn show_cursor(&mut self, to: Show) {
+        self.reveal = Reveal { generation: self.reveal.generation + 1, to };
     }
 
     /// Replaces several ranges (in order, not overlapping, offsets of the text before any of them) as one step.
@@ -263,7 +274,7 @@ impl Editor {
         self.version += 1;
         self.goal_column = None;
         self.find.refresh(self.buffer.text());
-        self.show_cursor(false);
+        self.show_cursor(Show::Inside);
     }
 
     fn undo(&mut self) {

@@ -1,6 +1,6 @@
 //! The editor on the screen: a gutter that stays and lines that scroll. Only visible lines are laid out.
 
-use super::{Editor, EditorAction, input, paint, popup};
+use super::{Editor, EditorAction, Show, input, paint, popup};
 use crate::theme::{self, Tokens, space};
 use egui::{Align, FontId, Galley, Id, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use std::ops::Range;
@@ -102,59 +102,65 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     // Fading edges would hide characters.
     body_ui.spacing_mut().scroll.fade.strength = 0.0;
     let mut actions = Vec::new();
-    let output =
-        egui::ScrollArea::both().id_salt(look.key).auto_shrink(false).show_viewport(&mut body_ui, |ui, viewport| {
-            let content = content_size(editor, &metrics, viewport.size());
-            let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
-            let page = lay_out(ui, editor, t, &metrics, content_rect.min, viewport);
-            let clip = ui.clip_rect();
-            let response = ui.interact(clip.intersect(content_rect), id, Sense::click_and_drag());
-            mouse(ui, editor, &metrics, &page, &response, &mut actions);
-            let focused = response.has_focus();
-            if focused {
-                ui.memory_mut(|memory| memory.set_focus_lock_filter(id, input::KEPT_KEYS));
-                let visible = (viewport.height() / metrics.row).floor() as usize;
-                actions.extend(input::actions(ui, id, editor, visible.saturating_sub(1), look.read_only));
-            } else if !look.read_only {
-                actions.extend(input::requests(ui, id));
+    let mut area = egui::ScrollArea::both().id_salt(look.key).auto_shrink(false);
+    if let Some(offset) = before_search(ui, editor, look.key) {
+        area = area.scroll_offset(offset);
+    }
+    let output = area.show_viewport(&mut body_ui, |ui, viewport| {
+        let content = content_size(editor, &metrics, viewport.size());
+        let (content_rect, _) = ui.allocate_exact_size(content, Sense::hover());
+        let page = lay_out(ui, editor, t, &metrics, content_rect.min, viewport);
+        let clip = ui.clip_rect();
+        let response = ui.interact(clip.intersect(content_rect), id, Sense::click_and_drag());
+        mouse(ui, editor, &metrics, &page, &response, &mut actions);
+        let focused = response.has_focus();
+        if focused {
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, input::KEPT_KEYS));
+            let visible = (viewport.height() / metrics.row).floor() as usize;
+            actions.extend(input::actions(ui, id, editor, visible.saturating_sub(1), look.read_only));
+        } else if !look.read_only {
+            actions.extend(input::requests(ui, id));
+        }
+        let cursor = cursor_rect(editor, &metrics, &page, content_rect.min);
+        reveal(ui, editor, look.key, cursor);
+        paint::body(ui, editor, t, &metrics, &page, focused);
+        if focused && let Some(x) = page.x_of(editor, editor.buffer().line_of(editor.cursor()), editor.cursor()) {
+            let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+            paint::cursor(ui, editor, t, &metrics, rect);
+            tell_input_method(ui, id, clip, rect);
+            if editor.is_explaining() {
+                popup::explanation(ui, id, editor, rect);
             }
-            let cursor = cursor_rect(editor, &metrics, &page, content_rect.min);
-            reveal(ui, editor, look.key, cursor);
-            paint::body(ui, editor, t, &metrics, &page, focused);
-            if focused && let Some(x) = page.x_of(editor, editor.buffer().line_of(editor.cursor()), editor.cursor()) {
-                let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
-                paint::cursor(ui, editor, t, &metrics, rect);
-                tell_input_method(ui, id, clip, rect);
-                if editor.is_explaining() {
-                    popup::explanation(ui, id, editor, rect);
-                }
+        }
+        if focused
+            && !editor.is_explaining()
+            && let Some(call) = editor.shown_call()
+        {
+            let line = editor.buffer().line_of(editor.cursor());
+            // At its bracket where that is on the cursor's line: then the box stays while the arguments grow.
+            let at = call.open.max(editor.buffer().line_range(line).start);
+            let x = page.x_of(editor, line, at).unwrap_or(cursor.left());
+            let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+            popup::parameters(ui, id, &call, place, editor.completion().is_some());
+        }
+        if let Some(list) = editor.completion() {
+            let line = editor.buffer().line_of(editor.cursor());
+            let x = page.x_of(editor, line, list.start).unwrap_or(cursor.left());
+            let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
+            let before = actions.len();
+            let over = popup::completion(ui, id, list, place, &mut actions);
+            if actions.len() > before {
+                response.request_focus();
+            } else if !focused && !over {
+                actions.push(EditorAction::CloseCompletion);
             }
-            if focused
-                && !editor.is_explaining()
-                && let Some(call) = editor.shown_call()
-            {
-                let line = editor.buffer().line_of(editor.cursor());
-                // At its bracket where that is on the cursor's line: then the box stays while the arguments grow.
-                let at = call.open.max(editor.buffer().line_range(line).start);
-                let x = page.x_of(editor, line, at).unwrap_or(cursor.left());
-                let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
-                popup::parameters(ui, id, &call, place, editor.completion().is_some());
-            }
-            if let Some(list) = editor.completion() {
-                let line = editor.buffer().line_of(editor.cursor());
-                let x = page.x_of(editor, line, list.start).unwrap_or(cursor.left());
-                let place = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
-                let before = actions.len();
-                let over = popup::completion(ui, id, list, place, &mut actions);
-                if actions.len() > before {
-                    response.request_focus();
-                } else if !focused && !over {
-                    actions.push(EditorAction::CloseCompletion);
-                }
-            }
-            describe(ui, look, &response, &page, &metrics);
-            (response, page)
-        });
+        }
+        describe(ui, look, &response, &page, &metrics);
+        (response, page)
+    });
+    if editor.find.from.is_none() {
+        ui.data_mut(|data| data.insert_temp(scroll_id(look.key), output.state.clamped_offset()));
+    }
     let (mut response, page) = output.inner;
     paint::gutter(ui, editor, t, &metrics, &page, gutter, &mut actions);
     ui.advance_cursor_after_rect(whole);
@@ -244,17 +250,38 @@ fn cursor_rect(editor: &Editor, metrics: &Metrics, page: &Page, top_left: Pos2) 
     Rect::from_min_size(pos2(x, top), vec2(2.0, metrics.row))
 }
 
+/// Where the view stood when no search was under way.
+fn scroll_id(key: &str) -> Id {
+    editor_id().with(("before the search", key))
+}
+
+/// The place that the view goes back to in this frame, when the search led nowhere or was left.
+fn before_search(ui: &Ui, editor: &Editor, key: &str) -> Option<Vec2> {
+    let wanted = editor.reveal();
+    let done: u64 = ui.data(|data| data.get_temp(revealed_id(key))).unwrap_or(0);
+    (wanted.to == Show::Before && wanted.generation != done).then(|| ui.data(|data| data.get_temp(scroll_id(key))))?
+}
+
+fn revealed_id(key: &str) -> Id {
+    editor_id().with(("revealed", key))
+}
+
 /// Scrolls to the cursor when the editor asks for it. Done once per request: afterwards the wheel is free.
 fn reveal(ui: &Ui, editor: &Editor, key: &str, cursor: Rect) {
     let wanted = editor.reveal();
-    let memory_id = editor_id().with(("revealed", key));
+    let memory_id = revealed_id(key);
     let done: u64 = ui.data(|data| data.get_temp(memory_id)).unwrap_or(0);
     if wanted.generation == done {
         return;
     }
     ui.data_mut(|data| data.insert_temp(memory_id, wanted.generation));
-    let rect = cursor.expand2(vec2(32.0, if wanted.center { 0.0 } else { cursor.height() }));
-    let align = wanted.center.then_some(Align::Center);
+    // The scroll area was told already.
+    if wanted.to == Show::Before {
+        return;
+    }
+    let center = wanted.to == Show::Center;
+    let rect = cursor.expand2(vec2(32.0, if center { 0.0 } else { cursor.height() }));
+    let align = center.then_some(Align::Center);
     ui.scroll_to_rect_animation(rect, align, egui::style::ScrollAnimation::none());
 }
 
