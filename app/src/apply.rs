@@ -105,8 +105,7 @@ impl State {
                 effects.push(Effect::SaveProgress);
             }
             Command::TriedAgain { day, question, given } => {
-                self.progress.tried_again(day.as_deref(), &question, given);
-                effects.push(Effect::SaveProgress);
+                self.tried_again(day.as_deref(), &question, given, effects);
             }
             Command::Predict { day, question, run } => self.predict(day, question, *run, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
@@ -115,7 +114,7 @@ impl State {
             Command::SetSearch(query) => self.set_search(query, effects),
             Command::OpenHit(hit) => self.open_hit(&hit, effects),
             Command::Reviewed { day, question, correct, given } => {
-                self.reviewed(&day, &question, correct, given, effects);
+                effects.extend(self.answered_of(&day, &question, correct, given));
             }
             Command::EndReview => self.review.clear(),
             Command::LookAround => self.look_around(effects),

@@ -392,6 +392,97 @@ fn answers_are_kept_with_what_they_were_told() {
     shots.shot("quiz_restored-dark", &mut harness);
 }
 
+/// The first wrong answer to a question with choices tells what is wrong with it and nothing more; the second one, or
+/// who asks, is told everything. What counts is the first.
+#[test]
+fn the_answer_is_told_after_the_second_wrong_one() {
+    let quiz = sample();
+    let state = RefCell::new(QuizState::default());
+    let actions = RefCell::new(Vec::new());
+    let mut harness = support::harness(true, [700.0, 1480.0], |ui| {
+        actions.borrow_mut().extend(quiz::show(ui, &quiz, &mut state.borrow_mut()));
+    });
+    harness.run();
+    let click = |harness: &mut egui_kittest::Harness<'_>, label: &str| {
+        harness.get_all_by_label(label).next().expect(label).click();
+        harness.run();
+    };
+    let has =
+        |harness: &egui_kittest::Harness<'_>, text: &str| harness.query_all_by_label_contains(text).next().is_some();
+    let mut shots = support::Shots::default();
+    // One is right.
+    click(&mut harness, "A race between two blocks");
+    click(&mut harness, "Check answer");
+    assert!(has(&harness, "No two threads share an element here."));
+    let told = ["Answer: Writing past", "Threads 1000 to 1023", "24 threads too many"];
+    assert!(told.iter().all(|text| !has(&harness, text)), "the first one tells only what is wrong with it");
+    click(&mut harness, "Try again");
+    assert!(has(&harness, "That is your last answer"), "the same again is no try");
+    assert!(!has(&harness, "Answer: Writing past"));
+    shots.shot("quiz_once_wrong-dark", &mut harness);
+    click(&mut harness, "Uncoalesced stores");
+    click(&mut harness, "Check answer");
+    assert!(has(&harness, "Answer: Writing past the end of c") && has(&harness, "24 threads too many"));
+    // Several are right.
+    click(&mut harness, "thread 31");
+    click(&mut harness, "thread 32");
+    click(&mut harness, "Check answer");
+    assert!(has(&harness, "It closes the warp before.") && has(&harness, "something that is right is not ticked"));
+    assert!(!has(&harness, "It closes the warp.") && !has(&harness, "Answer: thread 32"));
+    click(&mut harness, "thread 31");
+    click(&mut harness, "Check answer");
+    assert!(has(&harness, "Right so far") && has(&harness, "Answer: thread 32; thread 63"));
+    assert!(has(&harness, "It closes the warp."), "what was left out is explained");
+    shots.shot("quiz_twice_wrong-dark", &mut harness);
+    let answers = actions.borrow();
+    let counted: Vec<_> = answers.iter().filter(|action| matches!(action, QuizAction::Answered { .. })).collect();
+    assert!(matches!(
+        counted[..],
+        [QuizAction::Answered { correct: false, .. }, QuizAction::Answered { correct: false, .. }]
+    ));
+    assert_eq!(answers.iter().filter(|action| matches!(action, QuizAction::TriedAgain { .. })).count(), 2);
+    // After a restart it stands there as it was left, and one wrong answer leaves one try.
+    let given = |text: &str| Some(Given { answer: vec![text.to_owned()], measured: None });
+    for (tries, open) in [(1, false), (2, true)] {
+        let mut after = QuizState::default();
+        let answer = AnswerProgress { tries, given: given("Uncoalesced stores"), ..AnswerProgress::default() };
+        after.restore(&quiz, "guard", &answer);
+        let mut harness = support::harness(true, [700.0, 1480.0], |ui| {
+            quiz::show(ui, &quiz, &mut after);
+        });
+        harness.run();
+        assert_eq!(has(&harness, "Answer: Writing past"), open, "{tries}");
+        assert_eq!(has(&harness, "Try again"), !open, "{tries}");
+    }
+}
+
+/// A day that lacks nothing is done, whichever answer was the last one and whichever day is open.
+#[test]
+fn a_further_answer_and_a_review_finish_a_day_too() {
+    for (reviewed, elsewhere) in [(false, false), (false, true), (true, true)] {
+        let mut window = Window::open(true, SIZE, simple_script());
+        let day = window.app().state.course.day("week1/day4").expect("day 4").clone();
+        let state = &mut window.harness.state_mut().state;
+        let asked: Vec<_> = day.quiz.questions.iter().filter(|question| !question.needs_gpu()).collect();
+        for question in &asked {
+            state.progress.answered(&day, &question.id, false, Given::default(), Date(1));
+        }
+        state.progress.passed(&day, "main", Date(1));
+        assert!(!state.progress.is_step_done(&day, Step::Verify));
+        let (id, question, given) = (day.id.clone(), asked[0].id.clone(), Given::default());
+        if elsewhere {
+            let other = state.course.day("week1/day5").expect("day 5").id.clone();
+            window.harness.state_mut().command(Command::OpenDay(other));
+        }
+        let command = match reviewed {
+            true => Command::Reviewed { day: id, question, correct: true, given },
+            false => Command::TriedAgain { day: Some(id), question, given },
+        };
+        window.harness.state_mut().command(command);
+        assert!(window.app().state.progress.is_step_done(&day, Step::Verify), "{reviewed} {elsewhere}");
+    }
+}
+
 /// What cannot be read as a number is mended where it stands.
 #[test]
 fn a_number_that_is_none_keeps_the_keyboard() {

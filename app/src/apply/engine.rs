@@ -196,7 +196,7 @@ impl State {
             self.progress.passed(day, &exercise, self.today);
             self.progress.step_done(day, curriculum::Step::CodeIt);
             effects.push(Effect::SaveProgress);
-            self.finish_verify_if_complete(effects);
+            self.finish_verify_if_complete(&day_id, effects);
             if first {
                 self.toast(ToastKind::Good, "Passed for the first time. The solution is open now.");
             }

@@ -4,7 +4,7 @@ use crate::effect::{Effect, Learner};
 use crate::state::{Dialog, Pane, Search, State, ToastKind};
 use crate::widgets::code_editor::EditorAction;
 use curriculum::search::{Hit, Place};
-use curriculum::store::{Given, Slot};
+use curriculum::store::Slot;
 
 /// Questions asked in one review: about ten minutes.
 const REVIEW: usize = 12;
@@ -59,21 +59,6 @@ impl State {
         self.review = review;
         self.reviews += 1;
         self.show_pane(Pane::Progress, effects);
-    }
-
-    pub(super) fn reviewed(
-        &mut self,
-        day: &str,
-        question: &str,
-        correct: bool,
-        given: Given,
-        effects: &mut Vec<Effect>,
-    ) {
-        let course = self.course.clone();
-        if let Some(day) = course.day_by_id(day) {
-            self.progress.answered(day, question, correct, given, self.today);
-            effects.push(Effect::SaveProgress);
-        }
     }
 
     /// Forgets what was done of the open day; the text can be brought back by Undo, the runs stay in the plots.

@@ -300,10 +300,17 @@ impl State {
         let Some(day) = course.day_by_id(day) else { return Vec::new() };
         self.progress.answered(day, question, correct, given, self.today);
         let mut effects = vec![Effect::SaveProgress];
-        if self.view.day.as_deref() == Some(day.id.as_str()) {
-            self.finish_verify_if_complete(&mut effects);
-        }
+        self.finish_verify_if_complete(&day.id, &mut effects);
         effects
+    }
+
+    /// A further answer: the first one counts, but a day that lacked nothing else is done now.
+    pub(super) fn tried_again(&mut self, day: Option<&str>, question: &str, given: Given, effects: &mut Vec<Effect>) {
+        self.progress.tried_again(day, question, given);
+        effects.push(Effect::SaveProgress);
+        if let Some(day) = day {
+            self.finish_verify_if_complete(day, effects);
+        }
     }
 
     pub(super) fn reflect(&mut self, id: &str, text: String, effects: &mut Vec<Effect>) {
@@ -312,17 +319,20 @@ impl State {
         effects.push(Effect::SaveProgress);
     }
 
-    /// Verify is finished when the check passed and every question was answered that can be without a GPU.
-    pub(super) fn finish_verify_if_complete(&mut self, effects: &mut Vec<Effect>) {
-        let Some(day) = self.day() else { return };
+    /// Verify is finished when the check passed and every question was answered that can be without a GPU. Of any day:
+    /// a run or a review may end while another one is open.
+    pub(super) fn finish_verify_if_complete(&mut self, day: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = course.day_by_id(day) else { return };
         let progress = self.progress.days.get(&day.id);
         let mut asked = day.quiz.questions.iter().filter(|question| !question.needs_gpu());
         let answered = asked.all(|q| progress.is_some_and(|p| p.answers.contains_key(&q.id)));
         let passed = day.exercises.first().is_none_or(|exercise| {
             self.progress.exercise(day, &exercise.key).is_some_and(|exercise| exercise.passed.is_some())
         });
-        if answered && passed {
-            self.mark_step(curriculum::Step::Verify, effects);
+        if answered && passed && !self.progress.is_step_done(day, curriculum::Step::Verify) {
+            self.progress.step_done(day, curriculum::Step::Verify);
+            effects.push(Effect::SaveProgress);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The quiz panel: asks, marks, and explains each wrong answer where it was given.
 //!
 //! The first answer to a question is the one that counts; the learner may try again for as long as the explanation has
-//! not been opened.
+//! not been opened. Of choices, few are left after each try: a second wrong answer opens it.
 
 mod answer_ui;
 mod reflection;
@@ -45,6 +45,9 @@ struct QuestionState {
     first_correct: Option<bool>,
     /// The answer was opened; it can be read but not answered again.
     opened: bool,
+    /// Wrong answers so far, and the choices that were the last one.
+    wrong: u32,
+    refused: BTreeSet<usize>,
     waiting: bool,
     /// What is missing before the answer can be marked.
     problem: Option<String>,
@@ -58,6 +61,7 @@ enum Place {
     Choice(usize),
     Message,
     Why,
+    LeftOut,
 }
 
 /// How far a quiz is.
@@ -107,6 +111,9 @@ impl QuizState {
         state.first_correct = Some(answer.correct);
         if let (Some(question), Some(given)) = (quiz.question(question), &answer.given) {
             state.give(question, given);
+            if state.mark.as_ref().is_some_and(|mark| !mark.correct) {
+                state.count_wrong(question, answer.tries.max(1));
+            }
         }
     }
 
@@ -121,12 +128,24 @@ impl QuestionState {
         self.problem = None;
         let correct = mark.correct;
         self.mark = Some(mark);
+        if !correct {
+            self.count_wrong(question, 1);
+        }
         let (given, question) = (self.given(question, measured), question.id.clone());
         if self.first_correct.is_some() {
             return Some(QuizAction::TriedAgain { question, given });
         }
         self.first_correct = Some(correct);
         Some(QuizAction::Answered { question, correct, given })
+    }
+
+    /// Counts wrong answers; among choices the second one opens the answer.
+    fn count_wrong(&mut self, question: &Question, tries: u32) {
+        self.wrong += tries;
+        if is_choice(question) {
+            self.opened |= self.wrong >= TRIES;
+            self.refused.clone_from(&self.chosen);
+        }
     }
 
     /// Right, given up, or told by a run: nothing more to answer.
@@ -205,6 +224,10 @@ impl QuestionState {
                 return;
             }
         };
+        if is_choice(question) && self.wrong > 0 && self.chosen == self.refused {
+            self.problem = Some("That is your last answer: change it first.".to_owned());
+            return;
+        }
         if let Kind::Predict { run, .. } = &question.kind {
             self.problem = None;
             self.waiting = true;
@@ -225,6 +248,13 @@ impl QuestionState {
             }
         }
     }
+}
+
+/// Wrong answers to a question with choices after which the right one is told.
+const TRIES: u32 = 2;
+
+fn is_choice(question: &Question) -> bool {
+    matches!(question.kind, Kind::Single { .. } | Kind::Multiple { .. })
 }
 
 /// The unit that a number is typed in; empty for a bare count.
@@ -331,10 +361,22 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
             ui.spacing_mut().item_spacing.y = space::XS;
             ui.label(RichText::new(format!("Answer: {}", right_answer(question))).bold().color(tokens.info));
             state.text_ui(ui, Place::Why, &question.why, actions);
+            if let Kind::Multiple { choices } = &question.kind {
+                let missing = model::left_out(choices, &state.chosen);
+                state.text_ui(ui, Place::LeftOut, &missing.join("\n\n"), actions);
+            }
         });
-    } else if ui.button("Show the answer").on_hover_text("Closes the question for further tries").clicked() {
-        state.opened = true;
+        return;
     }
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Show the answer").on_hover_text("Closes the question for further tries").clicked() {
+            state.opened = true;
+        }
+        if is_choice(question) {
+            let words = "or try once more; then it is shown.";
+            ui.label(RichText::new(words).small().color(tokens.text_muted));
+        }
+    });
 }
 
 fn right_answer(question: &Question) -> String {

@@ -80,19 +80,25 @@ fn mark_multiple(question: &Question, choices: &[Choice], chosen: &BTreeSet<usiz
     if chosen.iter().any(|index| *index >= choices.len()) {
         return Err("only choices that exist".to_owned());
     }
-    // Each choice that was ticked wrongly or left out explains itself.
-    let mut reasons = Vec::new();
-    for (index, choice) in choices.iter().enumerate() {
-        match (choice.right, chosen.contains(&index)) {
-            (false, true) => reasons.push(format!("Not \"{}\": {}", choice.text, choice.why)),
-            (true, false) => reasons.push(format!("Also \"{}\": {}", choice.text, choice.why)),
-            _ => {}
-        }
-    }
-    if reasons.is_empty() {
+    // Each choice that was ticked wrongly explains itself. Which ones are missing is not said: that would be the answer.
+    let ticked = choices.iter().enumerate().filter(|(index, choice)| !choice.right && chosen.contains(index));
+    let mut reasons: Vec<String> =
+        ticked.map(|(_, choice)| format!("Not \"{}\": {}", choice.text, choice.why)).collect();
+    let complete = left_out(choices, chosen).is_empty();
+    if reasons.is_empty() && complete {
         return Ok(Mark { correct: true, message: question.why.clone() });
     }
+    if !complete {
+        let so_far = if reasons.is_empty() { "Right so far, but" } else { "And" };
+        reasons.push(format!("{so_far} something that is right is not ticked."));
+    }
     Ok(Mark::wrong(reasons.join("\n\n")))
+}
+
+/// The right choices that were not chosen, each with its explanation: what the whole answer adds to a mark.
+pub fn left_out(choices: &[Choice], chosen: &BTreeSet<usize>) -> Vec<String> {
+    let missing = choices.iter().enumerate().filter(|(index, choice)| choice.right && !chosen.contains(index));
+    missing.map(|(_, choice)| format!("\"{}\": {}", choice.text, choice.why)).collect()
 }
 
 /// The explanation of a known wrong number, if this is one.
@@ -247,7 +253,11 @@ mod tests {
         let marked = |chosen: &[usize]| mark(&q, &Answer::Choices(chosen.iter().copied().collect()));
         assert!(marked(&[0, 2]).unwrap().correct);
         let wrong = marked(&[0, 1]).unwrap();
-        assert!(!wrong.correct && wrong.message.contains("Not \"b\": why b") && wrong.message.contains("Also \"c\""));
+        assert!(!wrong.correct && wrong.message.starts_with("Not \"b\": why b"), "{}", wrong.message);
+        assert!(wrong.message.contains("not ticked") && !wrong.message.contains("\"c\""), "{}", wrong.message);
+        assert!(marked(&[0]).unwrap().message.starts_with("Right so far"));
+        let Kind::Multiple { choices } = &q.kind else { unreachable!() };
+        assert_eq!(left_out(choices, &[0, 1].into()), ["\"c\": why c"]);
         assert!(!marked(&[0, 1, 2]).unwrap().correct);
         assert!(!marked(&[0]).unwrap().correct);
         assert!(marked(&[]).is_err() && marked(&[7]).is_err());

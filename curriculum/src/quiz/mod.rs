@@ -6,7 +6,7 @@ mod measure;
 mod parse;
 
 pub use expression::evaluate;
-pub use mark::{Answer, Mark, mark, mark_prediction, parse_number};
+pub use mark::{Answer, Mark, left_out, mark, mark_prediction, parse_number};
 pub use measure::{Evidence, Needs, QUANTITIES, Quantity, quantity};
 pub(crate) use parse::parse;
 
