@@ -299,3 +299,77 @@ fn columns_of_shared_memory_race_as_rows_do() {
         }
     }
 }
+
+/// Straight runs of instructions are counted once for all of them; with a trace each is stepped and counted by itself.
+#[test]
+fn stretches_count_and_find_what_single_steps_do() {
+    let short = Options { deterministic: true, ..Options::default() };
+    let request = TraceRequest { blocks: (0..64).collect(), warps: Vec::new(), max_bytes: 1 << 20 };
+    let long = Options { trace: Some(request), ..short.clone() };
+    let module = load(include_str!("../examples/speed/everyday.ptx"));
+    for (kernel, threads, n) in [
+        ("saxpy_grid", 200, 3000),
+        ("shuffle_reduce", 256, 900),
+        ("stencil", 256, 700),
+        ("histogram", 256, 5000),
+        ("half2_math", 96, 1000),
+        ("softmax_row", 64, 100),
+        ("scan", 256, 1024),
+        ("divergent", 128, 300),
+        ("ballot", 128, 512),
+        ("layernorm", 256, 512),
+        ("aos", 250, 2000),
+        ("gather", 128, 500),
+    ] {
+        let launch = |memory: &mut Memory| {
+            let [a, b, c] = ["a", "b", "c"].map(|name| upload_u32(memory, name, &vec![3; 16384]));
+            Launch::new(kernel, [4, 1, 1], [threads, 1, 1]).arg_u64(a).arg_u64(b).arg_u64(c).arg_u32(n)
+        };
+        assert_eq!(says(&module, launch, &short), says(&module, launch, &long), "{kernel}");
+    }
+    // One that is left in its midst: by a fault, and at a meeting point, where the other half of the warp is waited for.
+    let module = load(HALVES);
+    for words in [64, 20] {
+        let launch = |memory: &mut Memory| {
+            let to = upload_u32(memory, "to", &vec![0; words]);
+            Launch::new("halves", [1, 1, 1], [64, 1, 1]).arg_u64(to)
+        };
+        let (short, long) = (says(&module, launch, &short), says(&module, launch, &long));
+        assert_eq!(short.faults.len(), usize::from(words < 64), "{:#?}", short.faults);
+        assert_eq!(short, long, "{words}");
+    }
+    let mut memory = memory();
+    let to = upload_u32(&mut memory, "to", &[0; 64]);
+    let launch = Launch::new("halves", [1, 1, 1], [64, 1, 1]).arg_u64(to);
+    let outcome = run(&module, &mut memory, &launch);
+    let halves = |lane: u32| if lane % 32 < 16 { 0x5555 + 1 } else { 0x5555_0000 + 1 };
+    assert_eq!(download_u32(&memory, to, 64), (0..64).map(halves).collect::<Vec<u32>>());
+    // 15 instructions (the thread number is read by one of its own), of which the vote is tried by the whole warp first.
+    assert_eq!(outcome.counters.thread_instructions, 64 * 16);
+}
+
+/// Each half of a warp votes for itself: the groups part at the vote and meet behind it.
+const HALVES: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry halves(.param .u64 to)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<3>;
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 16;
+    mov.u32 %r3, 0xffff;
+    shl.b32 %r3, %r3, %r2;
+    and.b32 %r4, %r1, 1;
+    setp.eq.u32 %p1, %r4, 0;
+    ld.param.u64 %rd1, [to];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    vote.sync.ballot.b32 %r5, %p1, %r3;
+    add.u32 %r6, %r5, 1;
+    bar.sync 0;
+    st.global.u32 [%rd1], %r6;
+    ret;
+}";

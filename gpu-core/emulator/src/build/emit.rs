@@ -460,6 +460,7 @@ impl<'m> Emit<'m> {
             site: 0,
             list: 0,
             list_len: 0,
+            straight: 0,
         }
     }
 

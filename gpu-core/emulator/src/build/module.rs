@@ -360,6 +360,13 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         super::fences::check(code, infos, &graph, entry);
+        let mut straight = 0;
+        for (op, info) in code.iter_mut().zip(infos).rev() {
+            let guarded = !op.guard.is_pool() || op.guard_flip != 0;
+            let ends = info.class == crate::report::Class::Branch;
+            straight = if guarded { 0 } else { 1 + if ends { 0 } else { straight } };
+            op.straight = straight;
+        }
         let always = code.first().map(|_| Slot::POOL);
         graph.registers(infos, widths, |at| always.is_some_and(|pool| code[at].guard.0 & pool == 0))
     }

@@ -44,6 +44,10 @@ pub struct Counts {
     /// Executions of each instruction, and lanes that did not take part.
     executed: Vec<u64>,
     absent: Vec<u64>,
+    /// The same of instructions that ran one after the other, kept for the first of them: it stands for all that follow it
+    /// straight on. Where such a stretch was left early, they are taken back from there on.
+    stretches: Vec<u64>,
+    stretches_absent: Vec<u64>,
     divergent: Vec<u64>,
     /// By site and space: a generic access may go to several.
     sites: Vec<[Site; 4]>,
@@ -57,6 +61,8 @@ impl Counts {
         Counts {
             executed: vec![0; count],
             absent: vec![0; count],
+            stretches: vec![0; count],
+            stretches_absent: vec![0; count],
             divergent: vec![0; count],
             sites: vec![[Site::default(); 4]; image.sites.len()],
             barriers: vec![0; count],
@@ -73,6 +79,27 @@ impl Counts {
                 *self.absent.get_unchecked_mut(pc as usize) += u64::from((!mask).count_ones());
             }
         }
+    }
+
+    /// Counts the instruction and all that follow it straight on ([`Op::straight`]).
+    #[inline(always)]
+    pub fn stretch(&mut self, pc: u32, mask: u32) {
+        // SAFETY: as for `instruction`.
+        unsafe {
+            let count = self.stretches.get_unchecked_mut(pc as usize);
+            *count = count.wrapping_add(1);
+            if mask != u32::MAX {
+                let absent = self.stretches_absent.get_unchecked_mut(pc as usize);
+                *absent = absent.wrapping_add(u64::from((!mask).count_ones()));
+            }
+        }
+    }
+
+    /// A stretch was left before `pc`, one of its instructions.
+    pub fn cut(&mut self, pc: u32, mask: u32) {
+        let (count, absent) = (&mut self.stretches[pc as usize], &mut self.stretches_absent[pc as usize]);
+        *count = count.wrapping_sub(1);
+        *absent = absent.wrapping_sub(u64::from((!mask).count_ones()));
     }
 
     pub fn divergent(&mut self, pc: u32) {
@@ -97,12 +124,14 @@ impl Counts {
         for (list, more) in [
             (&mut self.executed, &other.executed),
             (&mut self.absent, &other.absent),
+            (&mut self.stretches, &other.stretches),
+            (&mut self.stretches_absent, &other.stretches_absent),
             (&mut self.divergent, &other.divergent),
             (&mut self.barriers, &other.barriers),
             (&mut self.copied, &other.copied),
         ] {
             for (a, b) in list.iter_mut().zip(more) {
-                *a += b;
+                *a = a.wrapping_add(*b);
             }
         }
         for (a, b) in self.sites.iter_mut().flatten().zip(other.sites.iter().flatten()) {
@@ -122,11 +151,18 @@ impl Counts {
                 add(lines.entry(line).or_default());
             }
         };
-        for (pc, &executed) in self.executed.iter().enumerate() {
+        let (mut before, mut before_absent) = (0u64, 0u64);
+        for (pc, &single) in self.executed.iter().enumerate() {
+            before = before.wrapping_add(self.stretches[pc]);
+            before_absent = before_absent.wrapping_add(self.stretches_absent[pc]);
+            let (executed, absent) = (single + before, self.absent[pc] + before_absent);
+            if image.code[pc].straight <= 1 {
+                (before, before_absent) = (0, 0);
+            }
             if executed == 0 {
                 continue;
             }
-            let active = 32 * executed - self.absent[pc];
+            let active = 32 * executed - absent;
             let class = image.infos[pc].class;
             let conditional = class == Class::Branch && !image.code[pc].guard.is_pool();
             let (divergent, barriers, copied) = (self.divergent[pc], self.barriers[pc], self.copied[pc]);

@@ -11,7 +11,7 @@ use super::op::{Exec, Flow, Op};
 /// A value that one lane of a register holds.
 pub trait Word: Copy + 'static {
     /// How the row stores it.
-    type Raw: Copy + 'static;
+    type Raw: Bits + 'static;
     const ZERO: Self::Raw;
     fn from_raw(raw: Self::Raw) -> Self;
     fn to_raw(self) -> Self::Raw;
@@ -100,21 +100,42 @@ pub const fn is_spare(form: u8) -> bool {
     cfg!(target_arch = "x86_64") && form == BASE
 }
 
+/// What a row holds for each lane, and how bits of two are mixed.
+pub trait Bits: Copy {
+    /// `self` where `keep` is set, else `other`. Not by a condition: that becomes a branch for each lane.
+    fn mix(self, other: Self, keep: bool) -> Self;
+}
+
+macro_rules! bits {
+    ($($ty:ty),*) => {
+        $(impl Bits for $ty {
+            #[inline(always)]
+            fn mix(self, other: $ty, keep: bool) -> $ty {
+                other ^ ((self ^ other) & <$ty>::from(keep).wrapping_neg())
+            }
+        })*
+    };
+}
+
+bits!(u32, u64, u128);
+
 /// Writes the lanes of `mask`.
 ///
 /// # Safety
 /// `to` must point to a row.
 #[inline(always)]
-pub unsafe fn blend<R: Copy>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
+pub unsafe fn blend<R: Bits>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
     // SAFETY: the caller gives a valid row.
     unsafe {
         if mask == u32::MAX {
             *to = *from;
         } else {
-            let to = &mut *to;
+            let old = *to;
+            let mut new = old;
             for lane in 0..32 {
-                to[lane] = if mask >> lane & 1 != 0 { from[lane] } else { to[lane] };
+                new[lane] = from[lane].mix(old[lane], mask >> lane & 1 != 0);
             }
+            *to = new;
         }
     }
 }

@@ -62,6 +62,9 @@ pub struct Op {
     /// First index into the image's slot lists, and how many, for vectors and argument lists.
     pub list: u32,
     pub list_len: u32,
+    /// Instructions from this one on that run one after the other in all lanes of the group, unless one says otherwise: none
+    /// has a guard, and only the last may be a branch. 0 for one with a guard.
+    pub straight: u32,
 }
 
 /// What the register checks need to know of an instruction.

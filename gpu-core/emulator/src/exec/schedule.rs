@@ -173,9 +173,46 @@ impl Cx<'_> {
                 self.store_split();
                 break Leave::Fuel;
             }
-            budget -= 1;
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
             let op = unsafe { &*code.add(pc as usize) };
+            // Not beyond the meeting point, where this group waits.
+            let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
+            if ahead > 1 && !self.attention {
+                let (first, active) = (pc, self.active);
+                if count {
+                    self.worker.counts.stretch(pc, active);
+                }
+                let mut last = op;
+                let flow = loop {
+                    self.mask = active;
+                    self.pc = pc;
+                    // SAFETY: the op belongs to this image.
+                    let flow = unsafe { (last.run)(self, last) };
+                    pc += 1;
+                    if flow != Flow::Next || self.attention || pc == first + ahead {
+                        break flow;
+                    }
+                    // SAFETY: so many instructions follow one another.
+                    last = unsafe { &*code.add(pc as usize) };
+                };
+                budget -= u64::from(pc - first);
+                if count && pc - first != op.straight {
+                    self.worker.counts.cut(pc, active);
+                }
+                if flow == Flow::Next {
+                    self.pc = pc;
+                } else {
+                    match self.turned(flow, pc - 1) {
+                        None => pc = self.pc,
+                        Some(leave) => break leave,
+                    }
+                }
+                if self.tainted {
+                    self.after_op(last);
+                }
+                continue;
+            }
+            budget -= 1;
             // Where there is no guard, the constant that stands for one need not be fetched.
             // SAFETY: slots of a decoded instruction.
             let guard = if op.guard.is_pool() { u32::MAX } else { unsafe { self.pred(op.guard) } };
