@@ -238,6 +238,10 @@ impl State {
                 self.settings.reduced_motion = !self.settings.reduced_motion;
                 effects.extend([Effect::ApplyLook, Effect::SaveSettings]);
             }
+            Action::CloseBrackets => {
+                self.settings.close_brackets = !self.settings.close_brackets;
+                effects.push(Effect::SaveSettings);
+            }
             Action::SaveCheatSheet => {
                 let text = crate::cheat_sheet::page();
                 effects.push(Effect::SavePage { name: "lockstep-keys.html".to_owned(), text });
@@ -312,13 +316,14 @@ impl State {
 
     /// Does one edit on the open text and sees to everything that follows from it.
     fn edit(&mut self, action: &EditorAction, effects: &mut Vec<Effect>) {
-        let now_s = self.now_s;
+        let (now_s, closes_pairs) = (self.now_s, self.settings.close_brackets);
         let Some(desk) = self.desk_mut() else { return };
         if !desk.loaded {
             return;
         }
         let found = desk.editor.find.matches.len() as u64;
         let before = desk.editor.version();
+        desk.editor.closes_pairs = closes_pairs;
         desk.editor.act(action, now_s);
         let replaced = (*action == EditorAction::ReplaceAll && desk.editor.version() != before).then_some(found);
         self.text_may_have_changed(effects);

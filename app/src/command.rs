@@ -38,6 +38,7 @@ pub enum Action {
     Parameters,
     Explain,
     FoldHints,
+    CloseBrackets,
     ToggleComment,
     DuplicateLine,
     DeleteLine,
@@ -162,7 +163,7 @@ macro_rules! then {
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 83] = [
+    pub const ALL: [Action; 84] = [
         Action::Check,
         Action::Benchmark,
         Action::Stop,
@@ -187,6 +188,7 @@ impl Action {
         Action::Parameters,
         Action::Explain,
         Action::FoldHints,
+        Action::CloseBrackets,
         Action::ToggleComment,
         Action::DuplicateLine,
         Action::DeleteLine,
@@ -425,6 +427,13 @@ impl Action {
             Action::FoldHints => {
                 row(Edit, Editor, "Fold Hints", "Hide the words of every TODO, or show them all", keys![CTRL, M])
             }
+            Action::CloseBrackets => row(
+                Edit,
+                Global,
+                "Close Brackets",
+                "Write the other bracket or quote too; typing it goes over it, Backspace takes both",
+                then![B],
+            ),
             Action::ToggleComment => {
                 row(Edit, Editor, "Toggle Comment", "Comment the lines out or in", keys![CTRL, Slash])
             }

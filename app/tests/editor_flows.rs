@@ -508,3 +508,44 @@ fn escape_shows_what_was_seen_before_the_search() {
     window.settle();
     assert_eq!(in_sight(&window), before);
 }
+
+#[test]
+fn brackets_are_closed_until_that_is_switched_off() {
+    let mut window = open();
+    window.paste_kernel("");
+    let kernel = "void f(int* a)\n{\nif (a[0] == '\"') {\na[0] = 1;\n}\n}\n";
+    let type_all = |window: &mut Window| {
+        // As fast as keys can come: all in one frame.
+        for letter in kernel.chars() {
+            match letter {
+                '\n' => window.harness.key_press(Key::Enter),
+                letter => window.harness.event(egui::Event::Text(letter.to_string())),
+            }
+        }
+        window.settle();
+    };
+    let indented = "void f(int* a)\n{\n    if (a[0] == '\"') {\n        a[0] = 1;\n    }\n}\n";
+    type_all(&mut window);
+    assert_eq!(window.text(), indented);
+    window.type_text("{");
+    assert_eq!(window.text(), format!("{indented}{{}}"));
+    window.key(Modifiers::NONE, Key::Backspace);
+    assert_eq!(window.text(), indented);
+    window.key(Modifiers::COMMAND, Key::K);
+    window.key(Modifiers::NONE, Key::B);
+    window.type_text("{");
+    assert_eq!(window.text(), format!("{indented}{{"));
+    window.paste_kernel("");
+    type_all(&mut window);
+    assert_eq!(window.text(), indented, "without help it is the same text");
+    // The switch is kept, and it is in the settings.
+    let file = window.folder.path().join("settings.toml");
+    window.until("the settings", |_| {
+        std::fs::read_to_string(&file).is_ok_and(|text| text.contains("close_brackets = false"))
+    });
+    window.harness.state_mut().command(Command::Do(Action::Settings));
+    window.settle();
+    window.click("Close brackets and quotes");
+    window.click("Save");
+    assert!(window.app().state.settings.close_brackets);
+}

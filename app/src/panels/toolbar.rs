@@ -95,6 +95,7 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
         Action::ToggleResults => Pane::RESULTS.iter().any(|pane| state.is_in_sight(*pane)),
         Action::Projector => state.settings.projector,
         Action::ReducedMotion => state.settings.reduced_motion,
+        Action::CloseBrackets => state.settings.close_brackets,
         Action::ShowVisualization => state.is_in_sight(Pane::Visualization),
         Action::ShowCompare => state.is_in_sight(Pane::Compare),
         Action::ShowCompiled => state.is_in_sight(Pane::Compiled),

@@ -42,6 +42,8 @@ pub struct Settings {
     pub python: Option<PathBuf>,
     /// Large type and high contrast, for a lecture.
     pub projector: bool,
+    /// A bracket or quote that is typed brings its partner.
+    pub close_brackets: bool,
     /// Nothing moves by itself.
     pub reduced_motion: bool,
     /// The tour was taken or declined.
@@ -64,6 +66,7 @@ impl Default for Settings {
             device: None,
             python: None,
             projector: false,
+            close_brackets: true,
             reduced_motion: false,
             tour_seen: false,
             editor: None,
@@ -94,6 +97,7 @@ impl Settings {
             reader.read("editor", "a command", |_| true, &mut settings.editor);
             reader.read("python", "a program", |_| true, &mut settings.python);
             reader.read("projector", "true or false", |_| true, &mut settings.projector);
+            reader.read("close_brackets", "true or false", |_| true, &mut settings.close_brackets);
             reader.read("reduced_motion", "true or false", |_| true, &mut settings.reduced_motion);
             reader.read("tour_seen", "true or false", |_| true, &mut settings.tour_seen);
         }
@@ -123,6 +127,7 @@ impl Settings {
         for (name, on) in switches {
             put(name, Some(on.into()).filter(|_| on));
         }
+        put("close_brackets", Some(false.into()).filter(|_| !self.close_brackets));
         put("device", device.clone().map(Into::into));
         put("editor", editor.clone().map(Into::into));
         toml::to_string(&table).unwrap_or_default()
@@ -174,6 +179,7 @@ mod tests {
             theme: ThemeChoice::Dark,
             scale: 1.1,
             projector: true,
+            close_brackets: false,
             nvrtc: Some("/opt/cuda/lib".into()),
             remotes: vec![Remote { name: "spark".into(), command: "ssh spark lockstep worker".into() }],
             ..Settings::default()

@@ -1,7 +1,7 @@
 //! The settings page.
 
 use super::{buttons, title};
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::state::SettingsDraft;
@@ -48,6 +48,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
                 .max_decimals(1)
                 .suffix(" pt");
             ui.add(drag).labelled_by(label.id);
+            ui.end_row();
+            ui.label("Typing");
+            let words = "Close brackets and quotes";
+            let about = Action::CloseBrackets.info().tooltip;
+            tick::checkbox(ui, &mut draft.settings.close_brackets, words).on_hover_text(about);
             ui.end_row();
         });
         ui.add_space(space::M);

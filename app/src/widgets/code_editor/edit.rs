@@ -214,6 +214,14 @@ impl Editor {
         if text.is_empty() {
             return;
         }
+        let mut letters = text.chars();
+        // Several at once come from an input method, which knows what it wants.
+        if self.closes_pairs
+            && let (Some(letter), None) = (letters.next(), letters.next())
+            && self.type_paired(letter, now_s)
+        {
+            return;
+        }
         // A closing brace alone on its line goes one level out.
         let line = self.buffer.line_range(self.buffer.line_of(self.head));
         let before = &self.text()[line.start..self.head];
@@ -250,7 +258,10 @@ impl Editor {
 
     fn erase(&mut self, motion: Motion, now_s: f64) {
         let selection = self.selection();
-        let (range, kind) = if selection.is_empty() {
+        let pair = self.empty_pair().filter(|_| motion == Motion::Left && selection.is_empty());
+        let (range, kind) = if let Some(pair) = pair {
+            (pair, EditKind::Other)
+        } else if selection.is_empty() {
             let single = matches!(motion, Motion::Left | Motion::Right);
             let other = match motion {
                 Motion::Left => self.backspace_to(),
@@ -448,7 +459,7 @@ impl Editor {
         self.goal_column = goal;
     }
 
-    fn place(&mut self, offset: usize, extend: bool) {
+    pub(super) fn place(&mut self, offset: usize, extend: bool) {
         self.history.seal();
         self.head = self.buffer.clamp(offset);
         if !extend {

@@ -15,6 +15,7 @@ mod history;
 mod input;
 mod marks;
 mod paint;
+mod pairs;
 mod popup;
 mod signature;
 mod syntax;
@@ -77,6 +78,9 @@ pub struct Editor {
     /// The bracket of the call whose parameters are shown.
     parameters_of: Option<usize>,
     folds: folds::Folds,
+    /// Brackets and quotes are closed while they are typed.
+    pub closes_pairs: bool,
+    pairs: pairs::Pairs,
     reveal: Reveal,
     pub find: Find,
     pub marks: Marks,
@@ -104,6 +108,8 @@ impl Editor {
             explaining: false,
             parameters_of: None,
             folds: folds::Folds::default(),
+            closes_pairs: false,
+            pairs: pairs::Pairs::default(),
             reveal: Reveal::default(),
             find: Find::default(),
             marks: Marks::default(),
@@ -263,6 +269,7 @@ impl Editor {
         // A change at the start of a line moves that line's marks with it; elsewhere the line keeps them.
         let whole = range.start == self.buffer.line_range(line).start;
         self.syntax.get_mut().edited(range.clone(), with.len());
+        self.pairs.edited(&range, with.len());
         let removed = self.buffer.replace(range, with);
         let added_lines = with.bytes().filter(|byte| *byte == b'\n').count();
         self.folds.shift(line, removed_lines, added_lines, whole);
@@ -292,6 +299,9 @@ impl Editor {
             self.swap(change.removed_range(), &change.inserted);
         }
         (self.anchor, self.head) = step.after;
+        if let [change] = &step.changes[..] {
+            self.note_pair_again(&change.inserted_range());
+        }
         self.changed();
     }
 }

@@ -68,7 +68,7 @@ fn open_brackets(text: &str) -> Option<Vec<Open<'_>>> {
 }
 
 /// The place of the quote that ends what begins at `at`, or the last byte where none does.
-fn past_quoted(bytes: &[u8], at: usize, quote: u8) -> usize {
+pub(super) fn past_quoted(bytes: &[u8], at: usize, quote: u8) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != quote && bytes[end] != b'\n' {
         end += if bytes[end] == b'\\' { 2 } else { 1 };
