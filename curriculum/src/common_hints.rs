@@ -79,6 +79,14 @@ const HINTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "stale_read",
+        &[
+            "The kernel reads what it wrote before, but by a way that may still hold the old value.",
+            "`__ldg(&a[i])` and pointers that are `const float* __restrict__` read through a cache for data that nobody writes while the kernel runs. `__syncthreads()` does not empty it.",
+            "Read what the kernel itself writes through a plain pointer: no `__ldg`, no `const ... __restrict__`.",
+        ],
+    ),
+    (
         "deadlock",
         &[
             "Nothing can go on: every thread waits for something that will not happen.",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 35] = [
+pub const HINT_KEYS: [&str; 36] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -15,6 +15,7 @@ pub const HINT_KEYS: [&str; 35] = [
     "mask_misuse",
     "missing_async_wait",
     "barrier_phase",
+    "stale_read",
     "deadlock",
     "step_budget",
     "time_budget",
@@ -46,7 +47,7 @@ pub const HINT_KEYS: [&str; 35] = [
 ];
 
 /// Those of [`HINT_KEYS`] that the emulator's faults have, and what is as certain: causes, not patterns.
-pub const FAULT_KEYS: &[&str] = HINT_KEYS.split_at(16).0;
+pub const FAULT_KEYS: &[&str] = HINT_KEYS.split_at(17).0;
 
 /// The stable snake_case name of a fault kind.
 pub fn fault_key(kind: FaultKind) -> &'static str {
@@ -60,6 +61,7 @@ pub fn fault_key(kind: FaultKind) -> &'static str {
         FaultKind::MaskMisuse => "mask_misuse",
         FaultKind::MissingAsyncWait => "missing_async_wait",
         FaultKind::BarrierPhase => "barrier_phase",
+        FaultKind::StaleRead => "stale_read",
         FaultKind::UndefinedResult => "undefined_result",
         FaultKind::Deadlock => "deadlock",
         FaultKind::StepBudget => "step_budget",

@@ -69,6 +69,8 @@ pub enum FaultKind {
     MaskMisuse,
     /// Data of an asynchronous copy used before its wait.
     MissingAsyncWait,
+    /// What the kernel wrote is read through the cache for what it only reads.
+    StaleRead,
     /// An mbarrier waited on or arrived at in the wrong phase, or used before `init`.
     BarrierPhase,
     /// Operands for which an instruction has no defined result, such as impossible sparsity metadata.
@@ -96,6 +98,7 @@ impl FaultKind {
                 | FaultKind::BarrierDivergence
                 | FaultKind::MissingAsyncWait
                 | FaultKind::BarrierPhase
+                | FaultKind::StaleRead
         )
     }
 }

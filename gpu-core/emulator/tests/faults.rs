@@ -42,6 +42,7 @@ const SOURCES: &[Source] = &[
     source!("guises": "sm_90a" "sm_120a"),
     source!("scopes": "sm_90a"),
     source!("stuck": "sm_90a"),
+    source!("stale": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -324,6 +325,20 @@ fn unusual_guises() {
 #[test]
 fn scopes() {
     walk("scopes");
+}
+
+#[test]
+fn stale_reads_and_early_waits() {
+    walk("stale");
+}
+
+/// On a GPU the copy ends whether or not the other lanes run: no lesson about lanes that wait for each other.
+#[test]
+fn a_lane_that_waits_for_a_copy_waits_for_no_lane() {
+    let source = SOURCES.iter().find(|source| source.name == "stale").expect("a source");
+    let module = load(source.dialects[0].1);
+    let case = cases(source.cuda).into_iter().find(|case| case.kernel == "one_lane_waited_ok").expect("a kernel");
+    assert!(case.run(&module, 1, 1_000_000).notes.is_empty());
 }
 
 /// Polls that are counted may end by themselves, so they are given some: as many on a machine that has much else to do.

@@ -21,11 +21,12 @@ pub fn rank(kind: FaultKind) -> u32 {
         FaultKind::MaskMisuse => 9,
         FaultKind::UndefinedResult => 10,
         FaultKind::Race => 11,
-        FaultKind::Uninitialised => 12,
-        FaultKind::Deadlock => 13,
-        FaultKind::StepBudget => 14,
-        FaultKind::TimeBudget => 15,
-        FaultKind::Stopped => 16,
+        FaultKind::StaleRead => 12,
+        FaultKind::Uninitialised => 13,
+        FaultKind::Deadlock => 14,
+        FaultKind::StepBudget => 15,
+        FaultKind::TimeBudget => 16,
+        FaultKind::Stopped => 17,
     }
 }
 
@@ -47,6 +48,7 @@ pub fn is_dangerous(kind: FaultKind) -> bool {
         | FaultKind::MaskMisuse
         | FaultKind::UndefinedResult
         | FaultKind::Race
+        | FaultKind::StaleRead
         | FaultKind::Uninitialised
         | FaultKind::Stopped => false,
     }

@@ -206,6 +206,7 @@ pub fn fault_name(fault: &Fault) -> &'static str {
         Kind::Misaligned => "Misaligned access",
         Kind::UseAfterFree => "Use after free",
         Kind::Race => "Race",
+        Kind::StaleRead => "Stale read",
         Kind::Uninitialised => "Uninitialised value",
         Kind::BarrierDivergence => "Barrier not reached by all",
         Kind::MaskMisuse => "Wrong warp mask",

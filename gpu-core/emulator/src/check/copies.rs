@@ -29,8 +29,8 @@ pub struct Fill {
     /// The mbarrier and its phase that tell of the end.
     pub(super) barrier: u32,
     pub(super) phase: u64,
-    /// Warps that waited, and their clocks then.
-    waits: Vec<(u32, u32)>,
+    /// Warps that waited, their clocks then, and which of their lanes.
+    waits: Vec<(u32, u32, u32)>,
 }
 
 /// Shared memory that an operation reads until its group is waited for.
@@ -76,6 +76,11 @@ impl Fill {
     pub(super) fn is_unknown(&self) -> bool {
         self.waits.is_empty()
     }
+
+    /// Whether a wait at an mbarrier with so many completed phases tells of its end.
+    pub(super) fn ends_with(&self, barrier: u32, phases: u64) -> bool {
+        self.barrier == barrier && self.phase < phases
+    }
 }
 
 impl Cells {
@@ -110,6 +115,8 @@ pub struct Pending {
     groups: HashMap<u32, u32>,
     /// For each warp and mbarrier: its last wait that passed.
     pub(super) waited: HashMap<(u32, u32), Waited>,
+    /// The same for its last wait that came too early.
+    pub(super) refused: HashMap<(u32, u32), super::early::Refused>,
     /// `wgmma.mma_async` that each warp issued.
     pub wgmma: [u32; 32],
     /// Open `wgmma` group of each warp, and the first that it has not waited for.
@@ -175,20 +182,30 @@ impl Cx<'_> {
     }
 
     fn knows_fill(&self, fill: &Fill) -> bool {
-        fill.waits.iter().any(|(warp, clock)| *warp == self.warp.index || self.warp.seen(*warp as usize) >= *clock)
+        fill.waits.iter().any(|(warp, clock, _)| *warp == self.warp.index || self.warp.seen(*warp as usize) >= *clock)
+    }
+
+    /// The same for one lane: what another lane of its warp waited for, it knows once the two have met.
+    pub(super) fn lane_knows_fill(&self, fill: &Fill, lane: usize) -> bool {
+        fill.waits.iter().any(|(warp, clock, lanes_that)| {
+            let own = *warp == self.warp.index;
+            self.warp.seen(*warp as usize) >= *clock
+                || own && lanes(*lanes_that).any(|from| from == lane || self.warp.met(from as u32, *clock, lane as u32))
+        })
     }
 
     fn check_fills(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
         let mut all_known = true;
         let mut hit = None;
         for fill in &self.block.pending.fills {
-            if self.knows_fill(fill) {
+            let unknown = |lane: &usize| !self.lane_knows_fill(fill, *lane);
+            if !lanes(self.warp.live).any(|lane| unknown(&lane)) {
                 continue;
             }
             all_known = false;
             let touches =
                 |lane: &usize| at.at[*lane] < u64::from(fill.high) && u64::from(fill.low) < at.at[*lane] + bytes;
-            if let Some(lane) = lanes(at.mask).find(touches) {
+            if let Some(lane) = lanes(at.mask).filter(touches).find(unknown) {
                 hit = Some((lane, fill.clone()));
                 break;
             }
@@ -491,18 +508,24 @@ impl Cx<'_> {
         }
         *last =
             Waited { time, lanes: last.lanes | 1 << lane, stale: last.stale || last.lanes >> lane & 1 != 0, ..*last };
-        let new = |fill: &Fill| {
-            fill.barrier == offset && fill.phase < phases && !fill.waits.iter().any(|(known, _)| *known == warp)
-        };
-        if !self.block.pending.fills.iter().any(new) {
+        let mut new = false;
+        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
+            match fill.waits.iter_mut().find(|(known, ..)| *known == warp) {
+                Some((.., lanes)) => *lanes |= 1 << lane,
+                None => new = true,
+            }
+        }
+        if !new {
             return;
         }
         // From here on, what this warp publishes covers the wait.
         let time = &mut self.block.time;
         self.warp.tick(time);
         let clock = self.warp.clock;
-        for fill in self.block.pending.fills.iter_mut().filter(|fill| new(fill)) {
-            fill.waits.push((warp, clock));
+        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
+            if !fill.waits.iter().any(|(known, ..)| *known == warp) {
+                fill.waits.push((warp, clock, 1 << lane));
+            }
         }
     }
 

@@ -33,13 +33,19 @@ impl Cx<'_> {
                 fill.phase,
                 fill.phase & 1
             ),
-            None => format!(
-                "{who} {}{name} that the asynchronous copy at {place} fills, without waiting for its mbarrier{barrier} \
-                     (phase {}, parity {})",
-                verb(kind),
-                fill.phase,
-                fill.phase & 1
-            ),
+            None => {
+                let asked = match self.refused_for(fill) {
+                    Some(pc) => super::early::look_again(self.image(), pc),
+                    None => String::new(),
+                };
+                format!(
+                    "{who} {}{name} that the asynchronous copy at {place} fills, without waiting for its mbarrier{barrier} \
+                     (phase {}, parity {}){asked}",
+                    verb(kind),
+                    fill.phase,
+                    fill.phase & 1
+                )
+            }
         };
         let other = OtherSide {
             source: self.grid.image.source(fill.pc),

@@ -418,8 +418,12 @@ impl Cx<'_> {
         };
         let narrow = window == Window::Global && kind == AccessKind::Atomic && other.kind == AccessKind::Atomic;
         let scope = if narrow { "; an atomic of block scope is none for other blocks" } else { "" };
+        let asked = match self.refused_last().filter(|_| window == Window::Shared) {
+            Some(pc) => super::early::look_again(image, pc),
+            None => String::new(),
+        };
         let message = format!(
-            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}",
+            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{asked}",
             text_of(&self.thread(lane)),
             crate::exec::access::verb(kind),
             place(Some(self.pc)),

@@ -13,7 +13,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
-use crate::isa::memory::CTA;
+use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
 
 /// Shadows of all allocations of a launch.
@@ -24,8 +24,15 @@ pub struct GlobalRaces {
     patience: Patience,
 }
 
-/// Cells that lanes conflict with: found under the lock, reported after it.
-type Conflicts = Vec<(usize, u64)>;
+/// A cell that a lane conflicts with: found under the lock, reported after it.
+pub(super) struct Conflict {
+    pub lane: usize,
+    pub cell: u64,
+    /// Ordered, but read from where the write does not come ([`super::stale`]).
+    pub stale: bool,
+}
+
+pub(super) type Conflicts = Vec<Conflict>;
 
 impl GlobalRaces {
     /// Takes the shadows of a launch's allocations; at most `limit` bytes of them are filled.
@@ -110,6 +117,7 @@ impl GlobalRaces {
             floor: if clock == CLOCKS { CLOCKS } else { floor },
             effect,
             narrow: op.e.0 & CTA != 0,
+            cached: op.e.0 & NC != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
         })
     }
@@ -363,6 +371,9 @@ impl GlobalRaces {
             let (read, write) = halves(&piece, mine);
             entry.start(self.pages.generation, read, write);
         } else {
+            if mine.cached && touched {
+                self.find_stale(page, entry, &piece, mine, conflicts);
+            }
             let done = match mine.effect {
                 Effect::Read => read(cx, entry, &piece, mine),
                 Effect::Write => write(cx, entry, &piece, mine),
@@ -427,8 +438,8 @@ impl GlobalRaces {
                     who = other_of(stamp);
                 }
                 let lane = (who.wrapping_sub(first_thread) & 31) as usize;
-                if conflicts.last().is_none_or(|last| last.0 != lane) {
-                    conflicts.push((lane, old));
+                if conflicts.last().is_none_or(|last| last.stale || last.lane != lane) {
+                    conflicts.push(Conflict { lane, cell: old, stale: false });
                 }
             }
         }
@@ -549,7 +560,8 @@ fn report<const BYTES: u64>(
 ) {
     cx.pass_slowly(at.mask.count_ones());
     for lane in lanes(at.mask) {
-        let Some((_, old)) = conflicts.iter().find(|conflict| conflict.0 == lane) else { continue };
+        let own = conflicts.iter().filter(|conflict| conflict.lane == lane);
+        let Some(Conflict { cell: old, stale, .. }) = own.min_by_key(|conflict| conflict.stale) else { continue };
         let site = (old >> SITE) as u32 & SITES;
         let was = old & KIND;
         let same_block = old >> BLOCK == mine.block;
@@ -578,6 +590,10 @@ fn report<const BYTES: u64>(
             let index = (old >> BLOCK) % BLOCKS;
             (index < cx.grid.blocks).then(|| cx.grid.thread(cx.grid.block_id(index), thread))
         };
+        if *stale {
+            cx.report_stale(at.at[lane], BYTES, lane, (site, id, other));
+            continue;
+        }
         cx.global_race(op, at.at[lane], BYTES, lane, kind, (site, id, other));
     }
 }

@@ -15,6 +15,8 @@ pub struct Mine {
     pub effect: Effect,
     /// Its scope is the block: for other blocks it is no atomic.
     pub narrow: bool,
+    /// Reads through the cache for what is only read.
+    pub cached: bool,
     /// log2 of the bytes of a lane.
     pub grain: u8,
 }

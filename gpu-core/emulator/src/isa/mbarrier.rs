@@ -352,7 +352,7 @@ impl Cx<'_> {
 }
 
 unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let mut passed = 0;
+    let (mut passed, mut refused) = (0, 0);
     let waits = matches!(op.imm, TEST | TRY | TEST_PARITY | TRY_PARITY);
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
@@ -455,11 +455,14 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     let pc = cx.pc;
                     cx.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, Detail::default());
                 }
-                if done {
+                let offset = (address & 0xff_ffff) as u32;
+                if done && cx.may_be_early(offset, phases, &released, lane) {
+                    refused |= 1 << lane;
+                } else if done {
                     passed |= 1 << lane;
-                    cx.learn_mbarrier((address & 0xff_ffff) as u32, phases);
+                    cx.learn_mbarrier(offset, phases);
                     cx.warp.acquire(&released);
-                    cx.passed_mbarrier((address & 0xff_ffff) as u32, phases, lane);
+                    cx.passed_mbarrier(offset, phases, lane);
                 }
             }
             _ => {
@@ -524,7 +527,8 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             cx.set_pred(op.d, passed);
         }
     }
-    if passed == cx.mask {
+    // Who asks again is told yes: nobody else need run for that.
+    if passed | refused == cx.mask {
         return Flow::Next;
     }
     // Waiting costs nobody anything: the others run first.

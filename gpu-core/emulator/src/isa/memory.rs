@@ -27,6 +27,8 @@ pub const RELEASE: u32 = 1 << 18;
 pub const VOLATILE: u32 = 1 << 19;
 /// The scope of the ordering is the block.
 pub const CTA: u32 = 1 << 20;
+/// Through the cache for what the kernel only reads, which its stores do not reach.
+pub const NC: u32 = 1 << 21;
 
 /// The state space; generic when none is named.
 pub fn space(i: &mut Inst<'_>) -> Window {
@@ -73,13 +75,14 @@ pub fn ordering(i: &mut Inst<'_>) -> u32 {
         ("sc", STRONG | ACQUIRE | RELEASE),
         ("weak", 0),
         ("cta", CTA),
+        ("nc", NC),
     ] {
         if i.take(name) {
             flags |= flag;
         }
     }
     i.take_where(|part| {
-        matches!(part, "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "cv" | "lu" | "nc" | "wb" | "wt" | "unified")
+        matches!(part, "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb" | "wt" | "unified")
             || part.starts_with("L1::")
             || part.starts_with("L2::")
     });

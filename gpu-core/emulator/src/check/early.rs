@@ -1,0 +1,68 @@
+//! Waits at an mbarrier may come before the phase is over, whatever the schedule here: copies arrive at once, and warps
+//! take turns. So the first `test_wait` or `try_wait` that would learn of anything new gives false, as it may on a GPU. A
+//! loop asks again; who does not look at the answer has not waited.
+
+use super::copies::{Fill, Pending};
+use crate::exec::cx::{Cx, watch};
+use crate::exec::image::Image;
+
+/// A wait that was told that the phase is not over.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused {
+    /// Completed phases then.
+    phases: u64,
+    /// Lanes that were told so at this count of phases.
+    lanes: u32,
+    pub pc: u32,
+}
+
+/// What is said of a wait that nobody repeated.
+pub(super) fn look_again(image: &Image, pc: u32) -> String {
+    format!(
+        "; its wait at {} may give false, so look at what it gives and wait again until that is true",
+        image.place(pc)
+    )
+}
+
+impl Cx<'_> {
+    /// Whether a wait of `lane` for a phase that is over may have come too early; `released` is what its arrivals publish.
+    pub fn may_be_early(&mut self, offset: u32, phases: u64, released: &[u32; 32], lane: usize) -> bool {
+        if self.watch & watch::RACE == 0 {
+            return false;
+        }
+        let own = self.warp.index as usize;
+        let arrivals = released.iter().enumerate().any(|(warp, clock)| warp != own && *clock > self.warp.seen(warp));
+        let fills = &self.block.pending.fills;
+        let news = arrivals || fills.iter().any(|f| f.ends_with(offset, phases) && !self.lane_knows_fill(f, lane));
+        let (key, pc) = ((self.warp.index, offset), self.pc);
+        if !news {
+            return false;
+        }
+        let refused = &mut self.block.pending.refused;
+        let entry = refused.entry(key).or_insert(Refused { phases, lanes: 0, pc });
+        if entry.phases != phases {
+            *entry = Refused { phases, lanes: 0, pc };
+        }
+        if entry.lanes >> lane & 1 != 0 {
+            return false;
+        }
+        *entry = Refused { lanes: entry.lanes | 1 << lane, pc, ..*entry };
+        // Whoever looks for polls that nothing will end: this one ends.
+        self.worker.writes += 1;
+        true
+    }
+
+    /// Where this warp asked for the phase that a copy completes, and was told no.
+    pub(super) fn refused_for(&self, fill: &Fill) -> Option<u32> {
+        let refused = self.block.pending.refused.get(&(self.warp.index, fill.barrier))?;
+        (refused.phases > fill.phase).then_some(refused.pc)
+    }
+
+    /// Where this warp asked last, was told no, and did not ask again.
+    pub(super) fn refused_last(&self) -> Option<u32> {
+        let Pending { refused, waited, .. } = &self.block.pending;
+        let own = refused.iter().filter(|((warp, _), _)| *warp == self.warp.index);
+        let open = own.filter(|(key, refused)| waited.get(key).is_none_or(|waited| waited.phases < refused.phases));
+        open.map(|(_, refused)| refused.pc).max()
+    }
+}
