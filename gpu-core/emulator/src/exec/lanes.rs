@@ -88,7 +88,7 @@ pub fn widest() -> bool {
 
 /// Makes a value of a closure type that captures nothing.
 #[inline(always)]
-fn conjure<F: Copy>() -> F {
+pub(super) fn conjure<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0) };
     // SAFETY: F has no bytes, and the caller of `un`, `bin`, ... held a value of this `Copy` type.
     unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }
@@ -427,7 +427,7 @@ impl<A: Word> Body for Select<A> {
             }
             let mut out = [A::ZERO; 32];
             for lane in 0..32 {
-                out[lane] = if choose >> lane & 1 != 0 { (*a)[lane] } else { (*b)[lane] };
+                out[lane] = (*a)[lane].mix((*b)[lane], choose >> lane & 1 != 0);
             }
             let d = cx.row_mut::<A>(op.d);
             blend(cx.mask, d, &out);

@@ -16,6 +16,7 @@ pub mod op;
 pub mod order;
 pub mod pattern;
 pub mod quick;
+pub mod rarely;
 pub mod schedule;
 pub mod space;
 pub mod transfer;

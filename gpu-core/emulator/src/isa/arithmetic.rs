@@ -344,14 +344,24 @@ fn mad24(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.simple3(i, run, ty, ty, ty, ty)
 }
 
+/// The low 32 bits of the whole part of a quotient of 32-bit integers: eight lanes at a time, where integers divide one by
+/// one. The quotient in f64 is off by less than 2^-53 of itself, and what is no whole number lies at least 1 / b from the
+/// next one, which is more, for a b has no 64 bits.
+#[inline(always)]
+fn quotient(a: f64, b: f64) -> u32 {
+    // Added to this, a whole number ends up in the lowest bits, also a negative one.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    ((a / b).trunc() + WHOLE).to_bits() as u32
+}
+
 fn div(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let Some(ty) = i.take_int() else { return float::div(e, i) };
     // By zero the hardware's own division routine gives all ones; PTX leaves it open.
     let run = match ty {
         Ty::U16 => each_bin(|a: u16, b: u16| a.checked_div(b).unwrap_or(u16::MAX)),
         Ty::S16 => each_bin(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_div(b) }),
-        Ty::U32 => each_bin(|a: u32, b: u32| a.checked_div(b).unwrap_or(u32::MAX)),
-        Ty::S32 => each_bin(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        Ty::U32 => bin(|a: u32, b: u32| if b == 0 { u32::MAX } else { quotient(a.into(), b.into()) }),
+        Ty::S32 => bin(|a: i32, b: i32| if b == 0 { u32::MAX } else { quotient(a.into(), b.into()) }),
         Ty::U64 => each_bin(|a: u64, b: u64| a.checked_div(b).unwrap_or(u64::MAX)),
         Ty::S64 => each_bin(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
         _ => return i.unsupported(),
@@ -365,8 +375,14 @@ fn rem(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let run = match ty {
         Ty::U16 => each_bin(|a: u16, b: u16| a.checked_rem(b).unwrap_or(!0)),
         Ty::S16 => each_bin(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_rem(b) }),
-        Ty::U32 => each_bin(|a: u32, b: u32| a.checked_rem(b).unwrap_or(!0)),
-        Ty::S32 => each_bin(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        Ty::U32 => bin(|a: u32, b: u32| {
+            let rest = a.wrapping_sub(quotient(a.into(), b.into()).wrapping_mul(b));
+            if b == 0 { u32::MAX } else { rest }
+        }),
+        Ty::S32 => bin(|a: i32, b: i32| {
+            let rest = (a as u32).wrapping_sub(quotient(a.into(), b.into()).wrapping_mul(b as u32));
+            if b == 0 { u32::MAX } else { rest }
+        }),
         Ty::U64 => each_bin(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
         Ty::S64 => each_bin(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
         _ => return i.unsupported(),

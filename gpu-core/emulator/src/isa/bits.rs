@@ -2,8 +2,8 @@
 
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{bin, imm_tri, tri, un};
+use crate::exec::cx::Cx;
+use crate::exec::lanes::{Body, bin, blend, exec, imm_tri, tri, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::report::Class;
 
@@ -179,8 +179,8 @@ fn bfi(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     i.expect(5)?;
     let run: Exec = match ty.bits() {
-        32 => insert::<u32>,
-        64 => insert::<u64>,
+        32 => exec::<Insert<u32>>(),
+        64 => exec::<Insert<u64>>(),
         _ => return i.unsupported(),
     };
     let mut op = e.op(run);
@@ -200,14 +200,13 @@ trait Bits: crate::exec::lanes::Word {
 macro_rules! bits {
     ($ty:ty) => {
         impl Bits for $ty {
+            #[inline(always)]
             fn insert(self, into: $ty, from: u32, count: u32) -> $ty {
+                const LAST: u32 = <$ty>::BITS - 1;
                 let (from, count) = (field_bound(from, <$ty>::BITS), field_bound(count, <$ty>::BITS));
-                if from >= <$ty>::BITS || count == 0 {
-                    return into;
-                }
-                let ones = if count >= <$ty>::BITS { <$ty>::MAX } else { (1 << count) - 1 };
-                let mask = ones << from;
-                into & !mask | self << from & mask
+                let ones = if count > LAST { <$ty>::MAX } else { (1 << (count & LAST)) - 1 };
+                let mask = if from > LAST { 0 } else { ones << (from & LAST) };
+                into & !mask | self << (from & LAST) & mask
             }
         }
     };
@@ -215,16 +214,24 @@ macro_rules! bits {
 bits!(u32);
 bits!(u64);
 
-unsafe fn insert<W: Bits>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    for lane in lanes(cx.mask) {
+struct Insert<W>(std::marker::PhantomData<W>);
+
+impl<W: Bits> Body for Insert<W> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         // SAFETY: slots of a decoded instruction.
         unsafe {
-            let (a, b) = (cx.lane::<W>(op.a, lane), cx.lane::<W>(op.b, lane));
-            let (from, count) = (cx.lane::<u32>(op.c, lane), cx.lane::<u32>(op.e, lane));
-            cx.set_lane(op.d, lane, a.insert(b, from, count));
+            let (a, b) = (&*cx.row::<W>(op.a), &*cx.row::<W>(op.b));
+            let (from, count) = (&*cx.row::<u32>(op.c), &*cx.row::<u32>(op.e));
+            let mut out = [W::ZERO; 32];
+            for lane in 0..32 {
+                let (a, b) = (W::from_raw(a[lane]), W::from_raw(b[lane]));
+                out[lane] = a.insert(b, from[lane], count[lane]).to_raw();
+            }
+            blend(cx.mask, cx.row_mut::<W>(op.d), &out);
         }
+        Flow::Next
     }
-    Flow::Next
 }
 
 fn bmsk(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -287,13 +294,13 @@ fn fns(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 
 #[inline(always)]
 pub(crate) fn permute(a: u32, b: u32, select: u32) -> u32 {
-    let bytes = u64::from(b) << 32 | u64::from(a);
     let mut out = 0;
     for index in 0..4 {
         let choice = select >> (4 * index);
-        let byte = (bytes >> (8 * (choice & 7))) as u8;
-        let byte = if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
-        out |= u32::from(byte) << (8 * index);
+        let word = if choice & 4 != 0 { b } else { a };
+        let byte = word >> (8 * (choice & 3)) & 0xff;
+        let byte = if choice & 8 != 0 { (byte >> 7).wrapping_neg() & 0xff } else { byte };
+        out |= byte << (8 * index);
     }
     out
 }

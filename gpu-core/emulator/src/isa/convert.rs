@@ -4,10 +4,10 @@ use super::float::{rounding_code, rounding_from};
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{imm_bin, imm_tri, imm_un, un};
+use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::convert::{self, Int};
-use crate::num::half::{bf16_to_f32, f16_to_f32};
+use crate::num::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::num::pack::{self, Narrow};
 use crate::num::{Format, Overflow, Rounding, canonical, flush, saturate, saturate64};
 use crate::ptx::tree::Operand;
@@ -157,6 +157,15 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                     un(|a: u16| u32::from(a))
                 }
                 (false, false) if !sat && from.bits == 32 && to.bits == 16 && !to.signed => un(|a: u32| a as u16),
+                (false, false) if !sat && from.bits == 16 && from.signed && to.bits == 32 => un(|a: i16| i32::from(a)),
+                (false, false) if !sat && from.bits == 8 && from.signed && to.signed => un(|a: i8| i32::from(a)),
+                (false, false) if !sat && from.bits == 8 && !from.signed && (to.bits > 8 || !to.signed) => {
+                    un(|a: u8| u32::from(a))
+                }
+                (false, false) if !sat && to.bits == 8 && !to.signed => un(|a: u8| u32::from(a)),
+                (false, false) if !sat && to.bits == 8 && to.signed => un(|a: i8| i32::from(a)),
+                (false, true) if !sat && from.bits == 16 && !from.signed && to.bits == 64 => un(|a: u16| u64::from(a)),
+                (false, true) if !sat && from.bits == 16 && from.signed && to.bits == 64 => un(|a: i16| i64::from(a)),
                 (false, false) => imm_un(|m, a: u32| int_to_int(m, u64::from(a)) as u32),
                 (false, true) => imm_un(|m, a: u32| int_to_int(m, u64::from(a))),
                 (true, false) => imm_un(|m, a: u64| int_to_int(m, a) as u32),
@@ -169,6 +178,12 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             match (d, from.bits, from.signed, mode) {
                 (Ty::F32, 32, true, Rounding::Rn) if !sat && !wide_source => un(|a: i32| a as f32),
                 (Ty::F32, 32, false, Rounding::Rn) if !sat && !wide_source => un(|a: u32| a as f32),
+                (Ty::F32, 16, true, Rounding::Rn) if !sat && !wide_source => un(|a: i16| f32::from(a)),
+                (Ty::F32, 16, false, Rounding::Rn) if !sat && !wide_source => un(|a: u16| f32::from(a)),
+                (Ty::F32, 8, true, Rounding::Rn) if !sat && !wide_source => un(|a: i8| f32::from(a)),
+                (Ty::F32, 8, false, Rounding::Rn) if !sat && !wide_source => un(|a: u8| f32::from(a)),
+                (Ty::F32, 64, true, Rounding::Rn) if !sat && wide_source => un(|a: i64| a as f32),
+                (Ty::F32, 64, false, Rounding::Rn) if !sat && wide_source => un(|a: u64| a as f32),
                 (Ty::F64, 32, true, _) if !sat && !wide_source => un(|a: i32| f64::from(a)),
                 (Ty::F64, 32, false, _) if !sat && !wide_source => un(|a: u32| f64::from(a)),
                 _ => match (wide_source, d.bits() == 64) {
@@ -183,11 +198,28 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             let Some(kind) = kind_code(a) else { return i.unsupported() };
             op.imm |= kind << code::KIND_SHIFT | i64::from(to.bits) << 32 | i64::from(to.signed) << 40;
             match (a, to.bits, to.signed, mode) {
-                (Ty::F32, 32, true, Rounding::Rz) if !ftz && !wide_target => {
-                    un(|a: f32| convert::f32_to_s32(a, Rounding::Rz))
+                // `.ftz` matters to roundings up and down only.
+                (Ty::F32, 32, true, Rounding::Rz) if !wide_target => un(|a: f32| convert::f32_to_s32(a, Rounding::Rz)),
+                (Ty::F32, 32, false, Rounding::Rz) if !wide_target => un(|a: f32| convert::f32_to_u32(a, Rounding::Rz)),
+                (Ty::F32, 32, true, Rounding::Rn) if !wide_target => un(|a: f32| convert::f32_to_s32(a, Rounding::Rn)),
+                (Ty::F32, 32, false, Rounding::Rn) if !wide_target => un(|a: f32| convert::f32_to_u32(a, Rounding::Rn)),
+                (Ty::F32, 32, true, Rounding::Rm) if !wide_target && !ftz => {
+                    un(|a: f32| convert::f32_to_s32(a, Rounding::Rm))
                 }
-                (Ty::F32, 32, false, Rounding::Rz) if !ftz && !wide_target => {
-                    un(|a: f32| convert::f32_to_u32(a, Rounding::Rz))
+                (Ty::F32, 32, true, Rounding::Rm) if !wide_target => {
+                    un(|a: f32| convert::f32_to_s32(flush(a), Rounding::Rm))
+                }
+                (Ty::F32, 32, true, Rounding::Rp) if !wide_target && !ftz => {
+                    un(|a: f32| convert::f32_to_s32(a, Rounding::Rp))
+                }
+                (Ty::F32, 32, true, Rounding::Rp) if !wide_target => {
+                    un(|a: f32| convert::f32_to_s32(flush(a), Rounding::Rp))
+                }
+                (Ty::F64, 32, true, Rounding::Rz) if !wide_target => {
+                    un(|a: f64| convert::to_int(a, true, Rounding::Rz, Int { bits: 32, signed: true }) as u32)
+                }
+                (Ty::F64, 32, false, Rounding::Rz) if !wide_target => {
+                    un(|a: f64| convert::to_int(a, true, Rounding::Rz, Int { bits: 32, signed: false }) as u32)
                 }
                 _ => match (a.bits() == 64, wide_target) {
                     (false, false) => imm_un(|m, a: u32| float_to_int(m, u64::from(a)) as u32),
@@ -204,7 +236,15 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 imm_un(|m, a: f32| pack::tf32(a, rounding_from(m), overflow(m), m & code::RELU != 0))
             } else {
                 match (d, a) {
-                    (Ty::F32, Ty::F16) if imm & !7 & 0xffff == 0 => un(|a: u16| f16_to_f32(a)),
+                    // No f16 is subnormal as f32; to 16 bits `.ftz` has no effect.
+                    (Ty::F32, Ty::F16) if imm & !(7 | code::FTZ) & 0xffff == 0 => un(|a: u16| f16_to_f32(a)),
+                    (Ty::F16, Ty::F32) if imm & !code::FTZ & 0xffff == 0 => un(|a: f32| f32_to_f16(a)),
+                    (Ty::BF16, Ty::F32) if imm & !code::FTZ & 0xffff == 0 => un(|a: f32| f32_to_bf16(a)),
+                    (Ty::F32, Ty::F64) if imm & 0xffff == 0 => un(|a: f64| convert::f64_to_f32_bits(a)),
+                    (Ty::F32, Ty::F32) if imm & 0xffff == code::SAT => un(|a: f32| saturate(a)),
+                    (Ty::F32, Ty::F32) if imm & 0xffff == code::SAT | code::FTZ => un(|a: f32| saturate(flush(a))),
+                    (Ty::F32, Ty::F32) if imm & !7 & 0xffff == code::INTEGRAL => whole(mode, false),
+                    (Ty::F32, Ty::F32) if imm & !7 & 0xffff == code::INTEGRAL | code::FTZ => whole(mode, true),
                     (Ty::F32, Ty::BF16) if imm & !7 & 0xffff == 0 => un(|a: u16| bf16_to_f32(a)),
                     // A move.
                     (Ty::F32, Ty::F32) if imm & 0xffff == 0 => un(|a: u32| a),
@@ -221,6 +261,20 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     };
     e.push(op, Taint::Compute);
     Ok(())
+}
+
+/// f32 rounded to a whole number.
+fn whole(rounding: Rounding, ftz: bool) -> Exec {
+    match (rounding, ftz) {
+        (Rounding::Rz, false) => un(|a: f32| canonical(convert::integral32(a, Rounding::Rz))),
+        (Rounding::Rz, true) => un(|a: f32| canonical(convert::integral32(flush(a), Rounding::Rz))),
+        (Rounding::Rm, false) => un(|a: f32| canonical(convert::integral32(a, Rounding::Rm))),
+        (Rounding::Rm, true) => un(|a: f32| canonical(convert::integral32(flush(a), Rounding::Rm))),
+        (Rounding::Rp, false) => un(|a: f32| canonical(convert::integral32(a, Rounding::Rp))),
+        (Rounding::Rp, true) => un(|a: f32| canonical(convert::integral32(flush(a), Rounding::Rp))),
+        (_, false) => un(|a: f32| canonical(convert::integral32(a, Rounding::Rn))),
+        (_, true) => un(|a: f32| canonical(convert::integral32(flush(a), Rounding::Rn))),
+    }
 }
 
 #[inline(always)]
@@ -324,6 +378,12 @@ fn float_to_float(m: i64, raw: u64) -> u64 {
 fn pack_halves(e: &mut Emit<'_>, i: &mut Inst<'_>, d: Ty, stochastic: bool, imm: i64) -> Decoded<()> {
     i.expect(if stochastic { 4 } else { 3 })?;
     let run: Exec = match (d, stochastic) {
+        (Ty::F16x2, false) if imm & 0xffff == 0 => {
+            bin(|a: f32, b: f32| u32::from(f32_to_f16(a)) << 16 | u32::from(f32_to_f16(b)))
+        }
+        (_, false) if imm & 0xffff == 0 => {
+            bin(|a: f32, b: f32| u32::from(f32_to_bf16(a)) << 16 | u32::from(f32_to_bf16(b)))
+        }
         (Ty::F16x2, false) => imm_bin(|m, a: f32, b: f32| pack::f16x2(a, b, rounding_from(m), overflow(m), relu(m))),
         (_, false) => imm_bin(|m, a: f32, b: f32| pack::bf16x2(a, b, rounding_from(m), overflow(m), relu(m))),
         (Ty::F16x2, true) => imm_tri(|m, a: f32, b: f32, r: u32| pack::f16x2_rs(a, b, r, overflow(m), relu(m))),

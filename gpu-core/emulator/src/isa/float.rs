@@ -3,8 +3,9 @@
 
 use super::{Row, Ty, example, half};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::lanes::{bin, each_bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
+use crate::exec::lanes::{bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
 use crate::exec::op::{Exec, Taint};
+use crate::exec::rarely::{bin_rarely, tri_rarely};
 use crate::num::arith32::{self, Mode};
 use crate::num::{Rounding, approx, arith64, canonical, flush, minmax};
 use crate::report::Class;
@@ -114,7 +115,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Rounding, flush-to-zero and saturation of an instruction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
     pub rounding: Rounding,
     pub ftz: bool,
@@ -140,6 +141,16 @@ impl Modes {
     pub fn code(self) -> i64 {
         rounding_code(self.rounding) | i64::from(self.ftz) << 4 | i64::from(self.sat) << 5
     }
+}
+
+/// What `-ftz=true`, and with it `--use_fast_math`, puts on every f32 instruction.
+const FTZ: Modes = Modes { rounding: Rounding::Rn, ftz: true, sat: false };
+const FLUSHING: Mode = Mode { ftz: true, ..Mode::RN };
+
+/// Whether a flushed result may have come from just below the least normal number: see [`arith32::mul`].
+#[inline(always)]
+fn least_normal(x: f32) -> bool {
+    x.abs() == f32::MIN_POSITIVE
 }
 
 pub fn rounding_code(rounding: Rounding) -> i64 {
@@ -224,6 +235,8 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
     let run: Exec = match (ty, add) {
         (Ty::F32, true) if modes.plain() => bin(|a: f32, b: f32| arith32::add(a, b, Mode::RN)),
         (Ty::F32, false) if modes.plain() => bin(|a: f32, b: f32| arith32::sub(a, b, Mode::RN)),
+        (Ty::F32, true) if modes == FTZ => bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING)),
+        (Ty::F32, false) if modes == FTZ => bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING)),
         (Ty::F32, true) => imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))),
         (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| arith32::sub(a, b, mode(m))),
         (Ty::F64, true) if modes.plain() => bin(|a: f64, b: f64| arith64::add(a, b, Rounding::Rn)),
@@ -242,6 +255,11 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| arith32::mul(a, b, Mode::RN)),
+        Ty::F32 if modes == FTZ => bin_rarely(
+            |a: f32, b: f32| canonical(flush(flush(a) * flush(b))),
+            least_normal,
+            |a: f32, b: f32| arith32::mul(a, b, FLUSHING),
+        ),
         Ty::F32 => imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))),
         Ty::F64 if modes.plain() => bin(|a: f64, b: f64| arith64::mul(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::mul(a, b, rounding_from(m))),
@@ -263,6 +281,11 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     }
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => tri(|a: f32, b: f32, c: f32| canonical(a.mul_add(b, c))),
+        Ty::F32 if modes == FTZ => tri_rarely(
+            |a: f32, b: f32, c: f32| canonical(flush(flush(a).mul_add(flush(b), flush(c)))),
+            least_normal,
+            |a: f32, b: f32, c: f32| arith32::fma(a, b, c, FLUSHING),
+        ),
         Ty::F32 => imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m))),
         Ty::F64 if modes.plain() => tri(|a: f64, b: f64, c: f64| arith64::fma(a, b, c, Rounding::Rn)),
         Ty::F64 => imm_tri(|m, a: f64, b: f64, c: f64| arith64::fma(a, b, c, rounding_from(m))),
@@ -278,11 +301,18 @@ pub fn div(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 if approximate => imm_bin(|m, a: f32, b: f32| approx::div_approx(a, b, m & 16 != 0)),
-        Ty::F32 if full => imm_bin(|m, a: f32, b: f32| approx::div_full(a, b, m & 16 != 0)),
+        Ty::F32 if approximate && modes.ftz => bin(|a: f32, b: f32| approx::div_approx(a, b, true)),
+        Ty::F32 if approximate => bin(|a: f32, b: f32| approx::div_approx(a, b, false)),
+        Ty::F32 if full && modes.ftz => bin(|a: f32, b: f32| approx::div_full(a, b, true)),
+        Ty::F32 if full => bin(|a: f32, b: f32| approx::div_full(a, b, false)),
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| canonical(a / b)),
+        Ty::F32 if modes == FTZ => bin_rarely(
+            |a: f32, b: f32| canonical(flush(flush(a) / flush(b))),
+            least_normal,
+            |a: f32, b: f32| arith32::div(a, b, FLUSHING),
+        ),
         Ty::F32 => imm_bin(|m, a: f32, b: f32| arith32::div(a, b, mode(m))),
-        Ty::F64 if modes.plain() => each_bin(|a: f64, b: f64| arith64::div(a, b, Rounding::Rn)),
+        Ty::F64 if modes.plain() => bin(|a: f64, b: f64| arith64::div(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::div(a, b, rounding_from(m))),
         _ => return i.unsupported(),
     };
@@ -294,7 +324,9 @@ fn rcp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 if approximate => imm_un(|m, a: f32| approx::rcp(a, m & 16 != 0)),
+        Ty::F32 if approximate && modes.ftz => un(|a: f32| approx::rcp(a, true)),
+        Ty::F32 if approximate => un(|a: f32| approx::rcp(a, false)),
+        Ty::F32 if modes.plain() => un(|a: f32| canonical(1.0 / a)),
         Ty::F32 => imm_un(|m, a: f32| arith32::rcp(a, mode(m))),
         Ty::F64 if approximate => each_un(approx_rcp64),
         Ty::F64 => imm_un(|m, a: f64| arith64::rcp(a, rounding_from(m))),
@@ -312,8 +344,12 @@ fn sqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 if approximate => imm_un(|m, a: f32| approx::sqrt(a, m & 16 != 0)),
+        Ty::F32 if approximate && modes.ftz => un(|a: f32| approx::sqrt(a, true)),
+        Ty::F32 if approximate => un(|a: f32| approx::sqrt(a, false)),
+        Ty::F32 if modes.plain() => un(|a: f32| arith32::sqrt(a, Mode::RN)),
+        Ty::F32 if modes == FTZ => un(|a: f32| arith32::sqrt(a, FLUSHING)),
         Ty::F32 => imm_un(|m, a: f32| arith32::sqrt(a, mode(m))),
+        Ty::F64 if modes.plain() => un(|a: f64| arith64::sqrt(a, Rounding::Rn)),
         Ty::F64 => imm_un(|m, a: f64| arith64::sqrt(a, rounding_from(m))),
         _ => return i.unsupported(),
     };
@@ -327,7 +363,8 @@ fn rsqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 => imm_un(|m, a: f32| approx::rsqrt(a, m & 16 != 0)),
+        Ty::F32 if modes.ftz => un(|a: f32| approx::rsqrt(a, true)),
+        Ty::F32 => un(|a: f32| approx::rsqrt(a, false)),
         Ty::F64 if modes.ftz => each_un(|a: f64| approx::rsqrt64_ftz(a)),
         Ty::F64 => each_un(|a: f64| approx::rsqrt64(a)),
         _ => return i.unsupported(),
@@ -407,6 +444,15 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
     let run: Exec = match (ty, three) {
         (Ty::F32, false) if code == 0 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(0))),
         (Ty::F32, false) if code == 1 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(1))),
+        // `.ftz`, `.NaN` or both.
+        (Ty::F32, false) if code == 2 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(2))),
+        (Ty::F32, false) if code == 3 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(3))),
+        (Ty::F32, false) if code == 4 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(4))),
+        (Ty::F32, false) if code == 5 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(5))),
+        (Ty::F32, false) if code == 6 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(6))),
+        (Ty::F32, false) if code == 7 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(7))),
+        (Ty::F64, false) if code == 0 => bin(|a: f64, b: f64| minmax::f64(a, b, unpack(0))),
+        (Ty::F64, false) if code == 1 => bin(|a: f64, b: f64| minmax::f64(a, b, unpack(1))),
         (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| minmax::f32(a, b, unpack(m))),
         (Ty::F32, true) => imm_tri(|m, a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(m)), c, unpack(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| minmax::f64(a, b, unpack(m))),

@@ -4,7 +4,7 @@ use super::Ty;
 use super::float::{Modes, class_of, unpack};
 use super::half_lanes;
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::lanes::{imm_bin, imm_tri, imm_un};
+use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Taint};
 use crate::num::arith16::{Kind, Mode, lanes1, lanes2, lanes3};
 use crate::num::{approx, minmax};
@@ -61,6 +61,14 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, modes: Modes, relu: bool,
 
 pub fn abs_neg(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, ftz: bool, abs: bool) -> Decoded<()> {
     let run: Exec = match (ty, abs) {
+        (Ty::F16, true) if !ftz => un(|a: u16| Kind::F16.abs(a, false)),
+        (Ty::BF16, true) if !ftz => un(|a: u16| Kind::Bf16.abs(a, false)),
+        (Ty::F16x2, true) if !ftz => un(|a: u32| lanes1(a, |a| Kind::F16.abs(a, false))),
+        (Ty::BF16x2, true) if !ftz => un(|a: u32| lanes1(a, |a| Kind::Bf16.abs(a, false))),
+        (Ty::F16, false) if !ftz => un(|a: u16| Kind::F16.neg(a, false)),
+        (Ty::BF16, false) if !ftz => un(|a: u16| Kind::Bf16.neg(a, false)),
+        (Ty::F16x2, false) if !ftz => un(|a: u32| lanes1(a, |a| Kind::F16.neg(a, false))),
+        (Ty::BF16x2, false) if !ftz => un(|a: u32| lanes1(a, |a| Kind::Bf16.neg(a, false))),
         (Ty::F16, true) => imm_un(|m, a: u16| Kind::F16.abs(a, m != 0)),
         (Ty::F16, false) => imm_un(|m, a: u16| Kind::F16.neg(a, m != 0)),
         (Ty::BF16, true) => imm_un(|m, a: u16| Kind::Bf16.abs(a, m != 0)),
@@ -82,6 +90,23 @@ fn relu(value: u16, code: i64) -> u16 {
 pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, code: i64) -> Decoded<()> {
     let three = i.operands.len() == 4;
     let run: Exec = match (ty, three) {
+        // Without modifiers, or with `.NaN`.
+        (Ty::F16, false) if code == 0 => bin(|a: u16, b: u16| minmax::f16(a, b, unpack(0))),
+        (Ty::F16, false) if code == 1 => bin(|a: u16, b: u16| minmax::f16(a, b, unpack(1))),
+        (Ty::F16, false) if code == 4 => bin(|a: u16, b: u16| minmax::f16(a, b, unpack(4))),
+        (Ty::F16, false) if code == 5 => bin(|a: u16, b: u16| minmax::f16(a, b, unpack(5))),
+        (Ty::BF16, false) if code == 0 => bin(|a: u16, b: u16| minmax::bf16(a, b, unpack(0))),
+        (Ty::BF16, false) if code == 1 => bin(|a: u16, b: u16| minmax::bf16(a, b, unpack(1))),
+        (Ty::BF16, false) if code == 4 => bin(|a: u16, b: u16| minmax::bf16(a, b, unpack(4))),
+        (Ty::BF16, false) if code == 5 => bin(|a: u16, b: u16| minmax::bf16(a, b, unpack(5))),
+        (Ty::F16x2, false) if code == 0 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::f16(a, b, unpack(0)))),
+        (Ty::F16x2, false) if code == 1 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::f16(a, b, unpack(1)))),
+        (Ty::F16x2, false) if code == 4 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::f16(a, b, unpack(4)))),
+        (Ty::F16x2, false) if code == 5 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::f16(a, b, unpack(5)))),
+        (Ty::BF16x2, false) if code == 0 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::bf16(a, b, unpack(0)))),
+        (Ty::BF16x2, false) if code == 1 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::bf16(a, b, unpack(1)))),
+        (Ty::BF16x2, false) if code == 4 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::bf16(a, b, unpack(4)))),
+        (Ty::BF16x2, false) if code == 5 => bin(|a: u32, b: u32| lanes2(a, b, |a, b| minmax::bf16(a, b, unpack(5)))),
         (Ty::F16, false) => imm_bin(|m, a: u16, b: u16| relu(minmax::f16(a, b, unpack(m)), m)),
         (Ty::BF16, false) => imm_bin(|m, a: u16, b: u16| relu(minmax::bf16(a, b, unpack(m)), m)),
         (Ty::F16x2, false) => imm_bin(|m, a: u32, b: u32| lanes2(a, b, |a, b| relu(minmax::f16(a, b, unpack(m)), m))),
@@ -93,14 +118,14 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, code: i64) -> Decoded
 
 pub fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str, ty: Ty) -> Decoded<()> {
     let run: Exec = match (what, ty) {
-        ("ex2", Ty::F16) => imm_un(|_, a: u16| approx::ex2_f16(a)),
-        ("ex2", Ty::BF16) => imm_un(|_, a: u16| approx::ex2_bf16(a)),
-        ("ex2", Ty::F16x2) => imm_un(|_, a: u32| lanes1(a, approx::ex2_f16)),
-        ("ex2", Ty::BF16x2) => imm_un(|_, a: u32| lanes1(a, approx::ex2_bf16)),
-        ("tanh", Ty::F16) => imm_un(|_, a: u16| approx::tanh_f16(a)),
-        ("tanh", Ty::BF16) => imm_un(|_, a: u16| approx::tanh_bf16(a)),
-        ("tanh", Ty::F16x2) => imm_un(|_, a: u32| lanes1(a, approx::tanh_f16)),
-        ("tanh", Ty::BF16x2) => imm_un(|_, a: u32| lanes1(a, approx::tanh_bf16)),
+        ("ex2", Ty::F16) => un(|a: u16| approx::ex2_f16(a)),
+        ("ex2", Ty::BF16) => un(|a: u16| approx::ex2_bf16(a)),
+        ("ex2", Ty::F16x2) => un(|a: u32| lanes1(a, approx::ex2_f16)),
+        ("ex2", Ty::BF16x2) => un(|a: u32| lanes1(a, approx::ex2_bf16)),
+        ("tanh", Ty::F16) => un(|a: u16| approx::tanh_f16(a)),
+        ("tanh", Ty::BF16) => un(|a: u16| approx::tanh_bf16(a)),
+        ("tanh", Ty::F16x2) => un(|a: u32| lanes1(a, approx::tanh_f16)),
+        ("tanh", Ty::BF16x2) => un(|a: u32| lanes1(a, approx::tanh_bf16)),
         _ => return i.unsupported(),
     };
     emit(e, i, run, ty, 1, 0)

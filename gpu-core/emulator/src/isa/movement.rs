@@ -3,7 +3,7 @@
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{bin, copy};
+use crate::exec::lanes::{Body, Word, bin, blend, copy, exec};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::{Window, window_base, window_of};
 use crate::ptx::tree::Operand;
@@ -152,7 +152,11 @@ fn unpack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, parts: &[Operand<'_>], a: &Ope
     for operand in parts {
         slots.push(if *operand == Operand::Sink { Slot::NONE } else { e.dst(operand, part)? });
     }
-    let mut op = e.op(unpack_exec);
+    let mut op = e.op(match (part.bits(), ty.bits()) {
+        (32, 64) => exec::<Halves<u32, u64>>(),
+        (16, 32) => exec::<Halves<u16, u32>>(),
+        _ => unpack_exec,
+    });
     op.a = source;
     op.imm = i64::from(part.bits()) | i64::from(ty.bits()) << 8;
     (op.list, op.list_len) = e.list(&slots);
@@ -210,6 +214,32 @@ unsafe fn pack_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         }
     }
     Flow::Next
+}
+
+/// The two halves of each lane.
+struct Halves<P, W>(std::marker::PhantomData<(P, W)>);
+
+impl<P: Word<Raw = u32>, W: Word<Raw: Into<u64>>> Body for Halves<P, W> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let bits = 8 * size_of::<P>();
+        // SAFETY: slots of a decoded instruction. A target may be the source.
+        unsafe {
+            let whole = *cx.row::<W>(op.a);
+            for (index, slot) in cx.image().list(op)[..2].iter().enumerate() {
+                if slot.is_none() {
+                    continue;
+                }
+                let mut out = [0u32; 32];
+                for lane in 0..32 {
+                    let part: u64 = whole[lane].into() >> (bits * index);
+                    out[lane] = P::from_raw(part as u32).to_raw();
+                }
+                blend(cx.mask, cx.row_mut::<P>(*slot), &out);
+            }
+        }
+        Flow::Next
+    }
 }
 
 unsafe fn unpack_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {

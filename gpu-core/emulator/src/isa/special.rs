@@ -124,12 +124,13 @@ const REGISTERS: &[(&str, u32)] = &[
 /// The code that reads a special register, its number and its width.
 pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
     let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
-    // Every kernel asks for the first twelve, so they have code of their own.
+    // Every kernel asks for the first thirteen, so they have code of their own.
     let run = match index {
         0..3 => exec::<ReadThread>(),
         3..6 => splat(|cx, axis| cx.grid.launch.block[axis as usize - 3]),
         6..9 => splat(|cx, axis| cx.block.id[axis as usize - 6]),
         9..12 => splat(|cx, axis| cx.grid.launch.grid[axis as usize - 9]),
+        12 => exec::<ReadLane>(),
         _ => read,
     };
     Some((run, index as i64, REGISTERS[index].1))
@@ -147,6 +148,18 @@ impl Body for ReadThread {
             let to = cx.row_mut::<u32>(op.d);
             blend(cx.mask, to, &cx.warp.tid[op.imm as usize]);
         }
+        Flow::Next
+    }
+}
+
+/// `%laneid`.
+struct ReadLane;
+
+impl Body for ReadLane {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction.
+        unsafe { blend(cx.mask, cx.row_mut::<u32>(op.d), &std::array::from_fn(|lane| lane as u32)) };
         Flow::Next
     }
 }

@@ -7,7 +7,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::WIDEST;
-use crate::exec::lanes::{Body, exec_widest};
+use crate::exec::lanes::{Bits, Body, exec_widest};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::warp::Wait;
 use crate::ptx::tree::Operand;
@@ -457,6 +457,21 @@ fn redux(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     Ok(())
 }
 
+/// One value of the lanes of `mask`; `none` changes no other.
+#[inline(always)]
+fn reduced(row: &[u32; 32], mask: u32, none: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
+    let mut parts = [0; 32];
+    for lane in 0..32 {
+        parts[lane] = row[lane].mix(none, mask >> lane & 1 != 0);
+    }
+    for left in [16, 8, 4, 2, 1] {
+        for lane in 0..left {
+            parts[lane] = f(parts[lane], parts[lane + left]);
+        }
+    }
+    parts[0]
+}
+
 unsafe fn redux_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
     unsafe {
@@ -473,20 +488,21 @@ unsafe fn redux_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
             nan: op.imm >> 9 & 1 != 0,
             ..Default::default()
         };
-        let values = lanes(cx.mask).map(|lane| cx.lane::<u32>(op.a, lane));
-        let result = values
-            .reduce(|x, y| match op.imm & 0xff {
-                0 => x.wrapping_add(y),
-                1 => x.min(y),
-                2 => x.max(y),
-                3 => (x as i32).min(y as i32) as u32,
-                4 => (x as i32).max(y as i32) as u32,
-                5 => x & y,
-                6 => x | y,
-                7 => x ^ y,
-                _ => crate::num::minmax::f32(f32::from_bits(x), f32::from_bits(y), m).to_bits(),
-            })
-            .unwrap_or(0);
+        let row = &*cx.row::<u32>(op.a);
+        let result = match op.imm & 0xff {
+            0 => reduced(row, cx.mask, 0, u32::wrapping_add),
+            1 => reduced(row, cx.mask, u32::MAX, u32::min),
+            2 => reduced(row, cx.mask, 0, u32::max),
+            3 => reduced(row, cx.mask, i32::MAX as u32, |x, y| (x as i32).min(y as i32) as u32),
+            4 => reduced(row, cx.mask, i32::MIN as u32, |x, y| (x as i32).max(y as i32) as u32),
+            5 => reduced(row, cx.mask, u32::MAX, |x, y| x & y),
+            6 => reduced(row, cx.mask, 0, |x, y| x | y),
+            7 => reduced(row, cx.mask, 0, |x, y| x ^ y),
+            _ => lanes(cx.mask)
+                .map(|lane| row[lane])
+                .reduce(|x, y| crate::num::minmax::f32(f32::from_bits(x), f32::from_bits(y), m).to_bits())
+                .unwrap_or(0),
+        };
         let to = cx.row_mut::<u32>(op.d);
         crate::exec::lanes::blend(cx.mask, to, &[result; 32]);
     }

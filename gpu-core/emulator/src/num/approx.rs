@@ -134,47 +134,51 @@ fn output(x: f64, ftz: bool) -> f32 {
     canonical(if ftz { flush(x) } else { x })
 }
 
+/// What a quotient or root of f32 ends as. The machine rounds it once; by way of f64 it would be the same number.
+#[inline(always)]
+fn finished(x: f32, ftz: bool) -> f32 {
+    canonical(if ftz { flush(x) } else { x })
+}
+
 /// `rcp.approx{.ftz}.f32`; documented within 1 ulp. +-0 gives +-infinity.
-#[inline]
+#[inline(always)]
 pub fn rcp(x: f32, ftz: bool) -> f32 {
-    output(1.0 / f64::from(input(x, ftz)), ftz)
+    finished(1.0 / input(x, ftz), ftz)
 }
 
 /// `div.approx{.ftz}.f32`: a times the reciprocal of b, within 2 ulp for |b| in 2^-126..2^126.
 /// For larger |b| the reciprocal is flushed: the result is 0, or NaN if a is infinite.
-#[inline]
+#[inline(always)]
 pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
     let (a, b) = (input(a, ftz), input(b, ftz));
     let two_126 = f32::from_bits(0x7e80_0000);
-    if b.is_finite() && b.abs() > two_126 {
-        return if a.is_infinite() || a.is_nan() { super::NAN_F32 } else { 0.0f32.copysign(a) * b.signum() };
-    }
+    let zero = f32::from_bits((a.to_bits() ^ b.to_bits()) & 0x8000_0000);
+    let by_large = if a.abs() < f32::INFINITY { zero } else { super::NAN_F32 };
     // Both operands are scaled up first for a subnormal divisor, whose reciprocal need not fit.
-    if b != 0.0 && b.abs() < f32::MIN_POSITIVE {
-        return output(f64::from(a) / f64::from(b), ftz);
-    }
-    output(f64::from(a) * f64::from(rcp(b, false)), ftz)
+    let small = (b != 0.0) & (b.abs() < f32::MIN_POSITIVE);
+    let quotient = finished(if small { a / b } else { a * rcp(b, false) }, ftz);
+    if (b.abs() < f32::INFINITY) & (b.abs() > two_126) { by_large } else { quotient }
 }
 
 /// `div.full{.ftz}.f32`: within 2 ulp over the full range, as operands are scaled first.
-#[inline]
+#[inline(always)]
 pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
-    output(f64::from(input(a, ftz)) / f64::from(input(b, ftz)), ftz)
+    finished(input(a, ftz) / input(b, ftz), ftz)
 }
 
 /// `sqrt.approx{.ftz}.f32`; within 1 ulp (2^-23 relative).
-#[inline]
+#[inline(always)]
 pub fn sqrt(x: f32, ftz: bool) -> f32 {
     let x = input(x, ftz);
-    // Said outright: a compiler may let the negative operand's own NaN through.
-    if x < 0.0 { super::NAN_F32 } else { output(f64::from(x).sqrt(), ftz) }
+    super::arith32::rooted(x, finished(x.sqrt(), ftz))
 }
 
 /// `rsqrt.approx{.ftz}.f32`; documented 2^-22.9 relative. +-0 gives +-infinity.
-#[inline]
+#[inline(always)]
 pub fn rsqrt(x: f32, ftz: bool) -> f32 {
-    let x = f64::from(input(x, ftz));
-    if x == 0.0 { (f32::INFINITY).copysign(x as f32) } else { output(1.0 / x.sqrt(), ftz) }
+    let x = input(x, ftz);
+    let root = super::arith32::rooted(x, output(1.0 / f64::from(x).sqrt(), ftz));
+    if x == 0.0 { (f32::INFINITY).copysign(x) } else { root }
 }
 
 /// `ex2.approx{.ftz}.f32`; documented 2 ulp. Results below 2^-126 are the square of 2^(x/2), as the assembler has it.
@@ -225,26 +229,26 @@ pub fn tanh(x: f32) -> f32 {
 }
 
 /// `ex2.approx` of f16 and bf16 lanes: computed in f64, rounded once by the caller's format.
-#[inline]
+#[inline(always)]
 pub fn ex2_f16(h: u16) -> u16 {
     super::half::f64_to_f16(power_of_two(f64::from(super::half::f16_to_f32(h))))
 }
 
 /// `ex2.approx.ftz.bf16`: subnormal inputs and results are flushed.
-#[inline]
+#[inline(always)]
 pub fn ex2_bf16(h: u16) -> u16 {
     let result = super::half::f64_to_bf16(power_of_two(f64::from(flush(super::half::bf16_to_f32(h)))));
     if result & 0x7f80 == 0 { result & 0x8000 } else { result }
 }
 
 /// `tanh.approx.f16`.
-#[inline]
+#[inline(always)]
 pub fn tanh_f16(h: u16) -> u16 {
     super::half::f64_to_f16(tangent(f64::from(super::half::f16_to_f32(h))))
 }
 
 /// `tanh.approx.bf16`.
-#[inline]
+#[inline(always)]
 pub fn tanh_bf16(h: u16) -> u16 {
     super::half::f64_to_bf16(tangent(f64::from(super::half::bf16_to_f32(h))))
 }

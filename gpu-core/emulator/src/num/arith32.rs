@@ -160,11 +160,20 @@ pub fn rcp(a: f32, mode: Mode) -> f32 {
     div(1.0, a, mode)
 }
 
+/// `root`, or NaN for a negative operand and for NaN. By bits: where it compares numbers, the compiler takes the machine's
+/// NaN for ours.
+#[inline(always)]
+pub(super) fn rooted(a: f32, root: f32) -> f32 {
+    let bits = a.to_bits();
+    let none = (bits > 0x7f80_0000) & (bits != 0x8000_0000);
+    f32::from_bits(if none { super::NAN_F32.to_bits() } else { root.to_bits() })
+}
+
 #[inline(always)]
 pub fn sqrt(a: f32, mode: Mode) -> f32 {
     let a = input(a, mode);
     let root = if mode.rounding == Rounding::Rn { a.sqrt() } else { round_f64(f64::from(a).sqrt(), mode.rounding) };
-    finish(root, mode)
+    rooted(a, finish(root, mode))
 }
 
 /// `add`, `sub` and `mul` of two packed f32 (`.f32x2`), the first value in the low half.

@@ -142,6 +142,14 @@ pub fn nan(from: i64, to: i64, raw: u64, ftz: bool) -> u64 {
     (raw >> (width - 1) & 1) << (to_width - 1) | exponent | 1 << (to_fraction - 1) | payload
 }
 
+/// f64 to f32, nearest even, with what [`nan`] makes of NaN; as bits.
+#[inline(always)]
+pub fn f64_to_f32_bits(x: f64) -> u32 {
+    let raw = x.to_bits();
+    let nan = (raw >> 63 << 31 | 0x7fc0_0000 | (raw & ((1 << 52) - 1)) >> 29) as u32;
+    if x.is_nan() { nan } else { (x as f32).to_bits() }
+}
+
 /// f64 to f32. `.ftz` and `.sat` are applied by the caller, as for arithmetic.
 #[inline(always)]
 pub fn f64_to_f32(x: f64, rounding: Rounding) -> f32 {

@@ -8,6 +8,7 @@ mod fragments;
 mod matrix;
 mod memory_forms;
 mod packed;
+mod vector_forms;
 mod warp;
 
 /// A small deterministic generator (xorshift64*), so that a failure repeats.

@@ -1,18 +1,18 @@
 //! Products of packed bytes and halves, summed: dp4a and dp2a.
 
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::lanes::each_tri;
+use crate::exec::lanes::tri;
 use crate::isa::Ty;
 
 #[inline(always)]
-fn byte(word: u32, index: u32, signed: bool) -> i64 {
+fn byte(word: u32, index: u32, signed: bool) -> i32 {
     let byte = (word >> (8 * index)) as u8;
-    if signed { i64::from(byte as i8) } else { i64::from(byte) }
+    if signed { i32::from(byte as i8) } else { i32::from(byte) }
 }
 
 macro_rules! dot {
     ($count:expr, $a:expr, $b:expr, $c:expr, $element:expr) => {{
-        let mut sum = $c as i64;
+        let mut sum = $c as i32;
         for index in 0..$count {
             sum = sum.wrapping_add($element($a, $b, index));
         }
@@ -24,17 +24,11 @@ pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let (a, b) = (i.ty()?, i.ty()?);
     let run = match (a.signed(), b.signed()) {
         (false, false) => {
-            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, false)))
+            tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, false)))
         }
-        (true, false) => {
-            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, false)))
-        }
-        (false, true) => {
-            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, true)))
-        }
-        (true, true) => {
-            each_tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, true)))
-        }
+        (true, false) => tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, false))),
+        (false, true) => tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, true))),
+        (true, true) => tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, true))),
     };
     e.simple3(i, run, Ty::B32, Ty::B32, Ty::B32, Ty::B32)
 }
@@ -46,13 +40,13 @@ pub(super) fn dp2a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     }
     let (a, b) = (i.ty()?, i.ty()?);
     #[inline(always)]
-    fn half(word: u32, index: u32, signed: bool) -> i64 {
+    fn half(word: u32, index: u32, signed: bool) -> i32 {
         let half = (word >> (16 * index)) as u16;
-        if signed { i64::from(half as i16) } else { i64::from(half) }
+        if signed { i32::from(half as i16) } else { i32::from(half) }
     }
     macro_rules! form {
         ($sa:expr, $sb:expr, $from:expr) => {
-            each_tri(|a: u32, b: u32, c: u32| dot!(2, a, b, c, |a, b, k| half(a, k, $sa) * byte(b, k + $from, $sb)))
+            tri(|a: u32, b: u32, c: u32| dot!(2, a, b, c, |a, b, k| half(a, k, $sa) * byte(b, k + $from, $sb)))
         };
     }
     let run = match (a.signed(), b.signed(), hi) {
