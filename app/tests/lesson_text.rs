@@ -2,6 +2,7 @@
 
 mod support;
 
+use egui::Key;
 use egui_kittest::kittest::Queryable;
 use lockstep::widgets::figure::Figure;
 use lockstep::widgets::lesson_text::{self, LessonAction, LessonCache};
@@ -93,6 +94,45 @@ fn a_narrow_lesson_stays_inside_its_column() {
             });
         }
     });
+}
+
+/// What does not fit is moved by keys, says so, and keeps sentences readable.
+#[test]
+fn a_table_wider_than_its_column_is_moved_by_keys() {
+    let table = &LESSON[LESSON.find("| GPU").expect("a table")..LESSON.find("1. Write").expect("a list")];
+    let name = "Table, wider than its place: Left and Right move it";
+    let mut cache = LessonCache::default();
+    let mut harness = support::harness(true, [340.0, 300.0], |ui| {
+        lesson_text::show(ui, &mut cache, table);
+    });
+    harness.run();
+    let cell = |harness: &egui_kittest::Harness<'_>| harness.get_by_label_contains("a sentence that is long").rect();
+    assert!(cell(&harness).width() > 150.0, "no column of single words: {}", cell(&harness).width());
+    let right = harness.get_by_label(name).rect().right();
+    assert!(cell(&harness).right() > right, "it begins cut off");
+    let mut shots = support::Shots::default();
+    shots.shot("wide_table_left-dark", &mut harness);
+    harness.key_press(Key::Tab);
+    harness.run();
+    assert!(harness.get_by_label(name).is_focused(), "Tab leads to it");
+    let before = cell(&harness).left();
+    harness.key_press(Key::ArrowRight);
+    harness.run();
+    assert!(cell(&harness).left() < before - 30.0 && harness.get_by_label(name).is_focused());
+    shots.shot("wide_table_middle-dark", &mut harness);
+    harness.key_press(Key::End);
+    harness.run();
+    assert!(cell(&harness).right() <= right, "all of the last column");
+    harness.key_press(Key::Home);
+    harness.run();
+    assert_eq!(cell(&harness).left(), before);
+    // Where there is room there is nothing to stop at.
+    let mut cache = LessonCache::default();
+    let mut harness = support::harness(true, [700.0, 300.0], |ui| {
+        lesson_text::show(ui, &mut cache, table);
+    });
+    harness.run();
+    assert!(harness.query_by_label(name).is_none());
 }
 
 /// The course's own, in a column as wide as on a laptop and in a narrow one.

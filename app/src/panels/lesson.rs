@@ -10,6 +10,7 @@ use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
 use crate::widgets::sentence;
+use crate::widgets::sideways::Sideways;
 use curriculum::{Block, Day, Status, Step};
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 
@@ -328,7 +329,8 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     let names = &names[..if has_ceiling { 5 } else { 4 }];
     let grid = egui::Grid::new(("rung", &key.day, file));
     let grid = grid.num_columns(names.len()).spacing([space::M, space::XS]).striped(true);
-    egui::ScrollArea::horizontal().id_salt(("rung", &key.day, file)).show(ui, |ui| {
+    let wide = Sideways { name: "Measurements", width: ui.available_width(), signs: true };
+    wide.show(ui, ("rung", &key.day, file), |ui| {
         grid.show(ui, |ui| {
             for name in names {
                 parts::caption(ui, name);

@@ -7,6 +7,7 @@ use crate::state::State;
 use crate::theme::{self, font_size, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
+use crate::widgets::sideways::Sideways;
 use curriculum::quiz::Quiz;
 use curriculum::{Day, Step, Week};
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui, vec2};
@@ -143,7 +144,8 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
     let name_width = (ui.available_width() - others).clamp(LEAST_NAME, MOST_NAME);
     if ui.available_width() < others + LEAST_NAME {
         // By itself, or it would widen the pane, and the sentences around it would wrap out of sight.
-        ScrollArea::horizontal().id_salt(week.number).show(ui, |ui| table_ui(ui, screen, week, name_width));
+        let wide = Sideways { name: &week.title, width: ui.available_width(), signs: true };
+        wide.show(ui, week.number, |ui| table_ui(ui, screen, week, name_width));
     } else {
         table_ui(ui, screen, week, name_width);
     }

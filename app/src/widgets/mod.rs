@@ -13,6 +13,7 @@ pub mod roofline;
 pub mod scaling_plot;
 pub mod sentence;
 pub mod sides;
+pub mod sideways;
 pub mod svg;
 pub mod tick;
 pub mod timing_plot;

@@ -9,6 +9,7 @@ use crate::state::{Desk, Slot};
 use crate::theme::{self, Tokens, font_size, space};
 use crate::versions::{Disassembler, ListingKind, ListingView, Other};
 use crate::widgets::code_editor::EditorAction;
+use crate::widgets::sideways::Sideways;
 use egui::{
     Align2, Color32, ComboBox, FontFamily, FontId, Frame, Grid, Key, Margin, Rect, RichText, ScrollArea, Sense, Ui,
     WidgetInfo, pos2, vec2,
@@ -207,7 +208,8 @@ fn resources_ui(
         }
         return;
     }
-    ScrollArea::horizontal().id_salt("resources").show(ui, |ui| {
+    let wide = Sideways { name: "Registers and memory", width: ui.available_width(), signs: true };
+    wide.show(ui, "resources", |ui| {
         Grid::new("resources").num_columns(8).spacing([space::L, space::XXS]).show(ui, |ui| {
             for name in ["Kernel"].into_iter().chain(FIGURES) {
                 parts::caption(ui, name);

@@ -8,12 +8,16 @@ use crate::theme::{self, Tokens, font_size, radius, space};
 use crate::widgets::formula::{Formulas, Style};
 use crate::widgets::highlight::{self, TokenKind};
 use crate::widgets::sides::sides;
+use crate::widgets::sideways::Sideways;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontId, Frame, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 use std::collections::HashMap;
 
 /// Formulas on a line of their own are a little larger than text.
 const DISPLAY_FORMULA_SIZE: f32 = font_size::BODY * 1.2;
+
+/// Width of a table's column in which a sentence still reads well.
+const READABLE_COLUMN: f32 = 180.0;
 
 pub struct Page<'a> {
     pub links: &'a [String],
@@ -126,8 +130,8 @@ impl Page<'_> {
         } else {
             // Wider than the column: scrolled, never shrunk until it cannot be read.
             let salt = ui.next_auto_id();
-            let area = egui::ScrollArea::horizontal().id_salt(salt).max_width(width);
-            area.show(ui, |ui| paint(self, ui, width));
+            let wide = Sideways { name: "Formula", width, signs: false };
+            wide.show(ui, salt, |ui| paint(self, ui, width));
         }
         ui.add_space(space::XS);
     }
@@ -158,11 +162,11 @@ impl Page<'_> {
                     actions.push(LessonAction::CopyCode(text.to_owned()));
                 }
             });
-            egui::ScrollArea::horizontal().id_salt(id).max_width(inner).show(ui, |ui| {
-                let galley = match self.flows.get_mut(id) {
-                    Some(slot) => slot.get_or_insert_with(|| Flow::code(ui, code_job(tokens, language, text))),
-                    None => return,
-                };
+            let Some(slot) = self.flows.get_mut(id) else { return };
+            slot.get_or_insert_with(|| Flow::code(ui, code_job(tokens, language, text)));
+            let wide = Sideways { name: "Code", width: inner, signs: false };
+            wide.show(ui, id, |ui| {
+                let Some(Some(galley)) = self.flows.get(id) else { return };
                 let size = vec2(galley.size.x.max(inner), galley.size.y);
                 let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag() - Sense::FOCUSABLE);
                 response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Code, true, text));
@@ -316,7 +320,8 @@ impl Page<'_> {
             if total <= width + 1.0 {
                 table(self, ui);
             } else {
-                egui::ScrollArea::horizontal().id_salt("wide").max_width(width).show(ui, |ui| table(self, ui));
+                let wide = Sideways { name: "Table", width, signs: true };
+                wide.show(ui, "wide", |ui| table(self, ui));
             }
         });
     }
@@ -341,6 +346,11 @@ impl Page<'_> {
         let bare: f32 = least.iter().sum();
         if wanted <= room || wanted <= bare {
             return natural;
+        }
+        if bare > room {
+            // It has to be moved sideways anyway: then no column is one word wide and a page long.
+            let readable = natural.iter().zip(&least).map(|(natural, least)| natural.min(READABLE_COLUMN).max(*least));
+            return readable.map(f32::ceil).collect();
         }
         let share = ((room - bare) / (wanted - bare)).clamp(0.0, 1.0);
         natural.iter().zip(&least).map(|(natural, least)| (least + (natural - least) * share).floor()).collect()
