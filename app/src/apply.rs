@@ -50,9 +50,10 @@ impl State {
                 self.view.dock.arrange(*root);
                 effects.push(Effect::SaveWindow);
             }
-            Command::SetScreen { screen, narrow } => {
+            Command::SetScreen { screen, narrow, low } => {
                 self.view.dock.set_screen(&screen);
                 self.view.dock.set_narrow(narrow);
+                self.view.dock.set_low(low);
             }
             Command::ShowVisualization(id) => {
                 self.view.visualization = Some(id);

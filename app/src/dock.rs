@@ -35,11 +35,13 @@ impl Layout {
     }
 }
 
-/// Which arrangement: a layout, or the one pane at a time that a narrow window has room for.
+/// Which arrangement: a layout, that of a window too low to halve its height, or the one pane at a time that a narrow
+/// window has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Place {
     Wide(Layout),
+    LowProfile,
     Narrow,
 }
 
@@ -68,6 +70,7 @@ pub struct Dock {
     /// Size of the screen in pixels, as text.
     screen: String,
     narrow: bool,
+    low: bool,
     now: Arrangement,
     kept: BTreeMap<String, BTreeMap<String, Arrangement>>,
 }
@@ -85,6 +88,7 @@ impl Dock {
             layout: saved.layout,
             screen: String::new(),
             narrow: false,
+            low: false,
             now: standard::arrangement(Place::Wide(saved.layout)),
             kept: saved.screens,
         };
@@ -132,6 +136,15 @@ impl Dock {
         self.change(|dock| dock.narrow = narrow);
     }
 
+    pub fn is_low(&self) -> bool {
+        self.low
+    }
+
+    /// Large type in a small window: there is no room for panes above one another that need many rows.
+    pub fn set_low(&mut self, low: bool) {
+        self.change(|dock| dock.low = low);
+    }
+
     pub fn screen(&self) -> &str {
         &self.screen
     }
@@ -142,7 +155,11 @@ impl Dock {
     }
 
     fn place(&self) -> Place {
-        if self.narrow { Place::Narrow } else { Place::Wide(self.layout) }
+        match self.layout {
+            _ if self.narrow => Place::Narrow,
+            Layout::Profile if self.low => Place::LowProfile,
+            layout => Place::Wide(layout),
+        }
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Self)) {
@@ -219,6 +236,7 @@ fn key(place: Place) -> &'static str {
         Place::Wide(Layout::Read) => "read",
         Place::Wide(Layout::Code) => "code",
         Place::Wide(Layout::Profile) => "profile",
+        Place::LowProfile => "profile_low",
         Place::Narrow => "narrow",
     }
 }
@@ -233,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_standard_arrangement_holds_every_pane_once() {
-        for place in [Place::Narrow].into_iter().chain(Layout::ALL.map(Place::Wide)) {
+        for place in [Place::Narrow, Place::LowProfile].into_iter().chain(Layout::ALL.map(Place::Wide)) {
             let arrangement = standard::arrangement(place);
             assert_eq!(arrangement.root.clone().sound(), Some(arrangement.root.clone()), "{place:?}");
             assert_eq!(arrangement.root.panes().len(), Pane::DOCKED.len(), "{place:?}");
@@ -260,6 +278,23 @@ mod tests {
         assert!(!dock.is_open(Pane::Course) && dock.is_open(Pane::Lesson));
         dock.reset();
         assert!(dock.is_open(Pane::Course));
+    }
+
+    #[test]
+    fn a_low_window_puts_nothing_above_what_needs_many_rows() {
+        let mut dock = Dock::default();
+        dock.set_layout(Layout::Profile);
+        let all = in_sight(&dock);
+        dock.set_low(true);
+        assert_eq!(in_sight(&dock), [Pane::Editor, Pane::Compiled]);
+        dock.show(Pane::Timing);
+        assert_eq!(in_sight(&dock), [Pane::Editor, Pane::Timing]);
+        dock.set_low(false);
+        assert_eq!(in_sight(&dock), all, "the high one is as it was");
+        dock.set_layout(Layout::Code);
+        let code = in_sight(&dock);
+        dock.set_low(true);
+        assert_eq!(in_sight(&dock), code, "where one writes and checks, both stay in sight");
     }
 
     #[test]

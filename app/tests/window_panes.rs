@@ -109,13 +109,17 @@ fn pictures_are_of_the_last_check_and_say_when_they_are_old() {
     assert!(window.has("Your last check did not come to its last size"));
 }
 
-/// A screen of 1920x1080 at twice the size: what is said about the kernel leaves the listing room.
+/// A pane that was made low: what is said about the kernel leaves the listing room.
 #[test]
 fn a_low_listing_keeps_its_rows_and_says_the_registers() {
-    let mut window = Window::open(true, [960.0, 540.0], simple_script());
+    let mut window = Window::open(true, [960.0, 690.0], simple_script());
     window.paste_kernel(GOOD);
     act(&mut window, Action::Check);
     act(&mut window, Action::LayoutProfile);
+    act(&mut window, Action::ShowCompiled);
+    for _ in 0..3 {
+        act(&mut window, Action::LowerPane);
+    }
     assert!(window.has("vector_add: registers 12"), "in a line");
     let low = window.harness.get_by_label_contains("PTX listing, row").rect();
     assert!(low.height() >= 30.0, "both rows of it: {low:?}");
@@ -134,6 +138,7 @@ fn narrow_plots_keep_their_buttons() {
         act(&mut window, Action::Check);
         act(&mut window, Action::LayoutProfile);
         act(&mut window, Action::ToggleLesson);
+        act(&mut window, Action::ShowPlots);
         let panes = window.harness.get_all_by_role(egui::accesskit::Role::Pane);
         let mut plots = panes.filter(|pane| pane.accesskit_node().label().as_deref() == Some("Plots"));
         let plots = plots.next().expect("the pane of the plots").rect();
@@ -416,4 +421,28 @@ fn the_fix_of_a_failed_check_is_a_button() {
     assert!(window.has("One thing must be repaired"));
     window.click("Copy sudo apt install xvfb");
     assert!(window.has("Copied"));
+}
+
+/// Large type in a window of 1280 by 800: listing and plot each have the height of the window, one tab apart.
+#[test]
+fn a_lecture_shows_more_than_two_rows_of_ptx() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    act(&mut window, Action::LayoutProfile);
+    let height = |window: &Window, pane: Pane| {
+        let found = window.harness.query_by_role_and_label(egui::accesskit::Role::Pane, pane.title());
+        found.map_or(0.0, |node| node.rect().height())
+    };
+    let [ptx, plot] = [Pane::Compiled, Pane::Timing].map(|pane| height(&window, pane));
+    assert!(ptx > 100.0 && plot > 100.0, "without large type both are in sight: {ptx} {plot}");
+    act(&mut window, Action::Projector);
+    window.settle();
+    assert!(height(&window, Pane::Compiled) > 400.0, "{}", height(&window, Pane::Compiled));
+    assert!(height(&window, Pane::Editor) > 400.0);
+    act(&mut window, Action::ShowPlots);
+    assert!(height(&window, Pane::Timing) > 400.0);
+    act(&mut window, Action::Projector);
+    window.settle();
+    assert_eq!([Pane::Compiled, Pane::Timing].map(|pane| height(&window, pane)), [ptx, plot], "and back");
 }

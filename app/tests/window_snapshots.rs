@@ -102,6 +102,7 @@ fn layouts() {
             act(window, Action::LayoutCode);
             act(window, Action::Projector);
         }),
+        ("projector_profile", &|window| act(window, Action::LayoutProfile)),
     ]);
 }
 

@@ -21,10 +21,11 @@ pub enum Command {
     ClosePane(Pane),
     /// What dragging, resizing and tab clicks made of the tiles.
     Arrange(Box<Node>),
-    /// The window is on a screen of this size, or has become narrow.
+    /// The window is on a screen of this size, or has become narrow or low.
     SetScreen {
         screen: String,
         narrow: bool,
+        low: bool,
     },
     /// A visualization by id, in the work area.
     ShowVisualization(String),

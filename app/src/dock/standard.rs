@@ -15,6 +15,7 @@ pub(super) fn arrangement(place: Place) -> Arrangement {
         Place::Wide(Layout::Read) => read(),
         Place::Wide(Layout::Code) => code(),
         Place::Wide(Layout::Profile) => profile(),
+        Place::LowProfile => low_profile(),
         Place::Narrow => narrow(),
     };
     let hidden: BTreeSet<Pane> = ASIDE.into_iter().chain(hidden).collect();
@@ -50,6 +51,15 @@ fn profile() -> (Node, Vec<Pane>) {
         (0.38, Node::tabs(&[Counters, Verdict, Problems, Console, Log])),
     ]);
     let right = Node::Column(vec![(0.5, Node::tabs(&[Compiled, Visualization])), (0.5, Node::tabs(&[Timing]))]);
+    let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.5, left), (0.5, right)]);
+    (root, vec![Pane::Course, Pane::Lesson])
+}
+
+/// Text on the left, what was made of it on the right, each as high as the window.
+fn low_profile() -> (Node, Vec<Pane>) {
+    use Pane::{Compare, Compiled, Console, Counters, Editor, Log, Problems, Solution, Timing, Verdict, Visualization};
+    let left = Node::tabs(&[Editor, Solution, Compare, Problems, Console, Log]);
+    let right = Node::tabs(&[Compiled, Timing, Counters, Verdict, Visualization]);
     let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.5, left), (0.5, right)]);
     (root, vec![Pane::Course, Pane::Lesson])
 }

@@ -211,15 +211,20 @@ pub fn shortcuts(ctx: &egui::Context, state: &State, memory: &mut Memory) -> Vec
 /// Width in points below which one pane at a time is shown.
 const NARROW: f32 = 700.0;
 
-/// A command when the window came to a screen of another size, or became narrow or wide.
+/// Height in points below which panes that need many rows are not put above one another.
+const LOW: f32 = 680.0;
+
+/// A command when the window came to a screen of another size, or became narrow or wide, low or high.
 pub fn screen_change(ctx: &egui::Context, state: &State) -> Option<Command> {
     let pixels = ctx.input(|input| Some(input.viewport().monitor_size? * input.viewport().native_pixels_per_point?));
     // Not told everywhere: what was arranged on an unknown screen stays.
     let screen =
         pixels.map_or_else(|| state.view.dock.screen().to_owned(), |size| format!("{:.0}x{:.0}", size.x, size.y));
-    let narrow = ctx.content_rect().width() < NARROW;
+    let room = ctx.content_rect();
+    let (narrow, low) = (room.width() < NARROW, room.height() < LOW);
     let dock = &state.view.dock;
-    (screen != dock.screen() || narrow != dock.is_narrow()).then_some(Command::SetScreen { screen, narrow })
+    let same = screen == dock.screen() && narrow == dock.is_narrow() && low == dock.is_low();
+    (!same).then_some(Command::SetScreen { screen, narrow, low })
 }
 
 /// The whole window.
