@@ -9,8 +9,12 @@ const LEAST_TYPED: usize = 2;
 /// Words offered at most: nobody reads further.
 const MAX_ITEMS: usize = 60;
 
-/// Bytes before and after the cursor whose words are offered: a kernel and its neighbours, and a bound on a key's work.
+/// Bytes before and after the cursor whose words are compared letter by letter: a kernel and its neighbours, and a bound
+/// on a key's work. Farther away a word must begin with just what is typed.
 const REACH: usize = 20_000;
+
+/// Words looked at beyond that.
+const MAX_FAR: usize = 2_000;
 
 /// One word that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +61,7 @@ pub fn complete(text: &str, cursor: usize, asked: bool) -> Option<Completion> {
         return None;
     }
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let prose = is_prose(&text[line_start..start]);
+    let prose = is_prose(&text[line_start..start]) || in_block_comment(&text[..start]);
     if !asked && prose {
         return None;
     }
@@ -94,6 +98,17 @@ fn is_prose(line: &str) -> bool {
         }
     }
     quote.is_some()
+}
+
+/// True at the end of a text that ends within `/* … */`.
+fn in_block_comment(before: &str) -> bool {
+    let near = &before[before.floor_char_boundary(before.len().saturating_sub(REACH))..];
+    near.rfind("/*").is_some_and(|open| !near[open..].contains("*/") && !is_prose(line_until(near, open)))
+}
+
+/// What stands before `at` on its line.
+fn line_until(text: &str, at: usize) -> &str {
+    &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at]
 }
 
 fn ranked(text: &str, start: usize, cursor: usize, typed: &str, prose: bool) -> Vec<Candidate> {
@@ -137,7 +152,7 @@ fn class(word: &str, typed: &str, lower: &str) -> Option<u8> {
     (lower.len() >= 3 && word.len() > lower.len() && inside()).then_some(3)
 }
 
-/// Words near the cursor that fit, with how often they occur and how well they fit; not the one being typed. Those of
+/// Words of the text that fit, with how often they occur and how well they fit; not the one being typed. Those of
 /// comments only where prose is written: `threads` of a sentence is no name.
 fn words<'a>(
     text: &'a str,
@@ -152,6 +167,17 @@ fn words<'a>(
     let to = text.ceil_char_boundary((cursor + REACH).min(text.len()));
     let first = lower.as_bytes().first().copied();
     let mut counts = HashMap::new();
+    if lower.len() >= LEAST_TYPED {
+        for part in [&text[..from], &text[to..]] {
+            for (at, _) in part.match_indices(typed).take(MAX_FAR) {
+                let length = part[at..].find(|c| !is_word(c)).unwrap_or(part.len() - at);
+                let begins = !part[..at].ends_with(is_word);
+                if begins && length > typed.len() && (prose || !is_prose(line_until(part, at))) {
+                    counts.entry(&part[at..at + length]).or_insert((0, 0)).0 += 1;
+                }
+            }
+        }
+    }
     let near = &text[from..to];
     let bytes = near.as_bytes();
     let mut at = 0;
@@ -222,6 +248,12 @@ mod tests {
             assert_eq!(offered(text), Vec::<String>::new(), "{text:?}");
         }
         assert!(!offered("printf(\"%d\", thr").is_empty(), "after the string");
+        for text in ["/* of\n thr", "int x; /* thr"] {
+            assert_eq!(offered(text), Vec::<String>::new(), "{text:?}");
+        }
+        for text in ["/* of */ thr", "/* of\n */\nthr", "// a /* b\nthr", "f(\"/*\"); thr"] {
+            assert!(!offered(text).is_empty(), "{text:?}");
+        }
         assert!(complete("// thr", 6, true).is_some(), "when it is asked for");
         assert!(complete("i", 1, true).is_some());
     }
@@ -234,6 +266,16 @@ mod tests {
         let comment = "// 256 threads\n// thr";
         let list = complete(comment, comment.len(), true).expect("a list");
         assert_eq!(list.items[0].text, "threads", "where a sentence is written");
+    }
+
+    #[test]
+    fn words_from_the_far_end_of_a_long_text_are_offered() {
+        let filler = "int other = 1;\n".repeat(4_000);
+        let text = format!("int farthest_name = 0; // farthest_prose\n{filler}fart");
+        assert_eq!(offered(&text), ["farthest_name"]);
+        let text = format!("fart\n{filler}日farther; farthest_name(); xfarther;");
+        let list = complete(&text, 4, false).expect("a list");
+        assert_eq!(list.items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["farthest_name"]);
     }
 
     #[test]

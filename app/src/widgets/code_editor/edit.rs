@@ -8,6 +8,15 @@ use std::ops::Range;
 /// One level of indentation, as CUDA samples and the course's kernels use.
 const INDENT: &str = "    ";
 
+/// Indentation without its last level.
+fn one_level_out(indent: &str) -> &str {
+    if let Some(outer) = indent.strip_suffix('\t') {
+        return outer;
+    }
+    let spaces = indent.len() - indent.trim_end_matches(' ').len();
+    &indent[..indent.len() - spaces.min(INDENT.len())]
+}
+
 impl Editor {
     /// Does one action. `now_s` is any clock in seconds; it decides which edits are undone together.
     pub fn act(&mut self, action: &EditorAction, now_s: f64) {
@@ -226,8 +235,7 @@ impl Editor {
         let line = self.buffer.line_range(self.buffer.line_of(self.head));
         let before = &self.text()[line.start..self.head];
         if text == "}" && self.selection().is_empty() && !before.is_empty() && before.trim().is_empty() {
-            let keep = before.len().saturating_sub(INDENT.len());
-            let range = line.start + keep..self.head;
+            let range = line.start + one_level_out(before).len()..self.head;
             let end = range.start + 1;
             self.replace_all_of(EditKind::Other, &[(range, "}".to_owned())], (end, end), now_s);
             return;
@@ -244,10 +252,10 @@ impl Editor {
         let opens = before.trim_end().ends_with(['{', '(']);
         let closes = self.text()[self.selection().end..].starts_with(['}', ')']);
         // A closing brace that goes to the next line goes one level out.
-        let outer = indent.strip_suffix(INDENT).filter(|_| closes && !opens).unwrap_or(&indent);
+        let outer = if closes && !opens { one_level_out(&indent) } else { &indent };
         let mut text = format!("\n{outer}");
         if opens {
-            text.push_str(INDENT);
+            text.push_str(self.level(line.start));
         }
         let cursor = start + text.len();
         if opens && closes {
@@ -275,6 +283,17 @@ impl Editor {
         if !range.is_empty() {
             self.replace_all_of(kind, &[(range.clone(), String::new())], (range.start, range.start), now_s);
         }
+    }
+
+    /// One level of indentation as the text has it around `at`: a tab where the nearest indented line begins with one.
+    fn level(&self, at: usize) -> &'static str {
+        const LINES: usize = 200;
+        let line = self.buffer.line_of(at);
+        let above = (line.saturating_sub(LINES)..=line).rev();
+        let below = line + 1..self.buffer.line_count().min(line + LINES);
+        let first =
+            above.chain(below).find_map(|line| self.buffer.line(line).chars().next().filter(|c| " \t".contains(*c)));
+        if first == Some('\t') { "\t" } else { INDENT }
     }
 
     /// Inside the indentation Backspace goes back one level.
@@ -315,15 +334,17 @@ impl Editor {
 
     fn indent(&mut self, now_s: f64) {
         if self.selection().is_empty() {
-            let column = self.buffer.column_of(self.head);
-            let spaces = " ".repeat(INDENT.len() - column % INDENT.len());
-            self.insert(EditKind::Other, &spaces, now_s);
+            let with = match self.level(self.head) {
+                INDENT => " ".repeat(INDENT.len() - self.buffer.column_of(self.head) % INDENT.len()),
+                tab => tab.to_owned(),
+            };
+            self.insert(EditKind::Other, &with, now_s);
             return;
         }
         let lines: Vec<_> = self.selected_lines().filter(|line| !self.buffer.line(*line).is_empty()).collect();
         let edits = lines.into_iter().map(|line| {
             let start = self.buffer.line_range(line).start;
-            (start..start, INDENT.to_owned())
+            (start..start, self.level(start).to_owned())
         });
         let edits = edits.collect();
         self.edit_lines(edits, now_s);

@@ -5,6 +5,7 @@
 //! The model changes only through [`Editor::act`]; [`view::show`] draws it and answers with actions.
 
 mod action;
+mod brackets;
 mod buffer;
 mod complete;
 mod edit;
@@ -206,39 +207,9 @@ impl Editor {
         self.syntax.borrow_mut().spans(self.buffer.text(), self.version, range)
     }
 
-    /// The bracket at or before the cursor and its partner. Looks no further than a screenful or two each way.
+    /// The bracket at or before the cursor and its partner.
     pub fn matching_brackets(&self) -> Option<(usize, usize)> {
-        const REACH: usize = 20_000;
-        let text = self.buffer.text();
-        let at = [Some(self.head), (self.head > 0).then(|| self.buffer.previous_char(self.head))]
-            .into_iter()
-            .flatten()
-            .find(|at| self.buffer.char_at(*at).is_some_and(|c| "()[]{}".contains(c)))?;
-        let bracket = self.buffer.char_at(at)?;
-        let (open, close, forward) = match bracket {
-            '(' => ('(', ')', true),
-            '[' => ('[', ']', true),
-            '{' => ('{', '}', true),
-            ')' => ('(', ')', false),
-            ']' => ('[', ']', false),
-            _ => ('{', '}', false),
-        };
-        let mut depth = 0_i32;
-        let mut visit = |index: usize, byte: u8| {
-            if byte == open as u8 {
-                depth += 1;
-            } else if byte == close as u8 {
-                depth -= 1;
-            }
-            (depth == 0).then_some(index)
-        };
-        let bytes = text.as_bytes();
-        let partner = if forward {
-            (at..bytes.len().min(at + REACH)).find_map(|i| visit(i, bytes[i]))
-        } else {
-            (at.saturating_sub(REACH)..=at).rev().find_map(|i| visit(i, bytes[i]))
-        }?;
-        Some((at, partner))
+        brackets::matching(self.text(), self.head)
     }
 
     fn show_cursor(&mut self, to: Show) {

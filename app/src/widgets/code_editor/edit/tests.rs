@@ -161,3 +161,22 @@ fn any_edits_can_be_undone_and_redone() {
     }
     assert_eq!(editor.text(), end);
 }
+
+#[test]
+fn a_text_with_tabs_is_indented_with_tabs() {
+    let text = "void f()\n{\n\tif (x) {\n\t\ta;\n";
+    let typed = |actions: &[EditorAction]| {
+        let editor = with(text, text.len(), actions);
+        editor.text()[text.len() - 4..].to_owned()
+    };
+    let tab = EditorAction::Indent;
+    assert_eq!(typed(&[tab.clone(), tab.clone(), EditorAction::Type("}".into())]), "\ta;\n\t}", "one level out");
+    let opened = with("\tif (x) {}", 9, &[EditorAction::NewLine]);
+    assert_eq!(opened.text(), "\tif (x) {\n\t\t\n\t}");
+    let closed = with("\t\ta; }", 5, &[EditorAction::NewLine]);
+    assert_eq!(closed.text(), "\t\ta; \n\t}");
+    let lines = with("\ta;\nb;", 0, &[EditorAction::SelectAll, tab]);
+    assert_eq!(lines.text(), "\t\ta;\n\tb;");
+    let spaces = with("    a;\n\tb;\n", 0, &[EditorAction::Indent]);
+    assert_eq!(spaces.text(), "        a;\n\tb;\n", "the nearest line counts");
+}
