@@ -1,6 +1,6 @@
 //! The window: eframe glue that drains events, then draws.
 
-use crate::command::Command;
+use crate::command::{Action, Command};
 use crate::dock::Dock;
 use crate::effect::{Effect, Update};
 use crate::lab::{Engine, Labs};
@@ -49,7 +49,7 @@ impl std::fmt::Display for WindowError {
 impl std::error::Error for WindowError {}
 
 /// Smallest window that everything fits in, in points.
-const LEAST_SIZE: [f32; 2] = [900.0, 600.0];
+const LEAST_SIZE: [f32; 2] = [600.0, 380.0];
 
 /// How long a closing window waits for the last text to be written.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
@@ -146,6 +146,8 @@ impl App {
             course_problem: None,
             data_dir: data_dir.clone(),
             read_only: None,
+            unsaved: None,
+            leaves_unsaved: false,
             progress,
             settings,
             today: Date::from_unix(now_unix_s),
@@ -419,6 +421,11 @@ impl App {
     fn draw(&mut self, ui: &mut egui::Ui) {
         let mut commands = panels::shortcuts(ui.ctx(), &self.state, &mut self.memory);
         commands.extend(panels::screen_change(ui.ctx(), &self.state));
+        let closes = ui.input(|input| input.viewport().close_requested());
+        if closes && self.state.unsaved.is_some() && !self.state.leaves_unsaved {
+            ui.ctx().send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            commands.push(Command::Do(Action::Quit));
+        }
         let mut screen = Screen { state: &self.state, memory: &mut self.memory, commands: &mut commands };
         panels::show(ui, &mut screen);
         if commands.is_empty() {

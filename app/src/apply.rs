@@ -162,6 +162,7 @@ impl State {
             Action::OpenElsewhere => self.open_elsewhere(effects),
             Action::CloseElsewhere => self.close_elsewhere(effects),
             Action::ResetToScaffold => self.ask(Dialog::ConfirmReset),
+            Action::Quit if self.unsaved.is_some() => self.ask(Dialog::ConfirmQuit),
             Action::Quit => effects.push(Effect::Quit),
             Action::Find => self.open_find(false),
             Action::Replace => self.open_find(true),
@@ -300,6 +301,10 @@ impl State {
             }
             Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
             Some(Dialog::ConfirmImport) => effects.push(Effect::ImportState),
+            Some(Dialog::ConfirmQuit) => {
+                self.leaves_unsaved = true;
+                effects.push(Effect::Quit);
+            }
             Some(Dialog::Profiles { new, .. }) => self.switch_profile(Some(new), effects),
             Some(Dialog::GoToLine { text }) => {
                 // `12` or `12:5`.

@@ -160,6 +160,11 @@ pub enum Update {
         path: Result<PathBuf, String>,
     },
     /// It was saved there.
+    /// The file is gone, and is looked at no longer.
+    LostElsewhere {
+        slot: Slot,
+        path: PathBuf,
+    },
     SavedElsewhere {
         slot: Slot,
         text: String,
@@ -182,6 +187,8 @@ pub enum Update {
     Profiles(Vec<String>),
     /// Another profile's files are open.
     ProfileOpened(Option<String>, Box<OpenedProfile>),
+    /// Why something is not on disk, or that everything is again.
+    Unsaved(Option<String>),
     /// Something went wrong with the learner's files.
     Problem(String),
 }

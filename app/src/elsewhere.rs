@@ -15,6 +15,9 @@ use std::time::{Duration, SystemTime};
 /// Between two looks at a file. A file is read when two looks see the same, so a save is seen after at most two.
 const LOOK_TIME: Duration = Duration::from_millis(250);
 
+/// A file that is missing at so many looks is gone: an editor that replaces it takes less than a second.
+const LOOKS_UNTIL_GONE: u32 = 8;
+
 /// A larger file is no kernel.
 const MAX_BYTES: u64 = 2 << 20;
 
@@ -107,6 +110,10 @@ struct File {
     known: Option<Seen>,
     /// Of the last look.
     last: Option<Seen>,
+    /// Looks at which it was missing, one after the other.
+    missed: u32,
+    /// The last try to write it failed and was told.
+    failed: bool,
 }
 
 fn serve(orders: &Receiver<Order>, send: &dyn Fn(Update)) {
@@ -126,6 +133,7 @@ fn serve(orders: &Receiver<Order>, send: &dyn Fn(Update)) {
                         send(update);
                     }
                 }
+                files.retain(|file| file.missed < LOOKS_UNTIL_GONE);
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -136,12 +144,21 @@ fn obey(order: Order, files: &mut Vec<File>, send: &dyn Fn(Update)) {
     match order {
         Order::Open { slot, path, text, editor } => {
             files.retain(|file| file.slot != slot);
+            // What was saved there while nobody looked is not written over.
+            let met = saved_meanwhile(&path).map(|(base, theirs)| merge(&base, &text, &theirs));
+            let (text, how) = met.map_or((text, None), |(text, how)| (text, Some(how)));
             let opened = open(&path, &text).and_then(|()| start(&path, editor.as_deref()));
             match opened {
                 Ok(()) => {
+                    keep_base(&path, &text);
                     let known = seen(&path);
                     send(Update::OpenedElsewhere { slot: slot.clone(), path: Ok(path.clone()) });
-                    files.push(File { slot, path, base: text.clone(), ours: text, crlf: false, known, last: known });
+                    if let Some(how) = how {
+                        send(Update::SavedElsewhere { slot: slot.clone(), text: text.clone(), how });
+                    }
+                    let (base, ours) = (text.clone(), text);
+                    let (crlf, missed, failed) = (false, 0, false);
+                    files.push(File { slot, path, base, ours, crlf, known, last: known, missed, failed });
                 }
                 Err(why) => send(Update::OpenedElsewhere { slot, path: Err(why) }),
             }
@@ -155,8 +172,28 @@ fn obey(order: Order, files: &mut Vec<File>, send: &dyn Fn(Update)) {
     }
 }
 
+/// Where the text is noted that both sides had last: only so can a later session tell what was saved in between.
+fn base_path(path: &Path) -> PathBuf {
+    path.with_extension("base")
+}
+
+/// Notes it. A failure costs no more than the note.
+fn keep_base(path: &Path, base: &str) {
+    let _ = std::fs::write(base_path(path), base);
+}
+
+/// What both sides had last and what the file has now, when it was saved since.
+fn saved_meanwhile(path: &Path) -> Option<(String, String)> {
+    if seen(path)?.1 > MAX_BYTES {
+        return None;
+    }
+    let base = std::fs::read_to_string(base_path(path)).ok()?;
+    let theirs = std::fs::read_to_string(path).ok()?.replace("\r\n", "\n");
+    (base != theirs).then_some((base, theirs))
+}
+
 fn seen(path: &Path) -> Option<Seen> {
-    let metadata = std::fs::metadata(path).ok()?;
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
@@ -254,8 +291,13 @@ fn look(file: &mut File) -> Option<Update> {
     let now = seen(&file.path);
     let settled = now == file.last;
     file.last = now;
-    // Being replaced, or deleted: an editor's save may take a moment.
-    let now = now?;
+    let Some(now) = now else {
+        // Being replaced, or deleted: an editor's save may take a moment.
+        file.missed += 1;
+        let lost = || Update::LostElsewhere { slot: file.slot.clone(), path: file.path.clone() };
+        return (file.missed == LOOKS_UNTIL_GONE).then(lost);
+    };
+    file.missed = 0;
     if file.known != Some(now) {
         // Read when it holds still: an editor may be in the middle of writing.
         if !settled {
@@ -264,10 +306,12 @@ fn look(file: &mut File) -> Option<Update> {
         file.known = Some(now);
         return take_over(file, now);
     }
-    if file.ours != file.base {
-        write(file);
+    if file.ours == file.base {
+        return None;
     }
-    None
+    let text = if file.crlf { file.ours.replace('\n', "\r\n") } else { file.ours.clone() };
+    // Into the file itself and not a new one in its place: some editors watch the file and not its name.
+    written(file, std::fs::write(&file.path, text))
 }
 
 fn take_over(file: &mut File, now: Seen) -> Option<Update> {
@@ -286,6 +330,7 @@ fn take_over(file: &mut File, now: Seen) -> Option<Update> {
         return None;
     }
     let (merged, how) = merge(&file.base, &file.ours, &theirs);
+    keep_base(&file.path, &theirs);
     file.base = theirs;
     file.ours.clone_from(&merged);
     Some(Update::SavedElsewhere { slot: file.slot.clone(), text: merged, how })
@@ -300,116 +345,25 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> (String, Merged) {
     if merged.is_conflicted() { (theirs.to_owned(), Merged::Conflict) } else { (merged.to_string(), Merged::Both) }
 }
 
-fn write(file: &mut File) {
-    let text = if file.crlf { file.ours.replace('\n', "\r\n") } else { file.ours.clone() };
-    // Into the file itself and not a new one in its place: some editors watch the file and not its name. Losing it
-    // half-written costs nothing, the window's journal has the text.
-    if std::fs::write(&file.path, text).is_ok() {
-        file.base.clone_from(&file.ours);
-        file.known = seen(&file.path);
-        file.last = file.known;
+/// Takes note of a write. What a full disk left of it is no text of anybody's; the window's journal has the whole.
+fn written(file: &mut File, written: std::io::Result<()>) -> Option<Update> {
+    file.known = seen(&file.path);
+    file.last = file.known;
+    match written {
+        Ok(()) => {
+            keep_base(&file.path, &file.ours);
+            file.base.clone_from(&file.ours);
+            file.failed = false;
+            None
+        }
+        Err(_) if file.failed => None,
+        Err(error) => {
+            file.failed = true;
+            let what = "The file that is open in your editor cannot be written";
+            Some(Update::Problem(format!("{what} ({error}); it is tried again: {}", file.path.display())))
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::{Arc, Mutex};
-    use std::time::Instant;
-
-    type Updates = Arc<Mutex<Vec<Update>>>;
-
-    fn watched() -> (Elsewhere, Updates) {
-        let updates = Updates::default();
-        let shared = updates.clone();
-        let elsewhere = Elsewhere::new(move || {
-            let shared = shared.clone();
-            Box::new(move |update| shared.lock().unwrap().push(update))
-        });
-        (elsewhere, updates)
-    }
-
-    fn next(updates: &Updates) -> Update {
-        let start = Instant::now();
-        loop {
-            if let Some(update) = {
-                let mut updates = updates.lock().unwrap();
-                (!updates.is_empty()).then(|| updates.remove(0))
-            } {
-                return update;
-            }
-            assert!(start.elapsed() < Duration::from_secs(20), "nothing came");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn saved(updates: &Updates) -> (String, Merged) {
-        match next(updates) {
-            Update::SavedElsewhere { text, how, .. } => (text, how),
-            Update::Problem(problem) => panic!("{problem}"),
-            _ => panic!("something else came"),
-        }
-    }
-
-    #[test]
-    fn texts_of_both_sides_come_together() {
-        let base = "a\nb\nc\nd\n";
-        assert_eq!(merge(base, base, "a\nB\nc\nd\n"), ("a\nB\nc\nd\n".into(), Merged::Theirs));
-        assert_eq!(merge(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n"), ("A\nb\nc\nD\n".into(), Merged::Both));
-        assert_eq!(merge(base, "A\nb\nc\nd\n", "X\nb\nc\nd\n"), ("X\nb\nc\nd\n".into(), Merged::Conflict));
-        assert_eq!(merge("", "é\n", ""), ("é\n".into(), Merged::Both));
-    }
-
-    #[test]
-    fn a_command_line_may_have_arguments_and_quotes() {
-        assert_eq!(words("code --wait"), ["code", "--wait"]);
-        assert_eq!(words("'/opt/my editor/bin' -n"), ["/opt/my editor/bin", "-n"]);
-        assert_eq!(words("  "), [""; 0]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_save_comes_into_the_window_and_typing_goes_into_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("day").join("kernel.cu");
-        let (mut elsewhere, updates) = watched();
-        let slot = Slot::new("day", "kernel").unwrap();
-        elsewhere.open(slot.clone(), path.clone(), "one\ntwo\nthree\n".into(), Some("true".into()));
-        assert!(matches!(next(&updates), Update::OpenedElsewhere { path: Ok(_), .. }));
-        assert!(folder.path().join("day/lab.cuh").is_file());
-        // Saved there, with line ends of Windows.
-        std::fs::write(&path, "one\r\n2\r\nthree\r\n").unwrap();
-        assert_eq!(saved(&updates), ("one\n2\nthree\n".into(), Merged::Theirs));
-        // Typed here.
-        elsewhere.text(&slot, "1\n2\nthree\n");
-        let start = Instant::now();
-        while std::fs::read_to_string(&path).unwrap() != "1\r\n2\r\nthree\r\n" {
-            assert!(start.elapsed() < Duration::from_secs(20), "never written");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Saved as a new file in its place, while here another line was typed.
-        elsewhere.text(&slot, "1\n2\nthree\nfour\n");
-        let new = folder.path().join("new");
-        std::fs::write(&new, "1\n2 two\nthree\n").unwrap();
-        std::fs::rename(&new, &path).unwrap();
-        let (text, how) = saved(&updates);
-        // Either side may have been first; nothing is lost.
-        assert!(text == "1\n2 two\nthree\nfour\n" || how == Merged::Theirs, "{text:?}");
-        elsewhere.close(slot);
-        std::fs::write(&path, "later\n").unwrap();
-        std::thread::sleep(LOOK_TIME * 4);
-        assert!(updates.lock().unwrap().is_empty(), "closed");
-    }
-
-    #[test]
-    fn an_editor_that_is_not_there_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut elsewhere, updates) = watched();
-        let path = folder.path().join("kernel.cu");
-        elsewhere.open(Slot::new("day", "kernel").unwrap(), path, String::new(), Some("no-such-editor-here".into()));
-        match next(&updates) {
-            Update::OpenedElsewhere { path: Err(why), .. } => assert!(why.contains("no-such-editor-here"), "{why}"),
-            _ => panic!("it started"),
-        }
-    }
-}
+mod tests;

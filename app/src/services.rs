@@ -8,7 +8,7 @@ use crate::state::Compiler;
 use crate::widgets::code_editor::Change;
 use crate::{file_dialogs, rungs};
 use curriculum::Course;
-use curriculum::store::{RunRecord, Slot, Store};
+use curriculum::store::{Problem, RunRecord, Slot, Store};
 use gpu_core::bench::ceilings;
 use gpu_core::compile::{fetch, locate};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct Services {
     pub elsewhere: Elsewhere,
     pub store: Arc<Store>,
     pub data_dir: PathBuf,
+    /// What the window was told last of what is not on disk.
+    unsaved: std::cell::RefCell<Option<Problem>>,
 }
 
 impl Services {
@@ -46,7 +48,17 @@ impl Services {
             })
         });
         let (stop_install, stop_rung) = (Arc::default(), Arc::default());
-        Self { sender, receiver, context, stop_install, stop_rung, elsewhere, store, data_dir }
+        Self {
+            sender,
+            receiver,
+            context,
+            stop_install,
+            stop_rung,
+            elsewhere,
+            store,
+            data_dir,
+            unsaved: std::cell::RefCell::default(),
+        }
     }
 
     pub fn context(&self) -> &egui::Context {
@@ -57,6 +69,15 @@ impl Services {
     pub fn poll(&self) -> Vec<Update> {
         let mut updates: Vec<Update> = self.receiver.try_iter().collect();
         updates.extend(self.store.take_problems().into_iter().map(|problem| Update::Problem(problem.to_string())));
+        let unsaved = self.store.unsaved();
+        if unsaved.is_some() {
+            // Nothing else would wake the window when the disk takes the texts again.
+            self.context.request_repaint_after(std::time::Duration::from_secs(1));
+        }
+        if unsaved != *self.unsaved.borrow() {
+            updates.push(Update::Unsaved(unsaved.as_ref().map(ToString::to_string)));
+            self.unsaved.replace(unsaved);
+        }
         updates
     }
 

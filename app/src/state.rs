@@ -362,6 +362,8 @@ pub enum Dialog {
     ConfirmReset,
     ConfirmResetDay,
     ConfirmImport,
+    /// Asks before closing while something is not on disk.
+    ConfirmQuit,
     /// Names of the profiles on this machine, and a new one being typed.
     Profiles {
         names: Vec<String>,
@@ -422,6 +424,10 @@ pub struct State {
     pub course_problem: Option<String>,
     pub data_dir: PathBuf,
     pub read_only: Option<String>,
+    /// Why something is not on disk; it is tried again.
+    pub unsaved: Option<String>,
+    /// The learner closes the window although something is not on disk.
+    pub leaves_unsaved: bool,
     pub progress: Progress,
     pub settings: Settings,
     pub today: Date,

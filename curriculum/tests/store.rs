@@ -79,6 +79,8 @@ fn damage_is_told_kept_aside_and_never_fatal() {
         let kept =
             problems.iter().find(|p| p.path.starts_with(dir.path().join("aside"))).unwrap_or_else(|| panic!("{file}"));
         assert_eq!(fs::read(&kept.path).unwrap(), bytes, "{file}");
+        let name = file.rsplit('/').next().unwrap();
+        assert!(kept.message.starts_with(name), "{}", kept.message);
         store.edit(&slot(), format!("after {file}"));
         drop(store);
         let store = Store::open(dir.path()).unwrap();
@@ -131,6 +133,24 @@ fn a_failing_write_is_told_once_and_made_good_later() {
     assert!(store.flush(Duration::from_secs(5)));
     drop(store);
     assert_eq!(Store::open(dir.path()).unwrap().text(&slot(), "").text(), "kept in memory");
+}
+
+#[test]
+fn runs_of_a_full_disk_are_noted_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let days = dir.path().join("days");
+    fs::write(&days, "in the way").unwrap();
+    assert!(store.unsaved().is_none());
+    for when in [1, 2] {
+        store.add_run(&slot(), &run("a", when), "a");
+        assert!(store.flush(Duration::from_secs(5)));
+    }
+    assert!(store.unsaved().is_some_and(|problem| problem.path.starts_with(&days)), "until it is on disk");
+    fs::remove_file(&days).unwrap();
+    let runs = store.runs(&slot());
+    assert_eq!(runs.iter().map(|run| run.when_unix_s).collect::<Vec<_>>(), [1, 2]);
+    assert!(store.unsaved().is_none());
 }
 
 #[test]

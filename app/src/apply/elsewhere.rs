@@ -34,6 +34,14 @@ impl State {
         }
     }
 
+    pub(super) fn lost_elsewhere(&mut self, slot: &TextSlot, path: &std::path::Path) {
+        let Some(desk) = self.desks.get_mut(slot) else { return };
+        desk.elsewhere = None;
+        let text = "The file that was open in your editor is gone; your text is all here, and Open in Your Editor writes \
+                    the file anew";
+        self.toast(ToastKind::Bad, format!("{text}: {}", path.display()));
+    }
+
     pub(super) fn saved_elsewhere(&mut self, slot: &TextSlot, text: String, how: Merged, effects: &mut Vec<Effect>) {
         let now_s = self.now_s;
         let Some(desk) = self.desks.get_mut(slot).filter(|desk| desk.loaded && desk.elsewhere.is_some()) else {

@@ -24,6 +24,7 @@ impl State {
             }
             Update::RunText { slot, sum, text } => self.run_was_read(&slot, sum, text),
             Update::OpenedElsewhere { slot, path } => self.opened_elsewhere(&slot, path),
+            Update::LostElsewhere { slot, path } => self.lost_elsewhere(&slot, &path),
             Update::SavedElsewhere { slot, text, how } => self.saved_elsewhere(&slot, text, how, &mut effects),
             Update::Disassembler(came) => self.disassembler_came(came, &mut effects),
             Update::Imported(Ok((name, text))) => {
@@ -35,6 +36,12 @@ impl State {
             Update::Exported(Ok(None)) => {}
             Update::Imported(Err(problem)) | Update::Exported(Err(problem)) | Update::Problem(problem) => {
                 self.toast(ToastKind::Bad, problem);
+            }
+            Update::Unsaved(problem) => {
+                if problem.is_none() && self.unsaved.is_some() {
+                    self.toast(ToastKind::Good, "Everything is saved again");
+                }
+                self.unsaved = problem;
             }
             Update::Compiler(compiler) => {
                 let found = matches!(compiler, Compiler::Found { .. });

@@ -10,51 +10,74 @@ use egui::{Align, Frame, Layout, Margin, ProgressBar, RichText, Sense, Ui};
 /// Height in points.
 pub const HEIGHT: f32 = 32.0;
 
+/// Of the strip's width, what the left end may take.
+const LEFT_SHARE: f32 = 0.7;
+
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
-    let t = theme::tokens(ui);
     let frame = Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::XXS as i8));
     frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.set_min_height(HEIGHT - 2.0 * space::XXS);
             let busy = screen.state.is_running();
-            if busy || screen.state.toasts.is_empty() {
-                left_ui(ui, screen);
-            }
-            toast_ui(ui, screen);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let small = |text: String| RichText::new(text).small().color(t.text_muted);
-                if let Some(desk) = screen.state.desk().filter(|desk| desk.loaded) {
-                    let (line, column) = desk.editor.cursor_position();
-                    let place = ui.add(
-                        egui::Button::new(small(format!("Line {line}, column {column}"))).frame_when_inactive(false),
-                    );
-                    if place.on_hover_text(Action::GoToLine.tooltip(ui.ctx())).clicked() {
-                        screen.send(Command::Do(Action::GoToLine));
-                    }
-                    ui.separator();
+            ui.scope(|ui| {
+                ui.set_max_width(ui.available_width() * LEFT_SHARE);
+                if busy || screen.state.toasts.is_empty() {
+                    left_ui(ui, screen);
                 }
-                ui.label(small(screen.state.arch())).on_hover_text("Architecture that kernels are compiled for");
-                ui.separator();
-                compiler_ui(ui, screen);
-                if let Some(profile) = &screen.state.profile {
-                    ui.separator();
-                    // Whose progress this is: several people may sit here in turn.
-                    let name = egui::Button::new(small(profile.clone())).frame_when_inactive(false);
-                    let name = ui.add(name).on_hover_text(Action::Profiles.tooltip(ui.ctx()));
-                    name.widget_info(|| {
-                        egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Profile {profile}"))
-                    });
-                    if name.clicked() {
-                        screen.commands.push(Command::Do(Action::Profiles));
-                    }
-                }
-                if screen.state.view.focus.0 == Pane::Editor && screen.state.desk().is_some() {
-                    ui.separator();
-                    ui.label(small("F6 next pane".to_owned())).on_hover_text(Action::NextPane.tooltip(ui.ctx()));
-                }
+                toast_ui(ui, screen);
             });
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| right_ui(ui, screen));
         });
     });
+}
+
+/// What stands at the right end, the most useful first: what has no room is left out.
+fn right_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let small = |text: String| RichText::new(text).small().color(t.text_muted);
+    if let Some(desk) = screen.state.desk().filter(|desk| desk.loaded) {
+        let (line, column) = desk.editor.cursor_position();
+        let text = format!("Line {line}, column {column}");
+        if !has_room(ui, &text) {
+            return;
+        }
+        let place = ui.add(egui::Button::new(small(text)).frame_when_inactive(false));
+        if place.on_hover_text(Action::GoToLine.tooltip(ui.ctx())).clicked() {
+            screen.send(Command::Do(Action::GoToLine));
+        }
+        ui.separator();
+    }
+    let arch = screen.state.arch();
+    if !has_room(ui, &arch) {
+        return;
+    }
+    ui.label(small(arch)).on_hover_text("Architecture that kernels are compiled for");
+    ui.separator();
+    if !compiler_ui(ui, screen) {
+        return;
+    }
+    if let Some(profile) = screen.state.profile.as_ref().filter(|profile| has_room(ui, profile)) {
+        ui.separator();
+        // Whose progress this is: several people may sit here in turn.
+        let name = egui::Button::new(small(profile.clone())).frame_when_inactive(false);
+        let name = ui.add(name).on_hover_text(Action::Profiles.tooltip(ui.ctx()));
+        name.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Profile {profile}")));
+        if name.clicked() {
+            screen.commands.push(Command::Do(Action::Profiles));
+        }
+    }
+    let next = "F6 next pane";
+    if screen.state.view.focus.0 == Pane::Editor && screen.state.desk().is_some() && has_room(ui, next) {
+        ui.separator();
+        ui.label(small(next.to_owned())).on_hover_text(Action::NextPane.tooltip(ui.ctx()));
+    }
+}
+
+/// Whether a small text, with the line before it, fits into what is left of the strip.
+fn has_room(ui: &Ui, text: &str) -> bool {
+    let text = egui::WidgetText::from(RichText::new(text).small());
+    let galley = text.into_galley(ui, Some(egui::TextWrapMode::Extend), f32::INFINITY, egui::TextStyle::Small);
+    galley.size().x + 2.0 * space::L < ui.available_width()
 }
 
 /// The newest message, in the strip so that it hides no work; the others are one click away in the log.
@@ -68,7 +91,7 @@ fn toast_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         ToastKind::Good => t.pass_soft,
         ToastKind::Bad => t.fail_soft,
     };
-    let room = (ui.available_width() * 0.62).max(160.0);
+    let room = ui.available_width();
     let frame = Frame::new().fill(fill).corner_radius(theme::radius::SMALL).inner_margin(Margin::symmetric(6, 1));
     frame.show(ui, |ui| {
         ui.set_max_width(room);
@@ -76,7 +99,7 @@ fn toast_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.label(RichText::new(symbol).small().color(color));
             let close = egui::Button::new(RichText::new("✖").small()).frame_when_inactive(false);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.set_max_width((ui.available_width() - 64.0).max(80.0));
+                ui.set_max_width((ui.available_width() - 64.0).max(40.0));
                 let text =
                     egui::Label::new(RichText::new(sentence::plain(&toast.text)).small().color(t.text)).truncate();
                 let text = ui.add(text.sense(Sense::click())).on_hover_text(&toast.text);
@@ -119,11 +142,20 @@ fn left_ui(ui: &mut Ui, screen: &Screen<'_>) {
         } else {
             parts::busy(ui);
         }
-        ui.label(RichText::new(format!("{what} on {} · {seconds:.0} s", running.device)).small().color(t.text));
+        let text = format!("{what} on {} · {seconds:.0} s", running.device);
+        // A message beside it keeps some room.
+        let room = if state.toasts.is_empty() { 1.0 } else { 0.6 };
+        ui.scope(|ui| {
+            ui.set_max_width(ui.available_width() * room);
+            ui.add(egui::Label::new(RichText::new(text).small().color(t.text)).truncate());
+        });
         return;
     }
-    if let Some(problem) = &state.read_only {
-        ui.label(RichText::new(format!("⚠ Nothing is saved: {problem}")).small().color(t.warn));
+    let unsaved = state.read_only.as_ref().map(|problem| format!("⚠ Nothing is saved: {problem}"));
+    let unsaved = unsaved.or_else(|| state.unsaved.as_ref().map(|problem| format!("⚠ {problem}")));
+    if let Some(problem) = unsaved {
+        let label = egui::Label::new(RichText::new(&problem).small().color(t.warn)).truncate();
+        ui.add(label).on_hover_text(&problem);
         return;
     }
     let Some(desk) = state.desk() else {
@@ -147,18 +179,26 @@ fn left_ui(ui: &mut Ui, screen: &Screen<'_>) {
     ui.add(egui::Label::new(RichText::new(text).small().color(color)).truncate());
 }
 
-fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) {
+/// What is known of the compiler; false when there was no room for it.
+fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) -> bool {
     let t = theme::tokens(ui);
-    let small = |text: &str, color| RichText::new(text).small().color(color);
-    match &screen.state.compiler {
-        Compiler::Looking => ui.label(small("Looking for NVRTC…", t.text_muted)),
-        Compiler::Found { origin } => {
-            let version =
-                screen.state.desk().and_then(|desk| desk.compiled.value()).map(|report| &report.nvrtc_version);
-            let text = version.map_or_else(|| "NVRTC".to_owned(), |version| format!("NVRTC {version}"));
-            ui.label(small(&text, t.text_muted)).on_hover_text(origin)
+    let state = screen.state;
+    let (text, color) = match &state.compiler {
+        Compiler::Looking => ("Looking for NVRTC…".to_owned(), t.text_muted),
+        Compiler::Found { .. } => {
+            let report = state.desk().and_then(|desk| desk.compiled.value());
+            let version = report.map(|report| format!("NVRTC {}", report.nvrtc_version));
+            (version.unwrap_or_else(|| "NVRTC".to_owned()), t.text_muted)
         }
-        Compiler::Missing { .. } | Compiler::InstallFailed { .. } => ui.label(small("⚠ No CUDA compiler", t.warn)),
-        Compiler::Installing { .. } => ui.label(small("Installing the compiler…", t.text_muted)),
+        Compiler::Missing { .. } | Compiler::InstallFailed { .. } => ("⚠ No CUDA compiler".to_owned(), t.warn),
+        Compiler::Installing { .. } => ("Installing the compiler…".to_owned(), t.text_muted),
     };
+    if !has_room(ui, &text) {
+        return false;
+    }
+    let label = ui.label(RichText::new(text).small().color(color));
+    if let Compiler::Found { origin } = &state.compiler {
+        label.on_hover_text(origin);
+    }
+    true
 }

@@ -57,7 +57,8 @@ pub(crate) fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     }
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let mut text = String::new();
-    if file.metadata()?.len() > 0 {
+    let before = file.metadata()?.len();
+    if before > 0 {
         file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
         file.read_exact(&mut last)?;
@@ -66,7 +67,8 @@ pub(crate) fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
         }
     }
     text.push_str(lines);
-    file.write_all(text.as_bytes())?;
+    // Half a line of a full disk would stay in the way of the next try.
+    file.write_all(text.as_bytes()).inspect_err(|_| drop(file.set_len(before)))?;
     file.sync_data()
 }
 
@@ -111,10 +113,14 @@ pub(crate) fn move_aside(root: &Path, path: &Path, problems: &mut Vec<Problem>) 
     let target = folder.join(format!("{}-{label}", now_ms()));
     let moved = fs::create_dir_all(&folder).and_then(|()| fs::rename(path, &target));
     let (message, path) = match moved {
-        Ok(()) => ("was damaged and is kept here".to_owned(), target),
+        Ok(()) => (format!("{} was damaged and is kept here", name_of(path)), target),
         Err(error) => (format!("is damaged and could not be moved aside ({error})"), path.to_owned()),
     };
     problems.push(Problem { message, path });
+}
+
+fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().map_or_else(|| path.to_string_lossy(), std::ffi::OsStr::to_string_lossy)
 }
 
 /// Copies a damaged file into `aside/` and leaves the original for its readable part.
@@ -123,7 +129,7 @@ pub(crate) fn copy_aside(root: &Path, path: &Path, problems: &mut Vec<Problem>) 
     let folder = root.join("aside");
     let target = folder.join(format!("{}-{label}", now_ms()));
     let (message, path) = match fs::create_dir_all(&folder).and_then(|()| fs::copy(path, &target)) {
-        Ok(_) => ("was damaged in part; a copy is kept here".to_owned(), target),
+        Ok(_) => (format!("{} was damaged in part; a copy is kept here", name_of(path)), target),
         Err(error) => (format!("is damaged in part and could not be copied aside ({error})"), path.to_owned()),
     };
     problems.push(Problem { message, path });

@@ -38,7 +38,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use writer::{Order, Problems, Writer, report};
+use writer::{Order, Problems, Unsaved, Writer, report};
 
 /// Names one working text: a day's id and an exercise's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,6 +96,7 @@ pub struct Store {
     /// Locked while the store lives; the system frees it even after a kill.
     _lock: Option<File>,
     problems: Problems,
+    unsaved: Unsaved,
 }
 
 impl Store {
@@ -125,13 +126,14 @@ impl Store {
         }
         // For the message of a second instance only, so a failure does not matter.
         let _ = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| write!(lock, "{}", std::process::id()));
-        let writer = Writer::start(problems.clone()).map_err(unusable)?;
-        Ok(Self { root: root.to_owned(), writer: Some(writer), _lock: Some(lock), problems })
+        let unsaved = Unsaved::default();
+        let writer = Writer::start(problems.clone(), unsaved.clone()).map_err(unusable)?;
+        Ok(Self { root: root.to_owned(), writer: Some(writer), _lock: Some(lock), problems, unsaved })
     }
 
     /// Opens the data folder to look at it: edits stay in memory, nothing is written.
     pub fn open_read_only(root: &Path) -> Self {
-        Self { root: root.to_owned(), writer: None, _lock: None, problems: Arc::default() }
+        Self { root: root.to_owned(), writer: None, _lock: None, problems: Arc::default(), unsaved: Arc::default() }
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -145,6 +147,11 @@ impl Store {
     /// What went wrong since the last call; show it.
     pub fn take_problems(&self) -> Vec<Problem> {
         std::mem::take(&mut *self.problems.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Why the last try to write failed, while something is not on disk. It is tried again every two seconds.
+    pub fn unsaved(&self) -> Option<Problem> {
+        self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until everything is on disk, at most this long. False when it took longer.

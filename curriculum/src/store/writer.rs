@@ -46,11 +46,15 @@ pub(crate) struct Writer {
 /// Problems that await being shown.
 pub(crate) type Problems = Arc<Mutex<Vec<Problem>>>;
 
+/// Why the last try to write failed; None while everything is on disk.
+pub(crate) type Unsaved = Arc<Mutex<Option<Problem>>>;
+
 impl Writer {
-    pub fn start(problems: Problems) -> std::io::Result<Self> {
+    pub fn start(problems: Problems, unsaved: Unsaved) -> std::io::Result<Self> {
         let (orders, received) = channel();
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(move || {
-            let work = Work { problems, journals: HashMap::new(), files: HashMap::new(), failed: false };
+            let (journals, files, lines) = (HashMap::new(), HashMap::new(), Vec::new());
+            let work = Work { problems, unsaved, journals, files, lines };
             work.run(&received);
         })?;
         Ok(Self { orders: Some(orders), thread: Some(thread) })
@@ -85,8 +89,9 @@ struct Work {
     journals: HashMap<Paths, Journal>,
     /// Newest content of files that are replaced as a whole; only the last one counts.
     files: HashMap<PathBuf, Vec<u8>>,
-    /// The last write failed and was told.
-    failed: bool,
+    /// Runs that are not noted yet, in order.
+    lines: Vec<(PathBuf, String)>,
+    unsaved: Unsaved,
 }
 
 impl Work {
@@ -137,12 +142,7 @@ impl Work {
             Order::Replace { path, bytes } => {
                 self.files.insert(path, bytes);
             }
-            Order::Append { path, line } => {
-                if let Err(error) = append_lines(&path, &line) {
-                    let message = format!("a run could not be noted ({error})");
-                    report(&self.problems, vec![Problem { message, path }]);
-                }
-            }
+            Order::Append { path, line } => self.lines.push((path, line)),
             Order::Forget => {
                 self.write_all();
                 self.journals.clear();
@@ -167,16 +167,30 @@ impl Work {
             }
         }
         self.files = left;
-        let failing = !failures.is_empty();
-        // Told once and not every two seconds; the text stays in memory and is tried again.
-        if failing && !self.failed {
-            let told = failures.into_iter().map(|(path, error)| Problem {
-                message: format!("cannot be written ({error}); trying again, the text is kept in memory"),
-                path,
-            });
-            report(&self.problems, told.collect());
+        let mut left: Vec<(PathBuf, String)> = Vec::new();
+        for (path, line) in self.lines.drain(..) {
+            // A run stays behind those before it.
+            let waits = left.iter().any(|(other, _)| *other == path);
+            let failed = if waits { None } else { append_lines(&path, &line).err() };
+            let kept = waits || failed.is_some();
+            failures.extend(failed.map(|error| (path.clone(), error)));
+            if kept {
+                left.push((path, line));
+            }
         }
-        self.failed = failing;
+        self.lines = left;
+        let failing = !failures.is_empty();
+        let mut told = failures.into_iter().map(|(path, error)| Problem {
+            message: format!("Not saved yet ({error}); trying again, what you typed is kept in memory"),
+            path,
+        });
+        let first = told.next();
+        let before =
+            std::mem::replace(&mut *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner), first.clone());
+        // Told once and not every two seconds.
+        if before.is_none() {
+            report(&self.problems, first.into_iter().chain(told).collect());
+        }
         failing.then(|| Instant::now() + RETRY)
     }
 }

@@ -55,6 +55,17 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
              kept in the folder `aside` of the data folder. Run histories are joined.",
             "Choose the file…",
         ),
+        Dialog::ConfirmQuit => confirm(
+            ui,
+            screen,
+            "Close without saving?",
+            &format!(
+                "What you typed last is only in memory. Make room on the disk, or save a copy elsewhere with File, \
+                 Export Kernel. {}",
+                screen.state.unsaved.as_deref().unwrap_or("Everything is saved again.")
+            ),
+            "Close all the same",
+        ),
         Dialog::Profiles { names, new } => profiles(ui, screen, names, new),
         Dialog::ConfirmReset => confirm(
             ui,
@@ -67,6 +78,11 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
     if response.should_close() {
         screen.send(Command::CloseDialog);
     }
+}
+
+/// The width that a dialog would like, or what the window has.
+fn set_width(ui: &mut Ui, wanted: f32) {
+    ui.set_width(wanted.min(ui.ctx().content_rect().width() - 2.0 * (space::XL + space::M)));
 }
 
 fn title(ui: &mut Ui, text: &str) {
@@ -99,7 +115,7 @@ fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command)
 }
 
 fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, accept: &str) {
-    ui.set_width(420.0);
+    set_width(ui, 420.0);
     let t = theme::tokens(ui);
     title(ui, question);
     ui.add(egui::Label::new(sentence::job(ui, text, t.text)).wrap());
@@ -109,7 +125,7 @@ fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, acc
 /// Everybody who learns on this machine has texts and progress of their own.
 fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
     let t = theme::tokens(ui);
-    ui.set_width(420.0);
+    set_width(ui, 420.0);
     title(ui, "Profiles");
     let text = "Each has its own texts, progress and settings. The compiler is shared.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
@@ -148,7 +164,7 @@ fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
 
 fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
     let t = theme::tokens(ui);
-    ui.set_width(320.0);
+    set_width(ui, 320.0);
     title(ui, "Go to Line");
     let lines = screen.state.desk().map_or(0, |desk| desk.editor.buffer().line_count());
     let mut typed = text.to_owned();
@@ -172,13 +188,17 @@ fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
     ui.label(RichText::new("Enter goes there, Escape closes").small().color(t.text_muted));
 }
 
+/// Width from which the cheat sheet has room for what each action does.
+const EXPLAINED_WIDTH: f32 = 640.0;
+
 /// The cheat sheet, from the table of actions.
 fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    ui.set_width(700.0);
+    set_width(ui, 700.0);
     title(ui, "Keyboard Shortcuts");
     ScrollArea::vertical().max_height(ui.ctx().content_rect().height() * 0.65).show(ui, |ui| {
-        // One grid, so that the columns of all groups line up.
+        // One grid, so that the columns of all groups line up. In a narrow window pointing at a name explains it.
+        let explains = ui.available_width() >= EXPLAINED_WIDTH;
         Grid::new("shortcuts").num_columns(3).spacing([space::XL, space::XS]).show(ui, |ui| {
             for menu in Menu::ALL {
                 let keyed = |action: &Action| action.info().menu == menu && !action.info().shortcuts.is_empty();
@@ -192,8 +212,10 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
                     let shortcuts = action.info().shortcuts.iter();
                     let keys: Vec<String> = shortcuts.map(|shortcut| keys_text(ui.ctx(), shortcut)).collect();
                     ui.label(RichText::new(keys.join(" or ")).monospace());
-                    ui.label(action.info().text);
-                    ui.label(RichText::new(action.info().tooltip).small().color(t.text_muted));
+                    ui.label(action.info().text).on_hover_text(action.info().tooltip);
+                    if explains {
+                        ui.label(RichText::new(action.info().tooltip).small().color(t.text_muted));
+                    }
                     ui.end_row();
                 }
             }
@@ -237,7 +259,7 @@ fn closing(ui: &mut Ui, screen: &mut Screen<'_>, more: impl FnOnce(&mut Ui, &mut
 
 fn about(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
-    ui.set_width(460.0);
+    set_width(ui, 460.0);
     title(ui, "Lockstep");
     ui.label(format!("Version {}", env!("CARGO_PKG_VERSION")));
     ui.add_space(space::S);

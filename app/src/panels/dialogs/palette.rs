@@ -17,7 +17,7 @@ struct Row {
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, query: &str) {
     let t = theme::tokens(ui);
-    ui.set_width(560.0);
+    super::set_width(ui, 560.0);
     let (up, down, enter) = ui.input_mut(|input| {
         (
             input.consume_key(Modifiers::NONE, Key::ArrowUp),

@@ -15,7 +15,7 @@ const LABEL_WIDTH: f32 = 90.0;
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
     let t = theme::tokens(ui);
-    ui.set_width(600.0);
+    super::set_width(ui, 600.0);
     title(ui, "Settings");
     let opens = screen.memory.dialog_opens;
     let mut draft = old.clone();
@@ -79,12 +79,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
                 }
             });
         }
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             let edit = TextEdit::singleline(&mut draft.remote_name).hint_text("Name, such as spark");
             let name = ui.add_sized([150.0, 26.0], edit);
             labelled(&name, "Remote name", &draft.remote_name);
             let edit = TextEdit::singleline(&mut draft.remote_command).hint_text("ssh spark lockstep worker");
-            let command = ui.add_sized([320.0, 26.0], edit);
+            let command = ui.add_sized([ui.available_size_before_wrap().x.clamp(150.0, 320.0), 26.0], edit);
             labelled(&command, "Remote command", &draft.remote_command);
             ui.label(RichText::new("added on Save").small().color(t.text_muted));
         });
@@ -105,7 +105,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
 
 fn path_ui(ui: &mut Ui, name: &str, text: &mut String, hint: &str) {
     ui.label(name);
-    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(400.0));
+    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(ui.available_width().min(400.0)));
     labelled(&response, name, text);
     ui.end_row();
 }
