@@ -176,6 +176,10 @@ impl State {
                 });
                 match next {
                     Some((line, column)) => self.carry_out(Command::GoToLine { line, column }, effects),
+                    // What the compiler says of the text as a whole has no line to go to.
+                    None if self.desk().is_some_and(|desk| desk.problem_count() > 0) => {
+                        self.show_pane(Pane::Problems, effects);
+                    }
                     None => self.toast(ToastKind::Good, "No problems in this text"),
                 }
             }

@@ -292,6 +292,12 @@ pub struct Traced {
 }
 
 impl Desk {
+    /// Errors, warnings and faults.
+    pub fn problem_count(&self) -> usize {
+        let diagnostics = self.compiled.value().map_or(0, |report| report.diagnostics.len());
+        diagnostics + self.verdict.value().map_or(0, |verdict| verdict.faults.len())
+    }
+
     /// Nothing is known of a run any more; those in the history stay there.
     pub fn forget_run(&mut self) {
         self.verdict = Slot::Empty;

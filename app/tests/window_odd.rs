@@ -106,3 +106,30 @@ fn a_file_that_is_deleted_elsewhere_is_not_waited_for() {
     assert!(toast.kind == ToastKind::Bad && toast.text.contains("is gone"), "{}", toast.text);
     assert_eq!(window.text(), GOOD);
 }
+
+/// A warning without a line counts like the others, and the key that leads to problems leads to the list.
+#[test]
+fn a_problem_without_a_line_is_counted_and_shown() {
+    let script = Box::new(|job: &gpu_core::job::Job| {
+        let mut events = window_support::answer(job);
+        for event in &mut events {
+            if let gpu_core::job::Event::Compiled(report) = event {
+                report.diagnostics.push(gpu_core::compile::Diagnostic {
+                    severity: gpu_core::compile::Severity::Warning,
+                    file: String::new(),
+                    line: 0,
+                    column: 0,
+                    message: "no kernel is defined here".into(),
+                });
+            }
+        }
+        Some(events)
+    });
+    let mut window = Window::open(true, SIZE, script);
+    window.paste_kernel(GOOD);
+    window.until("the warning", |app| app.state.desk().is_some_and(|desk| desk.problem_count() == 1));
+    window.settle();
+    assert!(window.has("1 problem"));
+    act(&mut window, Action::NextProblem);
+    assert!(window.has("no kernel is defined here"));
+}

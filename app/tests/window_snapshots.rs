@@ -11,7 +11,7 @@ use lockstep::effect::Update;
 use lockstep::state::{Compiler, Pane};
 use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 
-/// The smallest window that is allowed; what fits here fits everywhere.
+/// A small window; `window_odd.rs` has the smallest.
 const SMALL: [f32; 2] = [900.0, 600.0];
 
 /// A laptop and a desk screen, in points, and pixels for each point. The large pictures have fewer, to keep the

@@ -5,6 +5,7 @@ use super::run::KERNEL_NAME;
 use crate::effect::Effect;
 use crate::state::{Compiler, Desk, JobKey, LabKey, Measured, Pane, Purpose, Slot, State, ToastKind, Traced};
 use crate::widgets::code_editor::{LineMark, MarkKind};
+use crate::widgets::sentence;
 use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
@@ -235,8 +236,11 @@ impl State {
                 Some("The kernel does not compile".to_owned())
             }
             Outcome::Stopped => Some("Stopped".to_owned()),
-            Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => Some(why),
+            Outcome::LimitExceeded(why) | Outcome::Crashed(why) | Outcome::BadRequest(why) => {
+                Some(sentence::whole(&why))
+            }
             Outcome::Environment(why) => {
+                let why = sentence::whole(&why);
                 self.toast(ToastKind::Bad, why.clone());
                 Some(why)
             }

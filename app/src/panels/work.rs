@@ -26,7 +26,8 @@ pub fn editor_title(screen: &Screen<'_>) -> String {
 pub fn marks_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let Some(desk) = screen.state.desk() else { return };
-    let count = desk.editor.marks.iter().count();
+    // The same number as on the tab that lists them: some have no line to be marked.
+    let count = desk.problem_count();
     if count > 0 {
         let text = if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
         let serious = desk.editor.marks.iter().any(|mark| matches!(mark.kind, MarkKind::Error | MarkKind::Fault));

@@ -1,7 +1,7 @@
 //! Reads the log of NVRTC and of the ptxas inside it. The log is text under a hostile source's influence: nothing here
 //! may panic, and its length and the number of messages are bounded.
 
-use super::{Diagnostic, Severity, resources::demangle};
+use super::{Diagnostic, Severity, letters::name_unknown, resources::demangle};
 
 /// Most messages kept; more help nobody.
 const MAX_DIAGNOSTICS: usize = 200;
@@ -39,7 +39,7 @@ pub fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
             found.push(diagnostic);
         }
     }
-    found
+    name_unknown(found, context)
 }
 
 /// `kernel.cu(3): error: expected a ";"`, `At end of source: error: …` or `nvrtc: error: …`.

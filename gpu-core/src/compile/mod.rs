@@ -5,6 +5,7 @@ pub mod cache;
 pub mod diagnostics;
 pub mod fetch;
 pub mod includes;
+mod letters;
 pub mod locate;
 pub mod nvrtc;
 pub mod options;

@@ -265,7 +265,7 @@ impl Lane {
                 Waited::Ended(error) => {
                     let exit = worker.end_within(Duration::from_millis(300));
                     break Outcome::Crashed(format!(
-                        "the worker of {} died during the run ({exit}; {error}){}. A fresh one is started",
+                        "the worker of {} died during the run ({exit}; {error}){}. A fresh one is started: try again",
                         info.name,
                         said(&worker.stderr())
                     ));

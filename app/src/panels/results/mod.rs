@@ -51,7 +51,7 @@ pub fn title(desk: &Desk, pane: Pane) -> String {
             Some(_) => format!("✖ {title}"),
             None => title.to_owned(),
         },
-        Pane::Problems => match problems::count(desk) {
+        Pane::Problems => match desk.problem_count() {
             0 => title.to_owned(),
             count => format!("{title} {count}"),
         },

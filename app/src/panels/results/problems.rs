@@ -10,12 +10,6 @@ use crate::widgets::sentence;
 use egui::{RichText, Ui};
 use gpu_core::compile::{Diagnostic, Severity};
 
-/// Errors, warnings and faults.
-pub fn count(desk: &Desk) -> usize {
-    let diagnostics = desk.compiled.value().map_or(0, |report| report.diagnostics.len());
-    diagnostics + desk.verdict.value().map_or(0, |verdict| verdict.faults.len())
-}
-
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::S;
@@ -25,7 +19,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         });
     }
     if let Some(trouble) = &desk.trouble {
-        ui.label(RichText::new(trouble).bold().color(t.fail));
+        ui.add(egui::Label::new(sentence::job(ui, trouble, t.fail)).wrap());
     }
     let diagnostics = desk.compiled.value().map_or(&[][..], |report| &report.diagnostics);
     for diagnostic in diagnostics {
@@ -40,7 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             verdict::fault_ui(ui, screen, fault);
         }
     }
-    if count(desk) == 0 && desk.trouble.is_none() {
+    if desk.problem_count() == 0 && desk.trouble.is_none() {
         parts::empty(ui, "No problems", "Errors of the compiler and faults of the last run are listed here.");
     }
 }
