@@ -136,6 +136,18 @@ fn a_failing_write_is_told_once_and_made_good_later() {
 }
 
 #[test]
+fn a_folder_that_is_being_let_go_of_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        drop(store);
+    });
+    assert!(Store::open(dir.path()).is_ok(), "the window before is closing");
+    closing.join().unwrap();
+}
+
+#[test]
 fn runs_of_a_full_disk_are_noted_when_there_is_room() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

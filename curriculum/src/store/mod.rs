@@ -111,7 +111,7 @@ impl Store {
         let path = root.join("lockstep.lock");
         let mut lock =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
-        match lock.try_lock() {
+        match patient_lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
@@ -322,6 +322,19 @@ impl Store {
         report(&self.problems, problems);
         read
     }
+}
+
+/// The lock, or why not. A window that was closed a moment ago, or a program that was just started and has not let go of
+/// the files that it was born with, still has it for a little while.
+fn patient_lock(file: &File) -> Result<(), TryLockError> {
+    const TRIES: u32 = 6;
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+            other => return other,
+        }
+    }
+    file.try_lock()
 }
 
 /// Looks at a working text without touching anything.

@@ -113,6 +113,10 @@ impl Buffer {
         self.text[offset..].chars().next().map_or(offset, |c| offset + c.len_utf8())
     }
 
+    pub fn char_at(&self, offset: usize) -> Option<char> {
+        self.text[offset..].chars().next()
+    }
+
     /// Start of the word at or before the offset, as Ctrl+Left moves.
     pub fn previous_word(&self, offset: usize) -> usize {
         let mut at = offset;
