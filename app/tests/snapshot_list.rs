@@ -39,6 +39,7 @@ fn scene_of_dialog(dialog: &Dialog) -> &'static str {
         Dialog::ConfirmReset => "dialog_confirm",
         Dialog::ConfirmResetDay => "dialog_reset_day",
         Dialog::ConfirmImport => "dialog_import",
+        Dialog::ConfirmQuit => "dialog_unsaved",
         Dialog::Profiles { .. } => "dialog_profiles",
     }
 }
@@ -64,6 +65,7 @@ fn dialogs() -> Vec<Dialog> {
         Dialog::ConfirmReset,
         Dialog::ConfirmResetDay,
         Dialog::ConfirmImport,
+        Dialog::ConfirmQuit,
         Dialog::Profiles { names: Vec::new(), new: String::new() },
     ]
 }

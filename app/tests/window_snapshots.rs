@@ -315,6 +315,12 @@ fn dialogs() {
             window.harness.state_mut().command(Command::CloseDialog);
             window.harness.state_mut().inject(Update::Profiles(vec!["Ada".into(), "Grace".into()]));
         }),
+        ("dialog_unsaved", &|window| {
+            let path = "/home/learner/.local/share/lockstep/progress.toml";
+            let why = format!("Not saved yet (No space left on device); trying again: {path}");
+            window.harness.state_mut().inject(Update::Unsaved(Some(why)));
+            open(window, Action::Quit);
+        }),
     ]);
 }
 
