@@ -88,6 +88,8 @@ pub struct Arch {
     pub number: u32,
     /// `sm_XXXa` or `sm_XXXf`: architecture- or family-specific instructions exist.
     pub specific: bool,
+    /// `sm_XXXa`: what not even the family has exists.
+    pub exact: bool,
 }
 
 impl Arch {
@@ -95,7 +97,11 @@ impl Arch {
     pub fn of(target: &str) -> Arch {
         let name = target.split(',').map(str::trim).find_map(|part| part.strip_prefix("sm_")).unwrap_or("75");
         let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
-        Arch { number: digits.parse().unwrap_or(75), specific: digits.len() < name.len() }
+        Arch {
+            number: digits.parse().unwrap_or(75),
+            specific: digits.len() < name.len(),
+            exact: name[digits.len()..].starts_with('a'),
+        }
     }
 }
 
@@ -303,6 +309,7 @@ impl<'m> Emit<'m> {
             }
             Operand::Name(name) => {
                 if let Some(run) = crate::isa::special::find(name) {
+                    crate::isa::legal::special(name, self.arch)?;
                     return self.special(name, run, bits);
                 }
                 match self.find(name) {

@@ -130,6 +130,9 @@ fn setp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         } | if negated { COMBINE_NOT } else { 0 };
     }
     match &i.operands[0] {
+        Operand::Pair(..) if matches!(ty, Ty::F16 | Ty::BF16) => {
+            return Err(format!("`{}` gives one predicate: the second is for other types", i.opcode));
+        }
         Operand::Pair(p, q) => {
             op.d = e.pred_dst(p)?;
             op.e = e.pred_dst(q)?;

@@ -441,6 +441,13 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
     let modifiers = minmax::Modifiers { max: !min, ftz, nan, abs, xorsign };
     let code = pack(modifiers, relu);
     let three = i.operands.len() == 4;
+    if three && (xorsign || e.arch.number < 100) {
+        let why = if xorsign { "takes two values" } else { "takes three values on sm_100 or higher only" };
+        return Err(format!("`{}` {why}", i.opcode));
+    }
+    if ty == Ty::F32 && abs && !xorsign && !three {
+        return Err(format!("`{}` of two values takes `.abs` with `.xorsign` only", i.opcode));
+    }
     let run: Exec = match (ty, three) {
         (Ty::F32, false) if code == 0 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(0))),
         (Ty::F32, false) if code == 1 => bin(|a: f32, b: f32| minmax::f32(a, b, unpack(1))),

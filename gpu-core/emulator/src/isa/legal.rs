@@ -3,7 +3,7 @@
 //!
 //! `legal.tsv` is what ptxas of CUDA 13.5 said to every combination of the modifiers and types that its `?` rows name.
 //! Columns of the other rows: the newest of sm_75, sm_80, sm_89, sm_90a, sm_100a, sm_110a that refuses the form (0: none
-//! does; an `a` behind it: later ones take it as sm_XXXa or sm_XXXf only), the opcode, leading types, last types,
+//! does; a letter behind it: [`Among`]), the opcode, leading types, last types,
 //! modifiers in alphabetic order; `-` is none, and each stands for all combinations. Comparisons of `set`, and `.and`, `.or`, `.xor` of `set` and `setp`, are left out, as are spaces,
 //! orderings and scopes of atomics. What names anything else is not judged here.
 
@@ -27,8 +27,33 @@ pub struct Family {
 pub struct Since {
     /// The newest architecture without it.
     above: u32,
-    /// Only `sm_XXXa` and `sm_XXXf` have it.
-    specific: bool,
+    among: Among,
+}
+
+/// Which of the later architectures have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Among {
+    All,
+    /// `a`: as `sm_XXXa` and `sm_XXXf`.
+    Specific,
+    /// `d`: sm_100 and sm_103, as `a` and `f`.
+    DataCentre,
+    /// `e`: sm_100a and sm_103a.
+    Exact,
+}
+
+impl Since {
+    fn read(column: &str) -> Option<Since> {
+        let number = column.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let among = match &column[number.len()..] {
+            "" => Among::All,
+            "a" => Among::Specific,
+            "d" => Among::DataCentre,
+            "e" => Among::Exact,
+            _ => return None,
+        };
+        Some(Since { above: number.parse().ok()?, among })
+    }
 }
 
 pub fn families() -> &'static HashMap<&'static str, Family> {
@@ -44,10 +69,7 @@ pub fn families() -> &'static HashMap<&'static str, Family> {
                     family.modifiers = modifiers.split(' ').collect();
                 }
                 [above, opcode, leading, last, modifiers] => {
-                    let number = above.trim_end_matches('a');
-                    let Ok(above) = number.parse().map(|n| Since { above: n, specific: number != above }) else {
-                        continue;
-                    };
+                    let Some(above) = Since::read(above) else { continue };
                     let family = out.entry(opcode).or_default();
                     for modifiers in modifiers.split(' ') {
                         for leading in leading.split(' ') {
@@ -104,10 +126,42 @@ const WORDS_SINCE: &[(&str, u32)] = &[("cluster", 90), ("expect_tx", 90), ("shar
 fn since(opcode: &str, arch: Arch) -> Decoded<()> {
     let begins = |start: &str| opcode.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let by_opcode = OPCODES_SINCE.iter().filter(|(start, _)| begins(start));
+    let relaxed = begins("mbarrier") && opcode.contains(".relaxed");
     let by_word = WORDS_SINCE.iter().filter(|(word, _)| opcode.split('.').any(|part| part == *word));
-    match by_opcode.chain(by_word).map(|(_, since)| *since).max() {
+    let by_both = relaxed.then_some(90);
+    match by_opcode.chain(by_word).map(|(_, since)| *since).chain(by_both).max() {
         Some(since) if arch.number < since => {
             Err(format!("`{opcode}` needs sm_{since} or higher, the module is for sm_{}", arch.number))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what only the chips with tensor memory have: pairs of blocks, and some ways through a tensor.
+fn tensor_memory(opcode: &str, arch: Arch) -> Decoded<()> {
+    let has = |word: &str| opcode.split('.').any(|part| part == word);
+    let ways = ["tile::gather4", "im2col::w"];
+    let here = opcode.contains(".shared::cta.global.") && !opcode.contains(".cta_group::");
+    if ways.into_iter().any(has) && here {
+        return match arch.number {
+            100.. => Ok(()),
+            number => Err(format!("`{opcode}` needs sm_100 or higher, the module is for sm_{number}")),
+        };
+    }
+    let wanted =
+        opcode.contains(".cta_group::") || ways.into_iter().any(has) || has("tile::scatter4") || has("im2col::w::128");
+    if wanted && !(matches!(arch.number, 100..120) && arch.specific) {
+        return Err(format!("`{opcode}` exists on sm_100a, sm_103a and sm_110a (and their `f`) only"));
+    }
+    Ok(())
+}
+
+/// Refuses special registers of clusters where there are none.
+pub fn special(name: &str, arch: Arch) -> Decoded<()> {
+    let of_clusters = ["%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem_size"];
+    match arch.number {
+        ..90 if of_clusters.into_iter().any(|start| name.starts_with(start)) => {
+            Err(format!("`{name}` needs sm_90 or higher, the module is for sm_{}", arch.number))
         }
         _ => Ok(()),
     }
@@ -116,6 +170,7 @@ fn since(opcode: &str, arch: Arch) -> Decoded<()> {
 /// Refuses an opcode that the table knows all words of, but not together.
 pub fn check(opcode: &str, arch: Arch) -> Decoded<()> {
     since(opcode, arch)?;
+    tensor_memory(opcode, arch)?;
     let mut parts = opcode.split('.');
     let name = parts.next().unwrap_or_default();
     if matches!(name, "ld" | "ldu" | "st") {
@@ -143,9 +198,20 @@ pub fn check(opcode: &str, arch: Arch) -> Decoded<()> {
         Some(Since { above, .. }) if arch.number <= *above => {
             Err(format!("`{opcode}` does not exist up to sm_{above}: compile for a newer architecture"))
         }
-        Some(Since { specific: true, .. }) if !arch.specific => {
-            Err(format!("`{opcode}` exists on sm_{0}a and sm_{0}f only, the module is for sm_{0}", arch.number))
+        Some(Since { among, .. }) => {
+            let data_centre = matches!(arch.number, 100 | 103);
+            match among {
+                Among::Specific if !arch.specific => {
+                    Err(format!("`{opcode}` exists on sm_{0}a and sm_{0}f only, the module is for sm_{0}", arch.number))
+                }
+                Among::DataCentre if !(data_centre && arch.specific) => {
+                    Err(format!("`{opcode}` exists on sm_100a, sm_100f, sm_103a and sm_103f only"))
+                }
+                Among::Exact if !(data_centre && arch.exact) => {
+                    Err(format!("`{opcode}` exists on sm_100a and sm_103a only"))
+                }
+                _ => Ok(()),
+            }
         }
-        Some(_) => Ok(()),
     }
 }

@@ -196,7 +196,7 @@ fn mma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     // Every part of the opcode belongs to the form.
     i.take_where(|_| true);
     let form = Form::parse(i.opcode)?;
-    form.check(e.arch.number, e.arch.specific).map_err(|why| format!("`{}`: {why}", i.opcode))?;
+    form.check(e.arch.number, e.arch.specific, e.arch.exact).map_err(|why| format!("`{}`: {why}", i.opcode))?;
     let extra = usize::from(form.sparse.is_some()) * 2 + form.scale.map_or(0, |_| 4);
     i.expect(4 + extra)?;
     let [na, nb, nc, nd] = form.registers();

@@ -323,6 +323,9 @@ fn wmma_transfer(e: &mut Emit<'_>, i: &mut Inst<'_>, store: bool) -> Decoded<()>
     if !is_wmma_fragment(part == 'c', ty, (m, n, k)) || !along_k {
         return i.unsupported();
     }
+    if e.arch.number < 80 && (matches!(ty, "bf16" | "tf32" | "f64") || (m, n, k) == (16, 16, 8)) {
+        return Err(format!("`{}` needs sm_80 or higher, the module is for sm_{}", i.opcode, e.arch.number));
+    }
     static TRANSFERS: OnceLock<Mutex<HashMap<TransferKey, &'static Transfer>>> = OnceLock::new();
     let key = TransferKey { part, m, n, k, bits, f16, row };
     let transfer = intern(&TRANSFERS, key, || Transfer::new(key));

@@ -117,7 +117,7 @@ fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return Ok(());
     }
     let expects = what != "expect_tx" && i.take("expect_tx");
-    i.take("noComplete");
+    let partial = i.take("noComplete");
     let parity = i.take("parity");
     let window = space(i);
     i.take_where(|part| {
@@ -159,6 +159,9 @@ fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         _ => {}
     }
     let Some((address, tail)) = rest.split_first() else { return i.unsupported() };
+    if e.arch.number < 90 && !partial && matches!(code, ARRIVE | DROP) && !tail.is_empty() {
+        return Err(format!("`{}` with a count needs sm_90 or higher, or .noComplete", i.opcode));
+    }
     let at: Place = place(e, address, window)?;
     op.run = if at.wide { run_wide } else { run_narrow };
     op.a = at.base;

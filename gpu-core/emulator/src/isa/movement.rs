@@ -47,6 +47,7 @@ fn mov(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     i.expect(2)?;
     if ty == Ty::Pred && matches!(i.operands[1], Operand::Name("%is_explicit_cluster")) {
+        super::legal::special("%is_explicit_cluster", e.arch)?;
         let mut op = e.op(super::special::explicit_cluster);
         op.d = e.pred_dst(&i.operands[0])?;
         e.push(op, Taint::Copy);

@@ -368,6 +368,9 @@ fn matches(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.imm = i64::from(all) | i64::from(ty.bits()) << 8;
     op.b = Slot::NONE;
     match &i.operands[0] {
+        Operand::Pair(..) if !all => {
+            return Err("`match.any` gives no predicate: every lane has a match, itself".to_owned());
+        }
         Operand::Pair(d, p) => {
             op.d = e.dst(d, Ty::B32)?;
             op.b = e.pred_dst(p)?;

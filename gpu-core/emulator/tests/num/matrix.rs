@@ -374,7 +374,7 @@ fn f64_products_round_as_they_say() {
         [("", Rounding::Rn), (".rn", Rounding::Rn), (".rz", Rounding::Rz), (".rm", Rounding::Rm), (".rp", Rounding::Rp)]
     {
         let form = Form::parse(&opcode(suffix)).expect("a form of the manual");
-        assert_eq!((form.rounding, form.check(80, false)), (rounding, Ok(())));
+        assert_eq!((form.rounding, form.check(80, false, false)), (rounding, Ok(())));
         let mut d = [0.0];
         chain_f64((1, 1, 1), form.rounding, &[third], &[third], &[-1.0], &mut d);
         assert_eq!(d[0], ptx_emulator::num::arith64::fma(third, third, -1.0, rounding));

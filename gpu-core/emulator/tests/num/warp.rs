@@ -103,7 +103,7 @@ fn unpack(form: &Form, rows: &[Row]) -> Vec<f64> {
 /// Runs one dense or sparse form on random small values and compares with the exact product.
 fn check(opcode: &str, arch: u32, random: &mut Random) {
     let form = Form::parse(opcode).unwrap();
-    form.check(arch, true).unwrap_or_else(|e| panic!("{opcode}: {e}"));
+    form.check(arch, true, true).unwrap_or_else(|e| panic!("{opcode}: {e}"));
     let plan = Plan::new(form, arch);
     let (m, n, k) = (form.m, form.n, form.k);
     let bits = |input: Input| input.container_bits(form.kind);
@@ -320,7 +320,7 @@ fn quarter_warp_products_multiply() {
                 let layout = |row| if row { "row" } else { "col" };
                 let opcode = format!("mma.sync.aligned.m8n8k4.{}.{}.{d}.f16.f16.{c}", layout(a_row), layout(b_row));
                 let form = Form::parse(&opcode).unwrap();
-                form.check(arch, false).unwrap();
+                form.check(arch, false, false).unwrap();
                 let plan = Plan::new(form, arch);
                 let [na, nb, nc, nd] = form.registers();
                 let a: Vec<f64> = (0..4 * 32).map(|_| value(random.bits())).collect();
@@ -378,7 +378,7 @@ fn f64_forms_multiply() {
         "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",
     ] {
         let form = Form::parse(opcode).unwrap();
-        form.check(90, false).unwrap();
+        form.check(90, false, false).unwrap();
         let (m, n, k) = (form.m, form.n, form.k);
         let mut values = |count: usize| (0..count).map(|_| (random.bits() % 1000) as f64).collect::<Vec<f64>>();
         let (a, b) = (values(m * k), values(k * n));
@@ -439,7 +439,7 @@ fn undefined_operands_are_reported() {
 fn forms_that_no_architecture_has_are_refused() {
     let refused = |opcode: &str, arch, specific| match Form::parse(opcode) {
         Err(message) => message,
-        Ok(form) => form.check(arch, specific).expect_err(opcode),
+        Ok(form) => form.check(arch, specific, specific).expect_err(opcode),
     };
     for (opcode, arch, specific) in [
         ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 75, false),

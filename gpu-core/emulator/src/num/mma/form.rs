@@ -223,8 +223,8 @@ impl Form {
         Ok(Form { m, n, k, a, b, c, d, a_row, b_row, saturate, bit_op, kind, scale, sparse, rounding, wmma })
     }
 
-    /// Whether an architecture has the form. `specific` says that the target is `sm_XXa` or `sm_XXf`.
-    pub fn check(&self, arch: u32, specific: bool) -> Result<(), String> {
+    /// Whether an architecture has the form. `specific` says that the target is `sm_XXa` or `sm_XXf`, `exact` the former.
+    pub fn check(&self, arch: u32, specific: bool, exact: bool) -> Result<(), String> {
         let least = self.least_arch().ok_or("no architecture has this combination of shape and types")?;
         let newest = matches!(arch, 120 | 121) && specific;
         if self.kind != Kind::Plain {
@@ -234,6 +234,12 @@ impl Form {
             // Of the new kinds, the chips with tensor memory have the FP8 products that Hopper has without a kind.
             let tensor_memory = (100..120).contains(&arch) && specific;
             let halves = self.sparse.is_some() && self.d == Output::F16;
+            let blocks = matches!(self.kind, Kind::Mxf4 | Kind::Mxf4nvf4);
+            if newest && !exact && blocks && self.sparse.is_some() {
+                return Err(format!(
+                    "sparse 4-bit products exist on sm_120a and sm_121a, the module is for sm_{arch}f"
+                ));
+            }
             let fp8 = self.kind == Kind::F8f6f4 && is_fp8(self.a) && is_fp8(self.b);
             return match fp8 && !halves {
                 _ if newest => Ok(()),
