@@ -1,8 +1,8 @@
 #include "lab.cuh"
 
-// Transpose, rung 6: 16 bytes at a time at any size.
+// Transpose, rung 7: 16 bytes at a time at any size.
 //
-// With 16385 floats in a row, rows begin anywhere, and rung 5 falls back to single floats. But memory does not care
+// With 16385 floats in a row, rows begin anywhere, and rung 6 falls back to single floats. But memory does not care
 // where rows begin: every row contains float4 at multiples of 16 bytes, only not from its first element on.
 //   - A row of the tile is read as the QUADS + 1 float4 that cover it, and what belongs to the neighbours is dropped.
 //   - A row of y is written from the last multiple of 32 bytes at or before the tile on: a tile is slanted, each of its
@@ -10,12 +10,9 @@
 //     touches: L2 and memory never have to merge parts of them. (With multiples of 16 bytes it was 4% slower.)
 // The price: SHIFT - 1 more rows of x for each tile, which L2 has, because the block before read them, and turning in
 // shared memory float by float.
-// Where both row lengths are multiples of 32 bytes, this is rung 5.
+// Where both row lengths are multiples of 32 bytes, this is rung 6.
 //
-// Rows that begin anywhere are read in pieces that end inside 256 bytes, so L2 is asked to fetch 256 at once (`load_ahead`):
-// 543 us in place of 555 at 16383 x 16385. Where the pieces are whole 256 bytes, as in rung 5, it changes nothing.
-//
-// At 16383 x 16385 this is 0.929 of a copy. Rows of a tile begin in the middle of a sector, and 7 rows are read twice. Larger
+// At 16383 x 16385 this is 0.93 of a copy. Rows of a tile begin in the middle of a sector, and 7 rows are read twice. Larger
 // tiles read less twice, but fewer of them fit on a multiprocessor (128 x 128: 0.80). Also tried, all between 0.87 and 0.93:
 // cp.async, a warp to a row with no bank conflict at all, 128 x 64 and 64 x 128. README.md of the ladders has what ncu says.
 // lockstep: block = THREADS
@@ -30,16 +27,20 @@
 // An odd pitch: the floats of a column lie in different banks.
 #define PITCH (COLUMNS + 1)
 
-// Rung 5, for tiles of 64 x 64 and rows that are multiples of 32 bytes.
+// Rung 6, for tiles of 64 x 64 and rows that are multiples of 32 bytes.
 #define TILE 64
 #define QUADS (TILE / 4)
 #define SQUARES (QUADS * QUADS / THREADS)
 
-// A float4 that is only read. L2 fetches the whole 256 bytes around it at once if it does not have them.
-__device__ float4 load_ahead(const float* from)
+// A float4 that L2 keeps before others, with the whole 256 bytes around it if it has to fetch them.
+__device__ float4 load_kept(const float* from)
 {
     float4 v;
-    asm("ld.global.nc.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+    unsigned long long keep;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(keep));
+    asm("ld.global.nc.L2::cache_hint.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+        : "l"(from), "l"(keep));
     return v;
 }
 
@@ -54,7 +55,7 @@ __device__ void vectors(float4* tile, const float* __restrict__ x, float* __rest
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             if (row < m && column < n) {
-                v[s][e] = *reinterpret_cast<const float4*>(x + (long long)(row + e) * n + column);
+                v[s][e] = load_kept(x + (long long)(row + e) * n + column);
             }
         }
     }
@@ -74,8 +75,8 @@ __device__ void vectors(float4* tile, const float* __restrict__ x, float* __rest
         const int at = threadIdx.x + s * THREADS;
         const int r = at % QUADS, c = at / QUADS;
         if (row0 + 4 * r < m && column0 + c < n) {
-            *reinterpret_cast<float4*>(y + (long long)(column0 + c) * m + row0 + 4 * r) =
-                tile[c * QUADS + (r ^ c / 4 % 8)];
+            __stcs(reinterpret_cast<float4*>(y + (long long)(column0 + c) * m + row0 + 4 * r),
+                   tile[c * QUADS + (r ^ c / 4 % 8)]);
         }
     }
 }
@@ -98,7 +99,7 @@ __device__ void slanted(float* tile, const float* __restrict__ x, float* __restr
         v[u] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         if (at < SLANTED_ROWS * COVER && row >= 0 && row < m && from < end) {
             if (from + 3 < all) {
-                v[u] = load_ahead(x + from);
+                v[u] = load_kept(x + from);
             } else {  // the end of the matrix
                 v[u].x = x[from];
                 v[u].y = from + 1 < all ? x[from + 1] : 0.0f;
@@ -141,8 +142,8 @@ __device__ void slanted(float* tile, const float* __restrict__ x, float* __restr
         const int row = row0 - slant + 4 * quad;
         const float* from = tile + (4 * quad - slant + SHIFT - 1) * PITCH + c;
         if (row >= 0 && row + 3 < m) {
-            *reinterpret_cast<float4*>(y + begin + row) =
-                make_float4(from[0], from[PITCH], from[2 * PITCH], from[3 * PITCH]);
+            __stcs(reinterpret_cast<float4*>(y + begin + row),
+                   make_float4(from[0], from[PITCH], from[2 * PITCH], from[3 * PITCH]));
         } else {
             for (int e = 0; e < 4; e++) {
                 if (row + e >= 0 && row + e < m) {
