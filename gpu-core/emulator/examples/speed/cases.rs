@@ -9,6 +9,8 @@ const SPEED: &str = include_str!("../../tests/ptx/speed.sm_90a.ptx");
 const MMA: &str = include_str!("mma.ptx");
 /// `everyday.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
 const EVERYDAY_PTX: &str = include_str!("everyday.ptx");
+/// `ordinary.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo` and `--use_fast_math`.
+const ORDINARY_PTX: &str = include_str!("ordinary.ptx");
 
 /// A kernel with its shape: three buffers of `words` floats and one number.
 #[derive(Clone, Copy)]
@@ -77,6 +79,23 @@ pub const EVERYDAY: &[Case] = &[
     everyday("ballot", 4096, M),
     everyday("layernorm", 1024, 1024),
     everyday("aos", 1024, M),
+];
+/// A kernel of `ordinary.cu` in blocks of 256 threads.
+const fn ordinary(name: &'static str, blocks: u32, n: u32) -> Case {
+    Case::new(name, ORDINARY_PTX, [blocks, 1], [256, 1], MIB, n)
+}
+
+/// More of the same, which nothing was tuned on.
+pub const ORDINARY: &[Case] = &[
+    ordinary("to_half", 4096, M),
+    ordinary("from_half", 4096, M),
+    ordinary("rows_columns", 4096, M),
+    ordinary("pixels", 4096, M),
+    Case::new("bilinear", ORDINARY_PTX, [64, 64], [16, 16], MIB, 1024),
+    ordinary("rmsnorm", 1024, 1024),
+    ordinary("silu", 4096, M),
+    ordinary("nbody", 16, 1024),
+    ordinary("dot64", 256, M),
 ];
 /// Those of them that do little but move memory.
 pub const STREAMS: &[&str] = &["copy4", "axpy4"];

@@ -7,7 +7,7 @@ use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
-use crate::exec::op::{Op, OpInfo, Slot};
+use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
@@ -361,11 +361,12 @@ impl<'t, 'a> Builder<'t, 'a> {
         }
         super::fences::check(code, infos, &graph, entry);
         let mut straight = 0;
-        for (op, info) in code.iter_mut().zip(infos).rev() {
+        for ((op, info), edge) in code.iter_mut().zip(infos).zip(edges).rev() {
             let guarded = !op.guard.is_pool() || op.guard_flip != 0;
             let ends = info.class == crate::report::Class::Branch;
             straight = if guarded { 0 } else { 1 + if ends { 0 } else { straight } };
-            op.straight = straight;
+            let conditional = guarded && matches!(edge, Edge::Branch(..));
+            op.straight = if conditional { CONDITIONAL } else { straight };
         }
         let always = code.first().map(|_| Slot::POOL);
         graph.registers(infos, widths, |at| always.is_some_and(|pool| code[at].guard.0 & pool == 0))

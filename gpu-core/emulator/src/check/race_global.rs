@@ -195,7 +195,7 @@ impl GlobalRaces {
                     // What the next warps will ask for.
                     at.pages.prefetch(at.table, first / SECTOR + AHEAD);
                     at.pages.prefetch(at.table, first / SECTOR + AHEAD + 2);
-                    if mine.effect == Effect::Write && cx.worker.ahead != 0 {
+                    if cx.worker.ahead != 0 {
                         let next = first.wrapping_add(cx.worker.ahead) / SECTOR;
                         at.pages.prefetch(at.table, next);
                         at.pages.prefetch(at.table, next + 2);

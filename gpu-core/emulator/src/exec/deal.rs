@@ -127,3 +127,21 @@ unsafe fn get(row: *const Row, half: usize) -> __m512i {
     // SAFETY: as the caller says.
     unsafe { _mm512_loadu_si512(row.cast::<u32>().add(16 * half).cast()) }
 }
+
+/// Copies the words of the lanes of `mask`.
+///
+/// # Safety
+/// The machine must have AVX-512; the words of those lanes must be there at both places.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn copy_first(from: *const u32, to: *mut u32, mask: u32) {
+    use std::arch::x86_64::*;
+    for half in 0..2 {
+        let lanes = (mask >> (16 * half)) as u16;
+        // SAFETY: as the caller says; lanes that the mask leaves out are not touched.
+        unsafe {
+            let words = _mm512_maskz_loadu_epi32(lanes, from.wrapping_add(16 * half).cast());
+            _mm512_mask_storeu_epi32(to.wrapping_add(16 * half).cast(), lanes, words);
+        }
+    }
+}

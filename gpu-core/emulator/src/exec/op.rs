@@ -63,9 +63,11 @@ pub struct Op {
     pub list: u32,
     pub list_len: u32,
     /// Instructions from this one on that run one after the other in all lanes of the group, unless one says otherwise: none
-    /// has a guard, and only the last may be a branch. 0 for one with a guard.
+    /// has a guard, and only the last may be a branch. 0 for one with a guard, [`CONDITIONAL`] for a branch that has one.
     pub straight: u32,
 }
+
+pub const CONDITIONAL: u32 = u32::MAX;
 
 /// What the register checks need to know of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -219,15 +219,14 @@ impl Cx<'_> {
         let pattern = unsafe { &*followed.pattern };
         match pattern.shape {
             Shape::Dense if !followed.shared => {
-                if WRITE {
-                    // Rows of a tile: the next warp's lies as far on as this one does from the last.
-                    let last = std::mem::replace(&mut self.worker.last_low[op.site as usize & 63], followed.first);
-                    let ahead = followed.first.wrapping_sub(last);
-                    self.worker.ahead = if ahead.wrapping_add(FAR) > 2 * FAR { ahead } else { 0 };
-                    if self.worker.ahead != 0 {
-                        for line in 0..(BYTES as usize / 2).max(1) {
-                            prefetch(pointer.wrapping_add(ahead as usize).wrapping_add(64 * line));
-                        }
+                // Rows of a tile, or steps of a loop over the grid: the next one lies as far on as this one does from the
+                // last.
+                let last = std::mem::replace(&mut self.worker.last_low[op.site as usize & 63], followed.first);
+                let ahead = followed.first.wrapping_sub(last);
+                self.worker.ahead = if ahead.wrapping_add(FAR) > 2 * FAR { ahead } else { 0 };
+                if self.worker.ahead != 0 {
+                    for line in 0..(BYTES as usize / 2).max(1) {
+                        prefetch(pointer.wrapping_add(ahead as usize).wrapping_add(64 * line));
                     }
                 }
                 for line in 0..(BYTES as usize / 2).max(2) {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::cx::{Cx, watch};
 use super::fault::Detail;
-use super::op::Flow;
+use super::op::{CONDITIONAL, Flow};
 use super::warp::{NONE, Split, Wait};
 use crate::report::FaultKind;
 
@@ -175,9 +175,23 @@ impl Cx<'_> {
             }
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
             let op = unsafe { &*code.add(pc as usize) };
+            if op.straight == CONDITIONAL && !self.attention {
+                // SAFETY: slots of a decoded instruction.
+                let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
+                // All go one way, which they mostly do.
+                if taken == 0 || taken == self.active {
+                    if count {
+                        self.worker.counts.instruction(pc, taken);
+                    }
+                    budget -= 1;
+                    pc = if taken == 0 { pc + 1 } else { op.imm as u32 };
+                    self.pc = pc;
+                    continue;
+                }
+            }
             // Not beyond the meeting point, where this group waits.
             let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
-            if ahead > 1 && !self.attention {
+            if ahead > 1 && op.straight != CONDITIONAL && !self.attention {
                 let (first, active) = (pc, self.active);
                 if count {
                     self.worker.counts.stretch(pc, active);

@@ -238,6 +238,10 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 match shape {
                     Shape::Dense => load_run::<E, V, 32>(pointer.cast(), index, row, 0),
                     Shape::Same => *row = [pointer.cast::<E>().add(index).read_unaligned().load().to_raw(); 32],
+                    #[cfg(target_arch = "x86_64")]
+                    Shape::First if const { is_word::<FORM, E>(V) } => {
+                        super::deal::copy_first(pointer.cast(), row.cast(), cx.mask);
+                    }
                     Shape::First => {
                         for lane in 0..cx.mask.trailing_ones() as usize {
                             (*row)[lane & 31] =
@@ -378,6 +382,10 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 let row = cx.row::<E::Row>(*slot);
                 match shape {
                     Shape::Dense => store_run::<E, V, 32>(pointer.cast(), index, row, 0),
+                    #[cfg(target_arch = "x86_64")]
+                    Shape::First if const { is_word::<FORM, E>(V) } => {
+                        super::deal::copy_first(row.cast(), pointer.cast(), cx.mask);
+                    }
                     Shape::First => {
                         for lane in 0..cx.mask.trailing_ones() as usize {
                             let value = E::store(E::Row::from_raw((*row)[lane & 31]));
@@ -509,6 +517,13 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
 const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
     let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
     FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
+}
+
+/// Whether such elements are single words that AVX-512 moves as they are.
+#[cfg(target_arch = "x86_64")]
+const fn is_word<const FORM: u8, E: Element>(vector: usize) -> bool {
+    let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
+    FORM == super::lanes::WIDEST && words && vector == 1
 }
 
 /// The form of `B`, which moves vectors of `E`, for this machine.

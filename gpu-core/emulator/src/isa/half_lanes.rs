@@ -44,7 +44,6 @@ pub fn compute<const WHAT: u8, const BF16: bool>(a: &[u16; 32], b: &[u16; 32], c
 pub unsafe fn compute_f16<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
     use std::arch::x86_64::*;
 
-    use crate::num::arith32::sum_to_odd_f32;
     let wide = |narrow: &[u16; 32]| {
         let mut out = [0f32; 32];
         for half in 0..2 {
@@ -63,8 +62,23 @@ pub unsafe fn compute_f16<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16
         SUB => (0..32).for_each(|lane| value[lane] = a[lane] - b[lane]),
         MUL => (0..32).for_each(|lane| value[lane] = a[lane] * b[lane]),
         _ => {
+            // An odd f32 has bits enough to be rounded again: the truncated sum, with its last bit set where the sums
+            // rounded down and up differ.
             let c = wide(c);
-            (0..32).for_each(|lane| value[lane] = sum_to_odd_f32(a[lane] * b[lane], c[lane]));
+            for half in 0..2 {
+                // SAFETY: 16 values each.
+                unsafe {
+                    let part = |row: &[f32; 32]| _mm512_loadu_ps(row.as_ptr().add(16 * half));
+                    let (a, b, c) = (part(&a), part(&b), part(&c));
+                    let down = _mm512_fmadd_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a, b, c);
+                    let up = _mm512_fmadd_round_ps::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(a, b, c);
+                    let cut = _mm512_fmadd_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(a, b, c);
+                    let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(down, up);
+                    let bits = _mm512_castps_si512(cut);
+                    let odd = _mm512_mask_or_epi32(bits, inexact, bits, _mm512_set1_epi32(1));
+                    _mm512_storeu_ps(value.as_mut_ptr().add(16 * half), _mm512_castsi512_ps(odd));
+                }
+            }
         }
     }
     let mut out = [0; 32];

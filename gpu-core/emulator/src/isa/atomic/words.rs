@@ -208,7 +208,15 @@ unsafe fn each_word<const MERGES: bool>(
             Some((reach, at)) if apartness == Apartness::Alone || held.is_some() => {
                 ordered();
                 let first = reach.pointer.wrapping_sub(reach.base as usize);
-                if words.mask == u32::MAX {
+                if words.mask == u32::MAX && reach.stride == 0 && !returns {
+                    for lane in 0..32 {
+                        let place = first.wrapping_add(at.at[lane] as usize).cast::<u32>();
+                        let old = place.read();
+                        let new = f(old, b[lane]);
+                        place.write(new);
+                        differs |= new ^ old;
+                    }
+                } else if words.mask == u32::MAX {
                     for lane in 0..32 {
                         let place = first.wrapping_add(at.at[lane] as usize + lane * reach.stride).cast::<u32>();
                         let old = place.read();
