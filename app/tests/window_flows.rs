@@ -259,6 +259,22 @@ fn a_second_key_follows_the_first_and_is_not_typed() {
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!window.has("Move Pane"));
     assert_eq!(window.text(), GOOD);
+    // With Ctrl pressed anew, as other editors have it.
+    lead(&mut window);
+    for (key, pressed) in [(Key::ControlLeft, true), (Key::D, true), (Key::D, false), (Key::ControlLeft, false)] {
+        let modifiers = Modifiers::COMMAND;
+        window.harness.event(Event::Key { key, physical_key: None, pressed, repeat: false, modifiers });
+        window.harness.step();
+    }
+    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Dark);
+    // Both keys within one frame, as a slow frame brings them.
+    let key = |key, modifiers| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+    window.harness.event(key(Key::K, Modifiers::COMMAND));
+    window.harness.event(key(Key::L, Modifiers::NONE));
+    window.harness.event(Event::Text("l".to_owned()));
+    window.settle();
+    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
+    assert_eq!(window.text(), GOOD);
     // With Ctrl still held a system sends a wish to copy.
     lead(&mut window);
     window.harness.event(Event::Copy);
@@ -279,13 +295,23 @@ fn a_second_key_follows_the_first_and_is_not_typed() {
 #[test]
 fn every_action_can_be_done_at_any_time() {
     let mut window = Window::open(true, SIZE, simple_script());
-    for action in Action::ALL {
-        // These open system dialogs or end the window.
-        if matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
-            continue;
+    // In each layout, where there is room and where there is hardly any.
+    for (layout, size) in [
+        (Action::LayoutRead, SIZE),
+        (Action::LayoutCode, SIZE),
+        (Action::LayoutProfile, SIZE),
+        (Action::LayoutCode, [640.0, 400.0]),
+    ] {
+        window.harness.set_size(size.into());
+        for action in Action::ALL {
+            // These open system dialogs or end the window.
+            if matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
+                continue;
+            }
+            window.do_command(Command::Do(layout));
+            window.do_command(Command::Do(action));
+            window.do_command(Command::CloseDialog);
         }
-        window.do_command(Command::Do(action));
-        window.do_command(Command::CloseDialog);
     }
     // And with no day open.
     window.harness.state_mut().state.view.day = None;

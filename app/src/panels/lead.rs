@@ -15,11 +15,34 @@ fn actions() -> impl Iterator<Item = (Action, Key)> {
     Action::ALL.into_iter().filter_map(move |action| Some((action, second(action)?)))
 }
 
+/// Takes Ctrl+K. The key after it may have come within the same frame: then that is carried out at once.
+pub fn first_key(ctx: &egui::Context, memory: &mut Memory) -> Option<Vec<Command>> {
+    let follows = ctx.input_mut(|input| {
+        let key = LEAD.logical_key;
+        let place = input
+            .events
+            .iter()
+            .position(|event| matches!(event, Event::Key { key: k, pressed: true, .. } if *k == key));
+        input.consume_shortcut(&LEAD).then(|| {
+            let after = input.events.iter().skip(place.unwrap_or_default());
+            after.into_iter().any(|event| matches!(event, Event::Key { key, pressed: true, .. } if !is_modifier(*key)))
+        })
+    })?;
+    memory.lead = true;
+    Some(if follows { second_key(ctx, memory) } else { Vec::new() })
+}
+
+/// Whoever holds Ctrl for the second key too, as other editors want it, presses it anew.
+fn is_modifier(key: Key) -> bool {
+    use Key::{AltLeft, AltRight, ControlLeft, ControlRight, ShiftLeft, ShiftRight, SuperLeft, SuperRight};
+    matches!(key, AltLeft | AltRight | ControlLeft | ControlRight | ShiftLeft | ShiftRight | SuperLeft | SuperRight)
+}
+
 /// Takes the key that follows, whatever it is: nothing of it is typed into a text.
 pub fn second_key(ctx: &egui::Context, memory: &mut Memory) -> Vec<Command> {
     let key = ctx.input_mut(|input| {
         let pressed = input.events.iter().find_map(|event| match event {
-            Event::Key { key, pressed: true, .. } => Some((*key, true)),
+            Event::Key { key, pressed: true, .. } if !is_modifier(*key) => Some((*key, true)),
             // Whoever still holds Ctrl; that types nothing.
             Event::Copy => Some((Key::C, false)),
             Event::Cut => Some((Key::X, false)),

@@ -21,7 +21,7 @@ mod toolbar;
 mod tour;
 mod work;
 
-use crate::command::{Action, Command, LEAD, Scope};
+use crate::command::{Action, Command, Scope};
 use crate::state::{Desk, Dialog, Pane, State};
 use crate::theme;
 use crate::viz::Visualization;
@@ -166,9 +166,8 @@ pub fn shortcuts(ctx: &egui::Context, state: &State, memory: &mut Memory) -> Vec
     if memory.lead {
         return lead::second_key(ctx, memory);
     }
-    if !modal && ctx.input_mut(|input| input.consume_shortcut(&LEAD)) {
-        memory.lead = true;
-        return Vec::new();
+    if !modal && let Some(commands) = lead::first_key(ctx, memory) {
+        return commands;
     }
     // The keys with more modifiers first: Ctrl+Shift+Z must not be taken for Ctrl+Z.
     let mut rows: Vec<_> = Action::ALL
