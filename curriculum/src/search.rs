@@ -192,13 +192,24 @@ fn with_formulas(line: &str) -> String {
     out + rest
 }
 
+/// A row of a table as its cells, and what is said of a picture without the mark in front of it.
+fn as_read(line: &str) -> String {
+    if let Some(row) = line.trim().strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
+        let is_rule = row.chars().all(|c| "|-: ".contains(c));
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        return if is_rule { String::new() } else { cells.join(" · ") };
+    }
+    let caption = line.strip_prefix("*[Interactive: ").and_then(|rest| Some(rest.split_once("]* ")?.1));
+    caption.unwrap_or(line).to_owned()
+}
+
 /// Markdown as it reads: without backquotes, stars of emphasis and targets of links, and with formulas in a line. A star
 /// between spaces multiplies.
 pub fn plain(markdown: &str) -> String {
     let mut fenced = false;
     let lines = markdown.lines().map(|line| {
         fenced ^= line.trim_start().starts_with("```");
-        if fenced { line.to_owned() } else { with_formulas(line) }
+        if fenced { line.to_owned() } else { with_formulas(&as_read(line)) }
     });
     let markdown = lines.collect::<Vec<_>>().join("\n");
     let mut out = String::with_capacity(markdown.len());
@@ -321,6 +332,9 @@ mod tests {
 
     #[test]
     fn markdown_is_shown_as_it_reads() {
+        let table = "| Without | no conflict |\n|---|---:|\n| 8 | 1/16 of a load |\n";
+        assert_eq!(plain(table), "Without · no conflict\n\n8 · 1/16 of a load");
+        assert_eq!(plain("*[Interactive: banks]* Turn it."), "Turn it.");
         for (markdown, shown) in [
             ("do **in the same moment**.", "do in the same moment."),
             ("ask for with the *different* sectors", "ask for with the different sectors"),
