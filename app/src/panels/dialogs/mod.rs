@@ -98,14 +98,17 @@ fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command)
         screen,
         |_, _| {},
         |ui, screen| {
-            if ui.button("Cancel").clicked() {
+            let cancel = ui.button("Cancel");
+            if cancel.clicked() {
                 screen.send(Command::CloseDialog);
             }
             let button = focus::primary(ui, accept, true);
             // A dialog without fields has the keyboard here: Enter accepts, Escape does not.
             let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
             if screen.memory.dialog_opens && nobody_has_it {
-                button.request_focus();
+                // Where something would be lost, Enter keeps it.
+                let loses = screen.state.dialog == Some(Dialog::ConfirmQuit);
+                if loses { &cancel } else { &button }.request_focus();
             }
             if button.clicked() {
                 screen.send(command);
