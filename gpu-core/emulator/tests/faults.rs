@@ -43,6 +43,7 @@ const SOURCES: &[Source] = &[
     source!("scopes": "sm_90a"),
     source!("stuck": "sm_90a"),
     source!("stale": "sm_90a"),
+    source!("waits": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -330,6 +331,11 @@ fn scopes() {
 #[test]
 fn stale_reads_and_early_waits() {
     walk("stale");
+}
+
+#[test]
+fn waits_of_libraries() {
+    walk("waits");
 }
 
 /// On a GPU the copy ends whether or not the other lanes run: no lesson about lanes that wait for each other.
