@@ -70,16 +70,34 @@ pub fn to_int(x: f64, from_f64: bool, rounding: Rounding, int: Int) -> u64 {
     }
 }
 
+/// Below 2^31 in magnitude, where whole numbers of f32 are converted eight at a time: with what lies beyond, in one step,
+/// they go one by one.
+const BOUND: f32 = 2_147_483_648.0;
+
+/// The whole part of a number below [`BOUND`] in magnitude, 0 for others and NaN.
+#[inline(always)]
+fn near(x: f32) -> i32 {
+    let safe = if x.abs() < BOUND { x } else { 0.0 };
+    // SAFETY: it fits.
+    unsafe { safe.to_int_unchecked() }
+}
+
 /// f32 to s32, the most frequent case.
 #[inline(always)]
 pub fn f32_to_s32(x: f32, rounding: Rounding) -> i32 {
-    integral32(x, rounding) as i32
+    let whole = integral32(x, rounding);
+    let large = if whole >= BOUND { i32::MAX } else { near(whole) };
+    if whole <= -BOUND { i32::MIN } else { large }
 }
 
 /// f32 to u32.
 #[inline(always)]
 pub fn f32_to_u32(x: f32, rounding: Rounding) -> u32 {
-    integral32(x, rounding) as u32
+    let whole = integral32(x, rounding);
+    let upper = near(whole - BOUND) as u32 ^ 0x8000_0000;
+    let lower = near(if whole > 0.0 { whole } else { 0.0 }) as u32;
+    let inside = if whole >= BOUND { upper } else { lower };
+    if whole >= 2.0 * BOUND { u32::MAX } else { inside }
 }
 
 /// Integer (already extended to i128) to a float format, as a code of that format.

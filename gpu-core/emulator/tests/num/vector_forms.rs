@@ -185,6 +185,8 @@ const FORMS: &[(&str, Reference)] = &[
     ("cvt.rmi.ftz.f32.f32 %r0, %r1", |a, _, _| whole(a, true, Rounding::Rm)),
     ("cvt.rpi.ftz.f32.f32 %r0, %r1", |a, _, _| whole(a, true, Rounding::Rp)),
     ("cvt.rni.s32.f32 %r0, %r1", |a, _, _| to_int(a, false, Rounding::Rn, true)),
+    ("cvt.rzi.s32.f32 %r0, %r1", |a, _, _| to_int(a, false, Rounding::Rz, true)),
+    ("cvt.rzi.u32.f32 %r0, %r1", |a, _, _| to_int(a, false, Rounding::Rz, false)),
     ("cvt.rni.u32.f32 %r0, %r1", |a, _, _| to_int(a, false, Rounding::Rn, false)),
     ("cvt.rzi.ftz.s32.f32 %r0, %r1", |a, _, _| to_int(a, true, Rounding::Rz, true)),
     ("cvt.rzi.ftz.u32.f32 %r0, %r1", |a, _, _| to_int(a, true, Rounding::Rz, false)),
