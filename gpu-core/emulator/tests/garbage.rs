@@ -210,3 +210,12 @@ fn a_bulk_copy_into_shared_memory_without_an_mbarrier_is_refused() {
         assert!(error.to_string().contains(said), "{error}");
     }
 }
+
+/// The bound itself is no mistake: it is as good as none.
+#[test]
+fn bounds_beyond_all_numbers_are_no_bounds() {
+    let module = load(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() .maxntid 4294967295, 4294967295, 1 {\nret;\n}\n",
+    );
+    assert!(run(&module, &mut memory(), &Launch::new("k", [1, 1, 1], [1024, 1, 1])).completed);
+}

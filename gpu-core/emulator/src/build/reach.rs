@@ -1,5 +1,7 @@
 //! What a kernel reaches through its calls: shared variables and stack.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::module::Builder;
 use crate::exec::image::SharedVariable;
 use crate::ptx::tree::Function;
@@ -20,23 +22,25 @@ fn estimate(live: u32, limits: &[(&str, Vec<u32>)]) -> u32 {
     let threads = number("reqntid").or(number("maxntid")).map_or(0, product);
     let blocks = number("minnctapersm").and_then(|numbers| numbers.first().copied()).unwrap_or(1);
     // Registers are handed out to a warp in units of 8 a thread.
-    let fits = REGISTERS.checked_div(threads.next_multiple_of(32).saturating_mul(blocks.max(1)));
+    let fits =
+        REGISTERS.checked_div(threads.checked_next_multiple_of(32).unwrap_or(u32::MAX).saturating_mul(blocks.max(1)));
     let fits = fits.map_or(MOST_REGISTERS, |most| most / 8 * 8);
     let asked = number("maxnreg").and_then(|numbers| numbers.first().copied()).unwrap_or(MOST_REGISTERS);
     (live + OVERHEAD).max(LEAST_ESTIMATE).min(fits).min(asked).clamp(1, MOST_REGISTERS)
 }
 
 impl<'a> Builder<'_, 'a> {
-    /// Which shared variables each kernel reaches through its calls, and how deep its stack is.
+    /// Which shared variables each kernel reaches through its calls, and how deep its stack is. What it costs a kernel is
+    /// what that reaches: a module may have very many of them.
     pub(super) fn finish_shared(&mut self, bodies: &[&Function<'a>]) {
         self.dynamic_base();
         let count = bodies.len();
         for index in 0..count {
-            let mut seen = vec![false; count];
+            let mut seen: BTreeSet<u32> = BTreeSet::new();
             let mut todo = vec![index as u32];
             let mut indirect = false;
             while let Some(next) = todo.pop() {
-                if std::mem::replace(&mut seen[next as usize], true) {
+                if !seen.insert(next) {
                     continue;
                 }
                 todo.extend(&self.mentions[next as usize].1);
@@ -46,19 +50,19 @@ impl<'a> Builder<'_, 'a> {
                     todo.extend((0..count as u32).filter(|f| !bodies[*f as usize].entry));
                 }
             }
-            let mut names: Vec<&String> = (0..count).filter(|f| seen[*f]).flat_map(|f| &self.mentions[f].0).collect();
+            let mut names: Vec<&String> = seen.iter().flat_map(|f| &self.mentions[*f as usize].0).collect();
             names.sort_unstable();
             names.dedup();
             let mut shared: Vec<SharedVariable> =
                 names.iter().filter_map(|name| self.shared.get(*name).cloned()).collect();
             shared.sort_by_key(|variable| variable.offset);
-            let stack = if indirect { None } else { self.stack_of(index, &mut vec![None; count], 0) };
+            let stack = if indirect { None } else { self.stack_of(index, &mut HashMap::new(), 0) };
             let function = &mut self.image.functions[index];
             function.stack_bytes = stack;
             if function.entry {
                 let bytes: u32 = shared.iter().map(|variable| variable.bytes.next_multiple_of(4)).sum();
                 self.image.kernels[function.kernel].static_shared_bytes = bytes;
-                let live = (0..count).filter(|f| seen[*f]).map(|f| self.live_words[f]);
+                let live = seen.iter().map(|f| self.live_words[*f as usize]);
                 let most = live.reduce(|a, b| Some(a?.max(b?))).flatten();
                 let limits = &bodies[index].limits;
                 self.image.kernels[function.kernel].register_estimate = most.map(|live| estimate(live, limits));
@@ -68,15 +72,15 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// Stack of a call tree; None for recursion.
-    pub(super) fn stack_of(&self, index: usize, known: &mut Vec<Option<Option<u32>>>, depth: usize) -> Option<u32> {
+    pub(super) fn stack_of(&self, index: usize, known: &mut HashMap<usize, Option<u32>>, depth: usize) -> Option<u32> {
         if depth > self.mentions.len() {
             return None;
         }
-        if let Some(value) = known[index] {
-            return value;
+        if let Some(value) = known.get(&index) {
+            return *value;
         }
         // While it is being computed it counts as recursive.
-        known[index] = Some(None);
+        known.insert(index, None);
         let own = self.image.functions[index].local_bytes.next_multiple_of(16);
         let mut deepest = Some(0);
         for callee in &self.mentions[index].1 {
@@ -87,7 +91,7 @@ impl<'a> Builder<'_, 'a> {
             };
         }
         let value = deepest.map(|deepest| own + deepest);
-        known[index] = Some(value);
+        known.insert(index, value);
         value
     }
 }
