@@ -42,6 +42,16 @@ fn dialogs_fit_a_small_window() {
     }
 }
 
+/// The keyboard is on Close, below what scrolls: that is no reason to scroll.
+#[test]
+fn the_cheat_sheet_opens_at_its_top() {
+    let mut window = Window::open(true, SIZE, simple_script());
+    act(&mut window, Action::Shortcuts);
+    let title = window.harness.get_all_by_label("Keyboard Shortcuts").next().expect("a title").rect();
+    let first = window.harness.get_all_by_label("File").last().expect("the first group").rect();
+    assert!(first.top() >= title.bottom(), "{first:?} below {title:?}");
+}
+
 #[test]
 fn messages_and_facts_share_the_strip() {
     for width in [600.0, 640.0, 900.0, SIZE[0]] {

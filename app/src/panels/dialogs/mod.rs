@@ -229,7 +229,6 @@ fn shortcuts(ui: &mut Ui, screen: &mut Screen<'_>) {
         }
         parts::caption(ui, "Visualizations");
         ui.add(egui::Label::new(crate::cheat_sheet::visualizations()).wrap());
-        focus::follow(ui);
     });
     closing(ui, screen, |ui, screen| {
         let save = ui.button("Save to print…").on_hover_text(Action::SaveCheatSheet.tooltip(ui.ctx()));
