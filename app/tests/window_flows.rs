@@ -4,8 +4,8 @@ mod window_support;
 
 use curriculum::store::Given;
 use egui::{Event, Key, Modifiers};
-use egui_kittest::kittest::Queryable;
-use gpu_core::job::Job;
+use egui_kittest::kittest::{NodeT as _, Queryable};
+use gpu_core::job::{Event as LabEvent, Job, Outcome};
 use lockstep::command::{Action, Command};
 use lockstep::state::Pane;
 use lockstep::widgets::code_editor::MarkKind;
@@ -559,4 +559,39 @@ fn five_thousand_lines_stay_smooth() {
     // What else the machine does only lengthens a frame, so the quick ones say what this program costs.
     assert!(times[4] < Duration::from_millis(25), "p10 {:?}, median {:?}", times[4], times[20]);
     assert!(window.text().contains("xxxxxxxx"));
+}
+
+/// The mark on the tab is about the text that is there: it goes with the first change, and while a run goes on or was
+/// stopped.
+#[test]
+fn the_verdicts_mark_goes_with_what_it_was_about() {
+    let script = |job: &Job| match job {
+        // The second check hangs until it is stopped.
+        Job::Check { source, .. } if source.text.contains("slow") => None,
+        job => Some(answer(job)),
+    };
+    let mut window = Window::open(true, SIZE, Box::new(script));
+    let mark = |window: &Window| {
+        let tab = window
+            .harness
+            .query_all_by_role(egui::accesskit::Role::Tab)
+            .find_map(|tab| tab.accesskit_node().label().filter(|label| label.ends_with("Verdict")));
+        tab.expect("the tab").trim_end_matches("Verdict").trim().to_owned()
+    };
+    window.paste_kernel(GOOD);
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(mark(&window), "✔");
+    window.type_text("// slow");
+    assert_eq!(mark(&window), "", "of another text");
+    window.key(Modifiers::COMMAND, Key::Z);
+    assert_eq!(mark(&window), "✔", "Undo leads back to it");
+    window.type_text("// slow");
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.app().state.is_running());
+    assert_eq!(mark(&window), "", "it is being judged");
+    window.key(Modifiers::COMMAND, Key::Period);
+    window.engine.0.borrow_mut().answer(vec![LabEvent::Finished(Outcome::Stopped)]);
+    window.settle();
+    assert!(!window.app().state.is_running());
+    assert_eq!(mark(&window), "", "stopped");
 }

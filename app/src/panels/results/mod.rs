@@ -12,7 +12,7 @@ mod verdict;
 pub use compiled::ListingMemory;
 
 use super::{Screen, parts};
-use crate::state::{Desk, Pane};
+use crate::state::{Desk, Pane, Slot};
 use crate::theme::space;
 use crate::widgets::focus;
 use egui::{Frame, Margin, ScrollArea, Ui};
@@ -46,10 +46,13 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
 pub fn title(desk: &Desk, pane: Pane) -> String {
     let title = pane.title();
     match pane {
-        Pane::Verdict => match desk.verdict.value() {
-            Some(verdict) if verdict.passed => format!("✔ {title}"),
-            Some(_) => format!("✖ {title}"),
-            None => title.to_owned(),
+        // A mark is a promise about the text that is there: while a run goes on, after one that was stopped and after a
+        // change of the text there is none.
+        Pane::Verdict => match &desk.verdict {
+            Slot::Ready(verdict) if !desk.is_stale() => {
+                format!("{} {title}", if verdict.passed { "✔" } else { "✖" })
+            }
+            _ => title.to_owned(),
         },
         Pane::Problems => match desk.problem_count() {
             0 => title.to_owned(),
