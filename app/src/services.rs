@@ -371,7 +371,7 @@ pub fn export_to(store: &Store, path: PathBuf) -> Result<(usize, PathBuf), Strin
 
 /// Takes everything over and reads it anew.
 pub fn import_from(store: &Store, path: &Path) -> Result<Learner, String> {
-    store.import(path).map_err(|error| error.to_string())?;
+    store.import(path).map_err(|error| format!("the file {error}"))?;
     Ok(Learner::read(store))
 }
 

@@ -290,6 +290,43 @@ fn everything_moves_to_another_computer_as_one_file() {
     assert_eq!(other.app().state.desk().expect("a text").runs.len(), 1);
     let day = other.app().state.day().expect("a day").clone();
     assert!(other.app().state.progress.is_step_done(&day, curriculum::Step::CodeIt));
+    // While a kernel runs: its end is nothing to the texts that came.
+    let hangs = |job: &Job| if let Job::Check { .. } = job { None } else { Some(answer(job)) };
+    let mut busy = Window::open(true, SIZE, Box::new(hangs));
+    busy.paste_kernel("int other;");
+    act(&mut busy, Action::Check);
+    assert!(busy.app().state.is_running());
+    let learner = import_from(&busy.app().services.store, &file).expect("it is read");
+    busy.harness.state_mut().inject(Update::StateImported(Ok(Some(Box::new(learner)))));
+    busy.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+    busy.settle();
+    assert!(!busy.app().state.is_running(), "it was stopped");
+    busy.engine.0.borrow_mut().answer(vec![Event::Finished(Outcome::Stopped)]);
+    busy.settle();
+    let desk = busy.app().state.desk().expect("a text");
+    assert_eq!((busy.text(), desk.trouble.as_deref(), desk.runs.len()), (GOOD, None, 1));
+    // No file dialog on this desktop: the words are a sentence.
+    busy.harness.state_mut().inject(Update::StateImported(Err("This desktop has no file dialog".into())));
+    busy.settle();
+    assert!(busy.has("Not imported: This desktop has no file dialog"));
+    // Damaged, cut, or of another program: nothing is touched, and it is said why.
+    let text = std::fs::read_to_string(&file).expect("what was exported");
+    let damaged = text.replace("[days.", "[days.[");
+    for (text, why) in [
+        (&text[..text.len() / 2], "the file expected a state file that Lockstep exported (EOF while parsing"),
+        (&text.replace("\"version\": 1", "\"version\": 7"), "was written by a newer Lockstep"),
+        (&text.replace("lockstep-state", "other"), "found the format `other`"),
+        (&damaged, "its `progress.toml` is damaged"),
+        ("", "expected a state file"),
+    ] {
+        let wrong = there.path().join("state-2.json");
+        std::fs::write(&wrong, text).expect("a scratch file");
+        let before = std::fs::read_to_string(busy.folder.path().join("progress.toml")).expect("progress");
+        let problem = import_from(&busy.app().services.store, &wrong).err().expect(why);
+        assert!(problem.contains(why) && problem.ends_with("state-2.json"), "{problem}");
+        let after = std::fs::read_to_string(busy.folder.path().join("progress.toml")).expect("progress");
+        assert_eq!(before, after);
+    }
     let wrong = there.path().join("wrong.json");
     std::fs::write(&wrong, "{}").expect("a scratch file");
     assert!(import_from(&other.app().services.store, &wrong).is_err_and(|error| error.contains("wrong.json")));

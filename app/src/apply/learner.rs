@@ -89,6 +89,8 @@ impl State {
     /// Other files are open: everything that was read from the old ones goes.
     pub(super) fn take_over(&mut self, learner: Learner, effects: &mut Vec<Effect>) {
         self.stop(effects);
+        // What it still says is about a text that is gone.
+        self.running = None;
         self.progress = learner.progress;
         self.settings = learner.settings;
         self.rungs = learner.measured;

@@ -111,7 +111,7 @@ impl State {
                 self.toast(ToastKind::Bad, format!("Not exported: the file {problem}"));
             }
             Update::StateImported(Err(problem)) => {
-                self.toast(ToastKind::Bad, format!("Not imported: the file {problem}"));
+                self.toast(ToastKind::Bad, format!("Not imported: {problem}"));
             }
             Update::Profiles(names) => {
                 self.dialog = Some(crate::state::Dialog::Profiles { names, new: String::new() });

@@ -18,6 +18,8 @@ pub enum BundleError {
     File { what: &'static str, error: std::io::Error, path: PathBuf },
     #[error("expected a state file that Lockstep exported ({found}): {}", .path.display())]
     Format { found: String, path: PathBuf },
+    #[error("was written by a newer Lockstep (format {found}, this one reads up to {VERSION}); update this one: {}", .path.display())]
+    Newer { found: u32, path: PathBuf },
     #[error("the data folder is open for reading only; close the other Lockstep first")]
     ReadOnly,
 }
@@ -79,12 +81,23 @@ pub(crate) fn import(root: &Path, from: &Path) -> Result<usize, BundleError> {
     }
     let text = fs::read_to_string(from).map_err(file("read", from))?;
     let bundle: Bundle = serde_json::from_str(&text).map_err(|error| format(error.to_string()))?;
-    if bundle.format != FORMAT || bundle.version > VERSION {
-        return Err(format(format!("found format `{}`, version {}", bundle.format, bundle.version)));
+    if bundle.format != FORMAT {
+        return Err(format(format!("found the format `{}`", bundle.format)));
+    }
+    if bundle.version > VERSION {
+        let (found, path) = (bundle.version, from.to_owned());
+        return Err(BundleError::Newer { found, path });
     }
     // All names are looked at before anything is touched.
     if let Some(stranger) = bundle.files.keys().find(|name| !belongs(name)) {
         return Err(format(format!("found a file `{stranger}` in it")));
+    }
+    // A file that was cut or edited must not take the place of one that can be read.
+    for (name, text) in bundle.files.iter().filter(|(name, _)| name.ends_with(".toml")) {
+        if let Err(error) = toml::from_str::<toml::Table>(text) {
+            let first = error.to_string().lines().next().unwrap_or_default().to_owned();
+            return Err(format(format!("its `{name}` is damaged, {first}")));
+        }
     }
     let kept = root.join("aside").join(format!("{}-before-import", now_ms()));
     for (name, text) in &bundle.files {
