@@ -34,7 +34,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let mut drawing = Drawing { screen, closed: None };
     tree.ui(&mut drawing, ui);
     let closed = drawing.closed;
-    borders::show(ui, &mut tree);
+    borders::show(ui, &mut tree, TABS_HEIGHT);
     if let Some(after) = tree.root.and_then(|root| node(&tree.tiles, root))
         && after != *before
     {

@@ -156,6 +156,8 @@ fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
                     let text = format!("Write it there, then press Check ({}).", Action::Check.shortcut_text(ui.ctx()));
                     ui.label(text);
                 }
+                // A link that is broken over two lines would be two things to a screen reader, one without a name.
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 let desk = screen.state.desk().filter(|desk| desk.loaded && desk.experiment.is_none());
                 if desk.is_some_and(|desk| desk.editor.text() != exercise.scaffold) {
                     let tooltip = Action::ResetToScaffold.tooltip(ui.ctx());

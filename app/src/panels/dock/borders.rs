@@ -21,8 +21,9 @@ struct Border {
     line: Rect,
 }
 
-/// Serves the border that has the keyboard, if one has it.
-pub fn show(ui: &Ui, tree: &mut Tree<Pane>) {
+/// Tells screen readers what `egui_tiles` leaves without a word, and serves the border that has the keyboard.
+pub fn show(ui: &Ui, tree: &mut Tree<Pane>, tabs_height: f32) {
+    name_all(ui, &tree.tiles, tabs_height);
     let Some(id) = ui.memory(|memory| memory.focused()) else { return };
     let Some(response) = focus::response_of(ui, id).filter(|response| response.sense.senses_drag()) else { return };
     let reach = 2.0 * ui.style().interaction.resize_grab_radius_side;
@@ -31,7 +32,6 @@ pub fn show(ui: &Ui, tree: &mut Tree<Pane>) {
     };
     let keys = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(id, keys));
-    describe(ui, id, &tree.tiles, &border);
     let stroke = egui::Stroke::new(3.0, theme::tokens(ui).accent);
     let (back, on) = match border.dir {
         LinearDir::Horizontal => {
@@ -48,6 +48,39 @@ pub fn show(ui: &Ui, tree: &mut Tree<Pane>) {
     if by != 0.0 {
         shift(&mut tree.tiles, &border, by);
     }
+}
+
+/// Names every border, and the strip behind each group's tabs, which can be dragged.
+fn name_all(ui: &Ui, tiles: &Tiles<Pane>, tabs_height: f32) {
+    // Their ids are made of what only `egui_tiles` knows; their places are known.
+    let dragged: Vec<(Id, Rect)> = ui.ctx().viewport(|viewport| {
+        let widgets = &viewport.this_pass.widgets;
+        let dragged = widgets.get_layer(ui.layer_id()).filter(|widget| widget.sense.senses_drag());
+        dragged.map(|widget| (widget.id, widget.rect)).collect()
+    });
+    let borders = borders(tiles, 2.0 * ui.style().interaction.resize_grab_radius_side);
+    for (id, rect) in dragged {
+        if let Some(border) = borders.iter().find(|border| border.line == rect) {
+            describe(ui, id, tiles, border);
+        } else if (rect.height() - tabs_height).abs() < 1.0
+            && let Some(pane) = group_at(tiles, rect).and_then(|tile| front(tiles, tile))
+        {
+            ui.ctx().accesskit_node_builder(id, |node| {
+                // The first tab begins at the same place, and has a role.
+                if node.role() == accesskit::Role::Unknown {
+                    node.set_role(accesskit::Role::TabList);
+                    node.set_label(format!("Tabs of the group with {} in front", pane.title()));
+                }
+            });
+        }
+    }
+}
+
+/// The group of tabs that begins where a strip does.
+fn group_at(tiles: &Tiles<Pane>, strip: Rect) -> Option<TileId> {
+    let groups = tiles.iter().filter(|(_, tile)| matches!(tile, Tile::Container(Container::Tabs(_))));
+    let mut places = groups.filter_map(|(id, _)| Some((*id, tiles.rect(*id)?)));
+    places.find(|(_, place)| place.min.distance(strip.min) < 2.0).map(|(id, _)| id)
 }
 
 /// Every border there is, where `egui_tiles` has it.

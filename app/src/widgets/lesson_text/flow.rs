@@ -221,7 +221,12 @@ impl Flow {
             let area = rect.translate(anchor.to_vec2()).shrink2(vec2(-1.0, 2.0));
             ui.painter().rect_filled(area, theme::radius::SMALL, tokens.hover);
         }
-        LabelSelectionState::label_text_selection(ui, response, anchor, galley, tokens.text, Stroke::NONE);
+        if response.sense.senses_drag() {
+            LabelSelectionState::label_text_selection(ui, response, anchor, galley, tokens.text, Stroke::NONE);
+        } else {
+            // Inside a control, which speaks for its text: a second node would be one without a role.
+            ui.painter().galley(anchor, galley, tokens.text);
+        }
         for placed in &self.formulas {
             let origin = anchor + placed.origin;
             formulas.paint(ui.painter(), origin, &placed.tex, Style::Inline, placed.font_size, self.color());
