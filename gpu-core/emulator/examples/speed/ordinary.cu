@@ -1,5 +1,6 @@
-// More of what learners write, compiled for fast mathematics as much of it is: what the others were tuned on must not be
-// all that is fast. All take three buffers of n floats (read as what they need) and a number.
+// More of what learners write, compiled for fast mathematics as much of it is, and not tuned on (but `pixels`, which
+// showed slow conversions): what the others were tuned on must not be all that is fast. All take three buffers of n
+// floats (read as what they need) and a number.
 #include <cuda_fp16.h>
 
 extern "C" __global__ void to_half(const float *a, const float *b, __half *c, unsigned n) {
