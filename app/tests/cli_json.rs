@@ -121,6 +121,33 @@ fn a_ladder_prints_what_the_page_shows() {
     assert_eq!(climbed["rungs"][0]["bench"]["passed_check"], true);
 }
 
+/// Two small ladders in a folder of their own, over the course.
+#[test]
+fn ladders_of_one_beginning_run_together() {
+    let machine = Machine::new();
+    let copy = repository().join("kernels/ladders/copy");
+    let read = |file: &str| std::fs::read_to_string(copy.join(file)).unwrap();
+    let whole = read("ladder.toml");
+    let (one_rung, _) = whole.split_at(whole.rfind("[[rung]]").unwrap());
+    for name in ["pair-a", "pair-b"] {
+        machine.file(&format!("course/kernels/ladders/{name}/ladder.toml"), one_rung);
+        machine.file(&format!("course/kernels/ladders/{name}/01-one-per-thread.cu"), read("01-one-per-thread.cu"));
+    }
+    let pair = ["bench", "--ladder", "pair", "--content", "course"];
+    let (climbed, status) = machine.json(&pair);
+    assert_eq!(status, 0, "{climbed}");
+    agrees("ladders", &climbed);
+    let names: Vec<&str> =
+        climbed["ladders"].as_array().unwrap().iter().map(|l| l["ladder"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pair-a", "pair-b"]);
+    assert_eq!(climbed["ladders"][1]["rungs"][0]["bench"]["passed_check"], true);
+    machine.run(&pair).shows(&["pair-a  Copy", "pair-b  Copy"]);
+    machine.run(&[&pair[..], &["--rung", "1"]].concat()).fails(2, &["for one ladder", "pair-a, pair-b"]);
+    // One that is wrong fails all of them.
+    machine.file("course/kernels/ladders/pair-a/01-one-per-thread.cu", "extern \"C\" __global__ void copy() {}");
+    assert_eq!(machine.json(&pair).1, 1);
+}
+
 #[test]
 fn a_report_that_fails_is_still_one_object() {
     let machine = Machine::new();

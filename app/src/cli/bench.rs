@@ -11,7 +11,8 @@ pub struct Args {
     /// Day as `lockstep list` shows it, or short: week1/day4, 1.4
     #[arg(required_unless_present = "what")]
     day: Option<String>,
-    /// Time every rung of a ladder, for example matmul-bf16, beside the vendor's library
+    /// Time every rung of a ladder, for example matmul-bf16, beside the vendor's library; `matmul` stands for all that
+    /// begin so, `all` for all
     #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
     ladder: Option<String>,
     /// One rung of the ladder: its number or file

@@ -1,16 +1,18 @@
 //! `lockstep bench --ladder NAME`: every rung of a ladder judged and timed, beside the vendor's library where there is
-//! one for the problem.
+//! one for the problem. `matmul` stands for all ladders whose names begin with it, `all` for all there are.
 
-use super::engine::{self, DeviceArgs};
+use super::engine::{self, DeviceArgs, Target};
 use super::{Done, Failure, Places, content, json, out, rivals, usage};
 use curriculum::{Ladder, LadderRung};
 use gpu_core::bench::{BenchPoint, BenchReport};
 use gpu_core::compile::CompileReport;
 use gpu_core::emulator::Counters;
 use gpu_core::job::{Job, Outcome, Source};
+use gpu_core::worker::Lab;
 use serde_json::{Value, json as object};
 
 pub struct Request<'a> {
+    /// Of one ladder, or of several.
     pub name: &'a str,
     /// One rung only.
     pub rung: Option<&'a str>,
@@ -40,6 +42,11 @@ impl Climbed<'_> {
             .is_some_and(|bench| bench.passed_check && bench.points.iter().all(|point| point.rejected.is_none()))
     }
 
+    /// Whether it is for machines of another architecture than the GPU that was asked.
+    fn is_for_elsewhere(&self) -> bool {
+        self.rung.spec.requires.is_some() && matches!(self.outcome, Outcome::BadRequest(_))
+    }
+
     /// Of a size by name, in nanoseconds.
     fn median_ns(&self, point: &str) -> Option<f64> {
         let points = &self.bench.as_ref()?.points;
@@ -54,10 +61,27 @@ impl Climbed<'_> {
 
 pub fn run(request: &Request<'_>, places: &Places) -> Done {
     let course = content::course(places)?;
-    let ladder = course.ladders.iter().find(|ladder| ladder.name == request.name).ok_or_else(|| {
-        let names: Vec<&str> = course.ladders.iter().map(|ladder| ladder.name.as_str()).collect();
-        usage(format!("there is no ladder `{}`; there are {}", request.name, names.join(", ")))
-    })?;
+    match &named(&course.ladders, request.name)[..] {
+        [] => {
+            let names: Vec<&str> = course.ladders.iter().map(|ladder| ladder.name.as_str()).collect();
+            let names = names.join(", ");
+            Err(usage(format!("there is no ladder `{}`; there are {names}, and `all` of them", request.name)))
+        }
+        [ladder] => one(ladder, request, places),
+        ladders => several(ladders, request, places),
+    }
+}
+
+/// The ladder of this name, or those that it stands for.
+fn named<'l>(ladders: &'l [Ladder], name: &str) -> Vec<&'l Ladder> {
+    let group = format!("{name}-");
+    match ladders.iter().find(|ladder| ladder.name == name) {
+        Some(ladder) => vec![ladder],
+        None => ladders.iter().filter(|ladder| name == "all" || ladder.name.starts_with(&group)).collect(),
+    }
+}
+
+fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
     let rungs: Vec<&LadderRung> = match request.rung {
         None => ladder.rungs.iter().collect(),
         Some(text) => vec![ladder.rung(text).ok_or_else(|| {
@@ -69,14 +93,78 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
     if let (true, Some(rung)) = (request.rivals, rungs.last()) {
         rivals::possible(rung, &target)?;
     }
+    let lab = engine::start(places, &target);
+    let (climbed, last) = climb(ladder, &rungs, request, &target, &lab)?;
+    let beside = match (climbed.last().filter(|now| request.rivals && now.is_sound()), last) {
+        (Some(now), Some(compiled)) => rivals::run(now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some),
+        _ => Ok(None),
+    };
+    // What was measured is told also where the rivals fail.
+    let (beside, failed) = match beside {
+        Ok(figures) => (figures, None),
+        Err(why) => (None, Some(why)),
+    };
+    if request.json {
+        let mut fields = ladder_json(ladder, &request.device.device, &climbed);
+        fields["rivals"] = object!(beside);
+        out::json(&json::envelope("ladder", fields));
+    } else if let (Some(figures), Some(now)) = (&beside, climbed.last()) {
+        let text = rivals::text(figures, &now.rung.file);
+        let style = out::Style::stdout();
+        out::print(&format!("{}\n{text}", style.bold("beside PyTorch and CUB, in turns in one process")));
+    }
+    if let Some(why) = failed {
+        return Err(why);
+    }
+    match climbed.iter().all(Climbed::is_sound) {
+        true => Ok(()),
+        false => Err(Failure::Kernel),
+    }
+}
+
+/// One after the other in one worker. What is for another architecture is told, and is no failure.
+fn several(ladders: &[&Ladder], request: &Request<'_>, places: &Places) -> Done {
+    if request.rung.is_some() || request.rivals {
+        let names: Vec<&str> = ladders.iter().map(|ladder| ladder.name.as_str()).collect();
+        return Err(usage(format!(
+            "--rung and --rivals are for one ladder, and `{}` stands for {}",
+            request.name,
+            names.join(", ")
+        )));
+    }
+    let target = request.device.target(places)?;
+    let lab = engine::start(places, &target);
+    let (mut all, mut sound) = (Vec::new(), true);
+    for ladder in ladders {
+        let rungs: Vec<&LadderRung> = ladder.rungs.iter().collect();
+        let (climbed, _) = climb(ladder, &rungs, request, &target, &lab)?;
+        sound &= climbed.iter().all(|now| now.is_sound() || now.is_for_elsewhere());
+        all.push(ladder_json(ladder, &request.device.device, &climbed));
+    }
+    if request.json {
+        out::json(&json::envelope("ladders", object!({ "ladders": all })));
+    }
+    match sound {
+        true => Ok(()),
+        false => Err(Failure::Kernel),
+    }
+}
+
+/// What became of each rung, and what the compiler said of the last. Prints them as they come, but for `--json`.
+fn climb<'l>(
+    ladder: &Ladder,
+    rungs: &[&'l LadderRung],
+    request: &Request<'_>,
+    target: &Target,
+    lab: &Lab,
+) -> Result<(Vec<Climbed<'l>>, Option<CompileReport>), Failure> {
     let style = out::Style::stdout();
     if !request.json {
         out::print(&format!("{}  {}\ndevice  {}\n\n", style.bold(&ladder.name), ladder.title, target.shown));
     }
-    let lab = engine::start(places, &target);
-    let mut climbed: Vec<Climbed<'_>> = Vec::new();
+    let mut climbed: Vec<Climbed<'l>> = Vec::new();
     let mut last: Option<CompileReport> = None;
-    for rung in rungs {
+    for &rung in rungs {
         let source =
             Source { name: rung.file.clone(), text: rung.source.clone(), headers: Vec::new(), options: Vec::new() };
         let job = Job::Bench {
@@ -87,7 +175,7 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
             seed: request.device.seed,
             reference: None,
         };
-        let answer = engine::run_in(&lab, job, !request.json)?;
+        let answer = engine::run_in(lab, job, !request.json)?;
         let verdict = answer.verdict.as_ref().filter(|verdict| !verdict.passed);
         let errors = answer.compiled.as_ref().filter(|compiled| !compiled.succeeded);
         let failed = verdict
@@ -118,30 +206,7 @@ pub fn run(request: &Request<'_>, places: &Places) -> Done {
             return Err(Failure::Interrupted);
         }
     }
-    let beside = match (climbed.last().filter(|now| request.rivals && now.is_sound()), last) {
-        (Some(now), Some(compiled)) => rivals::run(now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some),
-        _ => Ok(None),
-    };
-    // What was measured is told also where the rivals fail.
-    let (beside, failed) = match beside {
-        Ok(figures) => (figures, None),
-        Err(why) => (None, Some(why)),
-    };
-    if request.json {
-        let mut fields = ladder_json(ladder, &request.device.device, &climbed);
-        fields["rivals"] = object!(beside);
-        out::json(&json::envelope("ladder", fields));
-    } else if let (Some(figures), Some(now)) = (&beside, climbed.last()) {
-        let text = rivals::text(figures, &now.rung.file);
-        out::print(&format!("{}\n{text}", style.bold("beside PyTorch and CUB, in turns in one process")));
-    }
-    if let Some(why) = failed {
-        return Err(why);
-    }
-    match climbed.iter().all(Climbed::is_sound) {
-        true => Ok(()),
-        false => Err(Failure::Kernel),
-    }
+    Ok((climbed, last))
 }
 
 fn rung_text(now: &Climbed<'_>, before: Option<&Climbed<'_>>, style: out::Style) -> String {
@@ -253,7 +318,7 @@ fn geomean(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BenchPoint, geomean, points_text};
+    use super::{BenchPoint, Climbed, Outcome, geomean, named, points_text};
     use crate::cli::out::Style;
     use gpu_core::bench::{LibraryTime, Stats};
     use gpu_core::emulator::Counters;
@@ -289,6 +354,36 @@ mod tests {
         let point = BenchPoint { name: "n = 64".into(), counters: Some(counters), ..BenchPoint::default() };
         let text = points_text(&[&point], |_| None, Style::plain());
         assert!(text.trim().ends_with("12 345 warp instructions, 64 sectors"), "{text}");
+    }
+
+    #[test]
+    fn a_name_is_of_one_ladder_or_of_all_that_begin_with_it() {
+        let course = curriculum::Course::embedded();
+        let names = |name| named(&course.ladders, name).iter().map(|l| l.name.as_str()).collect::<Vec<_>>();
+        assert_eq!(names("sum"), ["sum"]);
+        assert_eq!(names("matmul"), ["matmul-bf16", "matmul-blackwell", "matmul-fp32", "matmul-fp8"]);
+        assert_eq!(names("all").len(), course.ladders.len());
+        assert!(names("mat").is_empty() && names("").is_empty());
+    }
+
+    #[test]
+    fn a_rung_for_another_architecture_is_no_failure_of_several() {
+        let course = curriculum::Course::embedded();
+        let of = |ladder: &str, outcome| Climbed {
+            rung: &named(&course.ladders, ladder)[0].rungs[0],
+            outcome,
+            message: None,
+            compile_ms: None,
+            from_cache: false,
+            registers: None,
+            spilled_bytes: None,
+            failed: None,
+            bench: None,
+        };
+        let refused = Outcome::BadRequest("this exercise needs sm_120a".into());
+        assert!(of("matmul-blackwell", refused.clone()).is_for_elsewhere());
+        assert!(!of("matmul-blackwell", Outcome::Done).is_for_elsewhere());
+        assert!(!of("copy", refused).is_for_elsewhere(), "it asks for no architecture");
     }
 
     #[test]
