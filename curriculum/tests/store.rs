@@ -200,7 +200,7 @@ fn all_state_moves_as_one_file() {
     for (text, part) in [
         ("{", "EOF"),
         ("{\"format\":\"x\",\"version\":1,\"files\":{}}", "format `x`"),
-        ("{\"format\":\"lockstep-state\",\"version\":9,\"files\":{}}", "version 9"),
+        ("{\"format\":\"lockstep-state\",\"version\":9,\"files\":{}}", "newer Lockstep (format 9"),
         ("{\"format\":\"lockstep-state\",\"version\":1,\"files\":{\"days/../../x\":\"\"}}", "`days/../../x`"),
         ("{\"format\":\"lockstep-state\",\"version\":1,\"files\":{\"/etc/x\":\"\"}}", "`/etc/x`"),
     ] {
