@@ -90,12 +90,17 @@ pub fn current() -> Chip {
     })
 }
 
+/// Whether the device can run PTX for `target`.
+pub fn runs(target: &str) -> bool {
+    current().runs(target)
+}
+
 /// Makes the device one that can run PTX for `target`, unless `LOCKSTEP_ARCH` forbids it.
 ///
 /// # Errors
 /// `CUDA_ERROR_NO_BINARY_FOR_GPU` with what a driver's compiler says.
 pub fn accept(target: &str) -> Result<(), (CUresult, String)> {
-    if current().runs(target) {
+    if runs(target) {
         return Ok(());
     }
     if let Some(chip) = asked_for() {

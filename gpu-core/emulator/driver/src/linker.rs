@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::abi::*;
+use crate::image::{ptx_of_bytes, ptx_of_file};
 use crate::jit::Logs;
 use crate::link;
-use crate::module::{compile, ptx_of_bytes, ptx_of_file};
+use crate::module::compile;
 use crate::state::{self, lock};
 
 /// A link in progress.
@@ -30,6 +31,7 @@ fn links() -> &'static Mutex<HashMap<Handle, Link>> {
 /// Values of `CUjitInputType`.
 const INPUT_CUBIN: u32 = 0;
 const INPUT_PTX: u32 = 1;
+const INPUT_FAT_BINARY: u32 = 2;
 const INPUT_LIBRARY: u32 = 4;
 const INPUT_LAST: u32 = 5;
 /// How archives of `ar` begin.
@@ -41,7 +43,7 @@ fn add(link: Handle, kind: u32, name: String, text: String) -> Answer {
     if link.failed || link.image.is_some() {
         return Err(INVALID_IMAGE);
     }
-    if kind != INPUT_PTX || !text.contains(".version") {
+    if !matches!(kind, INPUT_PTX | INPUT_FAT_BINARY) || !text.contains(".version") {
         let code = if kind == INPUT_PTX && text.contains('.') { INVALID_PTX } else { INVALID_IMAGE };
         link.logs.error("ptxas fatal   : Ptx assembly aborted due to errors: this is no PTX");
         return Err(code);

@@ -11,6 +11,7 @@ use crate::abi::*;
 use crate::context;
 use crate::cubin;
 use crate::device;
+use crate::image::{ptx_of, ptx_of_file};
 use crate::jit::{self, Logs};
 use crate::old_launch::Pending;
 use crate::state::{self, driver, lock};
@@ -95,57 +96,6 @@ pub fn owns(address: u64) -> bool {
     range(address).is_some()
 }
 
-const ELF_MAGIC: &[u8] = b"\x7fELF";
-const FATBIN_MAGIC: u32 = 0xba55_ed50;
-const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
-
-/// Reads PTX at `image`. Machine code cannot run here and is refused with what to do.
-pub unsafe fn ptx_of(image: *const c_void) -> Result<String, CUresult> {
-    if image.is_null() {
-        return Err(INVALID_VALUE);
-    }
-    // Byte by byte: an image may be shorter than a word.
-    let mut start = [0; 4];
-    for (index, byte) in start.iter_mut().enumerate() {
-        *byte = unsafe { image.cast::<u8>().add(index).read() };
-        if *byte == 0 {
-            break;
-        }
-    }
-    let magic = u32::from_le_bytes(start);
-    if start == ELF_MAGIC {
-        // The program may turn to PTX of the same kernels next; what the machine code says of them stays true.
-        let cubin = unsafe { cubin::whole(image.cast()) };
-        if cubin.is_empty() {
-            return Err(INVALID_IMAGE);
-        }
-        cubin::remember(cubin);
-    }
-    refuse_machine_code(&start, magic)?;
-    let text = unsafe { CStr::from_ptr(image.cast()) };
-    text.to_str().map(str::to_owned).map_err(|_| INVALID_PTX)
-}
-
-fn refuse_machine_code(start: &[u8], magic: u32) -> Answer {
-    if start == ELF_MAGIC || magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC {
-        explain("this module is machine code for a GPU; the emulator runs PTX (compile for compute_XX, not sm_XX)");
-        return Err(NO_BINARY_FOR_GPU);
-    }
-    Ok(())
-}
-
-/// The same for an image whose length is known; a zero may end the text before.
-pub fn ptx_of_bytes(bytes: &[u8]) -> Result<String, CUresult> {
-    let mut start = [0; 4];
-    start.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    if start == ELF_MAGIC {
-        cubin::remember(bytes);
-    }
-    refuse_machine_code(&start, u32::from_le_bytes(start))?;
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    std::str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|_| INVALID_PTX)
-}
-
 /// The newest major version of PTX that the loader reads.
 const NEWEST_PTX: u32 = 9;
 
@@ -191,18 +141,6 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs, owner: Handle) -> Answ
         functions: Mutex::default(),
     };
     unsafe { put(out, driver().libraries.add(Arc::new(library))) }
-}
-
-pub unsafe fn ptx_of_file(path: *const c_char) -> Result<String, CUresult> {
-    if path.is_null() || unsafe { path.read() } == 0 {
-        return Err(INVALID_VALUE);
-    }
-    let path = unsafe { CStr::from_ptr(path) }.to_string_lossy().into_owned();
-    let bytes = std::fs::read(&path).map_err(|error| {
-        explain(format!("cannot read module: {error}: {path}"));
-        FILE_NOT_FOUND
-    })?;
-    ptx_of_bytes(&bytes)
 }
 
 unsafe fn load_file(out: *mut Handle, path: *const c_char, owner: Handle) -> Answer {
