@@ -41,11 +41,13 @@ fn recordings_fit_their_ladders() {
         let files: Vec<&str> = rungs.iter().map(|rung| rung["file"].as_str().unwrap()).collect();
         let now: Vec<&str> = ladder.rungs.iter().map(|rung| rung.file.as_str()).collect();
         assert_eq!(files, now, "{file}: measure again");
-        for (recorded, rung) in rungs.iter().zip(&ladder.rungs) {
+        for (number, (recorded, rung)) in rungs.iter().zip(&ladder.rungs).enumerate() {
             let place = format!("{file}: {}", rung.file);
             assert_eq!(recorded["outcome"], "done", "{place}");
             assert_eq!(recorded["bench"]["passed_check"], true, "{place}");
-            assert_eq!(recorded["compile_from_cache"], false, "{place}");
+            // A rung that only changes what the same kernel is given has nothing to compile.
+            let compiled = || rungs[..number].iter().any(|before| before["file"] == rung.file.as_str());
+            assert!(recorded["compile_from_cache"] == false || compiled(), "{place}");
             assert!(recorded["compile_ms"].as_f64().unwrap() <= 2000.0, "{place}: more than 2 s to compile");
             for point in recorded["bench"]["points"].as_array().unwrap() {
                 assert!(point["rejected"].is_null() && point["stats"]["median_ns"].is_number(), "{place}: {point}");

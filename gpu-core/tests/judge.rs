@@ -148,7 +148,8 @@ fn an_endless_kernel_can_be_stopped() {
         judge::check(emulator().as_mut(), &support::precompiled(), &spec, &request, &mut |_| {}, &stop)
     });
     assert_eq!(result.err(), Some(RunError::Stopped));
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    // That it ended by the stop says the error; how soon is left wide, for machines that run much else beside.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[test]

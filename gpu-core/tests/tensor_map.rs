@@ -131,4 +131,27 @@ fn mistakes_in_a_map_are_named_with_their_key() {
     let unknown = spec("n", "").replace("of = \"x\"", "of = \"z\"");
     let error = Spec::parse(&unknown, "spec.toml").expect_err("no buffer z").to_string();
     assert!(error.contains("no buffer is called `z`"), "{error}");
+    let halves = spec("n", ", tf32 = true").replace("\"f32\"", "\"f16\"");
+    let error = Spec::parse(&halves, "spec.toml").expect_err("halves are not rounded to tf32").to_string();
+    assert!(error.contains("only f32 is rounded to tf32; `x` is f16"), "{error}");
+}
+
+/// The tolerance is zero, so the copy is wrong exactly where a float had more than the 10 bits.
+#[test]
+fn a_map_of_tf32_rounds_what_it_loads() {
+    let spec = Spec::parse(&spec("n", ", tf32 = true"), "spec.toml").unwrap_or_else(|error| panic!("{error}"));
+    let compiled =
+        CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: PTX.to_owned(), ..CompileReport::default() };
+    let mut emulator = device::open(&DeviceChoice::Emulator).expect("always there");
+    let judged = |spec: &Spec, emulator: &mut dyn device::Device| {
+        judge::check(emulator, &compiled, spec, &CheckRequest::default(), &mut |_| {}, &AtomicBool::new(false))
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let exact = judged(&spec, emulator.as_mut());
+    assert!(!exact.passed, "{}", exact.summary);
+    // Half a unit in the tenth place of the fraction, and of no less than that.
+    let mut rounded = spec.clone();
+    rounded.tolerance.relative = 2f64.powi(-11);
+    let rounded = judged(&rounded, emulator.as_mut());
+    assert!(rounded.passed, "{}", rounded.summary);
 }

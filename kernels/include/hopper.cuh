@@ -49,7 +49,7 @@ __device__ inline void wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(KEEP) : "memory");
 }
 
-// Four steps of 32 bytes: a whole 128-byte row of K (64 elements of bf16, 128 of e4m3). With `add` 0 the first step overwrites
+// Four steps of 32 bytes: a whole 128-byte row of K (64 elements of bf16, 128 of e4m3, 32 of tf32). With `add` 0 the first step overwrites
 // the accumulator instead of adding to it. Thread t of the warpgroup holds rows 16 * (t / 32) + t % 32 / 4 (and 8 more) and
 // columns 8 * j + 2 * (t % 4) (and 1 more): d[4 * j], d[4 * j + 1] of the upper row, d[4 * j + 2], d[4 * j + 3] of the lower.
 // One asm statement for all four, because a statement with 130 operands is what compiling costs.
@@ -237,6 +237,7 @@ __device__ inline void wgmma_wait()
 // bf16: TAIL says that A and B are taken as they are, not negated, and that K runs along the rows of both (no transposition).
 #define BF16_TAIL ", 1, 1, 0, 0;\n\t"
 #define E4M3_TAIL ", 1, 1;\n\t"
+#define TF32_TAIL E4M3_TAIL
 WGMMA_ROW(wgmma_bf16, 32, "m64n64k16.f32.bf16.bf16", BF16_TAIL, "%34", "%32", "%33")
 WGMMA_ROW(wgmma_bf16, 64, "m64n128k16.f32.bf16.bf16", BF16_TAIL, "%66", "%64", "%65")
 WGMMA_ROW(wgmma_bf16, 96, "m64n192k16.f32.bf16.bf16", BF16_TAIL, "%98", "%96", "%97")
@@ -253,11 +254,14 @@ WGMMA_ROW(wgmma_e4m3, 112, "m64n224k32.f32.e4m3.e4m3", E4M3_TAIL, "%114", "%112"
 WGMMA_ROW(wgmma_e4m3, 120, "m64n240k32.f32.e4m3.e4m3", E4M3_TAIL, "%122", "%120", "%121")
 WGMMA_ROW(wgmma_e4m3, 124, "m64n248k32.f32.e4m3.e4m3", E4M3_TAIL, "%126", "%124", "%125")
 WGMMA_ROW(wgmma_e4m3, 128, "m64n256k32.f32.e4m3.e4m3", E4M3_TAIL, "%130", "%128", "%129")
+WGMMA_ROW(wgmma_tf32, 64, "m64n128k8.f32.tf32.tf32", TF32_TAIL, "%66", "%64", "%65")
+WGMMA_ROW(wgmma_tf32, 120, "m64n240k8.f32.tf32.tf32", TF32_TAIL, "%122", "%120", "%121")
+WGMMA_ROW(wgmma_tf32, 128, "m64n256k8.f32.tf32.tf32", TF32_TAIL, "%130", "%128", "%129")
 
 // The 64 x 2 * COUNT results of one warpgroup, straight from registers to c (m x n) at (row, column). A warp's store covers 8 rows
-// of 16 bytes: half-used sectors, which is what the rung with the copy engine's store improves on.
-template <int COUNT>
-__device__ inline void store_slab(const float (&d)[COUNT], uint16_t* c, int row, int column, int m, int n)
+// of 16 bytes of bf16: half-used sectors, which is what the rung with the copy engine's store improves on. Floats fill theirs.
+template <int COUNT, typename Result>
+__device__ inline void store_slab(const float (&d)[COUNT], Result* c, int row, int column, int m, int n)
 {
     int thread = threadIdx.x % 128;
     row += thread / 32 * 16 + thread % 32 / 4;

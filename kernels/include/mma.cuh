@@ -73,6 +73,19 @@ __device__ inline uint32_t pack_bf16(float low, float high)
     return packed;
 }
 
+// Two neighbouring float results (x even) to row-major c, m x n, where they lie inside. One 8-byte store where rows allow it.
+__device__ inline void store_pair(float* c, int row, int x, int m, int n, float low, float high)
+{
+    if (row >= m || x >= n) return;
+    float* to = c + static_cast<int64_t>(row) * n + x;
+    if (n % 2 == 0) {
+        *reinterpret_cast<float2*>(to) = make_float2(low, high);
+    } else {
+        to[0] = low;
+        if (x + 1 < n) to[1] = high;
+    }
+}
+
 // Two neighbouring bf16 results (x even) to row-major c, m x n, where they lie inside. One 4-byte store where rows allow it.
 __device__ inline void store_rounded(uint16_t* c, int row, int x, int m, int n, uint32_t pair)
 {
@@ -117,6 +130,23 @@ __device__ inline void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t 
                  "{%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// The same with 8 of K in tf32: a float a register, of which the tensor core reads the upper 19 bits; what is below the 10 of the
+// fraction counts as zero. Four floats are 16 bytes of a row, where bf16 has 16 bytes too: load_matrices brings what is wanted here.
+__device__ inline void mma_tf32(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// A float rounded to tf32, ties away from zero; its lowest 13 bits are 0.
+__device__ inline uint32_t round_tf32(uint32_t value)
+{
+    uint32_t rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(value)));
+    return rounded;
 }
 
 // The same with 32 of K in e4m3 (sm_89 up): four elements a register, 16 bytes of a row where bf16 has 16 bytes too.

@@ -1,18 +1,20 @@
 // product.cuh: C = A * B^T on Hopper, as a kernel of any operand type runs it: the common part of the last rungs of the ladders
-// matmul-bf16 and matmul-fp8. Behind it, repack(), for operands whose rows the copy engine cannot read.
+// matmul-bf16, matmul-fp8 and matmul-tf32. Behind it, repack(), for operands whose rows the copy engine cannot read.
 //
-// A is m x k, B is n x k, row-major; C is m x n bf16. One warpgroup copies, CONSUMERS warpgroups multiply 64 rows of a tile each,
-// and blocks stay for tile after tile, whose results leave behind the next tile's products: rung 13 of matmul-bf16, which explains
-// these parts. New here is that tiles come in two widths. The file that includes this one says, as macros:
+// A is m x k, B is n x k, row-major; C is m x n bf16, or floats where the operands are floats. One warpgroup copies, CONSUMERS
+// warpgroups multiply 64 rows of a tile each, and blocks stay for tile after tile, whose results leave behind the next tile's
+// products: rung 13 of matmul-bf16, which explains these parts. New here is that tiles come in two widths. The file that includes
+// this one says, as macros:
 //   CONSUMERS   multiplying warpgroups, each with 64 rows of the tile
 //   TILE_N      columns of a wide tile, a multiple of 64 up to 256
 //   STAGES      128 bytes of K of a tile of A and of B, as many as are on their way or in use at a time
-//   BUFFERS     64 x 64 pieces of the results that each warpgroup can have on their way
+//   BUFFERS     64 x 64 pieces of the results that each warpgroup can have on their way (0 for tf32)
 //   GROUP       rows of tiles in a group (rung 12)
 //   WIDTHS      2, or 1 for tiles of TILE_N columns only
 //   CLUSTER     blocks of a cluster, one above the other, that share what they load of B (rung 10), or 1
-// and calls product<Element>(...) with the element as uint16_t (bf16) or uint8_t (e4m3). Launched with 128 * (CONSUMERS + 1) threads
-// a block, 132 blocks (one a multiprocessor of an H100 or H200), and SHARED_BYTES of dynamic shared memory.
+// and calls product<Element>(...) with the element as uint16_t (bf16), uint8_t (e4m3) or uint32_t (floats, multiplied in tf32).
+// Launched with 128 * (CONSUMERS + 1) threads a block, 132 blocks (one a multiprocessor of an H100 or H200), and SHARED_BYTES of
+// dynamic shared memory.
 #pragma once
 #include "hopper.cuh"
 
@@ -84,15 +86,31 @@ __device__ inline void multiply_step(float (&d)[COUNT], uint64_t a, uint64_t b, 
     wgmma_e4m3(d, a, b, add);
 }
 
+template <int COUNT>
+__device__ inline void multiply_step(float (&d)[COUNT], uint64_t a, uint64_t b, int add, uint32_t)
+{
+    wgmma_tf32(d, a, b, add);
+}
+
+// What the elements of C are: bf16, but floats where the operands are floats.
+template <typename Element>
+struct ResultOf { using Type = uint16_t; };
+template <>
+struct ResultOf<uint32_t> { using Type = float; };
+
 // What a thread of a multiplying warpgroup knows.
 template <typename Element>
 struct Multiplier {
+    using Result = typename ResultOf<Element>::Type;
+    // Unrounded sums of a tile and those of the next are more than the registers hold: such results leave at once, and their rows
+    // of 8 bytes a thread fill whole sectors.
+    static constexpr bool LEAVE_AT_ONCE = sizeof(Result) == 4;
     uint32_t base, staging, full, empty;
     int consumer, warp, lane;
     int m, n, steps;
     float scale;
     const CUtensorMap* c_map;
-    uint16_t* c;
+    Result* c;
     float d[TILE_N / 2];
     uint32_t rounded[TILE_N / 4]; // the results of the tile before, in pairs, on their way out
     int rounded_row = 0, rounded_column = 0, rounded_width = 0;
@@ -113,7 +131,7 @@ struct Multiplier {
     __device__ void store_piece(int piece, bool last)
     {
         uint32_t buffer = staging + (consumer * BUFFERS + turn) * PIECE_BYTES + warp * 2048;
-        turn = (turn + 1) % BUFFERS;
+        if (++turn == BUFFERS) turn = 0;
         if (last) { // nothing more is loaded: these rows of A, in a stage for each piece, are this warp's to use
             buffer = base + piece * STAGE_BYTES + (consumer * 4 + warp) * 2048;
         } else {
@@ -178,10 +196,12 @@ struct Multiplier {
             if (step) release();
             used = empty + 8 * slot;
             if (++slot == STAGES) slot = 0, parity ^= 1;
-            if (waiting && step < PIECES) {
+            if constexpr (!LEAVE_AT_ONCE) {
+                if (waiting && step < PIECES) {
 #pragma unroll
-                for (int piece = 0; piece < PIECES; ++piece)
-                    if (step == piece) store_piece(piece, false);
+                    for (int piece = 0; piece < PIECES; ++piece)
+                        if (step == piece) store_piece(piece, false);
+                }
             }
         }
         wgmma_wait<0>();
@@ -190,19 +210,23 @@ struct Multiplier {
 #pragma unroll
             for (int i = 0; i < WIDTH / 2; ++i) sums[i] *= scale;
         }
-        // The last piece ends where the tile does, and brings some columns of the one before a second time.
+        if constexpr (LEAVE_AT_ONCE) {
+            store_slab(sums, c, row, column, m, n);
+        } else {
+            // The last piece ends where the tile does, and brings some columns of the one before a second time.
 #pragma unroll
-        for (int i = 0; i < TILE_N / 4; ++i) {
-            int from = i < TILE_N / 4 - 16 ? 2 * i : 2 * i - (TILE_N - WIDTH) / 2;
-            rounded[i] = pack_bf16(sums[from], sums[from + 1]);
+            for (int i = 0; i < TILE_N / 4; ++i) {
+                int from = i < TILE_N / 4 - 16 ? 2 * i : 2 * i - (TILE_N - WIDTH) / 2;
+                rounded[i] = pack_bf16(sums[from], sums[from + 1]);
+            }
+            rounded_row = row, rounded_column = column, rounded_width = WIDTH, waiting = true;
         }
-        rounded_row = row, rounded_column = column, rounded_width = WIDTH, waiting = true;
     }
 };
 
 template <typename Element>
 __device__ void product(const CUtensorMap& a_map, const CUtensorMap& b_map, const CUtensorMap& c_map, const Element* a, const Element* b,
-                        uint16_t* c, int m, int n, int k, float scale)
+                        typename ResultOf<Element>::Type* c, int m, int n, int k, float scale)
 {
     constexpr int K_STEP = 128 / sizeof(Element);
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -310,10 +334,12 @@ __device__ void product(const CUtensorMap& a_map, const CUtensorMap& b_map, cons
                 else it.template make<NARROW>(row, place.column);
             }
             // There is no next tile to hide the stores behind, or it has too few steps.
-            if (!more || it.steps < PIECES) {
+            if constexpr (!Multiplier<Element>::LEAVE_AT_ONCE) {
+                if (!more || it.steps < PIECES) {
 #pragma unroll
-                for (int piece = 0; piece < PIECES; ++piece) it.store_piece(piece, !more);
-                it.waiting = false;
+                    for (int piece = 0; piece < PIECES; ++piece) it.store_piece(piece, !more);
+                    it.waiting = false;
+                }
             }
         }
         store_wait_read<0>(); // before this block's shared memory goes away

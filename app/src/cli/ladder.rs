@@ -361,7 +361,7 @@ mod tests {
         let course = curriculum::Course::embedded();
         let names = |name| named(&course.ladders, name).iter().map(|l| l.name.as_str()).collect::<Vec<_>>();
         assert_eq!(names("sum"), ["sum"]);
-        assert_eq!(names("matmul"), ["matmul-bf16", "matmul-blackwell", "matmul-fp32", "matmul-fp8"]);
+        assert_eq!(names("matmul"), ["matmul-bf16", "matmul-blackwell", "matmul-fp32", "matmul-fp8", "matmul-tf32"]);
         assert_eq!(names("all").len(), course.ladders.len());
         assert!(names("mat").is_empty() && names("").is_empty());
     }

@@ -26,6 +26,8 @@ pub struct Product {
     pub columns: u64,
     pub depth: u64,
     pub b_is_transposed: bool,
+    /// f32 operands may be rounded to tf32, which tensor cores multiply.
+    pub in_tf32: bool,
     pub input: Dtype,
     pub output: Dtype,
     /// Indices of the parameters a, b and c.
@@ -37,7 +39,7 @@ impl Product {
     pub fn of(oracle: &str, case: &Resolved) -> Option<Product> {
         let b_is_transposed = match oracle {
             "matmul" | "matmul_call" => false,
-            "matmul_bt" => true,
+            "matmul_bt" | "matmul_bt_tf32" => true,
             _ => return None,
         };
         let buffers: Vec<(usize, &ResolvedBuffer)> = case
@@ -62,6 +64,7 @@ impl Product {
             depth: a.shape[1],
             columns: c.shape[1],
             b_is_transposed,
+            in_tf32: oracle == "matmul_bt_tf32",
             input: a.dtype,
             output: c.dtype,
             operands: [*a_at, *b_at, *c_at],
@@ -187,10 +190,11 @@ impl<'l> Prepared<'l> {
             return Ok(None);
         };
         let is_double = product.input == Dtype::F64;
-        let (compute, scale) = match is_double {
-            true => (sys::cublasComputeType_t::CUBLAS_COMPUTE_64F, sys::cudaDataType::CUDA_R_64F),
-            // Not COMPUTE_32F_FAST_TF32: an f32 product means f32 arithmetic.
-            false => (sys::cublasComputeType_t::CUBLAS_COMPUTE_32F, sys::cudaDataType::CUDA_R_32F),
+        let (compute, scale) = match (is_double, product.in_tf32) {
+            (true, _) => (sys::cublasComputeType_t::CUBLAS_COMPUTE_64F, sys::cudaDataType::CUDA_R_64F),
+            (false, true) => (sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32, sys::cudaDataType::CUDA_R_32F),
+            // Where nobody said tf32, an f32 product means f32 arithmetic.
+            (false, false) => (sys::cublasComputeType_t::CUBLAS_COMPUTE_32F, sys::cudaDataType::CUDA_R_32F),
         };
         let Product { rows, columns, depth, .. } = *product;
         let layout = |dtype, height: u64, width: u64| {

@@ -93,6 +93,7 @@ pub fn measure(
         columns: extent,
         depth: extent,
         b_is_transposed: false,
+        in_tf32: false,
         input: Dtype::F32,
         output: Dtype::F32,
         operands: [0, 1, 2],

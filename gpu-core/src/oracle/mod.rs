@@ -22,7 +22,7 @@ mod transpose;
 mod vector_add;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 17] = [
+pub static ORACLES: [&Oracle; 18] = [
     &copy::ORACLE,
     &dot::ORACLE,
     &embedding::ORACLE,
@@ -30,6 +30,7 @@ pub static ORACLES: [&Oracle; 17] = [
     &gather::ORACLE,
     &matmul::ORACLE,
     &matmul_bt::ORACLE,
+    &matmul_bt::TF32,
     &matmul::CALL,
     &matmul_nvfp4::ORACLE,
     &matrix_add::ORACLE,
@@ -274,6 +275,13 @@ mod tests {
             ),
             (
                 "matmul_bt",
+                vec![m23(), (vec![2, 3], vec![1.0, 0.0, 1.0, 0.0, 1.0, 1.0])],
+                vec![],
+                vec![2, 2],
+                vec![4.0, 5.0, 10.0, 11.0],
+            ),
+            (
+                "matmul_bt_tf32",
                 vec![m23(), (vec![2, 3], vec![1.0, 0.0, 1.0, 0.0, 1.0, 1.0])],
                 vec![],
                 vec![2, 2],

@@ -27,6 +27,8 @@ pub struct MapSpec {
     pub swizzle_bytes: u32,
     /// Elements outside the tensor read as NaN, not zero.
     pub nan_fill: bool,
+    /// Loads round floats to tf32, whose fraction has 10 bits; stores take them as they are.
+    pub rounds_to_tf32: bool,
 }
 
 /// A tensor map in numbers, innermost dimension first as CUDA wants it.
@@ -42,6 +44,7 @@ pub struct ResolvedMap {
     pub tile: Vec<u32>,
     pub swizzle: Swizzle,
     pub nan_fill: bool,
+    pub rounds_to_tf32: bool,
 }
 
 impl ResolvedMap {
@@ -55,6 +58,7 @@ impl ResolvedMap {
     pub fn element(&self) -> TensorType {
         match self.dtype {
             Dtype::F64 => TensorType::F64,
+            Dtype::F32 if self.rounds_to_tf32 => TensorType::TF32,
             Dtype::F32 => TensorType::F32,
             Dtype::F16 => TensorType::F16,
             Dtype::Bf16 => TensorType::BF16,
@@ -126,6 +130,10 @@ impl MapSpec {
             let message = format!("the view reaches element {reach}; `{}` has {}", self.of, tensor.elements);
             return Err((format!("{at}.shape"), message));
         }
+        if self.rounds_to_tf32 && tensor.dtype != Dtype::F32 {
+            let message = format!("only f32 is rounded to tf32; `{}` is {}", self.of, tensor.dtype.name());
+            return Err((format!("{at}.tf32"), message));
+        }
         let width = tensor.dtype.bytes() as u64;
         let map = ResolvedMap {
             name: name.to_owned(),
@@ -141,6 +149,7 @@ impl MapSpec {
                 _ => Swizzle::None,
             },
             nan_fill: self.nan_fill,
+            rounds_to_tf32: self.rounds_to_tf32,
         };
         if map.is_usable() {
             map.for_emulator(0).check().map_err(|error| (at, error.to_string()))?;
@@ -176,6 +185,15 @@ pub(super) fn read_map(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<M
         }
     };
     let nan_fill = r.boolean(&mut section, "nan_fill").unwrap_or(false);
+    let rounds_to_tf32 = r.boolean(&mut section, "tf32").unwrap_or(false);
     r.finish(section);
-    Some(MapSpec { of: of?, shape: shape?, strides: strides?, tile: tile?, swizzle_bytes: swizzle_bytes?, nan_fill })
+    Some(MapSpec {
+        of: of?,
+        shape: shape?,
+        strides: strides?,
+        tile: tile?,
+        swizzle_bytes: swizzle_bytes?,
+        nan_fill,
+        rounds_to_tf32,
+    })
 }
