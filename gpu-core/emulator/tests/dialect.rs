@@ -353,3 +353,36 @@ $again:
 }";
     assert_eq!(output(text, 1), [15]);
 }
+
+#[test]
+fn a_number_may_be_added_to_a_register_in_passing() {
+    let text = "
+.visible .entry k(.param .u64 out) {
+    .local .align 8 .b8 place[8];
+    .reg .b64 %rd<4>;
+    .reg .b32 a, b;
+    .reg .b16 h;
+    .reg .pred p;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, 0xffffffff;
+    st.local.u64 [place], %rd2 + 1;
+    ld.local.u64 %rd3, [place];
+    st.global.u64 [%rd1], %rd3;
+    mov.u32 a, 5;
+    mul.lo.u32 b, a+3, a+4;
+    st.global.u32 [%rd1+8], b;
+    mov.u16 h, 0xffff;
+    st.global.u16 [%rd1+12], h+2;
+    // A guard holds for the sum too, and the register stays as it is.
+    setp.eq.u32 p, a+1, 5;
+    @!p mov.u32 b, a+0x1ffffffff;
+    st.global.u32 [%rd1+16], b;
+    st.global.u32 [%rd1+20], a;
+    bar.sync a+1;
+    ret;
+}";
+    assert_eq!(output(text, 6), [0, 1, 72, 1, 4, 5]);
+    let wrong = wrap(".entry k() { .reg .b32 a, b; mov.b32 a+1, b; ret; }");
+    let error = Module::load(&wrong).expect_err("no result").to_string();
+    assert!(error.contains("the result of `mov.b32` must be a register"), "{error}");
+}

@@ -128,6 +128,9 @@ pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Resu
     if instruction.operands.iter().any(|operand| matches!(operand, Operand::Element(..))) {
         return decode_indexed(emit, instruction);
     }
+    if instruction.operands.iter().any(|operand| sum_of(emit, operand).is_some()) {
+        return decode_sums(emit, instruction);
+    }
     let vector = |operand: &Operand<'_>| match operand {
         Operand::Name(name) => matches!(emit.find(name), Some(Entity::VectorReg(_))),
         _ => false,
@@ -151,6 +154,41 @@ pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Resu
         && let [Operand::Vector(to), Operand::Vector(from)] = &operands[..]
     {
         return move_elements(emit, instruction, to, from);
+    }
+    decode_plain(emit, &Instruction { operands, ..instruction.clone() })
+}
+
+/// `register + number` where no address is meant: register, its width and the number.
+fn sum_of<'a>(emit: &Emit<'_>, operand: &Operand<'a>) -> Option<(&'a str, u32, i64)> {
+    let Operand::NameOffset(name, offset) = operand else { return None };
+    match emit.find(name) {
+        Some(Entity::Reg(Reg { bits: bits @ (16 | 32 | 64), .. })) => Some((name, bits, *offset)),
+        _ => None,
+    }
+}
+
+/// Sums of a register and a number as sources, which the manual does not have and the assembler takes: it adds them
+/// as integers of the register's width, in front of the instruction.
+fn decode_sums(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+    let reads_first = matches!(instruction.parts().next(), Some("bar" | "barrier" | "nanosleep"));
+    let mut operands = instruction.operands.clone();
+    for (operand, temporary) in operands.iter_mut().zip(["@sum0", "@sum1", "@sum2", "@sum3", "@sum4", "@sum5"]) {
+        let Some((register, bits, number)) = sum_of(emit, operand) else { continue };
+        if temporary == "@sum0" && !reads_first {
+            return Err(format!("the result of `{}` must be a register", instruction.opcode));
+        }
+        let reg = Reg { slot: emit.allocate(bits), bits };
+        emit.name(temporary, Entity::Reg(reg));
+        let add = match bits {
+            16 => "add.u16",
+            32 => "add.u32",
+            _ => "add.u64",
+        };
+        // What does not fit is cut off, as by the assembler.
+        let number = (number as u64) & (u64::MAX >> (64 - bits));
+        let parts = vec![Operand::Name(temporary), Operand::Name(register), Operand::Int(number)];
+        made(emit, instruction.guard, add, parts)?;
+        *operand = Operand::Name(temporary);
     }
     decode_plain(emit, &Instruction { operands, ..instruction.clone() })
 }
