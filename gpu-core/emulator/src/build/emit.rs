@@ -93,9 +93,11 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// Reads `sm_90a` and the like from a `.target` line; sm_75 if it names no architecture.
+    /// Reads `sm_90a`, `compute_90` and the like from a `.target` line; sm_75 if it names no architecture.
     pub fn of(target: &str) -> Arch {
-        let name = target.split(',').map(str::trim).find_map(|part| part.strip_prefix("sm_")).unwrap_or("75");
+        let parts = || target.split(',').map(str::trim);
+        let named = parts().find_map(|part| part.strip_prefix("sm_").or_else(|| part.strip_prefix("compute_")));
+        let name = named.unwrap_or("75");
         let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
         Arch {
             number: digits.parse().unwrap_or(75),

@@ -6,6 +6,7 @@ mod fences;
 pub mod flow;
 mod inst;
 pub mod module;
+mod names;
 mod reach;
 mod variables;
 pub mod written;

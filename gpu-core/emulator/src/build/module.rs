@@ -41,6 +41,7 @@ fn load_as_it_is(ptx: &str) -> Result<Image, LoadError> {
     if tree.version.is_empty() || tree.target.is_empty() {
         builder.problem("this is no PTX: `.version` and `.target` are missing", 1);
     }
+    builder.problems.extend(super::names::check(ptx, &tree));
     builder.build();
     if builder.problems.is_empty() {
         Ok(builder.image)

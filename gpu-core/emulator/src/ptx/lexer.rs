@@ -17,6 +17,8 @@ pub enum Kind {
     Punct(u8),
     /// A byte that PTX has no use for.
     Bad,
+    /// Begins a comment or a quoted string that does not end; the last token.
+    Open,
 }
 
 /// One token and where it stands.
@@ -53,10 +55,15 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 }
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                let (start, first_line) = (at, line);
                 at += 2;
                 while at < bytes.len() && !(bytes[at] == b'*' && bytes.get(at + 1) == Some(&b'/')) {
                     line += u32::from(bytes[at] == b'\n');
                     at += 1;
+                }
+                if at >= bytes.len() {
+                    // The rest of the text is in a comment that nobody closed.
+                    out.push(Token { kind: Kind::Open, text: &text[start..start + 2], start, line: first_line });
                 }
                 at = (at + 2).min(bytes.len());
             }
@@ -67,6 +74,10 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 while at < bytes.len() && bytes[at] != b'"' {
                     line += u32::from(bytes[at] == b'\n');
                     at += 1;
+                }
+                if at >= bytes.len() {
+                    out.push(Token { kind: Kind::Open, text: &text[start - 1..start], start, line: first_line });
+                    break;
                 }
                 out.push(Token { kind: Kind::Str, text: &text[start..at], start, line: first_line });
                 at = (at + 1).min(bytes.len());

@@ -24,6 +24,12 @@ pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
     let tokens = tokens(text);
     let mut parser = Parser { text, tokens: &tokens, at: 0, loc: None, calling: false, errors: Vec::new() };
     let tree = parser.module();
+    if let Some(open) = tokens.last().filter(|token| token.kind == Kind::Open) {
+        // What is missing because of it would only hide it.
+        let (what, end) = if open.text == "\"" { ("quoted text", "\"") } else { ("comment", "*/") };
+        let message = format!("the {what} that begins here does not end: `{end}` is missing");
+        parser.errors = vec![SyntaxError { message, line: open.line }];
+    }
     (tree, parser.errors)
 }
 
