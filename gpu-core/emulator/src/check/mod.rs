@@ -24,4 +24,5 @@ pub mod sync;
 pub mod taint;
 pub mod touched;
 pub mod undefined;
+mod updates;
 pub mod wgmma;

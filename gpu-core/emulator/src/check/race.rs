@@ -73,12 +73,15 @@ impl Cx<'_> {
         }
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
         let (stamp, floor) = self.shared_stamp(op);
+        if kind != AccessKind::Atomic {
+            self.block.shared_shadow.note_plain(stamp);
+        }
         self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
     }
 
     /// What this warp's accesses bring to a cell (of its lane 0), and the cells up to which are ordered before.
     #[inline(always)]
-    fn shared_stamp(&self, op: &Op) -> (u64, u64) {
+    pub(super) fn shared_stamp(&self, op: &Op) -> (u64, u64) {
         let clock = u64::from(self.warp.clock.min(MAX_TIME));
         let site = if op.site <= SITES { op.site } else { 0 };
         let stamp = clock << CLOCK | u64::from(site) << SITE | u64::from(self.warp.index * 32) << THREAD;
@@ -96,6 +99,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.note_plain(stamp);
         match kind {
             AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, by, stamp, floor),
             AccessKind::Read => match runs.width {
@@ -116,7 +120,7 @@ impl Cx<'_> {
 
     /// Whether races on shared memory up to `end` are looked for by words.
     #[inline(always)]
-    fn is_by_words(&self, end: u32) -> bool {
+    pub(super) fn is_by_words(&self, end: u32) -> bool {
         self.block.shared_shadow.shift == 2 && end <= self.block.shared_shadow.bytes
     }
 
@@ -127,6 +131,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        self.block.shared_shadow.note_plain(stamp);
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
 
@@ -137,6 +142,7 @@ impl Cx<'_> {
         let end = u64::from(first) + 31 * step + 4;
         if u32::try_from(end).is_ok_and(|end| self.is_by_words(end)) && step.is_multiple_of(4) {
             let (stamp, floor) = self.shared_stamp(op);
+            self.block.shared_shadow.note_plain(stamp);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
         }
         false
@@ -156,6 +162,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.note_plain(stamp);
         // SAFETY: as the caller says.
         unsafe {
             match (WRITE, lanes) {
@@ -267,12 +274,6 @@ impl Cx<'_> {
     #[inline(always)]
     fn update_cells(&mut self, at: &Addresses, shift: u32, stamp: u64, floor: u64) -> bool {
         let shadow = &mut self.block.shared_shadow;
-        #[cfg(target_arch = "x86_64")]
-        if self.widest && at.mask == u32::MAX && (at.high >> shift) < shadow.writes.len().min(shadow.reads.len()) as u64
-        {
-            // SAFETY: the machine has AVX-512; the highest cell is there.
-            return unsafe { shadow.update_widest(&at.at, shift, stamp, floor) };
-        }
         let Some(writes) = shadow.writes.get_mut(..=(at.high >> shift) as usize) else { return false };
         let Some(reads) = shadow.reads.get(..writes.len()) else { return false };
         let mut unclear = false;

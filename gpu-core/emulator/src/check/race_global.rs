@@ -4,6 +4,8 @@
 //! Both the last write of a place and the reads since are known, so a write is compared with the reads that came after
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
+mod updates;
+
 use super::patience::Patience;
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
@@ -15,6 +17,7 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
+use updates::knows_atomic;
 
 /// Shadows of all allocations of a launch.
 pub struct GlobalRaces {
@@ -377,7 +380,9 @@ impl GlobalRaces {
             let done = match mine.effect {
                 Effect::Read => read(cx, entry, &piece, mine),
                 Effect::Write => write(cx, entry, &piece, mine),
-                Effect::Atomic => atomic(cx, entry, &piece, mine),
+                Effect::Atomic => {
+                    atomic(cx, entry, &piece, mine) || self.update_cells(cx, page, entry, &piece, mine, conflicts)
+                }
             };
             if !done {
                 self.settle(cx, page, entry, &piece, mine, conflicts);
@@ -523,16 +528,6 @@ fn halves(piece: &Piece, mine: &Mine) -> (Half, Half) {
         Effect::Write => (Half::NONE, piece.half(WRITTEN)),
         Effect::Atomic => (Half::NONE, piece.half(mine.atomic_kind())),
     }
-}
-
-/// Whether the last writes of a place that lies in one sector are known to be atomics of this very access.
-#[inline(always)]
-fn knows_atomic(at: &At<'_>, first: u64, bytes: u64, mine: &Mine) -> bool {
-    let Some((_, page)) = at.page else { return false };
-    let write = page.entry(first / SECTOR).write();
-    let place = bytes_of(first / SECTOR, first, first + bytes);
-    let own = (write.stamp ^ mine.stamp) >> SITE == 0 && write.kind() == mine.atomic_kind();
-    own && !write.is_cells() && place & !write.mask == 0
 }
 
 /// What one lane touches of a sector.

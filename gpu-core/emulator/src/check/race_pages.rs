@@ -241,7 +241,7 @@ pub struct Spread {
 }
 
 /// Whether a mask of bytes consists of whole words.
-fn is_words(mask: u32) -> bool {
+pub fn is_words(mask: u32) -> bool {
     (mask & 0x1111_1111) * 15 == mask
 }
 
@@ -342,6 +342,19 @@ impl Pages {
             _ => half.mask != 0 && (size_of_unit(half.unit) < 2 || !is_words(half.mask)),
         };
         if fine || !is_words(mask) { 0 } else { 2 }
+    }
+
+    /// The cells of a sector that has one for each word.
+    ///
+    /// # Safety
+    /// The page must be locked, or this the only worker; and nobody may hold what an earlier call gave.
+    #[inline(always)]
+    pub unsafe fn words<'p>(&self, page: Page<'p>, half: Half) -> Option<&'p mut [u64; 8]> {
+        if half.unit != WORDS {
+            return None;
+        }
+        // SAFETY: as the caller says.
+        unsafe { page.cells(self.generation) }.words.get_mut(half.stamp as usize)
     }
 
     /// Spreads a half into cells of `1 << shift` bytes. The page must be locked.

@@ -45,17 +45,26 @@ pub struct SharedShadow {
     /// log2 of the bytes of a cell.
     pub shift: u32,
     pub bytes: u32,
+    /// The latest cell that a plain access may have left, as a bound: atomics behind it meet atomics alone.
+    pub plain: u64,
 }
 
 impl SharedShadow {
     pub fn new(bytes: u32) -> SharedShadow {
         let cells = (bytes as usize).div_ceil(4);
-        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes }
+        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, plain: 0 }
     }
 
     pub fn clear(&mut self) {
         self.writes.fill(0);
         self.reads.fill(0);
+        self.plain = 0;
+    }
+
+    /// A plain access brings this cell, or one of the same time.
+    #[inline(always)]
+    pub fn note_plain(&mut self, stamp: u64) {
+        self.plain = self.plain.max(stamp);
     }
 
     /// Goes down to one cell per byte, when something smaller than 4 bytes is accessed.
@@ -78,42 +87,5 @@ impl SharedShadow {
         let cells = self.cells(low, bytes);
         self.writes[cells.clone()].fill(0);
         self.reads[cells].fill(0);
-    }
-
-    /// Atomics of all lanes of a warp, where nobody wrote plainly or read since all was in order. False: look closer; nothing
-    /// was changed.
-    ///
-    /// # Safety
-    /// The machine must have AVX-512; all cells must be there.
-    #[cfg(target_arch = "x86_64")]
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub unsafe fn update_widest(&mut self, at: &[u64; 32], shift: u32, stamp: u64, floor: u64) -> bool {
-        use std::arch::x86_64::*;
-        let shift = _mm_cvtsi32_si128(shift as i32);
-        let (limit, flag) = (_mm512_set1_epi64(floor as i64), _mm512_set1_epi64(FLAG as i64));
-        let mut cells = [_mm512_setzero_si512(); 4];
-        let mut unclear = 0;
-        for part in 0..4 {
-            // SAFETY: as the caller says: eight addresses, and cells that are there.
-            unsafe {
-                cells[part] = _mm512_srl_epi64(_mm512_loadu_si512(at.as_ptr().add(8 * part).cast()), shift);
-                let write = _mm512_i64gather_epi64::<8>(cells[part], self.writes.as_ptr().cast());
-                let read = _mm512_i64gather_epi64::<8>(cells[part], self.reads.as_ptr().cast());
-                let plain = _mm512_mask_testn_epi64_mask(_mm512_cmpgt_epu64_mask(write, limit), write, flag);
-                unclear |= plain | _mm512_cmpgt_epu64_mask(read, limit);
-            }
-        }
-        if unclear != 0 {
-            return false;
-        }
-        let lane = _mm512_slli_epi64::<THREAD>(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-        for part in 0..4 {
-            let first = (stamp + ((8 * part as u64) << THREAD)) | FLAG;
-            let own = _mm512_add_epi64(_mm512_set1_epi64(first as i64), lane);
-            // SAFETY: as above. Of lanes at one place the last one stays.
-            unsafe { _mm512_i64scatter_epi64::<8>(self.writes.as_mut_ptr().cast(), cells[part], own) };
-        }
-        true
     }
 }

@@ -13,6 +13,7 @@ use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::op::Op;
 use crate::exec::order;
 use crate::exec::space::Window;
+use crate::isa::atomic::Words;
 use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
 use super::history::History;
@@ -339,7 +340,26 @@ impl Cx<'_> {
         }
     }
 
+    /// False when atomics without modifiers publish nothing, and learn nothing.
+    #[inline(always)]
+    pub fn orders(&self) -> bool {
+        self.block.fenced_block.is_some() || self.block.fenced.is_some() || self.may_learn()
+    }
+
+    /// After an atomic on words: as [`Cx::acquire`].
+    #[cold]
+    #[inline(never)]
+    pub fn acquire_words(&mut self, op: &Op, words: &Words<'_>) {
+        if self.may_learn() {
+            // Their size does not matter where each has its place.
+            for lane in lanes(words.mask) {
+                self.learn(words.window, words.at(lane, 4) & !3, op.e.0 & CTA == 0);
+            }
+        }
+    }
+
     /// False when nothing was published that this block could learn: most kernels with atomics order nothing by them.
+    #[inline(always)]
     fn may_learn(&self) -> bool {
         !self.block.syncs.is_empty() || self.clustered() || self.grid.syncs.any.load(Ordering::Relaxed)
     }

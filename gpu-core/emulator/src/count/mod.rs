@@ -5,6 +5,8 @@
 //! of half-warps; a pass needs as many wavefronts as the fullest of the 32 banks has different 4-byte words, and bank
 //! conflicts are wavefronts beyond what the words of the pass would need if spread evenly (compared with an H200).
 
+#[cfg(target_arch = "x86_64")]
+mod apart;
 pub mod trace;
 
 use crate::exec::access::{Addresses, Runs};

@@ -319,7 +319,7 @@ impl Cx<'_> {
 
     /// The array in global memory that begins at or before `address`, which need not reach it; `cell` remembers it.
     #[inline(always)]
-    pub(super) fn region(&mut self, cell: usize, address: u64) -> Option<&Region> {
+    pub fn region(&mut self, cell: usize, address: u64) -> Option<&Region> {
         let regions = &self.grid.regions;
         let region = regions.get(self.worker.hit[cell] as usize)?;
         if address >= region.base && address < region.end {
@@ -346,7 +346,7 @@ impl Cx<'_> {
 
     /// Whether bytes `low` to `end` of shared memory lie in one array; `cell` remembers which.
     #[inline(always)]
-    pub(super) fn shared_array(&mut self, cell: usize, low: u64, end: u64) -> bool {
+    pub fn shared_array(&mut self, cell: usize, low: u64, end: u64) -> bool {
         let arrays = &self.grid.shared_arrays;
         let inside = |index: usize| {
             arrays.get(index).is_some_and(|array| {
@@ -363,7 +363,7 @@ impl Cx<'_> {
 
     /// Shared memory of the own block.
     #[inline(always)]
-    pub(super) fn shared_reach(&mut self) -> Reach {
+    pub fn shared_reach(&mut self) -> Reach {
         Reach {
             pointer: self.block.shared_pointer(),
             base: 0,

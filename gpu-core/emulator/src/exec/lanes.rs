@@ -76,6 +76,7 @@ pub fn widest() -> bool {
             wide()
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512cd")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
         })
@@ -282,7 +283,7 @@ imm_mapper!(
 
 /// The lanes that something holds for; nothing is said of those beside `among`.
 #[inline(always)]
-fn mask_of<const FORM: u8>(among: u32, holds: impl Fn(usize) -> bool) -> u32 {
+pub fn mask_of<const FORM: u8>(among: u32, holds: impl Fn(usize) -> bool) -> u32 {
     if const { is_spare(FORM) } {
         return lanes(among).fold(0, |mask, lane| mask | u32::from(holds(lane)) << lane);
     }

@@ -1,10 +1,14 @@
 //! `atom` and `red`.
 
+mod operations;
+mod quick;
 mod words;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use words::{Words, remember, update_followed, update_words};
+use quick::update_quickly;
+use words::update_words_far;
+pub use words::{Lie, Words};
 
 use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
@@ -36,6 +40,8 @@ struct Code {
     ty: Ty,
     vector: usize,
     returns: bool,
+    /// One of [`words::update_words`], by their size in bytes; else 0.
+    word: u32,
 }
 
 const TYPES: &[Ty] = &[
@@ -58,7 +64,7 @@ const TYPES: &[Ty] = &[
 
 fn pack(code: Code) -> u32 {
     let ty = TYPES.iter().position(|ty| *ty == code.ty).unwrap_or(0) as u32;
-    code.operation | ty << 4 | (code.vector as u32) << 8 | u32::from(code.returns) << 12
+    code.operation | ty << 4 | (code.vector as u32) << 8 | u32::from(code.returns) << 12 | code.word << 13
 }
 
 fn unpack(word: u32) -> Code {
@@ -67,6 +73,7 @@ fn unpack(word: u32) -> Code {
         ty: TYPES[(word >> 4 & 15) as usize % TYPES.len()],
         vector: (word >> 8 & 15) as usize,
         returns: word >> 12 & 1 != 0,
+        word: word >> 13 & 15,
     }
 }
 
@@ -122,6 +129,7 @@ pub fn atom(e: &mut Emit<'_>, i: &mut Inst<'_>, returns: bool) -> Decoded<()> {
         ty,
         vector,
         returns,
+        word: if vector == 1 && words::is_known(operation, ty) { ty.bits() / 8 } else { 0 },
     };
     op.list_len = pack(code);
     if vector > 1 {
@@ -281,7 +289,7 @@ impl<A: AddressWord> Body for Atom<A> {
         let mut access = Access::new();
         let kind = AccessKind::Atomic;
         // SAFETY: passed on.
-        if let Some(changed) = unsafe { update_followed::<FORM, A>(cx, op, code) } {
+        if let Some(changed) = unsafe { update_quickly::<FORM, A>(cx, op, code) } {
             return finish(cx, code, changed);
         }
         // SAFETY: slots of a decoded instruction; pointers were range-checked; `prepare` set what its answer says.
@@ -300,11 +308,10 @@ impl<A: AddressWord> Body for Atom<A> {
             }
             let (at, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
             cx.release(op, reach, at);
-            let changed = match update_words(cx, op, code, &Words::of(reach, at)) {
-                Some(changed) => {
-                    remember(cx, op, code, reach, at);
-                    changed
-                }
+            let mut offsets = [0; 32];
+            let words = Words::of(reach, at, &mut offsets);
+            let changed = match words.filter(|_| code.word != 0) {
+                Some(words) => update_words_far::<FORM>(cx, op, code, &words),
                 None => update_any(cx, op, code, reach, at),
             };
             cx.acquire(op, reach, at);

@@ -1,255 +1,353 @@
-//! The atomics that kernels use most, of one word a lane: what a whole warp does to a place, to a row or to single words.
+//! The atomics that kernels use most, of one word of 32 or 64 bits a lane: what a whole warp does to a place, to a row or to
+//! words anywhere in one array.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::fence;
 
 use super::Code;
-use crate::exec::access::{AddressWord, Addresses, Reach, Runs};
-use crate::exec::cx::{Cx, lanes, watch};
-use crate::exec::lanes::{blend, is_spare};
+use super::operations::*;
+use crate::exec::access::{Addresses, Reach, Runs};
+use crate::exec::cx::{Cx, lanes};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::BASE;
+use crate::exec::lanes::blend;
 use crate::exec::op::Op;
-use crate::exec::order::{BEFORE_STORE, UPDATE};
-use crate::exec::quick::Shape;
+use crate::exec::order::BEFORE_STORE;
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
 use crate::isa::Ty;
-use crate::num::arith32;
-use crate::report::AccessKind;
 
-/// Whether an atomic is of words, and nothing is asked for beyond bounds and counters: then it may take the short way.
-#[inline(always)]
-fn is_bare(cx: &Cx<'_>, code: Code) -> bool {
-    cx.watch & !watch::COUNT == 0 && code.vector == 1 && code.ty.bits() == 32 && !cx.block.guarded
-}
-
-/// Remembers how an atomic lay that went to one place or to neighbours. Only what [`update_words`] knows may be.
-#[inline(always)]
-pub fn remember(cx: &mut Cx<'_>, op: &Op, code: Code, reach: &Reach, at: &Addresses) {
-    // Addresses that `mapa` made lie in no array of the own block.
-    let here = reach.window == Window::Global || reach.window == Window::Shared && reach.base == 0;
-    if is_bare(cx, code) && here && at.mask == u32::MAX && (at.contiguous || at.low == at.high) {
-        let (low, high) = (at.low, at.high);
-        let step = if at.contiguous { 4 } else { 0 };
-        let runs = Runs { count: 1, width: 32, step, starts: [low; 4], low, high };
-        cx.remember(op, 4, reach.window, &runs, AccessKind::Atomic);
-    }
-}
-
-/// An atomic on one place or on neighbours, which lies as the last one of this instruction did. None: it is another;
-/// nothing was done.
-///
-/// # Safety
-/// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for.
-#[inline(always)]
-pub unsafe fn update_followed<const FORM: u8, A: AddressWord>(cx: &mut Cx<'_>, op: &Op, code: Code) -> Option<bool> {
-    if const { is_spare(FORM) } || !is_bare(cx, code) {
-        return None;
-    }
-    // SAFETY: passed on; patterns live as long as the launch, and what follows one lies inside its array.
-    unsafe {
-        let followed = cx.follow::<FORM, A>(op, 4)?;
-        let span = match (*followed.pattern).shape {
-            Shape::Same => 0,
-            Shape::Dense => 31 * 4,
-            _ => return None,
-        };
-        if cx.count_followed(&followed) & watch::COUNT != 0 {
-            return None;
-        }
-        let (window, region) = cx.place_followed(&followed);
-        let (first, low, high) = (followed.pointer.cast(), followed.first, followed.first + span);
-        let words = Words { first, low, high, mask: cx.mask, window, region, lanes: None };
-        update_words(cx, op, code, &words)
-    }
+/// How the words of an atomic lie.
+#[derive(Clone, Copy)]
+pub enum Lie<'a> {
+    /// All at one place.
+    One,
+    /// One behind the other, of all lanes.
+    Row,
+    /// So many bytes behind the first place; what is there for lanes that do not run lies in the array as well.
+    Apart(&'a [u32; 32]),
 }
 
 /// Where the words of an atomic are.
 pub struct Words<'a> {
-    /// Place of the first lane's.
-    first: *mut u32,
-    low: u64,
-    high: u64,
-    mask: u32,
-    window: Window,
-    region: u32,
-    /// Where they are neither one nor a row of all lanes.
-    lanes: Option<(&'a Reach, &'a Addresses)>,
+    pub first: *mut u8,
+    /// Address of the first place, and of the lowest and the highest word.
+    pub address: u64,
+    pub low: u64,
+    pub high: u64,
+    pub mask: u32,
+    pub window: Window,
+    pub region: u32,
+    pub lie: Lie<'a>,
 }
 
 impl<'a> Words<'a> {
+    /// Words that were found lane by lane; `offsets` is room for where they are. None: they lie too far apart.
+    ///
     /// # Safety
     /// `reach` must hold for all of `at`.
     #[inline(always)]
-    pub unsafe fn of(reach: &'a Reach, at: &'a Addresses) -> Words<'a> {
-        let near = (at.contiguous || at.low == at.high) && reach.stride == 0;
-        Words {
+    pub unsafe fn of(reach: &Reach, at: &Addresses, offsets: &'a mut [u32; 32]) -> Option<Words<'a>> {
+        let lie = if reach.stride == 0 && at.low == at.high {
+            Lie::One
+        } else if reach.stride == 0 && at.contiguous {
+            Lie::Row
+        } else {
+            if at.high - at.low + 31 * reach.stride as u64 > u64::from(u32::MAX) {
+                return None;
+            }
+            for lane in 0..32 {
+                offsets[lane] = (at.at[lane] - at.low) as u32 + (lane * reach.stride) as u32;
+            }
+            Lie::Apart(offsets)
+        };
+        Some(Words {
             // SAFETY: as the caller says.
-            first: unsafe { reach.lane(at.at[0], 0) }.cast(),
+            first: unsafe { reach.lane(at.low, 0) },
+            address: at.low,
             low: at.low,
             high: at.high,
             mask: at.mask,
             window: reach.window,
             region: reach.shadow,
-            lanes: (!near).then_some((reach, at)),
+            lie,
+        })
+    }
+}
+
+impl Words<'_> {
+    /// One place or a row as runs of all lanes.
+    pub fn runs(&self, bytes: u64) -> Option<Runs> {
+        let step = match self.lie {
+            Lie::One => 0,
+            Lie::Row => bytes,
+            Lie::Apart(_) => return None,
+        };
+        Some(Runs { count: 1, width: 32, step, starts: [self.low; 4], low: self.low, high: self.high })
+    }
+
+    /// The address of one lane that runs.
+    #[inline(always)]
+    pub fn at(&self, lane: usize, bytes: u64) -> u64 {
+        match self.lie {
+            Lie::One => self.address,
+            Lie::Row => self.address + lane as u64 * bytes,
+            Lie::Apart(offsets) => self.address + u64::from(offsets[lane & 31]),
+        }
+    }
+
+    /// The same lane by lane.
+    #[inline(never)]
+    pub fn spread(&self, bytes: u64) -> Addresses {
+        Addresses {
+            at: std::array::from_fn(|lane| self.at(lane, bytes)),
+            mask: self.mask,
+            low: self.low,
+            high: self.high,
+            contiguous: matches!(self.lie, Lie::Row),
         }
     }
 }
 
-/// The atomics that kernels use most: one word, and an operation that is one instruction here. None: it is another.
+/// Whether an atomic is one of [`update_words`].
+pub fn is_known(operation: &str, ty: Ty) -> bool {
+    let added = matches!(ty, Ty::F16x2 | Ty::BF16x2);
+    matches!(ty.bits(), 32 | 64) && !(matches!(operation, "min" | "max") && added)
+}
+
+/// [`update_words`], out of line.
 ///
 /// # Safety
-/// `words` must be there.
-#[inline(always)]
-pub unsafe fn update_words(cx: &mut Cx<'_>, op: &Op, code: Code, words: &Words<'_>) -> Option<bool> {
-    use std::ops::{BitAnd, BitOr, BitXor};
-    if code.vector != 1 {
-        return None;
-    }
+/// As there.
+#[inline(never)]
+pub unsafe fn update_words_far<const FORM: u8>(cx: &mut Cx<'_>, op: &Op, code: Code, words: &Words<'_>) -> bool {
     // SAFETY: passed on.
-    let changed = unsafe {
-        match (code.operation, code.ty) {
-            (0, Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, words, u32::wrapping_add),
-            (0, Ty::F32) => {
-                let flush = words.window == Window::Global;
-                let mode = arith32::Mode { ftz: flush, ..arith32::Mode::RN };
-                let add = |old, b| arith32::add(f32::from_bits(old), f32::from_bits(b), mode).to_bits();
-                each_word::<false>(cx, op, code, words, add)
-            }
-            (1, Ty::U32) => each_word::<true>(cx, op, code, words, u32::min),
-            (2, Ty::U32) => each_word::<true>(cx, op, code, words, u32::max),
-            (1, Ty::S32) => each_word::<true>(cx, op, code, words, |old, b| (old as i32).min(b as i32) as u32),
-            (2, Ty::S32) => each_word::<true>(cx, op, code, words, |old, b| (old as i32).max(b as i32) as u32),
-            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each_word::<false>(cx, op, code, words, |_, b| b),
-            (7, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, words, u32::bitand),
-            (8, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, words, u32::bitor),
-            (9, Ty::B32 | Ty::U32 | Ty::S32) => each_word::<true>(cx, op, code, words, u32::bitxor),
-            _ => return None,
-        }
-    };
-    Some(changed)
+    unsafe { update_words::<FORM>(cx, op, code, words) }
 }
 
-/// One operation on a word for each lane, in their order. True when one changed memory. `MERGES`: operands may be combined
-/// with each other, in any order, before one meets what is in memory.
+/// Does one of the atomics that are one operation on a word here, which `code` must be. True: memory was changed.
+///
+/// # Safety
+/// `words` must be there; the machine must have what `FORM` is for.
+#[inline(always)]
+pub unsafe fn update_words<const FORM: u8>(cx: &mut Cx<'_>, op: &Op, code: Code, words: &Words<'_>) -> bool {
+    // The unit at the L2 cache adds f32 with subnormals flushed; in shared memory the SM adds and keeps them.
+    let outside = words.window == Window::Global;
+    macro_rules! each {
+        ($word:ty, $update:expr) => {
+            each::<FORM, $word, _>(cx, op, code, words, $update)
+        };
+    }
+    // SAFETY: passed on.
+    unsafe {
+        match (code.operation, code.ty) {
+            (0, Ty::U32 | Ty::S32) => each!(u32, Merged(u32::wrapping_add)),
+            (1, Ty::U32) => each!(u32, Merged(u32::min)),
+            (2, Ty::U32) => each!(u32, Merged(u32::max)),
+            (1, Ty::S32) => each!(u32, Merged(|old, b| (old as i32).min(b as i32) as u32)),
+            (2, Ty::S32) => each!(u32, Merged(|old, b| (old as i32).max(b as i32) as u32)),
+            (3, Ty::U32) => each!(u32, Single(|old, b| if old >= b { 0 } else { old + 1 })),
+            (4, Ty::U32) => each!(u32, Single(|old, b| if old == 0 || old > b { b } else { old - 1 })),
+            (5, Ty::B32 | Ty::U32 | Ty::S32) => each!(u32, Swapped),
+            (6, Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32) => each!(u32, Single(|_, b| b)),
+            (7, Ty::B32 | Ty::U32 | Ty::S32) => each!(u32, Merged(|old, b| old & b)),
+            (8, Ty::B32 | Ty::U32 | Ty::S32) => each!(u32, Merged(|old, b| old | b)),
+            (9, Ty::B32 | Ty::U32 | Ty::S32) => each!(u32, Merged(|old, b| old ^ b)),
+            (0, Ty::F32) if outside => each!(u32, AddF32::<true>),
+            (0, Ty::F32) => each!(u32, AddF32::<false>),
+            (0, Ty::F16x2) => each!(u32, Single(add_f16x2)),
+            (0, Ty::BF16x2) => each!(u32, Single(add_bf16x2)),
+            (0, Ty::U64 | Ty::S64) => each!(u64, Merged(u64::wrapping_add)),
+            (1, Ty::U64) => each!(u64, Merged(u64::min)),
+            (2, Ty::U64) => each!(u64, Merged(u64::max)),
+            (1, Ty::S64) => each!(u64, Merged(|old, b| (old as i64).min(b as i64) as u64)),
+            (2, Ty::S64) => each!(u64, Merged(|old, b| (old as i64).max(b as i64) as u64)),
+            (5, Ty::B64 | Ty::U64) => each!(u64, Swapped),
+            (6, Ty::B64 | Ty::U64 | Ty::S64) => each!(u64, Single(|_, b| b)),
+            (7, Ty::B64 | Ty::U64) => each!(u64, Merged(|old, b| old & b)),
+            (8, Ty::B64 | Ty::U64) => each!(u64, Merged(|old, b| old | b)),
+            (9, Ty::B64 | Ty::U64) => each!(u64, Merged(|old, b| old ^ b)),
+            (0, Ty::F64) if outside => each!(u64, AddF64::<true>),
+            (0, Ty::F64) => each!(u64, AddF64::<false>),
+            _ => unreachable!("`is_known` names no other"),
+        }
+    }
+}
+
+/// One operation on a word for each lane, in their order. True when one changed memory.
 ///
 /// # Safety
 /// As [`update_words`].
-#[inline(never)]
-unsafe fn each_word<const MERGES: bool>(
+#[inline(always)]
+unsafe fn each<const FORM: u8, W: AtomicWord, U: Update<W>>(
     cx: &mut Cx<'_>,
     op: &Op,
     code: Code,
     words: &Words<'_>,
-    f: impl Fn(u32, u32) -> u32 + Copy,
+    update: U,
+) -> bool {
+    // SAFETY: passed on.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if FORM != BASE {
+            return each_wide::<W, U>(cx, op, code, words, update);
+        }
+        each_base::<W, U>(cx, op, code, words, update)
+    }
+}
+
+/// Not wider: operands were mostly stored just before, in registers of this width, and a load across two stores waits for both.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn each_wide<W: AtomicWord, U: Update<W>>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    code: Code,
+    words: &Words<'_>,
+    update: U,
+) -> bool {
+    // SAFETY: passed on.
+    unsafe { each_inner::<W, U>(cx, op, code, words, update) }
+}
+
+#[inline(never)]
+unsafe fn each_base<W: AtomicWord, U: Update<W>>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    code: Code,
+    words: &Words<'_>,
+    update: U,
+) -> bool {
+    // SAFETY: passed on.
+    unsafe { each_inner::<W, U>(cx, op, code, words, update) }
+}
+
+#[inline(always)]
+unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    code: Code,
+    words: &Words<'_>,
+    update: U,
 ) -> bool {
     let apartness = cx.apartness(words.window, words.region);
     let held = cx.hold_updates(apartness, words.low, words.high);
-    // Shared memory needs none: only this worker is there.
-    let ordered = || {
-        if apartness != Apartness::Alone {
-            fence(BEFORE_STORE);
-        }
-    };
+    let alone = apartness == Apartness::Alone || held.is_some();
+    if alone && apartness != Apartness::Alone {
+        // Shared memory needs none: only this worker is there.
+        fence(BEFORE_STORE);
+    }
     let returns = code.returns && !op.d.is_none();
-    let mut out = [0; 32];
-    let mut differs = 0;
+    let mut out = [W::ZERO; 32];
+    let mut differs = W::ZERO;
     // SAFETY: as the caller says; slots of a decoded instruction; other workers may be at global memory, where words
     // change under a lock or by compare-and-swap.
     unsafe {
-        let b = &*cx.row::<u32>(op.b);
-        let one = words.low == words.high;
-        match words.lanes {
-            None if one => {
+        let b = &*cx.row::<W>(op.b);
+        let c = &*cx.row::<W>(if U::SWAPS { op.c } else { op.b });
+        match words.lie {
+            Lie::One => {
                 // All that the warp does to one word is one step for everybody else.
-                let mut all = |first: u32| {
+                let mut all = |first: W| {
+                    if !returns
+                        && words.mask == u32::MAX
+                        && let Some(last) = update.merged(first, b)
+                    {
+                        differs = last.differs(first);
+                        return last;
+                    }
+                    if let Some(last) = update.in_turn(first, b, words.mask, &mut out) {
+                        differs = (0..32).fold(last.differs(first), |all, lane| all.or(out[lane].differs(first)));
+                        return last;
+                    }
                     let mut value = first;
-                    if MERGES && !returns && words.mask == u32::MAX {
-                        value = f(first, merge(b, f));
-                        differs = value ^ first;
-                    } else {
-                        differs = 0;
-                        for lane in lanes(words.mask) {
-                            out[lane] = value;
-                            value = f(value, b[lane]);
-                            differs |= value ^ out[lane];
-                        }
+                    differs = W::ZERO;
+                    for lane in lanes(words.mask) {
+                        out[lane] = value;
+                        value = update.one(value, b[lane], c[lane]);
+                        differs = differs.or(value.differs(out[lane]));
                     }
                     value
                 };
-                if apartness == Apartness::Each {
-                    let word = AtomicU32::from_ptr(words.first);
-                    let mut old = word.load(Ordering::Relaxed);
-                    while let Err(now) = word.compare_exchange_weak(old, all(old), UPDATE, Ordering::Relaxed) {
-                        old = now;
+                // Called at one place, to be a part of this form.
+                let place = words.first;
+                let mut old = if alone { place.cast::<W>().read() } else { W::look(place) };
+                loop {
+                    let new = all(old);
+                    if alone {
+                        place.cast::<W>().write(new);
+                        break;
                     }
-                } else {
-                    ordered();
-                    words.first.write(all(words.first.read()));
+                    match W::put(place, old, new) {
+                        Ok(_) => break,
+                        Err(now) => old = now,
+                    }
                 }
             }
-            None if apartness == Apartness::Alone || held.is_some() => {
-                ordered();
-                let row = words.first.cast::<[u32; 32]>();
-                out = row.read();
-                let mut new = [0; 32];
+            Lie::Row if alone => {
+                let row = words.first.cast::<[W; 32]>();
+                out = row.read_unaligned();
+                let mut new = [W::ZERO; 32];
                 for lane in 0..32 {
-                    new[lane] = f(out[lane], b[lane]);
-                    differs |= new[lane] ^ out[lane];
+                    new[lane] = update.one(out[lane], b[lane], c[lane]);
+                    differs = differs.or(new[lane].differs(out[lane]));
                 }
-                row.write(new);
+                row.write_unaligned(new);
             }
-            None => {
+            Lie::Row => {
                 for lane in 0..32 {
-                    let address = words.low + 4 * lane as u64;
-                    let (old, new) = update_apart(cx, apartness, words.first.add(lane), address, |old| f(old, b[lane]));
+                    let by = lane * size_of::<W>();
+                    let f = |old| update.one(old, b[lane], c[lane]);
+                    let (old, new) = update_apart(cx, apartness, words.first.add(by), words.low + by as u64, f);
                     out[lane] = old;
-                    differs |= new ^ old;
+                    differs = differs.or(new.differs(old));
                 }
             }
-            Some((reach, at)) if apartness == Apartness::Alone || held.is_some() => {
-                ordered();
-                let first = reach.pointer.wrapping_sub(reach.base as usize);
-                if words.mask == u32::MAX && reach.stride == 0 && !returns {
-                    for lane in 0..32 {
-                        let place = first.wrapping_add(at.at[lane] as usize).cast::<u32>();
-                        let old = place.read();
-                        let new = f(old, b[lane]);
-                        place.write(new);
-                        differs |= new ^ old;
-                    }
-                } else if words.mask == u32::MAX {
-                    for lane in 0..32 {
-                        let place = first.wrapping_add(at.at[lane] as usize + lane * reach.stride).cast::<u32>();
-                        let old = place.read();
-                        let new = f(old, b[lane]);
-                        place.write(new);
-                        out[lane] = old;
-                        differs |= new ^ old;
-                    }
-                } else {
-                    for lane in lanes(words.mask) {
-                        let place = reach.lane(at.at[lane], lane).cast::<u32>();
-                        out[lane] = place.read();
-                        let value = f(out[lane], b[lane]);
-                        differs |= value ^ out[lane];
-                        place.write(value);
-                    }
+            Lie::Apart(offsets) if alone && words.mask == u32::MAX && !returns => {
+                for lane in 0..32 {
+                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let old = place.read();
+                    let new = update.one(old, b[lane], c[lane]);
+                    place.write(new);
+                    differs = differs.or(new.differs(old));
                 }
             }
-            Some((reach, at)) => {
+            Lie::Apart(offsets) if alone && words.mask == u32::MAX => {
+                for lane in 0..32 {
+                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let old = place.read();
+                    let new = update.one(old, b[lane], c[lane]);
+                    place.write(new);
+                    out[lane] = old;
+                    differs = differs.or(new.differs(old));
+                }
+            }
+            Lie::Apart(offsets) if alone => {
                 for lane in lanes(words.mask) {
-                    let place = reach.lane(at.at[lane], lane).cast::<u32>();
-                    let (old, new) = update_apart(cx, apartness, place, at.at[lane], |old| f(old, b[lane]));
+                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let old = place.read();
+                    let new = update.one(old, b[lane], c[lane]);
+                    place.write(new);
                     out[lane] = old;
-                    differs |= new ^ old;
+                    differs = differs.or(new.differs(old));
+                }
+            }
+            Lie::Apart(offsets) => {
+                for lane in lanes(words.mask) {
+                    let by = offsets[lane] as usize;
+                    let f = |old| update.one(old, b[lane], c[lane]);
+                    let (old, new) = update_apart(cx, apartness, words.first.add(by), words.address + by as u64, f);
+                    out[lane] = old;
+                    differs = differs.or(new.differs(old));
                 }
             }
         }
         drop(held);
         if returns {
-            blend(words.mask, cx.row_mut::<u32>(op.d), &out);
+            blend(words.mask, cx.row_mut::<W>(op.d), &out);
         }
     }
-    differs != 0
+    differs != W::ZERO
 }
 
 /// Updates one word that other host threads may be at: under a lock of its own, or by compare-and-swap. Gives what it was
@@ -258,36 +356,14 @@ unsafe fn each_word<const MERGES: bool>(
 /// # Safety
 /// `place` must be a word of global memory, at `address`.
 #[inline(always)]
-unsafe fn update_apart(
+unsafe fn update_apart<W: AtomicWord>(
     cx: &Cx<'_>,
     apartness: Apartness,
-    place: *mut u32,
+    place: *mut u8,
     address: u64,
-    f: impl Fn(u32) -> u32,
-) -> (u32, u32) {
+    f: impl Fn(W) -> W,
+) -> (W, W) {
     let _held = if apartness == Apartness::Locks { cx.grid.updates.hold(address, address) } else { None };
     // SAFETY: as the caller says.
-    let word = unsafe { AtomicU32::from_ptr(place) };
-    let mut old = word.load(Ordering::Relaxed);
-    loop {
-        let new = f(old);
-        match word.compare_exchange_weak(old, new, UPDATE, Ordering::Relaxed) {
-            Ok(_) => return (old, new),
-            Err(now) => old = now,
-        }
-    }
-}
-
-/// All lanes of a row in one value.
-#[inline(always)]
-fn merge(row: &[u32; 32], f: impl Fn(u32, u32) -> u32) -> u32 {
-    let mut parts = *row;
-    let mut left = 32;
-    while left > 1 {
-        left /= 2;
-        for lane in 0..left {
-            parts[lane] = f(parts[lane], parts[lane + left]);
-        }
-    }
-    parts[0]
+    unsafe { W::change(place, f) }
 }

@@ -1,0 +1,144 @@
+//! The checks of atomics on words, from how these lie: what most kernels update atomically is written, and nobody reads or
+//! writes it in any other way in between.
+
+use std::sync::atomic::Ordering;
+
+use super::shadow::{FLAG, THREAD};
+use crate::exec::access::{Reach, STRONG};
+use crate::exec::cx::{Cx, lanes, watch};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::WIDEST;
+use crate::exec::op::Op;
+use crate::exec::space::Window;
+use crate::isa::atomic::{Lie, Words};
+use crate::memory::all_bits;
+use crate::report::AccessKind;
+
+impl Cx<'_> {
+    /// Counts and checks an atomic on words of `BYTES`, as `watch` says.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    pub unsafe fn check_update<const FORM: u8, const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
+        #[cfg(target_arch = "x86_64")]
+        if FORM == WIDEST {
+            // SAFETY: as the caller says.
+            return unsafe { self.check_update_widest::<BYTES>(op, words, watch) };
+        }
+        self.check_update_base::<BYTES>(op, words, watch);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn check_update_widest<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
+        self.check_update_inner::<BYTES>(op, words, watch);
+    }
+
+    #[inline(never)]
+    fn check_update_base<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
+        self.check_update_inner::<BYTES>(op, words, watch);
+    }
+
+    #[inline(always)]
+    fn check_update_inner<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
+        let kind = AccessKind::Atomic;
+        let reach = match words.window {
+            Window::Shared => self.shared_reach(),
+            _ => Reach::of(&self.grid.regions[words.region as usize]),
+        };
+        if watch & watch::COUNT != 0 {
+            self.count_access::<BYTES>(op, words.window, &words.spread(BYTES), kind);
+        }
+        if watch & watch::INIT != 0 && !reach.all_written && !is_written::<BYTES>(&reach, words) {
+            self.check_init::<BYTES>(op, &reach, &words.spread(BYTES), kind);
+        }
+        if watch & watch::RACE == 0 {
+            return;
+        }
+        if words.window == Window::Shared {
+            if !self.race_shared_words::<BYTES>(op, words) {
+                self.race_shared::<BYTES>(op, &words.spread(BYTES), kind);
+            }
+            return;
+        }
+        if reach.only_read {
+            self.is_mere_read(&reach, kind);
+        }
+        let grid = self.grid;
+        grid.races.update::<BYTES>(self, op, &reach, words);
+    }
+
+    /// Atomics on shared memory that nobody wrote plainly or read since all was in order. False: look closer; nothing was
+    /// changed.
+    #[inline(always)]
+    fn race_shared_words<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>) -> bool {
+        if op.e.0 & STRONG == 0 || !self.is_by_words((words.high + BYTES) as u32) {
+            return false;
+        }
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        let own = |lane: usize| stamp + ((lane as u64) << THREAD) | FLAG;
+        let each = (BYTES / 4) as usize;
+        let first = (words.low / 4) as usize;
+        let last = (words.high / 4) as usize + each;
+        let (writes, reads) = (&mut shadow.writes[..last], &shadow.reads[..last]);
+        let clear = |cell: usize| !(writes[cell] > floor && writes[cell] & FLAG == 0 || reads[cell] > floor);
+        let ordered = shadow.plain <= floor;
+        match words.lie {
+            Lie::One => {
+                if !ordered && !(first..last).all(clear) {
+                    return false;
+                }
+                let lane = 31 - words.mask.leading_zeros() as usize & 31;
+                writes[first..].fill(own(lane));
+            }
+            Lie::Row => {
+                if !ordered && !(first..last).all(clear) {
+                    return false;
+                }
+                for (index, write) in writes[first..][..32 * each].iter_mut().enumerate() {
+                    *write = own(index / each);
+                }
+            }
+            Lie::Apart(offsets) => {
+                let cell = |lane: usize| ((words.address as u32).wrapping_add(offsets[lane]) / 4) as usize;
+                if !ordered && !lanes(words.mask).all(|lane| (0..each).all(|word| clear(cell(lane) + word))) {
+                    return false;
+                }
+                if words.mask == u32::MAX {
+                    for lane in 0..32 {
+                        writes[cell(lane)..][..each].fill(own(lane));
+                    }
+                } else {
+                    for lane in lanes(words.mask) {
+                        writes[cell(lane)..][..each].fill(own(lane));
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Whether all the words have values.
+#[inline(always)]
+fn is_written<const BYTES: u64>(reach: &Reach, words: &Words<'_>) -> bool {
+    let bits = reach.init_bits();
+    let first = words.low - reach.base;
+    match words.lie {
+        Lie::One => all_bits(bits, first, BYTES),
+        Lie::Row => all_bits(bits, first, 32 * BYTES),
+        Lie::Apart(_) => {
+            // Aligned accesses stay inside one word of bits.
+            let want = u64::MAX >> (64 - BYTES);
+            let mut missing = 0;
+            for lane in 0..32 {
+                let bit = words.at(lane, BYTES) - reach.base;
+                missing |= !(bits[(bit / 64) as usize].load(Ordering::Relaxed) >> (bit % 64)) & want;
+            }
+            missing == 0
+        }
+    }
+}
