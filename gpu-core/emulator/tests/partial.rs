@@ -108,3 +108,27 @@ fn first_lanes_race_as_any_others() {
         }
     }
 }
+
+/// Equal places in local memory of eight lanes side by side are one sector a word.
+#[test]
+fn local_sectors_are_those_of_eight_lanes() {
+    for (mask, bits, sectors) in [
+        (u32::MAX, 32, 4),
+        (1, 32, 1),
+        (0x8000_0001, 32, 2),
+        (0x00f0_0300, 32, 2),
+        (0x0001_0180, 32, 3),
+        (u32::MAX, 64, 8),
+        (7, 8, 1),
+    ] {
+        let (register, value) = if bits == 64 { ("b64", "%rd1") } else { ("b32", "%r2") };
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\n\
+             .reg .b64 %rd<3>;\n.local .align 8 .b8 own[16];\nmov.u32 %r1, %tid.x;\nmov.{register} {value}, 5;\n\
+             shr.u32 %r3, {mask}, %r1;\nand.b32 %r3, %r3, 1;\nsetp.ne.u32 %p1, %r3, 0;\n\
+             @%p1 st.local.u{bits} [own+8], {value};\nret;\n}}\n"
+        );
+        let outcome = run_clean(&load(&text), &mut memory(), &Launch::new("k", [1, 1, 1], [32, 1, 1]));
+        assert_eq!(outcome.counters.local_store.sectors, sectors, "{mask:#x} {bits}");
+    }
+}

@@ -517,6 +517,14 @@ impl Cx<'_> {
 
 /// Sectors of a local access: word w of lane l lies at (w * 32 + l) * 4.
 fn local_sectors(at: &Addresses, bytes: u64) -> u64 {
+    if at.low == at.high {
+        // The same words of each lane: those of eight lanes are a sector.
+        let eights = (at.mask | at.mask >> 4) & 0x0f0f_0f0f;
+        let eights = (eights | eights >> 2) & 0x0303_0303;
+        let eights = (eights | eights >> 1) & 0x0101_0101;
+        let words = (at.low + bytes - 1) / 4 - at.low / 4 + 1;
+        return words * u64::from(eights.count_ones());
+    }
     let mut list = Vec::with_capacity(32);
     for lane in lanes(at.mask) {
         for word in at.at[lane] / 4..=(at.at[lane] + bytes - 1) / 4 {
