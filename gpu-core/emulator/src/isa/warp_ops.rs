@@ -7,7 +7,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::WIDEST;
-use crate::exec::lanes::{Bits, Body, exec_widest};
+use crate::exec::lanes::{Bits, Body, Word, exec_widest, mask_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::warp::Wait;
 use crate::ptx::tree::Operand;
@@ -362,10 +362,10 @@ fn matches(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     };
     let sync = sync_first || i.take("sync");
     let ty = i.ty()?;
-    let mut op = e.op(match_exec);
+    let mut op = e.op(if ty.bits() > 32 { exec_widest::<Match<u64>>() } else { exec_widest::<Match<u32>>() });
     op.e = member_operand(e, i, sync, 2)?;
     op.a = e.src(&i.operands[1], ty)?;
-    op.imm = i64::from(all) | i64::from(ty.bits()) << 8;
+    op.imm = i64::from(all);
     op.b = Slot::NONE;
     match &i.operands[0] {
         Operand::Pair(..) if !all => {
@@ -381,37 +381,46 @@ fn matches(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     Ok(())
 }
 
-unsafe fn match_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // SAFETY: slots of a decoded instruction.
-    unsafe {
-        let members = match cx.members(op.e) {
-            Ok(members) => members,
-            Err(flow) => return flow,
-        };
-        if let Some(flow) = cx.gather(members, false) {
-            return flow;
-        }
-        let bits = (op.imm >> 8) as u32;
-        let value = |cx: &Cx<'_>, lane| super::movement::get_wide(cx, op.a, lane, bits.max(32));
-        let mut out = [0u32; 32];
-        for lane in lanes(cx.mask) {
-            let own = value(cx, lane);
-            for other in lanes(cx.mask) {
-                out[lane] |= u32::from(value(cx, other) == own) << other;
+/// `match` of values in words of `W`.
+struct Match<W>(std::marker::PhantomData<W>);
+
+impl<W: Word<Raw: PartialEq>> Body for Match<W> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            let members = match cx.members(op.e) {
+                Ok(members) => members,
+                Err(flow) => return flow,
+            };
+            if let Some(flow) = cx.gather(members, false) {
+                return flow;
             }
-        }
-        if op.imm & 1 != 0 {
-            let same = lanes(cx.mask).all(|lane| out[lane] == cx.mask);
-            let mask = if same { cx.mask } else { 0 };
-            out = [mask; 32];
-            if !op.b.is_none() {
-                cx.set_pred(op.b, if same { u32::MAX } else { 0 });
+            let row = *cx.row::<W>(op.a);
+            let like = |lane: usize| mask_of::<FORM>(cx.mask, |other| row[other] == row[lane]) & cx.mask;
+            let first = cx.mask.trailing_zeros() as usize & 31;
+            let mut out = [0u32; 32];
+            if op.imm != 0 {
+                let same = like(first) == cx.mask;
+                out = [if same { cx.mask } else { 0 }; 32];
+                if !op.b.is_none() {
+                    cx.set_pred(op.b, if same { u32::MAX } else { 0 });
+                }
+            } else {
+                let mut left = cx.mask;
+                while left != 0 {
+                    let same = like(left.trailing_zeros() as usize & 31);
+                    left &= !same;
+                    for lane in lanes(same) {
+                        out[lane] = same;
+                    }
+                }
             }
+            let to = cx.row_mut::<u32>(op.d);
+            crate::exec::lanes::blend(cx.mask, to, &out);
         }
-        let to = cx.row_mut::<u32>(op.d);
-        crate::exec::lanes::blend(cx.mask, to, &out);
+        Flow::Next
     }
-    Flow::Next
 }
 
 fn activemask(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {

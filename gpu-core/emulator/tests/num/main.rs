@@ -5,6 +5,7 @@ mod arith;
 mod exact;
 mod formats;
 mod fragments;
+mod matches;
 mod matrix;
 mod memory_forms;
 mod packed;
