@@ -179,6 +179,28 @@ fn mode(code: i64) -> Mode {
     Mode { rounding: rounding_from(code), ftz: code & 16 != 0, sat: code & 32 != 0 }
 }
 
+/// An operation on f32 with one of the modifiers that are a loop of their own: a rounding, or saturation. `rest`: others, of
+/// which no compiler writes many.
+macro_rules! f32_by_mode {
+    ($modes:expr, $make:ident, ($($x:ident),+), $op:path, $rest:expr) => {
+        match $modes {
+            Modes { rounding: Rounding::Rz, ftz: false, sat: false } => {
+                $make(|$($x: f32),+| $op($($x),+, Mode { rounding: Rounding::Rz, ..Mode::RN }))
+            }
+            Modes { rounding: Rounding::Rm, ftz: false, sat: false } => {
+                $make(|$($x: f32),+| $op($($x),+, Mode { rounding: Rounding::Rm, ..Mode::RN }))
+            }
+            Modes { rounding: Rounding::Rp, ftz: false, sat: false } => {
+                $make(|$($x: f32),+| $op($($x),+, Mode { rounding: Rounding::Rp, ..Mode::RN }))
+            }
+            Modes { rounding: Rounding::Rn, ftz: false, sat: true } => {
+                $make(|$($x: f32),+| $op($($x),+, Mode { sat: true, ..Mode::RN }))
+            }
+            _ => $rest,
+        }
+    };
+}
+
 fn emit2(e: &mut Emit<'_>, i: &Inst<'_>, run: Exec, ty: Ty, imm: i64) -> Decoded<()> {
     i.expect(3)?;
     e.class = class_of(ty);
@@ -237,8 +259,12 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (Ty::F32, false) if modes.plain() => bin(|a: f32, b: f32| arith32::sub(a, b, Mode::RN)),
         (Ty::F32, true) if modes == FTZ => bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING)),
         (Ty::F32, false) if modes == FTZ => bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING)),
-        (Ty::F32, true) => imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))),
-        (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| arith32::sub(a, b, mode(m))),
+        (Ty::F32, true) => {
+            f32_by_mode!(modes, bin, (a, b), arith32::add, imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))))
+        }
+        (Ty::F32, false) => {
+            f32_by_mode!(modes, bin, (a, b), arith32::sub, imm_bin(|m, a: f32, b: f32| arith32::sub(a, b, mode(m))))
+        }
         (Ty::F64, true) if modes.plain() => bin(|a: f64, b: f64| arith64::add(a, b, Rounding::Rn)),
         (Ty::F64, false) if modes.plain() => bin(|a: f64, b: f64| arith64::sub(a, b, Rounding::Rn)),
         (Ty::F64, true) => imm_bin(|m, a: f64, b: f64| arith64::add(a, b, rounding_from(m))),
@@ -260,7 +286,9 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             least_normal,
             |a: f32, b: f32| arith32::mul(a, b, FLUSHING),
         ),
-        Ty::F32 => imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))),
+        Ty::F32 => {
+            f32_by_mode!(modes, bin, (a, b), arith32::mul, imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))))
+        }
         Ty::F64 if modes.plain() => bin(|a: f64, b: f64| arith64::mul(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::mul(a, b, rounding_from(m))),
         Ty::F32x2 => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::mul(a, b, mode(m)))),
@@ -286,7 +314,10 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             least_normal,
             |a: f32, b: f32, c: f32| arith32::fma(a, b, c, FLUSHING),
         ),
-        Ty::F32 => imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m))),
+        Ty::F32 => {
+            let rest = imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m)));
+            f32_by_mode!(modes, tri, (a, b, c), arith32::fma, rest)
+        }
         Ty::F64 if modes.plain() => tri(|a: f64, b: f64, c: f64| arith64::fma(a, b, c, Rounding::Rn)),
         Ty::F64 => imm_tri(|m, a: f64, b: f64, c: f64| arith64::fma(a, b, c, rounding_from(m))),
         Ty::F32x2 => imm_tri(|m, a: u64, b: u64, c: u64| arith32::pair_fma(a, b, c, mode(m))),

@@ -5,7 +5,7 @@ use super::Ty;
 use crate::exec::cx::Cx;
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::WIDEST;
-use crate::exec::lanes::{Body, blend, exec, exec_widest};
+use crate::exec::lanes::{Body, blend, exec_widest};
 use crate::exec::op::{Exec, Flow, Op};
 use crate::num::arith16::{Kind, Mode};
 
@@ -95,6 +95,50 @@ pub unsafe fn compute_f16<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16
     out
 }
 
+/// Products and sums of products of bf16 by way of f32. They are rounded once all the same: what is cut off an f32 is kept
+/// as an odd last bit, and an f32 has bits enough to be rounded again; its exponents are those of bf16. Each result is what
+/// [`Kind`] gives.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn compute_bf16<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
+    use std::arch::x86_64::*;
+
+    const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+    const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+    const CUT: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+    let mut value = [0f32; 32];
+    for half in 0..2 {
+        // SAFETY: 16 values each.
+        unsafe {
+            let part = |narrow: &[u16; 32]| {
+                let narrow = _mm256_loadu_si256(narrow.as_ptr().add(16 * half).cast());
+                _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(narrow)))
+            };
+            let (a, b, c) = (part(a), part(b), part(c));
+            let (down, up, cut) = if WHAT == MUL {
+                (_mm512_mul_round_ps::<DOWN>(a, b), _mm512_mul_round_ps::<UP>(a, b), _mm512_mul_round_ps::<CUT>(a, b))
+            } else {
+                let down = _mm512_fmadd_round_ps::<DOWN>(a, b, c);
+                (down, _mm512_fmadd_round_ps::<UP>(a, b, c), _mm512_fmadd_round_ps::<CUT>(a, b, c))
+            };
+            // A sum that is exactly zero has the sign that rounding to nearest gives it, as cutting does.
+            let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(down, up);
+            let bits = _mm512_castps_si512(cut);
+            let odd = _mm512_mask_or_epi32(bits, inexact, bits, _mm512_set1_epi32(1));
+            _mm512_storeu_ps(value.as_mut_ptr().add(16 * half), _mm512_castsi512_ps(odd));
+        }
+    }
+    let mut out = [0; 32];
+    for lane in 0..32 {
+        out[lane] = Kind::Bf16.narrow(value[lane]);
+    }
+    out
+}
+
 /// [`compute`] in the form for this machine.
 ///
 /// # Safety
@@ -109,6 +153,11 @@ unsafe fn compute_form<const FORM: u8, const WHAT: u8, const BF16: bool>(
     if FORM == WIDEST && !BF16 {
         // SAFETY: as the caller says.
         return unsafe { compute_f16::<WHAT>(a, b, c) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if FORM == WIDEST && (WHAT == MUL || WHAT == FMA) {
+        // SAFETY: as the caller says.
+        return unsafe { compute_bf16::<WHAT>(a, b, c) };
     }
     compute::<WHAT, BF16>(a, b, c)
 }
@@ -151,7 +200,7 @@ impl<const WHAT: u8, const BF16: bool, const PAIRS: bool> Body for Half<WHAT, BF
 fn choose<const WHAT: u8>(ty: Ty) -> Exec {
     match ty {
         Ty::F16 => exec_widest::<Half<WHAT, false, false>>(),
-        Ty::BF16 => exec::<Half<WHAT, true, false>>(),
+        Ty::BF16 => exec_widest::<Half<WHAT, true, false>>(),
         Ty::F16x2 => exec_widest::<Half<WHAT, false, true>>(),
         _ => exec_widest::<Half<WHAT, true, true>>(),
     }

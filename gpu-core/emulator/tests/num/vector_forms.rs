@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use ptx_emulator::num::arith16::{Kind, Mode as Narrow, lanes3};
 use ptx_emulator::num::arith32::{self, Mode};
 use ptx_emulator::num::convert::{self, Int};
 use ptx_emulator::num::format::{Format, Overflow, Rounding};
@@ -15,6 +16,10 @@ use super::Random;
 type Reference = fn(u64, u64, u64) -> u64;
 
 const FTZ: Mode = Mode { ftz: true, ..Mode::RN };
+const RZ: Mode = Mode { rounding: Rounding::Rz, ..Mode::RN };
+const RM: Mode = Mode { rounding: Rounding::Rm, ..Mode::RN };
+const RP: Mode = Mode { rounding: Rounding::Rp, ..Mode::RN };
+const SAT: Mode = Mode { sat: true, ..Mode::RN };
 
 fn f(x: u64) -> f32 {
     f32::from_bits(x as u32)
@@ -134,6 +139,25 @@ const FORMS: &[(&str, Reference)] = &[
     ("sub.ftz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::sub(f(a), f(b), FTZ))),
     ("mul.ftz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::mul(f(a), f(b), FTZ))),
     ("fma.rn.ftz.f32 %r0, %r1, %r2, %r3", |a, b, c| bits(arith32::fma(f(a), f(b), f(c), FTZ))),
+    ("add.rz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::add(f(a), f(b), RZ))),
+    ("add.rm.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::add(f(a), f(b), RM))),
+    ("add.rp.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::add(f(a), f(b), RP))),
+    ("add.sat.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::add(f(a), f(b), SAT))),
+    ("sub.rz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::sub(f(a), f(b), RZ))),
+    ("sub.rm.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::sub(f(a), f(b), RM))),
+    ("sub.sat.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::sub(f(a), f(b), SAT))),
+    ("mul.rz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::mul(f(a), f(b), RZ))),
+    ("mul.rm.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::mul(f(a), f(b), RM))),
+    ("mul.rp.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::mul(f(a), f(b), RP))),
+    ("mul.sat.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::mul(f(a), f(b), SAT))),
+    ("fma.rz.f32 %r0, %r1, %r2, %r3", |a, b, c| bits(arith32::fma(f(a), f(b), f(c), RZ))),
+    ("fma.rm.f32 %r0, %r1, %r2, %r3", |a, b, c| bits(arith32::fma(f(a), f(b), f(c), RM))),
+    ("fma.rp.f32 %r0, %r1, %r2, %r3", |a, b, c| bits(arith32::fma(f(a), f(b), f(c), RP))),
+    ("fma.rn.sat.f32 %r0, %r1, %r2, %r3", |a, b, c| bits(arith32::fma(f(a), f(b), f(c), SAT))),
+    ("mul.rn.bf16 %h0, %h1, %h2", |a, b, _| Kind::Bf16.mul(a as u16, b as u16, Narrow::default()).into()),
+    ("fma.rn.bf16x2 %r0, %r1, %r2, %r3", |a, b, c| {
+        lanes3(a as u32, b as u32, c as u32, |a, b, c| Kind::Bf16.fma(a, b, c, Narrow::default())).into()
+    }),
     ("div.rn.ftz.f32 %r0, %r1, %r2", |a, b, _| bits(arith32::div(f(a), f(b), FTZ))),
     ("rcp.rn.f32 %r0, %r1", |a, _, _| bits(arith32::rcp(f(a), Mode::RN))),
     ("sqrt.rn.f32 %r0, %r1", |a, _, _| sqrt(a, false)),
