@@ -386,3 +386,63 @@ fn a_number_may_be_added_to_a_register_in_passing() {
     let error = Module::load(&wrong).expect_err("no result").to_string();
     assert!(error.contains("the result of `mov.b32` must be a register"), "{error}");
 }
+
+#[test]
+fn functions_and_scopes_have_shared_variables_of_their_own() {
+    let text = wrap(
+        "
+.shared .align 4 .b8 s[8];
+.func (.reg .b32 x) f() { .shared .align 4 .b8 s[32]; st.shared.u32 [s+28], 5; ld.shared.u32 x, [s+28]; ret; }
+.visible .entry a(.param .u64 out) {
+    .shared .align 4 .b8 s[16];
+    .reg .b64 d;
+    .reg .b32 x;
+    ld.param.u64 d, [out];
+    st.shared.u32 [s+12], 7;
+    ld.shared.u32 x, [s+12];
+    st.global.u32 [d], x;
+    ret;
+}
+.visible .entry b(.param .u64 out) {
+    .shared .align 4 .b8 s[64];
+    .reg .b64 d;
+    .reg .b32 x, y;
+    ld.param.u64 d, [out];
+    st.shared.u32 [s+28], 9;
+    call (y), f, ();
+    ld.shared.u32 x, [s+28];
+    st.global.u32 [d], x;
+    st.global.u32 [d+4], y;
+    ret;
+}
+.visible .entry k(.param .u64 out) {
+    .reg .b64 d;
+    .reg .b32 x, y, z;
+    ld.param.u64 d, [out];
+    st.shared.u32 [s+4], 2;
+    {
+        .shared .align 4 .b8 s[4];
+        st.shared.u32 [s], 3;
+        ld.shared.u32 y, [s];
+    }
+    {
+        .shared .align 4 .b8 s[128];
+        st.shared.u32 [s+124], 4;
+        ld.shared.u32 x, [s+124];
+    }
+    ld.shared.u32 z, [s+4];
+    st.global.u32 [d], x;
+    st.global.u32 [d+4], y;
+    st.global.u32 [d+8], z;
+    ret;
+}",
+    );
+    let module = load(&text);
+    for (name, bytes, wanted) in [("a", 16, vec![7]), ("b", 64 + 32, vec![9, 5]), ("k", 4 + 128 + 8, vec![4, 3, 2])] {
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 32]);
+        run_clean(&module, &mut memory, &Launch::new(name, [1, 1, 1], [1, 1, 1]).arg_u64(out));
+        assert_eq!(download_u32(&memory, out, wanted.len()), wanted, "{name}");
+        assert_eq!(module.kernel(name).expect("a kernel").static_shared_bytes, bytes, "{name}");
+    }
+}

@@ -52,6 +52,8 @@ pub struct Scope {
     pub names: HashMap<String, Entity>,
     /// `%r<100>`: prefix to registers.
     pub ranges: HashMap<String, (u32, Vec<Reg>)>,
+    /// Shared variables that are declared here, by name: what the module keeps them under.
+    pub shared: HashMap<String, String>,
     pub id: u32,
 }
 
@@ -370,7 +372,11 @@ impl<'m> Emit<'m> {
         match self.find(name) {
             Some(Entity::Variable { window, address, .. }) => {
                 if window == Window::Shared {
-                    self.shared_used.push(name.to_owned());
+                    let own = self.scopes.iter().rev().find_map(|scope| scope.shared.get(name));
+                    let key = own.map_or(name, String::as_str);
+                    if self.shared_used.iter().rev().take(8).all(|known| known != key) {
+                        self.shared_used.push(key.to_owned());
+                    }
                 }
                 Ok((window, address))
             }

@@ -63,6 +63,8 @@ pub(super) struct Builder<'t, 'a> {
     pub(super) problems: Vec<LoadProblem>,
     /// Shared variables by name with size and offset, and the size hardware would use.
     pub(super) shared: HashMap<String, SharedVariable>,
+    /// Those that functions declare, by where their names stand in the text: what they are called there and mean.
+    pub(super) own_shared: HashMap<usize, (String, Entity)>,
     pub(super) next_shared: u32,
     /// Where the next `.global` or `.const` variable may lie.
     pub(super) next_global: u64,
@@ -98,6 +100,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             sources: HashMap::new(),
             problems: Vec::new(),
             shared: HashMap::new(),
+            own_shared: HashMap::new(),
             next_shared: 0,
             next_global: 0,
             mentions: Vec::new(),

@@ -132,12 +132,19 @@ impl<'a> Builder<'_, 'a> {
         out
     }
 
-    pub(super) fn place_shared(&mut self, variable: &Variable<'_>) {
-        let dynamic = variable.external && variable.count.is_none() || variable.count == Some(0);
-        let Some((bytes, align)) = self.size_of(variable, MAX_SHARED) else { return };
-        if self.shared.contains_key(variable.name) {
-            return;
+    /// A shared variable of the module, which all functions know by its name.
+    fn place_shared(&mut self, variable: &Variable<'_>) {
+        if !self.shared.contains_key(variable.name)
+            && let Some(entity) = self.place_shared_as(variable, variable.name)
+        {
+            self.globals.insert(variable.name.to_owned(), entity);
         }
+    }
+
+    /// Gives a shared variable its place, to be found under `key`.
+    fn place_shared_as(&mut self, variable: &Variable<'_>, key: &str) -> Option<Entity> {
+        let dynamic = variable.external && variable.count.is_none() || variable.count == Some(0);
+        let (bytes, align) = self.size_of(variable, MAX_SHARED)?;
         let offset = if dynamic {
             0
         } else {
@@ -146,27 +153,34 @@ impl<'a> Builder<'_, 'a> {
             if u64::from(self.next_shared) > MAX_SHARED {
                 self.problem("the module's shared variables take more than 16 MiB", variable.line);
                 self.next_shared = 0;
-                return;
+                return None;
             }
             offset
         };
         self.shared.insert(
-            variable.name.to_owned(),
+            key.to_owned(),
             SharedVariable { name: display_name(variable.name), offset, bytes: bytes as u32, dynamic },
         );
         // Dynamic shared memory starts where no static variable of the module can be; see `dynamic_base`.
         let address = if dynamic { u64::from(self.dynamic_base()) } else { u64::from(offset) };
-        let entity = Entity::Variable { window: Window::Shared, address, element: element_bytes(variable) };
-        self.globals.insert(variable.name.to_owned(), entity);
+        Some(Entity::Variable { window: Window::Shared, address, element: element_bytes(variable) })
     }
 
-    /// Places the shared variables that a function declares.
+    /// Places the shared variables that a function declares. Those of other functions and scopes may have the same
+    /// names; only what is declared elsewhere too (`.extern`) is one variable.
     pub(super) fn shared_of(&mut self, function: &Function<'a>) {
         for statement in function.body.as_deref().unwrap_or_default() {
-            if let Statement::Variable(variable) = statement
-                && variable.space == VarSpace::Shared
-            {
+            let Statement::Variable(variable) = statement else { continue };
+            if variable.space != VarSpace::Shared {
+                continue;
+            }
+            if variable.external {
                 self.place_shared(variable);
+                continue;
+            }
+            let key = format!("{}@{}", variable.name, self.own_shared.len());
+            if let Some(entity) = self.place_shared_as(variable, &key) {
+                self.own_shared.insert(variable.name.as_ptr() as usize, (key, entity));
             }
         }
     }
@@ -323,7 +337,13 @@ impl<'a> Builder<'_, 'a> {
                 let slot = Slot(emit.rows((bytes as u32).div_ceil(4) * 128));
                 Entity::FrameParam(ParamArea { slot, bytes: bytes as u32 })
             }
-            VarSpace::Shared | VarSpace::Reg => return,
+            VarSpace::Shared => {
+                let own = self.own_shared.get(&(variable.name.as_ptr() as usize)).cloned();
+                let (Some((key, entity)), Some(scope)) = (own, emit.scopes.last_mut()) else { return };
+                scope.shared.insert(variable.name.to_owned(), key);
+                entity
+            }
+            VarSpace::Reg => return,
             VarSpace::Global | VarSpace::Const => {
                 let Some((entity, address, bytes)) = self.place_global(variable) else { return };
                 self.initialise(variable, address, bytes, emit.globals);
