@@ -213,6 +213,19 @@ impl Block {
         self.warps = warps;
     }
 
+    /// Takes the first warp from `index` on that has not ended, so that it can run.
+    pub fn take_warp(&mut self, index: usize) -> Option<Box<Warp>> {
+        let live = |warp: &Option<Box<Warp>>| warp.as_ref().is_some_and(|warp| warp.live != 0);
+        self.warps.get_mut(index..)?.iter_mut().find(|warp| live(warp))?.take()
+    }
+
+    /// Puts a warp back to its place.
+    #[inline]
+    pub fn return_warp(&mut self, warp: Box<Warp>) {
+        let index = warp.index as usize;
+        self.warps[index] = Some(warp);
+    }
+
     pub fn shared_pointer(&mut self) -> *mut u8 {
         self.shared.as_mut_ptr().cast()
     }
@@ -246,6 +259,7 @@ impl Block {
     }
 
     /// `threads` arrive at a barrier. True when that completed it.
+    #[inline]
     pub fn arrive(&mut self, id: usize, threads: u32, expected: Option<u32>, warp: &Warp, pc: u32) -> bool {
         self.barriers_used |= 1 << id;
         let barrier = &mut self.barriers[id];
@@ -341,6 +355,7 @@ impl Warp {
     }
 
     /// Goes on after a block barrier.
+    #[inline]
     pub fn pass_barrier(&mut self, barrier: &Barrier) {
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);

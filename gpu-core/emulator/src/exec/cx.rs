@@ -5,6 +5,7 @@ use super::grid::{Grid, Worker};
 use super::image::Image;
 use super::lanes::Word;
 use super::op::Slot;
+use super::schedule::Round;
 use super::warp::Warp;
 use crate::isa::cluster::Cluster;
 
@@ -42,7 +43,11 @@ pub struct Cx<'r> {
     pub tainted: bool,
     /// What a matrix store is about to write at each lane's address; null for others, whose operands say it.
     pub rows: *const [[u8; 16]; 32],
-    pub warp: &'r mut Warp,
+    /// Instructions of this warp's turn that [`Worker`] was not told of yet.
+    pub used: u64,
+    pub round: Round,
+    /// The running warp, which its block lacks meanwhile.
+    pub warp: Box<Warp>,
     pub block: &'r mut Block,
     pub grid: &'r Grid<'r>,
     /// The blocks of the cluster by rank, the own one included (which only `block` may be used for).

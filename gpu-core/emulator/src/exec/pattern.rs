@@ -316,7 +316,7 @@ impl Cx<'_> {
         }
         let region = &self.grid.regions[cell.region as usize];
         let known = region.is_all_written()
-            && self.grid.races.knows_read::<BYTES>(self.warp, self.block, region, runs, followed.first);
+            && self.grid.races.knows_read::<BYTES>(&self.warp, self.block, region, runs, followed.first);
         // Where reads are new, the next ones mostly are as well.
         let cell = &mut self.worker.patterns.cells[followed.cell];
         cell.news = if known { 0 } else { (2 * cell.news + 1).min(NEWS) };

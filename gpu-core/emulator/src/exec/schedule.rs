@@ -5,15 +5,25 @@ use std::sync::atomic::Ordering;
 use super::cx::{Cx, watch};
 use super::fault::Detail;
 use super::op::{CONDITIONAL, Flow};
-use super::warp::{NONE, Split, Wait};
+use super::warp::{NONE, Rest, Split, Wait, Warp};
+use super::worker::QUANTUM;
 use crate::report::FaultKind;
 
 /// Polls of memory after which a group that spins gives way.
 const POLL_LIMIT: u32 = 32;
 
+/// What the turns of a block's warps came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    pub ran: bool,
+    /// A warp could do nothing but poll memory.
+    pub polled: bool,
+    pub aborted: bool,
+}
+
 /// How a warp's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+enum Turn {
     /// Nothing of it can run now (it may have ended).
     Blocked,
     Ran,
@@ -22,6 +32,129 @@ pub enum Turn {
 }
 
 impl Cx<'_> {
+    /// Gives the warp it was made with, and all behind it that have not ended, their turns.
+    pub fn turns(&mut self) {
+        loop {
+            self.begin_turn();
+            match self.run() {
+                Turn::Blocked => self.round.ran |= self.used > 0,
+                Turn::Ran => self.round.ran = true,
+                Turn::Polled => self.round.polled = true,
+                Turn::Aborted => self.round.aborted = true,
+            }
+            self.worker.spend(self.used);
+            while let Some(missed) = self.block.missed.pop() {
+                self.report_missed(missed);
+            }
+            if self.round.aborted {
+                return;
+            }
+            let Some(next) = self.block.take_warp(self.warp.index as usize + 1) else { return };
+            self.change_warp(next);
+        }
+    }
+
+    /// Another warp of the block is to run.
+    #[inline(always)]
+    fn change_warp(&mut self, next: Box<Warp>) {
+        let last = std::mem::replace(&mut self.warp, next);
+        self.block.return_warp(last);
+    }
+
+    /// What is known of the running warp when its turn begins.
+    fn begin_turn(&mut self) {
+        self.used = 0;
+        self.warp.rest = None;
+        if !self.warp.has_begun() {
+            self.warp.begin(self.grid, &mut self.worker.registers);
+        }
+        self.watch = self.worker.watch_of(self.grid, self.block.index, self.warp.index);
+        self.tainted = !self.warp.poison.is_empty();
+        self.attention = self.needs_attention();
+    }
+
+    fn needs_attention(&self) -> bool {
+        self.tainted || self.watch & watch::TRACE != 0 || !self.warp.is_settled()
+    }
+
+    /// Ends the turn of a warp that has ended or come to a barrier and begins that of the next one that can run, as
+    /// [`Cx::turns`] and the rounds of [`super::worker::Worker`] would: most turns are so short that the way through there
+    /// takes as long as they do. False: nothing was done.
+    #[inline(never)]
+    fn next_turn(&mut self, used: u64) -> bool {
+        let ends = matches!(&self.warp.splits[..], [] | [Split { wait: Wait::Barrier { .. }, .. }]);
+        if !ends || !self.block.missed.is_empty() || self.grid.aborted.load(Ordering::Relaxed) {
+            return false;
+        }
+        let used = self.used + used;
+        let (own, count) = (self.warp.index as usize, self.block.warps.len());
+        let (mut index, mut new_round) = (own, false);
+        let passed = loop {
+            index += 1;
+            if index == count {
+                if self.peers.len() != 1 || !self.worker.has_more_than(used) {
+                    return false;
+                }
+                (index, new_round) = (0, true);
+            }
+            if index == own {
+                return false;
+            }
+            let Some(warp) = &self.block.warps[index] else { continue };
+            if warp.live == 0 {
+                continue;
+            }
+            match warp.splits[..] {
+                [Split { wait: Wait::Ready, .. }] => break None,
+                [Split { wait: Wait::Barrier { id, generation }, .. }] => {
+                    let barrier = &self.block.barriers[id as usize];
+                    if barrier.generation != generation {
+                        break Some(barrier);
+                    }
+                    // Still to wait: a turn in which nothing happens.
+                }
+                _ => return false,
+            }
+        };
+        let Some(mut next) = self.block.warps[index].take() else { return false };
+        if let Some(barrier) = passed {
+            next.pass_barrier(barrier);
+            next.splits[0].wait = Wait::Ready;
+        }
+        self.worker.spend(used);
+        self.round = if new_round { Round::default() } else { self.round };
+        self.round.ran |= !new_round;
+        self.warp.rest = Some(Rest {
+            registers: self.regs,
+            rpc: self.rpc,
+            watch: self.watch,
+            tainted: !self.warp.poison.is_empty(),
+            settled: self.warp.is_settled(),
+        });
+        self.change_warp(next);
+        if let Some(warp) = self.block.warps.get((index + 1) % count).and_then(Option::as_ref) {
+            warp.ask();
+        }
+        match self.warp.rest.take() {
+            Some(rest) => {
+                self.used = 0;
+                self.regs = rest.registers;
+                self.rpc = rest.rpc;
+                self.watch = rest.watch;
+                self.tainted = rest.tainted;
+                self.attention = rest.tainted || rest.watch & watch::TRACE != 0 || !rest.settled;
+                let split = &self.warp.splits[0];
+                (self.pc, self.active) = (split.pc, split.mask);
+                self.warp.current = 0;
+            }
+            None => {
+                self.begin_turn();
+                self.load_split(0);
+            }
+        }
+        true
+    }
+
     /// A group of this warp that can run: the newest first.
     fn pick(&mut self) -> bool {
         for index in (0..self.warp.splits.len()).rev() {
@@ -70,17 +203,19 @@ impl Cx<'_> {
         }
     }
 
-    /// Runs this warp until it blocks, polls or has used its fuel.
-    pub fn run(&mut self, fuel: u64) -> Turn {
-        let mut left = fuel;
+    /// Runs this warp, and those that [`Cx::next_turn`] puts in its place, until one blocks, polls or has used its fuel.
+    fn run(&mut self) -> Turn {
+        let mut left = QUANTUM;
         let mut polled = 0;
         loop {
             if !self.pick() {
                 return Turn::Blocked;
             }
-            let before = left;
+            let warp = self.warp.index;
             let flow = self.run_split(&mut left);
-            self.warp.executed += before - left;
+            if self.warp.index != warp {
+                polled = 0;
+            }
             if self.grid.aborted.load(Ordering::Relaxed) {
                 return Turn::Aborted;
             }
@@ -157,7 +292,7 @@ impl Cx<'_> {
         let count = self.watch & watch::COUNT != 0;
         // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.
         let mut budget = if self.warp.splits.len() > 1 { (*fuel).min(2_000) } else { *fuel };
-        let given = budget;
+        let mut given = budget;
         // A copy of `self.pc`, which the loop only writes: read back from memory, it would hold up every instruction.
         let mut pc = self.pc;
         let leave = loop {
@@ -218,6 +353,11 @@ impl Cx<'_> {
                 } else {
                     match self.turned(flow, pc - 1) {
                         None => pc = self.pc,
+                        Some(Leave::Switched) if self.next_turn(given - budget) => {
+                            (*fuel, given, budget) = (QUANTUM, QUANTUM, QUANTUM);
+                            pc = self.pc;
+                            continue;
+                        }
                         Some(leave) => break leave,
                     }
                 }
@@ -252,6 +392,11 @@ impl Cx<'_> {
             } else {
                 match self.turned(flow, pc) {
                     None => pc = self.pc,
+                    Some(Leave::Switched) if self.next_turn(given - budget) => {
+                        (*fuel, given, budget) = (QUANTUM, QUANTUM, QUANTUM);
+                        pc = self.pc;
+                        continue;
+                    }
                     Some(leave) => break leave,
                 }
             }
@@ -260,6 +405,7 @@ impl Cx<'_> {
             }
         };
         *fuel -= given - budget;
+        self.used += given - budget;
         leave
     }
 

@@ -3,6 +3,7 @@
 //! A divergent branch splits the running group and opens a [`Join`] at the immediate post-dominator; groups that
 //! reach it wait there until all lanes that split have come or exited. One group runs at a time.
 
+use super::access::prefetch;
 use super::cx::Cx;
 use super::grid::Grid;
 use super::image::{FunctionImage, PoolRow};
@@ -97,44 +98,60 @@ pub struct Poison {
     pub bits: crate::check::undefined::Bits,
 }
 
-/// 32 lanes of a block.
+/// What [`Cx`] knew of a warp when it came to a barrier: found again, it would take steps from one cache line to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    pub registers: *mut u8,
+    pub rpc: u32,
+    pub watch: u32,
+    pub tainted: bool,
+    pub settled: bool,
+}
+
+// SAFETY: the registers are a buffer of the warp's own frame, which moves together with this.
+unsafe impl Send for Rest {}
+
+/// 32 lanes of a block. What each turn looks at comes first and together: a block's warps and their registers are about what
+/// the nearest cache holds.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Warp {
+    pub splits: Vec<Split>,
     pub index: u32,
     /// Lanes that have not exited.
     pub live: u32,
-    /// Lanes that exist (the last warp of a block may be partial).
-    pub lanes: u32,
-    pub splits: Vec<Split>,
+    /// Its only group waits at a barrier, and this is how it goes on.
+    pub(super) rest: Option<Rest>,
     pub current: usize,
-    joins: Vec<Join>,
-    free_joins: Vec<u32>,
     pub frames: Vec<Option<Frame>>,
-    pub tid: [[u32; 32]; 3],
-    /// Stack bytes per lane, lane after lane, and one bit per byte for what was written.
-    pub local: Vec<u128>,
-    pub local_stride: u32,
-    pub local_init: Vec<std::sync::atomic::AtomicU64>,
-    /// Logical clocks for the race check: what this warp has seen of each warp of its block, where that is beyond
-    /// `floor`, up to which it has seen everything.
-    pub(super) seen: [u32; 32],
+    /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
     /// Meetings of some of its lanes since all of them met: what they did up to a clock is ordered among these lanes.
     pub(super) meetings: Vec<(u32, u32)>,
     /// Places of relaxed loads that no fence followed yet.
     pub unfenced: Vec<(super::space::Window, u64)>,
+    pub poison: std::collections::HashMap<(u32, u32), Poison>,
+    /// Registers of `wgmma` in flight, by frame and slot.
+    pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
+    /// What this warp has seen of each warp of its block, where that is beyond `floor`.
+    pub(super) seen: [u32; 32],
+    joins: Vec<Join>,
+    free_joins: Vec<u32>,
+    pub tid: [[u32; 32]; 3],
+    /// Lanes that exist (the last warp of a block may be partial).
+    pub lanes: u32,
+    pub local_stride: u32,
+    /// Stack bytes per lane, lane after lane, and one bit per byte for what was written.
+    pub local: Vec<u128>,
+    pub local_init: Vec<std::sync::atomic::AtomicU64>,
     /// Site and lowest address of the last volatile load of shared memory.
     pub last_volatile: (u32, u64),
     /// The state of the block's copies all of which this warp knows to be complete.
     pub fills_known: u64,
-    /// Registers of `wgmma` in flight, by frame and slot.
-    pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
     /// Generation of the cluster barrier at its last arrival.
     pub cluster_generation: u64,
-    pub poison: std::collections::HashMap<(u32, u32), Poison>,
     pub origins: Vec<crate::check::taint::Origin>,
-    pub executed: u64,
 }
 
 impl Warp {
@@ -145,6 +162,7 @@ impl Warp {
             live: lanes,
             lanes,
             splits: Vec::with_capacity(4),
+            rest: None,
             current: 0,
             joins: Vec::new(),
             free_joins: Vec::new(),
@@ -164,7 +182,6 @@ impl Warp {
             cluster_generation: 0,
             poison: Default::default(),
             origins: Vec::new(),
-            executed: 0,
         }
     }
 
@@ -174,6 +191,7 @@ impl Warp {
         self.live = lanes;
         self.lanes = lanes;
         self.splits.clear();
+        self.rest = None;
         self.joins.clear();
         self.free_joins.clear();
         self.frames.clear();
@@ -187,7 +205,16 @@ impl Warp {
         self.cluster_generation = 0;
         self.poison.clear();
         self.origins.clear();
-        self.executed = 0;
+    }
+
+    /// Asks for what its next turn looks at first.
+    #[inline(always)]
+    pub fn ask(&self) {
+        prefetch(std::ptr::from_ref(self).cast());
+        prefetch(self.splits.as_ptr().cast());
+        if let Some(rest) = &self.rest {
+            prefetch(rest.registers);
+        }
     }
 
     /// False until its first turn, which makes its frame.

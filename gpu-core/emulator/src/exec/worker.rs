@@ -6,8 +6,8 @@ use super::block::Block;
 use super::cx::{Cx, watch};
 use super::grid::Grid;
 use super::pattern::Patterns;
-use super::schedule::Turn;
-use super::warp::{NONE, Registers, Warp};
+use super::schedule::Round;
+use super::warp::{NONE, Registers};
 use crate::check::frozen::{Recent, fingerprint};
 use crate::check::repeats::Repeats;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
@@ -15,7 +15,7 @@ use crate::count::Counts;
 use crate::isa::cluster::Cluster;
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
-const QUANTUM: u64 = 50_000;
+pub(super) const QUANTUM: u64 = 50_000;
 /// Warp instructions after which finished blocks are told to the other workers.
 const PUBLISH: u64 = 10_000;
 /// Rounds of polls, and instructions in them, without progress after which waiting that may give up by itself is called a
@@ -264,27 +264,12 @@ impl Worker {
                     continue;
                 }
                 live = true;
-                for index in 0..block.warps.len() {
-                    let Some(mut warp) = block.warps[index].take() else { continue };
-                    if warp.live != 0 {
-                        let before = warp.executed;
-                        let stop = self.turn(&mut warp, block, grid, peers, &mut team.cluster);
-                        let used = warp.executed - before;
-                        self.executed += used;
-                        self.spent += used;
-                        self.fuel = self.fuel.saturating_sub(used);
-                        match stop {
-                            Turn::Blocked => ran |= used > 0,
-                            Turn::Ran => ran = true,
-                            Turn::Polled => polled = true,
-                            Turn::Aborted => {
-                                block.warps[index] = Some(warp);
-                                return Slice::Aborted;
-                            }
-                        }
-                    }
-                    block.warps[index] = Some(warp);
+                let round = self.round(block, grid, peers, &mut team.cluster);
+                if round.aborted {
+                    return Slice::Aborted;
                 }
+                ran |= round.ran;
+                polled |= round.polled;
             }
             if !live {
                 // Short blocks never come to the end of a quantum by themselves.
@@ -332,26 +317,33 @@ impl Worker {
         grid.may_go_on(|| running_place(grid, &team.blocks))
     }
 
-    /// Gives one warp its turn.
-    fn turn(
-        &mut self,
-        warp: &mut Warp,
-        block: &mut Block,
-        grid: &Grid<'_>,
-        peers: &[*mut Block],
-        cluster: &mut Cluster,
-    ) -> Turn {
+    /// So many instructions were run.
+    pub(super) fn spend(&mut self, used: u64) {
+        self.executed += used;
+        self.spent += used;
+        self.fuel = self.fuel.saturating_sub(used);
+    }
+
+    /// Whether so many instructions leave some of the quantum.
+    pub(super) fn has_more_than(&self, used: u64) -> bool {
+        self.fuel > used
+    }
+
+    /// What is done with every access of a warp.
+    pub(super) fn watch_of(&self, grid: &Grid<'_>, block: u64, warp: u32) -> u32 {
         let mut bits = self.watch;
-        if self.trace.as_ref().is_some_and(|trace| trace.wants(block.index, warp.index)) {
+        if self.trace.as_ref().is_some_and(|trace| trace.wants(block, warp)) {
             bits |= watch::TRACE;
         }
         if bits != 0 && grid.image.uses_heap {
             bits |= watch::HEAP;
         }
-        if !warp.has_begun() {
-            warp.begin(grid, &mut self.registers);
-        }
-        let tainted = !warp.poison.is_empty();
+        bits
+    }
+
+    /// Gives each warp of a block that has not ended its turn.
+    fn round(&mut self, block: &mut Block, grid: &Grid<'_>, peers: &[*mut Block], cluster: &mut Cluster) -> Round {
+        let Some(warp) = block.take_warp(0) else { return Round::default() };
         let mut cx = Cx {
             regs: std::ptr::null_mut(),
             pool: grid.image.pool.as_ptr().cast(),
@@ -360,11 +352,13 @@ impl Worker {
             active: 0,
             pc: 0,
             rpc: NONE,
-            watch: bits,
-            attention: tainted || bits & watch::TRACE != 0 || !warp.is_settled(),
+            watch: 0,
+            attention: false,
             widest: self.widest,
-            tainted,
+            tainted: false,
             rows: std::ptr::null(),
+            used: 0,
+            round: Round::default(),
             warp,
             block,
             grid,
@@ -372,10 +366,9 @@ impl Worker {
             cluster,
             worker: self,
         };
-        let stop = cx.run(QUANTUM);
-        while let Some(missed) = cx.block.missed.pop() {
-            cx.report_missed(missed);
-        }
-        stop
+        cx.turns();
+        let Cx { warp, block, round, .. } = cx;
+        block.return_warp(warp);
+        round
     }
 }

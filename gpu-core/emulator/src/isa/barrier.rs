@@ -98,7 +98,7 @@ unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
     cx.check_meeting(id, None, pc);
     let generation = cx.block.barriers[id].generation;
     let threads = cx.mask.count_ones();
-    if cx.block.arrive(id, threads, None, cx.warp, pc) {
+    if cx.block.arrive(id, threads, None, &cx.warp, pc) {
         cx.warp.pass_barrier(&cx.block.barriers[id]);
         return Flow::Next;
     }
@@ -190,7 +190,7 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     cx.finish_acquires(true);
     cx.check_meeting(id, count, pc);
     let generation = cx.block.barriers[id].generation;
-    let done = cx.block.arrive(id, threads, count, cx.warp, pc);
+    let done = cx.block.arrive(id, threads, count, &cx.warp, pc);
     {
         let time = &mut cx.block.time;
         if what == ARRIVE {
@@ -215,12 +215,18 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
 
 impl Cx<'_> {
     /// Compares an arrival with the first one of the same generation: they must mean the same barrier.
+    #[inline(always)]
     fn check_meeting(&mut self, id: usize, count: Option<u32>, pc: u32) {
         let barrier = &self.block.barriers[id];
-        let first = barrier.first_pc;
-        if barrier.arrived == 0 || first == pc || !self.grid.options.checks.barrier {
-            return;
+        if barrier.arrived != 0 && barrier.first_pc != pc && self.grid.options.checks.barrier {
+            self.check_different(id, count, pc);
         }
+    }
+
+    /// The same, where the first one is another instruction.
+    fn check_different(&mut self, id: usize, count: Option<u32>, pc: u32) {
+        let barrier = &self.block.barriers[id];
+        let first = barrier.first_pc;
         let image = self.image();
         let threads =
             |count: Option<u32>| count.map_or("the whole block".to_owned(), |count| format!("{count} threads"));
