@@ -9,9 +9,13 @@ pub mod cx;
 #[cfg(target_arch = "x86_64")]
 pub mod deal;
 pub mod fault;
+#[cfg(target_arch = "x86_64")]
+pub mod flushed;
 pub mod grid;
 pub mod image;
 pub mod lanes;
+#[cfg(target_arch = "x86_64")]
+pub mod nearly;
 pub mod op;
 pub mod order;
 pub mod pattern;

@@ -257,8 +257,8 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
     let run: Exec = match (ty, add) {
         (Ty::F32, true) if modes.plain() => bin(|a: f32, b: f32| arith32::add(a, b, Mode::RN)),
         (Ty::F32, false) if modes.plain() => bin(|a: f32, b: f32| arith32::sub(a, b, Mode::RN)),
-        (Ty::F32, true) if modes == FTZ => bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING)),
-        (Ty::F32, false) if modes == FTZ => bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING)),
+        (Ty::F32, true) if modes == FTZ => widest("add").unwrap_or(bin(|a: f32, b: f32| arith32::add(a, b, FLUSHING))),
+        (Ty::F32, false) if modes == FTZ => widest("sub").unwrap_or(bin(|a: f32, b: f32| arith32::sub(a, b, FLUSHING))),
         (Ty::F32, true) => {
             f32_by_mode!(modes, bin, (a, b), arith32::add, imm_bin(|m, a: f32, b: f32| arith32::add(a, b, mode(m))))
         }
@@ -281,11 +281,11 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => bin(|a: f32, b: f32| arith32::mul(a, b, Mode::RN)),
-        Ty::F32 if modes == FTZ => bin_rarely(
+        Ty::F32 if modes == FTZ => widest("mul").unwrap_or(bin_rarely(
             |a: f32, b: f32| canonical(flush(flush(a) * flush(b))),
             least_normal,
             |a: f32, b: f32| arith32::mul(a, b, FLUSHING),
-        ),
+        )),
         Ty::F32 => {
             f32_by_mode!(modes, bin, (a, b), arith32::mul, imm_bin(|m, a: f32, b: f32| arith32::mul(a, b, mode(m))))
         }
@@ -309,11 +309,11 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     }
     let run: Exec = match ty {
         Ty::F32 if modes.plain() => tri(|a: f32, b: f32, c: f32| canonical(a.mul_add(b, c))),
-        Ty::F32 if modes == FTZ => tri_rarely(
+        Ty::F32 if modes == FTZ => widest("fma").unwrap_or(tri_rarely(
             |a: f32, b: f32, c: f32| canonical(flush(flush(a).mul_add(flush(b), flush(c)))),
             least_normal,
             |a: f32, b: f32, c: f32| arith32::fma(a, b, c, FLUSHING),
-        ),
+        )),
         Ty::F32 => {
             let rest = imm_tri(|m, a: f32, b: f32, c: f32| arith32::fma(a, b, c, mode(m)));
             f32_by_mode!(modes, tri, (a, b, c), arith32::fma, rest)
@@ -394,13 +394,36 @@ fn rsqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match ty {
-        Ty::F32 if modes.ftz => un(|a: f32| approx::rsqrt(a, true)),
-        Ty::F32 => un(|a: f32| approx::rsqrt(a, false)),
+        Ty::F32 if modes.ftz => widest("rsqrt.ftz").unwrap_or(un(|a: f32| approx::rsqrt(a, true))),
+        Ty::F32 => widest("rsqrt").unwrap_or(un(|a: f32| approx::rsqrt(a, false))),
         Ty::F64 if modes.ftz => each_un(|a: f64| approx::rsqrt64_ftz(a)),
         Ty::F64 => each_un(|a: f64| approx::rsqrt64(a)),
         _ => return i.unsupported(),
     };
     emit1(e, i, run, ty, modes.code())
+}
+
+/// The form for machines with AVX-512 of an f32 operation, where it has one of its own.
+fn widest(what: &str) -> Option<Exec> {
+    #[cfg(target_arch = "x86_64")]
+    if crate::exec::lanes::widest() {
+        use crate::exec::flushed::{ADD, FMA, Flushed, MUL, SUB};
+        use crate::exec::lanes::exec_widest;
+        use crate::exec::nearly::{Ex2, Near, Rsqrt};
+        return Some(match what {
+            "add" => exec_widest::<Flushed<ADD>>(),
+            "sub" => exec_widest::<Flushed<SUB>>(),
+            "mul" => exec_widest::<Flushed<MUL>>(),
+            "fma" => exec_widest::<Flushed<FMA>>(),
+            "rsqrt" => exec_widest::<Near<Rsqrt, false>>(),
+            "rsqrt.ftz" => exec_widest::<Near<Rsqrt, true>>(),
+            "ex2" => exec_widest::<Near<Ex2, false>>(),
+            "ex2.ftz" => exec_widest::<Near<Ex2, true>>(),
+            _ => return None,
+        });
+    }
+    let _ = what;
+    None
 }
 
 fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
@@ -410,8 +433,8 @@ fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
     let modes = Modes::take(i);
     let ty = i.ty()?;
     let run: Exec = match (what, ty) {
-        ("ex2", Ty::F32) if modes.ftz => un(|a: f32| approx::ex2(a, true)),
-        ("ex2", Ty::F32) => un(|a: f32| approx::ex2(a, false)),
+        ("ex2", Ty::F32) if modes.ftz => widest("ex2.ftz").unwrap_or(un(|a: f32| approx::ex2(a, true))),
+        ("ex2", Ty::F32) => widest("ex2").unwrap_or(un(|a: f32| approx::ex2(a, false))),
         ("lg2", Ty::F32) if modes.ftz => un(|a: f32| approx::lg2(a, true)),
         ("lg2", Ty::F32) => un(|a: f32| approx::lg2(a, false)),
         ("sin", Ty::F32) if modes.ftz => un(|a: f32| approx::sin(a, true)),

@@ -8,6 +8,7 @@ mod fragments;
 mod matches;
 mod matrix;
 mod memory_forms;
+mod nearly;
 mod packed;
 mod vector_forms;
 mod warp;

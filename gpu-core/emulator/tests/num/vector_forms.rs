@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use ptx_emulator::num::approx;
 use ptx_emulator::num::arith16::{Kind, Mode as Narrow, lanes3};
 use ptx_emulator::num::arith32::{self, Mode};
 use ptx_emulator::num::convert::{self, Int};
@@ -166,6 +167,8 @@ const FORMS: &[(&str, Reference)] = &[
     ("sqrt.approx.ftz.f32 %r0, %r1", |a, _, _| sqrt(a, true)),
     ("rsqrt.approx.f32 %r0, %r1", |a, _, _| rsqrt(a, false)),
     ("rsqrt.approx.ftz.f32 %r0, %r1", |a, _, _| rsqrt(a, true)),
+    ("ex2.approx.f32 %r0, %r1", |a, _, _| bits(approx::ex2(f(a), false))),
+    ("ex2.approx.ftz.f32 %r0, %r1", |a, _, _| bits(approx::ex2(f(a), true))),
     ("rcp.approx.f32 %r0, %r1", |a, _, _| div_full(0x3f80_0000, a, false)),
     ("rcp.approx.ftz.f32 %r0, %r1", |a, _, _| div_full(0x3f80_0000, a, true)),
     ("div.approx.f32 %r0, %r1, %r2", |a, b, _| div_approx(a, b, false)),

@@ -1,0 +1,177 @@
+//! Roots and powers of f32 in two ways: a short series in f64 decides how nearly all results are rounded. Where it comes too
+//! near to the middle between two numbers, and for what is no ordinary argument, the long way of [`crate::num::approx`]
+//! decides. So every result is that of the long way, bit by bit; `tests/num/nearly.rs` compares them.
+//!
+//! With AVX-512 only, which has the first guesses and the tables in registers.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::cx::{Cx, lanes};
+use super::lanes::{Body, blend};
+use super::op::{Flow, Op};
+use crate::num::{approx, canonical, flush};
+
+/// Up to so many units of the last place of f64, 2^-40 of the value at least, results of the short ways may be wrong.
+const UNSURE: i64 = 1 << 13;
+
+/// A function of f32 with a short way.
+pub trait Nearly {
+    /// What is done with arguments before, and with results, rounded to f32, after.
+    fn before(x: f32, ftz: bool) -> f32;
+    fn after(x: f32, y: f32, ftz: bool) -> f32;
+
+    /// Eight results, and where the arguments are such that they can be relied on.
+    fn short(x: __m512d) -> (__m512d, __mmask8);
+
+    fn long(x: f32, ftz: bool) -> f32;
+}
+
+/// One instruction of it.
+pub struct Near<N, const FTZ: bool>(PhantomData<N>);
+
+impl<N: Nearly, const FTZ: bool> Body for Near<N, FTZ> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; used with AVX-512 only.
+        unsafe { near::<N, FTZ>(cx, op) };
+        Flow::Next
+    }
+}
+
+/// # Safety
+/// As [`super::op::Exec`]; the machine must have AVX-512.
+#[inline(always)]
+unsafe fn near<N: Nearly, const FTZ: bool>(cx: &mut Cx<'_>, op: &Op) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let row = *cx.row::<f32>(op.a);
+        let mut unsure = 0;
+        let (mut x, mut y, mut out) = ([0f32; 32], [0f32; 32], [0u32; 32]);
+        for lane in 0..32 {
+            x[lane] = N::before(f32::from_bits(row[lane]), FTZ);
+        }
+        for part in 0..4 {
+            let (value, reliable) = N::short(_mm512_cvtps_pd(_mm256_loadu_ps(x.as_ptr().add(8 * part))));
+            // How far on from what is just before the middle between two f32.
+            let bits = _mm512_add_epi64(_mm512_castpd_si512(value), _mm512_set1_epi64(UNSURE - (1 << 28)));
+            let rest = _mm512_and_si512(bits, _mm512_set1_epi64((1 << 29) - 1));
+            let middle = _mm512_cmplt_epu64_mask(rest, _mm512_set1_epi64(2 * UNSURE));
+            unsure |= u32::from(middle | !reliable) << (8 * part);
+            _mm256_storeu_ps(y.as_mut_ptr().add(8 * part), _mm512_cvtpd_ps(value));
+        }
+        for lane in 0..32 {
+            out[lane] = N::after(f32::from_bits(row[lane]), y[lane], FTZ).to_bits();
+        }
+        for lane in lanes(unsure & cx.mask) {
+            out[lane] = N::long(f32::from_bits(row[lane]), FTZ).to_bits();
+        }
+        blend(cx.mask, cx.row_mut::<f32>(op.d), &out);
+    }
+}
+
+pub struct Rsqrt;
+
+impl Nearly for Rsqrt {
+    #[inline(always)]
+    fn before(x: f32, ftz: bool) -> f32 {
+        if ftz { flush(x) } else { x }
+    }
+
+    // None is subnormal.
+    #[inline(always)]
+    fn after(_: f32, y: f32, _: bool) -> f32 {
+        y
+    }
+
+    #[inline(always)]
+    fn short(x: __m512d) -> (__m512d, __mmask8) {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            // A guess that is right to 2^-14, bettered once: that leaves less than a third of (2^-13)^3.
+            let guess = _mm512_rsqrt14_pd(x);
+            let error = _mm512_fnmadd_pd(_mm512_mul_pd(x, guess), guess, _mm512_set1_pd(1.0));
+            let factor = _mm512_fmadd_pd(error, _mm512_set1_pd(0.375), _mm512_set1_pd(0.5));
+            let root = _mm512_fmadd_pd(_mm512_mul_pd(guess, error), factor, guess);
+            let positive = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, _mm512_setzero_pd());
+            (root, positive & _mm512_cmp_pd_mask::<_CMP_LE_OQ>(x, _mm512_set1_pd(f32::MAX.into())))
+        }
+    }
+
+    fn long(x: f32, ftz: bool) -> f32 {
+        approx::rsqrt(x, ftz)
+    }
+}
+
+pub struct Ex2;
+
+/// 2^(j/8)
+const EIGHTHS: [f64; 8] = [
+    1.0,
+    1.0905077326652577,
+    1.189207115002721,
+    1.2968395546510096,
+    std::f64::consts::SQRT_2,
+    1.5422108254079407,
+    1.681792830507429,
+    1.8340080864093424,
+];
+
+/// What y^6, y^5 ... y of 2^y are multiplied by; the next one would be less than 2^-44 where |y| is 1/16.
+const POWERS: [f64; 6] = [
+    0.0001540353039338161,
+    0.0013333558146428443,
+    0.009618129107628477,
+    0.05550410866482158,
+    0.24022650695910072,
+    std::f64::consts::LN_2,
+];
+
+impl Nearly for Ex2 {
+    // Results below 2^-126 are the square of 2^(x/2). Beyond the limits all are 0, or infinite.
+    #[inline(always)]
+    fn before(x: f32, ftz: bool) -> f32 {
+        let x = if ftz {
+            flush(x)
+        } else if x < -126.0 {
+            x * 0.5
+        } else {
+            x
+        };
+        x.clamp(-256.0, 256.0)
+    }
+
+    #[inline(always)]
+    fn after(x: f32, y: f32, ftz: bool) -> f32 {
+        canonical(if ftz {
+            flush(y)
+        } else if x < -126.0 {
+            y * y
+        } else {
+            y
+        })
+    }
+
+    #[inline(always)]
+    fn short(x: __m512d) -> (__m512d, __mmask8) {
+        // SAFETY: used with AVX-512 only; the table has eight numbers.
+        unsafe {
+            // Added to this, a number keeps three bits of its fraction, and they are the lowest.
+            let large = _mm512_set1_pd(6_755_399_441_055_744.0 / 8.0);
+            let moved = _mm512_add_pd(x, large);
+            let eighths = _mm512_sub_pd(moved, large);
+            let y = _mm512_sub_pd(x, eighths);
+            let mut sum = _mm512_set1_pd(POWERS[0]);
+            for factor in &POWERS[1..] {
+                sum = _mm512_fmadd_pd(sum, y, _mm512_set1_pd(*factor));
+            }
+            let part = _mm512_permutexvar_pd(_mm512_castpd_si512(moved), _mm512_loadu_pd(EIGHTHS.as_ptr()));
+            let power = _mm512_fmadd_pd(_mm512_mul_pd(part, y), sum, part);
+            (_mm512_scalef_pd(power, eighths), u8::MAX)
+        }
+    }
+
+    fn long(x: f32, ftz: bool) -> f32 {
+        approx::ex2(x, ftz)
+    }
+}
