@@ -7,7 +7,7 @@ use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Taint};
 use crate::num::arith16::{Kind, Mode, lanes1, lanes2, lanes3};
-use crate::num::{approx, minmax};
+use crate::num::minmax;
 
 /// Operations of two operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -117,17 +117,7 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, code: i64) -> Decoded
 }
 
 pub fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str, ty: Ty) -> Decoded<()> {
-    let run: Exec = match (what, ty) {
-        ("ex2", Ty::F16) => un(|a: u16| approx::ex2_f16(a)),
-        ("ex2", Ty::BF16) => un(|a: u16| approx::ex2_bf16(a)),
-        ("ex2", Ty::F16x2) => un(|a: u32| lanes1(a, approx::ex2_f16)),
-        ("ex2", Ty::BF16x2) => un(|a: u32| lanes1(a, approx::ex2_bf16)),
-        ("tanh", Ty::F16) => un(|a: u16| approx::tanh_f16(a)),
-        ("tanh", Ty::BF16) => un(|a: u16| approx::tanh_bf16(a)),
-        ("tanh", Ty::F16x2) => un(|a: u32| lanes1(a, approx::tanh_f16)),
-        ("tanh", Ty::BF16x2) => un(|a: u32| lanes1(a, approx::tanh_bf16)),
-        _ => return i.unsupported(),
-    };
+    let Some(run) = super::half_tables::find(what, ty) else { return i.unsupported() };
     emit(e, i, run, ty, 1, 0)
 }
 

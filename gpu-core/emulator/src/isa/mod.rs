@@ -15,6 +15,7 @@ pub mod copy;
 pub mod float;
 pub mod half;
 pub mod half_lanes;
+pub mod half_tables;
 pub mod legal;
 pub mod legal_memory;
 pub mod logic;
