@@ -11,6 +11,8 @@ const MMA: &str = include_str!("mma.ptx");
 const EVERYDAY_PTX: &str = include_str!("everyday.ptx");
 /// `ordinary.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo` and `--use_fast_math`.
 const ORDINARY_PTX: &str = include_str!("ordinary.ptx");
+/// `further.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
+const FURTHER_PTX: &str = include_str!("further.ptx");
 
 /// A kernel with its shape: three buffers of `words` floats and one number.
 #[derive(Clone, Copy)]
@@ -96,6 +98,27 @@ pub const ORDINARY: &[Case] = &[
     ordinary("silu", 4096, M),
     ordinary("nbody", 16, 1024),
     ordinary("dot64", 256, M),
+];
+/// A kernel of `further.cu` in blocks of 256 threads.
+const fn further(name: &'static str, blocks: u32, n: u32) -> Case {
+    Case::new(name, FURTHER_PTX, [blocks, 1], [256, 1], MIB, n)
+}
+
+/// Still more, without fast mathematics.
+pub const FURTHER: &[Case] = &[
+    further("bitonic", 1024, M),
+    further("prefix", 4096, M),
+    further("convolve", 4096, M),
+    further("gemv", 128, 1024),
+    further("fft", 1024, M),
+    further("black_scholes", 4096, M),
+    further("monte_carlo", 1024, M),
+    further("box_muller", 1024, M),
+    further("gemm_int8", 256, 256),
+    further("gemm_half", 256, 256),
+    further("stencil3d", 1024, M),
+    further("softmax_block", 512, 2048),
+    further("mandelbrot", 1024, M),
 ];
 /// Those of them that do little but move memory.
 pub const STREAMS: &[&str] = &["copy4", "axpy4"];
