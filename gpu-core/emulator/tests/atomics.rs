@@ -237,6 +237,79 @@ fn every_way_gives_what_lanes_one_after_the_other_give() {
     }
 }
 
+/// Words anywhere are loaded and stored, in shared and in global memory, by all lanes and by some.
+#[test]
+fn words_anywhere_are_loaded_and_stored() {
+    let module = load(
+        "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 from, .param .u64 to, .param .u64 places, .param .u32 lanes)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<12>;
+    .shared .align 4 .b8 sh[4096];
+    ld.param.u64 %rd1, [from];
+    ld.param.u64 %rd2, [to];
+    ld.param.u64 %rd3, [places];
+    ld.param.u32 %r1, [lanes];
+    mov.u32 %r2, %tid.x;
+    shr.u32 %r3, %r1, %r2;
+    and.b32 %r3, %r3, 1;
+    setp.ne.u32 %p1, %r3, 0;
+    mul.wide.u32 %rd4, %r2, 4;
+    add.s64 %rd5, %rd3, %rd4;
+    ld.global.u32 %r4, [%rd5];
+    cvt.u64.u32 %rd6, %r4;
+    add.s64 %rd7, %rd1, %rd6;
+    mov.u32 %r7, 0;
+    @%p1 ld.global.u32 %r7, [%rd7];
+    mov.u32 %r5, sh;
+    add.u32 %r5, %r5, %r4;
+    @%p1 st.shared.u32 [%r5], %r7;
+    mov.u32 %r8, 0;
+    @%p1 ld.shared.u32 %r8, [%r5];
+    add.s64 %rd8, %rd2, %rd6;
+    add.u32 %r8, %r8, 1;
+    @%p1 st.global.u32 [%rd8], %r8;
+    ret;
+}",
+    );
+    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
+    let short = Options { workers: 1, ..Options::default() };
+    let long = Options { trace: Some(request), ..short.clone() };
+    let begin: Vec<u32> = (0..WORDS as u32).map(mixed).collect();
+    for seed in 0..20u32 {
+        for lanes in [u32::MAX, 0x0fff_0ff1, 1 << 13] {
+            // Some meet at one place; in a third of the rounds no two do.
+            let spread = if seed % 3 == 0 { 1 } else { seed };
+            let place = |lane: u32| mixed(seed * 32 + lane / spread) % (WORDS as u32 / 32) * 128 + 4 * (lane / spread);
+            let places: Vec<u32> = (0..32).map(place).collect();
+            let mut expected = vec![0; WORDS];
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+                let word = places[lane] as usize / 4;
+                expected[word] = begin[word].wrapping_add(1);
+            }
+            let says = |options: &Options| {
+                let mut memory = memory();
+                let from = upload_u32(&mut memory, "from", &begin);
+                let to = upload_u32(&mut memory, "to", &vec![0; WORDS]);
+                let at = upload_u32(&mut memory, "places", &places);
+                let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
+                let launch = launch.arg_u64(from).arg_u64(to).arg_u64(at).arg_u32(lanes);
+                let outcome = run_with(&module, &mut memory, &launch, options);
+                assert!(outcome.completed, "{seed}");
+                assert_eq!(download_u32(&memory, to, WORDS), expected, "{seed} {lanes:#x}");
+                Outcome { trace: None, ..outcome }
+            };
+            assert_eq!(says(&short), says(&long), "{seed} {lanes:#x}");
+            assert!(says(&Options::unchecked()).faults.is_empty());
+        }
+    }
+}
+
 /// Two warps of each of two blocks at a few words, in steps of any kind: some are races.
 fn steps(seed: u32, space: &str) -> String {
     let address = if space == "shared" { "%r8" } else { "%rd8" };

@@ -7,7 +7,7 @@ use crate::exec::access::Runs;
 
 /// `stamp` of another lane of the warp.
 #[inline(always)]
-fn of_lane(stamp: u64, lane: usize) -> u64 {
+pub fn of_lane(stamp: u64, lane: usize) -> u64 {
     stamp + ((lane as u64) << THREAD)
 }
 
@@ -20,7 +20,7 @@ fn late(cell: u64, floor_clock: i64) -> u64 {
 
 /// A read of a cell by `mine` becomes part of what is known.
 #[inline(always)]
-fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
+pub fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
     let me = (mine & THREAD_MASK) >> (THREAD - OTHER);
     let joined = old & !(THREADS << OTHER) | me | FLAG;
     let own = mine | old & (FLAG | THREADS << OTHER);

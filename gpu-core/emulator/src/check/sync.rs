@@ -13,7 +13,7 @@ use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::op::Op;
 use crate::exec::order;
 use crate::exec::space::Window;
-use crate::isa::atomic::Words;
+use crate::exec::words::Words;
 use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
 use super::history::History;

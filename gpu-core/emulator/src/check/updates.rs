@@ -3,14 +3,18 @@
 
 use std::sync::atomic::Ordering;
 
+#[cfg(target_arch = "x86_64")]
+use super::shadow::{CLOCK, THREAD_MASK};
 use super::shadow::{FLAG, THREAD};
+#[cfg(target_arch = "x86_64")]
+use super::shadow_runs::{join_read, of_lane};
 use crate::exec::access::{Reach, STRONG};
 use crate::exec::cx::{Cx, lanes, watch};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::WIDEST;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::isa::atomic::{Lie, Words};
+use crate::exec::words::{Lie, Words};
 use crate::memory::all_bits;
 use crate::report::AccessKind;
 
@@ -116,6 +120,81 @@ impl Cx<'_> {
                         writes[cell(lane)..][..each].fill(own(lane));
                     }
                 }
+            }
+        }
+        true
+    }
+}
+
+/// Loads and stores of words anywhere in one array.
+#[cfg(target_arch = "x86_64")]
+impl Cx<'_> {
+    /// Checks a weak load or store of words of 4 bytes. False: look closer; nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn settles_words<const WRITE: bool>(&mut self, op: &Op, words: &Words<'_>) -> bool {
+        let shared = words.window == Window::Shared;
+        let reach = match words.window {
+            Window::Shared => self.shared_reach(),
+            _ => Reach::of(&self.grid.regions[words.region as usize]),
+        };
+        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+        let init = self.watch & watch::INIT != 0 && !reach.all_written;
+        if init && !WRITE && !is_written::<4>(&reach, words) {
+            return false;
+        }
+        if shared && self.watch & watch::RACE != 0 {
+            // SAFETY: passed on.
+            let apart = !WRITE || unsafe { crate::count::are_distinct(words) };
+            if !apart || !self.race_shared_apart::<WRITE>(op, words) {
+                return false;
+            }
+        }
+        if init && WRITE {
+            self.check_init::<4>(op, &reach, &words.spread(4), kind);
+        }
+        if !shared && self.watch & watch::RACE != 0 && !(reach.only_read && self.is_mere_read(&reach, kind)) {
+            let grid = self.grid;
+            grid.races.access::<4>(self, op, &reach, &words.spread(4), kind);
+        }
+        true
+    }
+
+    /// What a plain access leaves in shared memory where it meets nothing unordered; lanes that write have a word each. False:
+    /// look closer; nothing was changed.
+    #[inline(always)]
+    fn race_shared_apart<const WRITE: bool>(&mut self, op: &Op, words: &Words<'_>) -> bool {
+        if !self.is_by_words((words.high + 4) as u32) {
+            return false;
+        }
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        let last = words.high as usize / 4;
+        let (writes, reads) = (&mut shadow.writes[..=last], &mut shadow.reads[..=last]);
+        let cell = |lane: usize| words.at(lane, 4) as usize / 4;
+        let mut bad = 0;
+        for lane in lanes(words.mask) {
+            let (write, read, mine) = (writes[cell(lane)], reads[cell(lane)], of_lane(stamp, lane));
+            let other = |cell: u64| u64::from(cell > floor) * ((cell ^ mine) & THREAD_MASK);
+            bad |= other(write);
+            if WRITE {
+                bad |= other(read) | u64::from(read > floor) * (read & FLAG);
+            }
+        }
+        if bad != 0 {
+            return false;
+        }
+        shadow.plain = shadow.plain.max(stamp);
+        for lane in lanes(words.mask) {
+            let mine = of_lane(stamp, lane);
+            if WRITE {
+                writes[cell(lane)] = mine;
+                reads[cell(lane)] = 0;
+            } else {
+                reads[cell(lane)] = join_read(reads[cell(lane)], mine, (floor >> CLOCK) as i64);
             }
         }
         true

@@ -1,25 +1,25 @@
-//! What an atomic on words that lie anywhere costs, without the list of their addresses.
+//! What an access to words that lie anywhere costs, without the list of their addresses.
 
 use super::{sectors, wavefronts};
 use crate::exec::cx::Cx;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::isa::atomic::{Lie, Words};
+use crate::exec::words::{Lie, Words};
 use crate::report::AccessKind;
 
 impl Cx<'_> {
-    /// Counts an atomic on words of `BYTES`.
+    /// Counts an access to words of `BYTES`.
     ///
     /// # Safety
     /// The machine must have AVX-512.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn count_update<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>) {
+    pub unsafe fn count_words<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, kind: AccessKind) {
         let shared = words.window == Window::Shared;
         // SAFETY: as the caller says.
         let cost = unsafe {
             match words.lie {
-                Lie::Apart(offsets) if !shared => Some((distinct_sectors(offsets, words.address), 0)),
+                Lie::Apart(offsets) if !shared => Some((distinct::<5>(offsets, words.address), 0)),
                 Lie::Apart(offsets) if BYTES == 4 => few_rows(offsets, words).or_else(|| rows(offsets, words)),
                 _ => None,
             }
@@ -29,23 +29,39 @@ impl Cx<'_> {
             if shared { wavefronts(&at, BYTES) } else { (sectors(&at, BYTES), 0) }
         });
         let lanes = u64::from(words.mask.count_ones());
-        self.add_access::<BYTES>(op, if shared { 2 } else { 1 }, cost, conflicts, lanes, AccessKind::Atomic);
+        self.add_access::<BYTES>(op, if shared { 2 } else { 1 }, cost, conflicts, lanes, kind);
     }
 }
 
-/// How many 32-byte sectors the places are in.
+/// Whether the lanes that run have a word each.
 ///
 /// # Safety
 /// The machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn distinct_sectors(offsets: &[u32; 32], base: u64) -> u64 {
+pub unsafe fn are_distinct(words: &Words<'_>) -> bool {
+    match words.lie {
+        Lie::One => words.mask.is_power_of_two(),
+        Lie::Row => true,
+        // Lanes that do not run are where the first one is.
+        // SAFETY: passed on.
+        Lie::Apart(offsets) => unsafe { distinct::<2>(offsets, 0) == u64::from(words.mask.count_ones()) },
+    }
+}
+
+/// How many pieces of `1 << SHIFT` bytes the places are in; `base` is where offset 0 is.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn distinct<const SHIFT: u32>(offsets: &[u32; 32], base: u64) -> u64 {
     use std::arch::x86_64::*;
-    let inside = _mm512_set1_epi32((base & 31) as i32);
+    let inside = _mm512_set1_epi32((base & ((1 << SHIFT) - 1)) as i32);
     // SAFETY: 16 offsets each.
     let part = |half: usize| unsafe {
         let offsets = _mm512_loadu_si512(offsets.as_ptr().add(16 * half).cast());
-        _mm512_srli_epi32::<5>(_mm512_add_epi32(offsets, inside))
+        _mm512_srli_epi32::<SHIFT>(_mm512_add_epi32(offsets, inside))
     };
     let (low, high) = (part(0), part(1));
     let zero = _mm512_setzero_si512();

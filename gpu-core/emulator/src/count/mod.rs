@@ -7,6 +7,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod apart;
+#[cfg(target_arch = "x86_64")]
+pub use apart::are_distinct;
 pub mod trace;
 
 use crate::exec::access::{Addresses, Runs};

@@ -2,6 +2,8 @@
 
 pub mod access;
 pub mod address;
+#[cfg(target_arch = "x86_64")]
+pub mod apart;
 pub mod bad_access;
 pub mod block;
 pub mod crew;
@@ -27,4 +29,5 @@ pub mod transfer;
 pub mod updates;
 pub mod waiting;
 pub mod warp;
+pub mod words;
 pub mod worker;

@@ -218,6 +218,12 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
             };
             if shape == Shape::Other {
+                #[cfg(target_arch = "x86_64")]
+                if const { is_word::<FORM, E>(V) }
+                    && let Some(flow) = super::apart::load_apart::<A>(cx, op)
+                {
+                    return flow;
+                }
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
@@ -365,6 +371,12 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
             };
             if shape == Shape::Other {
+                #[cfg(target_arch = "x86_64")]
+                if const { is_word::<FORM, E>(V) }
+                    && let Some(flow) = super::apart::store_apart::<A>(cx, op)
+                {
+                    return flow;
+                }
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use quick::update_quickly;
 use words::update_words_far;
-pub use words::{Lie, Words};
 
 use super::memory::{ordering, place, space};
 use super::movement::{get_wide, set_wide};
@@ -21,6 +20,7 @@ use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::order::{BEFORE_STORE, UPDATE};
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
+use crate::exec::words::Words;
 use crate::num::arith16::{Kind, Mode, lanes2};
 use crate::num::{Rounding, arith32, arith64, minmax};
 use crate::ptx::tree::Operand;

@@ -7,7 +7,7 @@ use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of, lane_piece, report};
 use crate::exec::access::Reach;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::Op;
-use crate::isa::atomic::{Lie, Words};
+use crate::exec::words::{Lie, Words};
 use crate::report::AccessKind;
 
 impl GlobalRaces {

@@ -5,7 +5,6 @@ use std::sync::atomic::fence;
 
 use super::Code;
 use super::operations::*;
-use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::BASE;
@@ -14,99 +13,8 @@ use crate::exec::op::Op;
 use crate::exec::order::BEFORE_STORE;
 use crate::exec::space::Window;
 use crate::exec::updates::Apartness;
+use crate::exec::words::{Lie, Words};
 use crate::isa::Ty;
-
-/// How the words of an atomic lie.
-#[derive(Clone, Copy)]
-pub enum Lie<'a> {
-    /// All at one place.
-    One,
-    /// One behind the other, of all lanes.
-    Row,
-    /// So many bytes behind the first place; what is there for lanes that do not run lies in the array as well.
-    Apart(&'a [u32; 32]),
-}
-
-/// Where the words of an atomic are.
-pub struct Words<'a> {
-    pub first: *mut u8,
-    /// Address of the first place, and of the lowest and the highest word.
-    pub address: u64,
-    pub low: u64,
-    pub high: u64,
-    pub mask: u32,
-    pub window: Window,
-    pub region: u32,
-    pub lie: Lie<'a>,
-}
-
-impl<'a> Words<'a> {
-    /// Words that were found lane by lane; `offsets` is room for where they are. None: they lie too far apart.
-    ///
-    /// # Safety
-    /// `reach` must hold for all of `at`.
-    #[inline(always)]
-    pub unsafe fn of(reach: &Reach, at: &Addresses, offsets: &'a mut [u32; 32]) -> Option<Words<'a>> {
-        let lie = if reach.stride == 0 && at.low == at.high {
-            Lie::One
-        } else if reach.stride == 0 && at.contiguous {
-            Lie::Row
-        } else {
-            if at.high - at.low + 31 * reach.stride as u64 > u64::from(u32::MAX) {
-                return None;
-            }
-            for lane in 0..32 {
-                offsets[lane] = (at.at[lane] - at.low) as u32 + (lane * reach.stride) as u32;
-            }
-            Lie::Apart(offsets)
-        };
-        Some(Words {
-            // SAFETY: as the caller says.
-            first: unsafe { reach.lane(at.low, 0) },
-            address: at.low,
-            low: at.low,
-            high: at.high,
-            mask: at.mask,
-            window: reach.window,
-            region: reach.shadow,
-            lie,
-        })
-    }
-}
-
-impl Words<'_> {
-    /// One place or a row as runs of all lanes.
-    pub fn runs(&self, bytes: u64) -> Option<Runs> {
-        let step = match self.lie {
-            Lie::One => 0,
-            Lie::Row => bytes,
-            Lie::Apart(_) => return None,
-        };
-        Some(Runs { count: 1, width: 32, step, starts: [self.low; 4], low: self.low, high: self.high })
-    }
-
-    /// The address of one lane that runs.
-    #[inline(always)]
-    pub fn at(&self, lane: usize, bytes: u64) -> u64 {
-        match self.lie {
-            Lie::One => self.address,
-            Lie::Row => self.address + lane as u64 * bytes,
-            Lie::Apart(offsets) => self.address + u64::from(offsets[lane & 31]),
-        }
-    }
-
-    /// The same lane by lane.
-    #[inline(never)]
-    pub fn spread(&self, bytes: u64) -> Addresses {
-        Addresses {
-            at: std::array::from_fn(|lane| self.at(lane, bytes)),
-            mask: self.mask,
-            low: self.low,
-            high: self.high,
-            contiguous: matches!(self.lie, Lie::Row),
-        }
-    }
-}
 
 /// Whether an atomic is one of [`update_words`].
 pub fn is_known(operation: &str, ty: Ty) -> bool {
@@ -248,32 +156,11 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
         match words.lie {
             Lie::One => {
                 // All that the warp does to one word is one step for everybody else.
-                let mut all = |first: W| {
-                    if !returns
-                        && words.mask == u32::MAX
-                        && let Some(last) = update.merged(first, b)
-                    {
-                        differs = last.differs(first);
-                        return last;
-                    }
-                    if let Some(last) = update.in_turn(first, b, words.mask, &mut out) {
-                        differs = (0..32).fold(last.differs(first), |all, lane| all.or(out[lane].differs(first)));
-                        return last;
-                    }
-                    let mut value = first;
-                    differs = W::ZERO;
-                    for lane in lanes(words.mask) {
-                        out[lane] = value;
-                        value = update.one(value, b[lane], c[lane]);
-                        differs = differs.or(value.differs(out[lane]));
-                    }
-                    value
-                };
-                // Called at one place, to be a part of this form.
                 let place = words.first;
                 let mut old = if alone { place.cast::<W>().read() } else { W::look(place) };
                 loop {
-                    let new = all(old);
+                    let new;
+                    (new, differs) = all_at_one(update, old, [b, c], words.mask, returns, &mut out);
                     if alone {
                         place.cast::<W>().write(new);
                         break;
@@ -350,6 +237,34 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
     differs != W::ZERO
 }
 
+/// What the lanes make of one word, and whether any of them changed it.
+#[inline(always)]
+fn all_at_one<W: AtomicWord, U: Update<W>>(
+    update: U,
+    first: W,
+    [b, c]: [&[W; 32]; 2],
+    mask: u32,
+    returns: bool,
+    out: &mut [W; 32],
+) -> (W, W) {
+    if !returns
+        && mask == u32::MAX
+        && let Some(last) = update.merged(first, b)
+    {
+        return (last, last.differs(first));
+    }
+    if let Some(last) = update.in_turn(first, b, mask, out) {
+        return (last, (0..32).fold(last.differs(first), |all, lane| all.or(out[lane].differs(first))));
+    }
+    let (mut value, mut differs) = (first, W::ZERO);
+    for lane in lanes(mask) {
+        out[lane] = value;
+        value = update.one(value, b[lane], c[lane]);
+        differs = differs.or(value.differs(out[lane]));
+    }
+    (value, differs)
+}
+
 /// Updates one word that other host threads may be at: under a lock of its own, or by compare-and-swap. Gives what it was
 /// and is.
 ///
@@ -363,7 +278,17 @@ unsafe fn update_apart<W: AtomicWord>(
     address: u64,
     f: impl Fn(W) -> W,
 ) -> (W, W) {
-    let _held = if apartness == Apartness::Locks { cx.grid.updates.hold(address, address) } else { None };
+    if apartness == Apartness::Locks {
+        let _held = cx.grid.updates.hold(address, address);
+        fence(BEFORE_STORE);
+        // SAFETY: as the caller says; all who are at these words have the lock first.
+        unsafe {
+            let old = place.cast::<W>().read();
+            let new = f(old);
+            place.cast::<W>().write(new);
+            return (old, new);
+        }
+    }
     // SAFETY: as the caller says.
     unsafe { W::change(place, f) }
 }
