@@ -394,7 +394,7 @@ impl Cx<'_> {
         }
         if op.e.0 & ACQUIRE != 0 {
             self.acquire(op, reach, at);
-        } else if self.watches_races() {
+        } else if self.watches_races() && self.warp.unfenced.len() < MAX_UNFENCED {
             // A relaxed or volatile load orders nothing until a fence follows.
             for key in keys(reach, at) {
                 if !self.warp.unfenced.contains(&(reach.window, key)) && self.warp.unfenced.len() < MAX_UNFENCED {
