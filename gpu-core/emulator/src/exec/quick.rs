@@ -204,6 +204,19 @@ impl Cx<'_> {
         }
     }
 
+    /// Rows of a tile, or steps of a loop over the grid: the next one lies as far on as this one does from the last.
+    #[inline(always)]
+    pub fn ask_for_next_row<const BYTES: u64>(&mut self, op: &Op, followed: &Followed) {
+        let last = std::mem::replace(&mut self.worker.last_low[op.site as usize & 63], followed.first);
+        let ahead = followed.first.wrapping_sub(last);
+        self.worker.ahead = if ahead.wrapping_add(FAR) > 2 * FAR { ahead } else { 0 };
+        if self.worker.ahead != 0 {
+            for line in 0..(BYTES as usize / 2).max(1) {
+                prefetch(followed.pointer.wrapping_add(ahead as usize).wrapping_add(64 * line));
+            }
+        }
+    }
+
     /// Counts and checks an access that follows a pattern.
     ///
     /// # Safety
@@ -219,16 +232,7 @@ impl Cx<'_> {
         let pattern = unsafe { &*followed.pattern };
         match pattern.shape {
             Shape::Dense if !followed.shared => {
-                // Rows of a tile, or steps of a loop over the grid: the next one lies as far on as this one does from the
-                // last.
-                let last = std::mem::replace(&mut self.worker.last_low[op.site as usize & 63], followed.first);
-                let ahead = followed.first.wrapping_sub(last);
-                self.worker.ahead = if ahead.wrapping_add(FAR) > 2 * FAR { ahead } else { 0 };
-                if self.worker.ahead != 0 {
-                    for line in 0..(BYTES as usize / 2).max(1) {
-                        prefetch(pointer.wrapping_add(ahead as usize).wrapping_add(64 * line));
-                    }
-                }
+                self.ask_for_next_row::<BYTES>(op, followed);
                 for line in 0..(BYTES as usize / 2).max(2) {
                     prefetch(pointer.wrapping_add(AHEAD.max(32 * BYTES as usize) + 64 * line));
                 }

@@ -69,6 +69,9 @@ unsafe fn update_near<const FORM: u8, A: AddressWord, const BYTES: u64>(
             _ => return None,
         };
         let (window, region) = cx.place_followed(&followed);
+        if window == Window::Global && matches!(lie, Lie::Row) {
+            cx.ask_for_next_row::<BYTES>(op, &followed);
+        }
         let generic = window_from(op.e.0) == Window::Generic;
         let low = if generic { followed.first - window_base(window) } else { followed.first };
         let (first, high) = (followed.pointer, low + span);
