@@ -190,6 +190,10 @@ fn pack(function: &Function, arguments: *mut *mut c_void, extra: *mut *mut c_voi
             }
             at += 2;
         }
+        // A kernel without parameters takes a buffer of nothing, and none at all.
+        if packed.is_empty() && size.unwrap_or(0) == 0 {
+            return Ok(packed);
+        }
         let (Some(size), false) = (size, buffer.is_null()) else { return Err(INVALID_VALUE) };
         if size > packed.len() {
             explain(format!("{size} bytes of arguments; `{}` takes {}", info.name, packed.len()));

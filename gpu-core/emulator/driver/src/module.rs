@@ -96,16 +96,6 @@ pub fn owns(address: u64) -> bool {
     range(address).is_some()
 }
 
-/// The newest major version of PTX that the loader reads.
-const NEWEST_PTX: u32 = 9;
-
-/// Whether the text asks for a PTX that no compiler of today writes.
-fn is_too_new(text: &str) -> bool {
-    let version = text.lines().find_map(|line| line.trim_start().strip_prefix(".version"));
-    let major = version.and_then(|rest| rest.trim().split('.').next()?.parse::<u32>().ok());
-    major.is_some_and(|major| major > NEWEST_PTX)
-}
-
 /// Compiles PTX; what is wrong with it goes to standard error and to the caller's log.
 pub fn compile(text: &str, logs: &Logs) -> Result<Module, CUresult> {
     let refuse = |code: CUresult, text: String| {
@@ -115,11 +105,11 @@ pub fn compile(text: &str, logs: &Logs) -> Result<Module, CUresult> {
     };
     // What is no PTX at all is an invalid image; PTX that cannot be compiled is another matter.
     let kind = if text.contains(".version") { INVALID_PTX } else { INVALID_IMAGE };
-    if is_too_new(text) {
-        let words = "ptxas fatal   : Unsupported .version; the newest that is known is 9".to_owned();
-        return Err(refuse(UNSUPPORTED_PTX_VERSION, words));
-    }
-    let module = Module::load(text).map_err(|error| refuse(kind, jit::assembler_words(&error)))?;
+    let module = Module::load(text).map_err(|error| {
+        // That comes first, whatever else there is to say of it.
+        let version = error.problems.iter().any(|problem| problem.message.starts_with("`.version "));
+        refuse(if version { UNSUPPORTED_PTX_VERSION } else { kind }, jit::assembler_words(&error))
+    })?;
     device::accept(module.target()).map_err(|(code, text)| refuse(code, text))?;
     logs.info(&module);
     Ok(module)

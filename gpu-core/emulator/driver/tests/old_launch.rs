@@ -43,3 +43,27 @@ fn shape_and_arguments_are_set_one_by_one() {
     }
     assert_eq!(download::<u32>(sum, 1), [2 * 3 * 4 * 2 * 5]);
 }
+
+#[test]
+fn a_kernel_without_parameters_takes_an_empty_buffer() {
+    context();
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n";
+    let module =
+        load(&format!("{text}.visible .entry none() {{ ret; }}\n.visible .entry one(.param .u32 a) {{ ret; }}"));
+    let buffer = 0u64;
+    // As on an H200: what it gives for no list, an empty one, and buffers of 0, 4 and 8 bytes.
+    for (name, codes) in [("none", [0, 0, 0, 701, 701]), ("one", [1, 1, 1, 0, 701])] {
+        let kernel = function(module, name);
+        let launched = |extra: *mut *mut std::ffi::c_void| {
+            // SAFETY: the list ends in zero, and what it points to lives through the call.
+            unsafe { cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, std::ptr::null_mut(), extra) }
+        };
+        let sized = |bytes: usize| {
+            let marker = std::ptr::without_provenance_mut;
+            let mut extra = [marker(1), arg(&buffer), marker(2), arg(&bytes), std::ptr::null_mut()];
+            launched(extra.as_mut_ptr())
+        };
+        let empty = launched([std::ptr::null_mut()].as_mut_ptr());
+        assert_eq!([launched(std::ptr::null_mut()), empty, sized(0), sized(4), sized(8)], codes, "{name}");
+    }
+}
