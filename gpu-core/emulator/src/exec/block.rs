@@ -241,13 +241,16 @@ impl Block {
         }
     }
 
-    /// Lets lanes that a `.sync` operation waits for leave a meeting point. False when none is held there.
+    /// Lets lanes that a `.sync` operation or a barrier waits for leave a meeting point. False when none is held there.
     pub fn free_awaited_lanes(&mut self) -> bool {
         self.warps.iter_mut().flatten().any(|warp| {
             let grouped = warp.splits.iter().fold(0, |mask, split| mask | split.mask);
             let held = warp.live & !grouped;
-            let awaits =
-                |wait: super::warp::Wait| matches!(wait, super::warp::Wait::Sync { members } if members & held != 0);
+            let awaits = |wait: super::warp::Wait| match wait {
+                super::warp::Wait::Sync { members } => members & held != 0,
+                super::warp::Wait::Barrier { .. } => held != 0,
+                _ => false,
+            };
             warp.splits.iter().any(|split| awaits(split.wait)) && warp.break_join()
         })
     }

@@ -284,7 +284,7 @@ impl Worker {
                     team.cluster.generation += 1;
                     continue;
                 }
-                // A `.sync` operation waits for members that have not exited. Those that wait at a meeting point may
+                // A `.sync` operation waits for members that have not exited, a barrier for threads. Those that wait at a meeting point may
                 // be on their way out: threads are scheduled one by one, and only the emulator holds them there. The
                 // barrier check calls it misuse all the same: such code works by what lanes happen to do next.
                 let lenient = !grid.options.checks.barrier;

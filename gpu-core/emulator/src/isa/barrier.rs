@@ -148,7 +148,15 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         unsafe { finish_reduction(cx, op, id) };
         return Flow::Next;
     }
-    if op.imm & ALIGNED != 0 && cx.mask != cx.warp.live {
+    // Since Volta every thread comes to a barrier of the whole block for itself, whatever the rest of its warp does; so a
+    // part of a warp counts as what it is, unless a check is to say that it should have been all of it.
+    let alone = op.imm & ALIGNED == 0 || count.is_none() && !cx.grid.options.checks.barrier;
+    if alone && cx.mask != cx.active {
+        // Lanes whose predicate says no do not wait.
+        let next = pc + 1;
+        return cx.diverge(cx.mask, pc, next, next);
+    }
+    if !alone && cx.mask != cx.warp.live {
         // Part of the warp: wait for the siblings to come to the same instruction.
         let together = cx.mask | cx.warp.together_at(pc, cx.warp.splits[cx.warp.current].frame);
         if together != cx.warp.live {
