@@ -69,12 +69,12 @@ pub fn forget_outstanding(address: u64) {
     lock(&driver().graph_memory).outstanding.remove(&address);
 }
 
-/// Keeps the books when a range dies.
+/// Keeps the books when a range dies. Which allocations are outstanding is settled when a call is made, not when its work is
+/// done: by then a later launch may have booked the same address.
 pub fn released(address: u64) {
     let mut memory = lock(&driver().graph_memory);
     if let Some(bytes) = memory.reserved.get(&address).copied() {
         memory.used_bytes = memory.used_bytes.saturating_sub(bytes);
-        memory.outstanding.remove(&address);
     }
 }
 
