@@ -92,7 +92,7 @@ impl Cx<'_> {
     }
 
     /// The same as `watch` says for an access in runs, which lie `by` bytes on. Each check answers from the runs alone where
-    /// it can; one that cannot gets the lanes.
+    /// it can; one that cannot gets the lanes, and so do all with a trace, which tests compare with.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "inlined; a struct would be built for each access")]
     pub fn audit_runs<const BYTES: u64>(
@@ -106,7 +106,8 @@ impl Cx<'_> {
     ) {
         if watch & watch::COUNT != 0 && !self.worker.quiet {
             let runs = runs.moved(by);
-            if !self.count_runs::<BYTES>(op, reach.window, &runs, kind) {
+            let lanes = watch & watch::TRACE != 0;
+            if lanes || !self.count_runs::<BYTES>(op, reach.window, &runs, kind) {
                 self.count_access::<BYTES>(op, reach.window, &runs.spread(BYTES), kind);
             }
         }
@@ -115,7 +116,7 @@ impl Cx<'_> {
         }
         if watch & watch::RACE != 0 {
             match reach.window {
-                Window::Shared if self.race_shared_runs::<BYTES>(op, runs, by, kind) => {}
+                Window::Shared if watch & watch::TRACE == 0 && self.race_shared_runs::<BYTES>(op, runs, by, kind) => {}
                 Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
                 Window::Global if reach.only_read && self.is_mere_read(reach, kind) => {}
                 Window::Global => {

@@ -1,6 +1,6 @@
 //! Races: two accesses to one place, one of them a plain write, with no order between them.
 //!
-//! Shadows keep the last write and the last reads of every 4 bytes (of every byte where a kernel accesses less) with
+//! Shadows keep the last write and the last reads of every 4 bytes (of every 2 or every one where a kernel accesses less) with
 //! thread, place and logical clock. A clock is ordered before an access when it is not above what the accessing warp
 //! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. Lanes of one
 //! warp are ordered by `__syncwarp` and stronger only.
@@ -61,8 +61,8 @@ pub struct Party {
 impl Cx<'_> {
     #[inline(always)]
     pub fn race_shared<const BYTES: u64>(&mut self, op: &Op, at: &Addresses, kind: AccessKind) {
-        if BYTES < 4 && self.block.shared_shadow.shift == 2 {
-            self.block.shared_shadow.refine();
+        if BYTES < 1 << self.block.shared_shadow.shift {
+            self.block.shared_shadow.refine(BYTES.ilog2());
         }
         if at.high >> 24 != 0 {
             self.check_peer(op, at, BYTES, kind);
@@ -94,40 +94,44 @@ impl Cx<'_> {
         let strong = op.e.0 & crate::exec::access::STRONG != 0;
         let bytes = u64::from(self.block.shared_shadow.bytes);
         let high = runs.high.wrapping_add(by);
-        if strong || self.block.shared_shadow.shift != 2 || BYTES < 4 || high + BYTES > bytes {
+        let shift = self.block.shared_shadow.shift;
+        if strong || BYTES < 1 << shift || high + BYTES > bytes {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
         shadow.note_plain(stamp);
+        let common = shadow.is_common(BYTES);
         match kind {
             AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, by, stamp, floor),
-            AccessKind::Read => match runs.width {
-                32 => shadow.read::<BYTES, 32>(runs, by, stamp, floor),
-                16 => shadow.read::<BYTES, 16>(runs, by, stamp, floor),
-                8 => shadow.read::<BYTES, 8>(runs, by, stamp, floor),
-                _ => shadow.read::<BYTES, 0>(runs, by, stamp, floor),
+            AccessKind::Read if common => match runs.width {
+                32 => shadow.read::<BYTES, 32>(runs, by, BYTES, stamp, floor),
+                16 => shadow.read::<BYTES, 16>(runs, by, BYTES, stamp, floor),
+                8 => shadow.read::<BYTES, 8>(runs, by, BYTES, stamp, floor),
+                _ => shadow.read::<BYTES, 0>(runs, by, BYTES, stamp, floor),
             },
-            AccessKind::Write => match runs.width {
-                32 => shadow.write::<BYTES, 32>(runs, by, stamp, floor),
-                16 => shadow.write::<BYTES, 16>(runs, by, stamp, floor),
-                8 => shadow.write::<BYTES, 8>(runs, by, stamp, floor),
-                _ => shadow.write::<BYTES, 0>(runs, by, stamp, floor),
+            AccessKind::Read => shadow.read::<0, 0>(runs, by, BYTES, stamp, floor),
+            AccessKind::Write if common => match runs.width {
+                32 => shadow.write::<BYTES, 32>(runs, by, BYTES, stamp, floor),
+                16 => shadow.write::<BYTES, 16>(runs, by, BYTES, stamp, floor),
+                8 => shadow.write::<BYTES, 8>(runs, by, BYTES, stamp, floor),
+                _ => shadow.write::<BYTES, 0>(runs, by, BYTES, stamp, floor),
             },
+            AccessKind::Write => shadow.write::<0, 0>(runs, by, BYTES, stamp, floor),
             _ => false,
         }
     }
 
-    /// Whether races on shared memory up to `end` are looked for by words.
+    /// Whether races on shared memory up to `end` are looked for by cells of `bytes`.
     #[inline(always)]
-    pub(super) fn is_by_words(&self, end: u32) -> bool {
-        self.block.shared_shadow.shift == 2 && end <= self.block.shared_shadow.bytes
+    pub(super) fn is_by(&self, bytes: u64, end: u32) -> bool {
+        1 << self.block.shared_shadow.shift == bytes && end <= self.block.shared_shadow.bytes
     }
 
-    /// All lanes read the word at `first`, which lies in one array. False: look closer; nothing was changed.
+    /// All lanes read the `bytes` at `first`, which lie in one array. False: look closer; nothing was changed.
     #[inline(never)]
-    pub fn race_shared_word(&mut self, op: &Op, first: u32) -> bool {
-        if !self.is_by_words(first.saturating_add(4)) {
+    pub fn race_shared_word(&mut self, op: &Op, first: u32, bytes: u64) -> bool {
+        if !self.is_by(bytes, first.saturating_add(bytes as u32)) {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
@@ -135,12 +139,12 @@ impl Cx<'_> {
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
 
-    /// Each lane reads a word, `step` bytes behind that of the lane before, in one array. False: look closer; nothing was
+    /// Each lane reads `bytes`, `step` bytes behind those of the lane before, in one array. False: look closer; nothing was
     /// changed.
     #[inline(never)]
-    pub fn race_shared_column(&mut self, op: &Op, first: u32, step: u64) -> bool {
-        let end = u64::from(first) + 31 * step + 4;
-        if u32::try_from(end).is_ok_and(|end| self.is_by_words(end)) && step.is_multiple_of(4) {
+    pub fn race_shared_column(&mut self, op: &Op, first: u32, step: u64, bytes: u64) -> bool {
+        let end = u64::from(first) + 31 * step + bytes;
+        if u32::try_from(end).is_ok_and(|end| self.is_by(bytes, end)) && step.is_multiple_of(bytes) {
             let (stamp, floor) = self.shared_stamp(op);
             self.block.shared_shadow.note_plain(stamp);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
@@ -148,7 +152,7 @@ impl Cx<'_> {
         false
     }
 
-    /// The first `lanes` lanes read or write a word each, side by side from `first` on, which lie in one array. False: look
+    /// The first `lanes` lanes read or write `bytes` each, side by side from `first` on, which lie in one array. False: look
     /// closer; nothing was changed.
     ///
     /// # Safety
@@ -156,8 +160,8 @@ impl Cx<'_> {
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
-    pub unsafe fn race_shared_row<const WRITE: bool>(&mut self, op: &Op, first: u32, lanes: usize) -> bool {
-        if !self.is_by_words(first.saturating_add(4 * lanes as u32)) {
+    pub unsafe fn race_shared_row<const WRITE: bool>(&mut self, op: &Op, first: u32, lanes: usize, bytes: u64) -> bool {
+        if !self.is_by(bytes, first.saturating_add(bytes as u32 * lanes as u32)) {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);

@@ -1,5 +1,5 @@
 //! Who touched shared memory last: the shadow of a block's shared memory, a write and a read cell for every 4 bytes (for
-//! every byte where a kernel accesses less).
+//! every 2 or every byte where a kernel accesses less).
 
 /// Clocks of shared shadows have 28 bits.
 pub const MAX_TIME: u32 = (1 << 28) - 1;
@@ -67,13 +67,14 @@ impl SharedShadow {
         self.plain = self.plain.max(stamp);
     }
 
-    /// Goes down to one cell per byte, when something smaller than 4 bytes is accessed.
+    /// Goes down to cells of `1 << shift` bytes, when something as small is accessed.
     #[cold]
-    pub fn refine(&mut self) {
-        let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| [*cell; 4]).collect();
+    pub fn refine(&mut self, shift: u32) {
+        let each = 1 << (self.shift - shift);
+        let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, each)).collect();
         self.writes = spread(&self.writes);
         self.reads = spread(&self.reads);
-        self.shift = 0;
+        self.shift = shift;
     }
 
     /// The cells of `[low, low + bytes)`; none when races are not watched.

@@ -29,16 +29,20 @@ pub fn join_read(old: u64, mine: u64, floor_clock: i64) -> u64 {
     mine & !late | both & late
 }
 
-/// Lanes from `first` to `last` (their stamps) read a cell.
+/// Lanes from `first` to `last` (their stamps), which are several, read a cell: what one after the other leaves.
 #[inline(always)]
 fn by_all(old: u64, first: u64, last: u64, floor: u64) -> u64 {
-    if old > floor && (old ^ first) & THREAD_MASK != 0 {
-        return join_read(old, first, (floor >> CLOCK) as i64);
+    let other = |thread: u64| (thread & THREAD_MASK) >> (THREAD - OTHER) | FLAG;
+    let (was, low, high) = (old & THREAD_MASK, first & THREAD_MASK, last & THREAD_MASK);
+    match () {
+        () if old <= floor || was == low => first | other(last),
+        () if was < low || was > high => old & !(THREADS << OTHER) | other(last),
+        () if was == high => last | other(last - (1 << THREAD)),
+        () => first & !THREAD_MASK | was | other(last),
     }
-    first | (last & THREAD_MASK) >> (THREAD - OTHER) | FLAG
 }
 
-/// Words side by side, one for each of the first lanes, where there is AVX-512: what kernels do most. As the loops below.
+/// Cells side by side, one for each of the first lanes, where there is AVX-512: what kernels do most. As the loops below.
 #[cfg(target_arch = "x86_64")]
 impl SharedShadow {
     /// # Safety
@@ -48,7 +52,7 @@ impl SharedShadow {
     pub unsafe fn read_row<const FULL: bool>(&mut self, first: u32, lanes: usize, stamp: u64, floor: u64) -> bool {
         use std::arch::x86_64::*;
         let lanes = if FULL { 32 } else { lanes };
-        let cell = (first >> 2) as usize;
+        let cell = (first >> self.shift) as usize;
         let (writes, reads) = (&self.writes[cell..cell + lanes], &mut self.reads[cell..cell + lanes]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, others) = (all(floor), all(THREAD_MASK), all(THREADS << OTHER | FLAG));
@@ -95,7 +99,7 @@ impl SharedShadow {
     pub unsafe fn write_row<const FULL: bool>(&mut self, first: u32, lanes: usize, stamp: u64, floor: u64) -> bool {
         use std::arch::x86_64::*;
         let lanes = if FULL { 32 } else { lanes };
-        let cell = (first >> 2) as usize;
+        let cell = (first >> self.shift) as usize;
         let (writes, reads) = (&mut self.writes[cell..cell + lanes], &mut self.reads[cell..cell + lanes]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
@@ -131,18 +135,35 @@ impl SharedShadow {
     }
 }
 
-/// Accesses in runs, `by` bytes on, of `BYTES` a lane and `LANES` lanes a run (0: as many as the runs say). False: look closer; nothing was changed.
+/// Accesses in runs, `by` bytes on, of `BYTES` a lane and `LANES` lanes a run (0: as many as `bytes` and the runs say), which are
+/// whole cells. With `BYTES` the cells are as [`SharedShadow::is_common`] says. False: look closer; nothing was changed.
 impl SharedShadow {
     /// First cell of a lane of a run, and the distance to the next lane's.
     #[inline(always)]
-    fn run_cells(runs: &Runs, by: u64, start: u64) -> (usize, usize) {
-        ((start.wrapping_add(by) >> 2) as usize, (runs.step >> 2) as usize)
+    fn run_cells(&self, runs: &Runs, by: u64, start: u64) -> (usize, usize) {
+        ((start.wrapping_add(by) >> self.shift) as usize, (runs.step >> self.shift) as usize)
     }
 
-    /// All 32 lanes read the word at `first`.
+    /// Whether an access of `bytes` a lane is one cell a lane, or one of whole words by words.
+    #[inline(always)]
+    pub fn is_common(&self, bytes: u64) -> bool {
+        self.shift == bytes.ilog2().min(2)
+    }
+
+    /// log2 of the cells of a lane.
+    #[inline(always)]
+    fn cells_of<const BYTES: u64>(&self, bytes: u64) -> u32 {
+        match BYTES {
+            0 => bytes.ilog2() - self.shift,
+            1 | 2 => 0,
+            _ => BYTES.ilog2() - 2,
+        }
+    }
+
+    /// All 32 lanes read the cell at `first`.
     #[inline(always)]
     pub fn read_word(&mut self, first: u32, stamp: u64, floor: u64) -> bool {
-        let cell = (first >> 2) as usize;
+        let cell = (first >> self.shift) as usize;
         let (Some(write), Some(read)) = (self.writes.get(cell), self.reads.get_mut(cell)) else { return false };
         if *write > floor {
             return false;
@@ -151,10 +172,10 @@ impl SharedShadow {
         true
     }
 
-    /// Lanes read words `step` bytes apart, the first one at `first`, none of which anybody accessed since all was in order.
+    /// Lanes read cells `step` bytes apart, the first one at `first`, none of which anybody accessed since all was in order.
     #[inline(always)]
     pub fn read_column(&mut self, first: u32, step: u64, stamp: u64, floor: u64) -> bool {
-        let (cell, step) = ((first >> 2) as usize, (step >> 2) as usize);
+        let (cell, step) = ((first >> self.shift) as usize, (step >> self.shift) as usize);
         let span = 31 * step + 1;
         let Some(writes) = self.writes.get(cell..).and_then(|rest| rest.get(..span)) else { return false };
         let Some(reads) = self.reads.get_mut(cell..).and_then(|rest| rest.get_mut(..span)) else { return false };
@@ -175,16 +196,16 @@ impl SharedShadow {
     /// All lanes of each run read one place: its first and last lane stand for all.
     #[inline(always)]
     pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
-        let words = (BYTES / 4) as usize;
+        let words = if self.is_common(BYTES) { const { BYTES.div_ceil(4) } } else { BYTES >> self.shift } as usize;
         for start in runs.starts() {
-            let (cell, _) = Self::run_cells(runs, by, *start);
+            let (cell, _) = self.run_cells(runs, by, *start);
             if self.writes[cell..][..words].iter().any(|write| *write > floor) {
                 return false;
             }
         }
         let lanes = runs.width;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, _) = Self::run_cells(runs, by, *start);
+            let (cell, _) = self.run_cells(runs, by, *start);
             let first = of_lane(stamp, group * lanes);
             let last = of_lane(stamp, (group + 1) * lanes - 1);
             for old in &mut self.reads[cell..][..words] {
@@ -195,21 +216,29 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    pub fn read<const BYTES: u64, const LANES: usize>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
+    pub fn read<const BYTES: u64, const LANES: usize>(
+        &mut self,
+        runs: &Runs,
+        by: u64,
+        bytes: u64,
+        stamp: u64,
+        floor: u64,
+    ) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
-        let words = (BYTES / 4) as usize;
+        let each = self.cells_of::<BYTES>(bytes);
+        let words = 1 << each;
         let lanes = if LANES == 0 { runs.width } else { LANES };
-        let dense = runs.step == BYTES;
+        let dense = runs.step == bytes;
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, by, *start);
+            let (cell, step) = self.run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             let foreign =
                 |write: u64, lane: usize| late(write, floor_clock) & (write ^ of_lane(stamp, lane)) & THREAD_MASK;
             if dense {
                 let writes = &self.writes[cell..][..lanes * words];
                 for index in 0..lanes * words {
-                    bad |= foreign(writes[index], index / words);
+                    bad |= foreign(writes[index], index >> each);
                 }
             } else {
                 let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
@@ -224,12 +253,12 @@ impl SharedShadow {
             return false;
         }
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, by, *start);
+            let (cell, step) = self.run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             if dense {
                 let reads = &mut self.reads[cell..][..lanes * words];
                 for index in 0..lanes * words {
-                    reads[index] = join_read(reads[index], of_lane(stamp, index / words), floor_clock);
+                    reads[index] = join_read(reads[index], of_lane(stamp, index >> each), floor_clock);
                 }
             } else {
                 let reads = &mut self.reads[cell..cell + (lanes - 1) * step + words];
@@ -249,22 +278,24 @@ impl SharedShadow {
         &mut self,
         runs: &Runs,
         by: u64,
+        bytes: u64,
         stamp: u64,
         floor: u64,
     ) -> bool {
         let floor_clock = (floor >> CLOCK) as i64;
-        let words = (BYTES / 4) as usize;
+        let each = self.cells_of::<BYTES>(bytes);
+        let words = 1 << each;
         let lanes = if LANES == 0 { runs.width } else { LANES };
-        let dense = runs.step == BYTES;
+        let dense = runs.step == bytes;
         // Lanes that write the same place race among themselves.
-        let least = lanes as u64 * runs.step.max(BYTES);
+        let least = lanes as u64 * runs.step.max(bytes);
         let apart = runs.starts().windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i64 >= least as i64);
-        if runs.step < BYTES || !apart {
+        if runs.step < bytes || !apart {
             return false;
         }
         let mut bad = 0;
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, by, *start);
+            let (cell, step) = self.run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             let clash = |write: u64, read: u64, lane: usize| {
                 let mine = of_lane(stamp, lane);
@@ -275,7 +306,7 @@ impl SharedShadow {
                 let writes = &self.writes[cell..][..lanes * words];
                 let reads = &self.reads[cell..][..lanes * words];
                 for index in 0..lanes * words {
-                    bad |= clash(writes[index], reads[index], index / words);
+                    bad |= clash(writes[index], reads[index], index >> each);
                 }
             } else {
                 let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
@@ -291,11 +322,11 @@ impl SharedShadow {
             return false;
         }
         for (group, start) in runs.starts().iter().enumerate() {
-            let (cell, step) = Self::run_cells(runs, by, *start);
+            let (cell, step) = self.run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             if dense {
                 for (index, write) in self.writes[cell..][..lanes * words].iter_mut().enumerate() {
-                    *write = of_lane(stamp, index / words);
+                    *write = of_lane(stamp, index >> each);
                 }
                 self.reads[cell..][..lanes * words].fill(0);
             } else {

@@ -78,7 +78,7 @@ impl Cx<'_> {
     /// changed.
     #[inline(always)]
     fn race_shared_words<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>) -> bool {
-        if op.e.0 & STRONG == 0 || !self.is_by_words((words.high + BYTES) as u32) {
+        if op.e.0 & STRONG == 0 || !self.is_by(4, (words.high + BYTES) as u32) {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
@@ -167,7 +167,7 @@ impl Cx<'_> {
     /// look closer; nothing was changed.
     #[inline(always)]
     fn race_shared_apart<const WRITE: bool>(&mut self, op: &Op, words: &Words<'_>) -> bool {
-        if !self.is_by_words((words.high + 4) as u32) {
+        if !self.is_by(4, (words.high + 4) as u32) {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);

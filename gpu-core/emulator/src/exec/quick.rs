@@ -244,7 +244,7 @@ impl Cx<'_> {
         }
         if self.watch != 0 {
             let mut left = self.count_followed(followed);
-            if left & watch::RACE != 0 {
+            if left & (watch::RACE | watch::TRACE) == watch::RACE {
                 if followed.shared {
                     // SAFETY: passed on.
                     if unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
@@ -354,39 +354,41 @@ impl Cx<'_> {
         // SAFETY: patterns live as long as the launch.
         let pattern = unsafe { &*followed.pattern };
         let first = followed.first as u32;
-        if BYTES != 4 {
+        if BYTES > 4 {
             return false;
         }
         match pattern.shape {
-            Shape::Same if !WRITE => self.race_shared_word(op, first),
+            Shape::Same if !WRITE => self.race_shared_word(op, first, BYTES),
             #[cfg(target_arch = "x86_64")]
             Shape::Dense | Shape::First if FORM == WIDEST => {
                 // SAFETY: as the caller says; a pattern has no more than 32 lanes.
-                unsafe { self.race_shared_row::<WRITE>(op, first, pattern.runs.width) }
+                unsafe { self.race_shared_row::<WRITE>(op, first, pattern.runs.width, BYTES) }
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as the caller says.
-            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<WRITE>(op, &pattern.runs, first) },
+            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<BYTES, WRITE>(op, &pattern.runs, first) },
             #[cfg(not(target_arch = "x86_64"))]
-            Shape::Dense => self.row_base::<WRITE>(op, &pattern.runs, first),
-            Shape::Runs if !WRITE && pattern.runs.count == 1 => self.race_shared_column(op, first, pattern.runs.step),
+            Shape::Dense => self.row_base::<BYTES, WRITE>(op, &pattern.runs, first),
+            Shape::Runs if !WRITE && pattern.runs.count == 1 => {
+                self.race_shared_column(op, first, pattern.runs.step, BYTES)
+            }
             _ => false,
         }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
     #[inline(never)]
-    fn row_base<const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
+    fn row_base<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
         let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-        self.race_shared_runs::<4>(op, runs, first.into(), kind)
+        self.race_shared_runs::<BYTES>(op, runs, first.into(), kind)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn row_wide<const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
+    unsafe fn row_wide<const BYTES: u64, const WRITE: bool>(&mut self, op: &Op, runs: &Runs, first: u32) -> bool {
         let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-        self.race_shared_runs::<4>(op, runs, first.into(), kind)
+        self.race_shared_runs::<BYTES>(op, runs, first.into(), kind)
     }
 
     /// Counts and checks as `watch` says.
