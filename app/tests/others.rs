@@ -17,7 +17,7 @@ mod lab_support;
 
 use curriculum::{Course, Exercise};
 use gpu_core::compile::Diagnostic;
-use gpu_core::device::DeviceChoice;
+use gpu_core::device::{Argument, DeviceChoice};
 use gpu_core::job::{Event, Job, Outcome};
 use gpu_core::verdict::{HINT_KEYS, Verdict, fault_key};
 use lab_support::{TestLab, source};
@@ -60,11 +60,20 @@ struct Judged {
     outcome: Outcome,
 }
 
+/// The same inputs each time, for a test that fails by chance says nothing; `LOCKSTEP_SEED=2` tries others.
+fn seed() -> u64 {
+    std::env::var("LOCKSTEP_SEED").map_or(1, |text| text.parse().expect("LOCKSTEP_SEED is a whole number"))
+}
+
 fn judge(lab: &TestLab, exercise: &Exercise, text: &str) -> Judged {
+    judge_with(lab, exercise, text, seed())
+}
+
+fn judge_with(lab: &TestLab, exercise: &Exercise, text: &str, seed: u64) -> Judged {
     let spec = Box::new(exercise.spec.clone());
     let device = DeviceChoice::Emulator;
     let (events, outcome) =
-        lab.run(Job::Check { source: source(text), spec, device, arch: None, seed: None, trace: None });
+        lab.run(Job::Check { source: source(text), spec, device, arch: None, seed: Some(seed), trace: None });
     let verdict = events.into_iter().find_map(|event| match event {
         Event::Verdict(verdict) => Some(*verdict),
         _ => None,
@@ -162,4 +171,38 @@ fn wrong_problem(lab: &TestLab, exercise: &Exercise, text: &str) -> Option<Strin
     }
     let missing = leads.into_iter().find(|words| !read.to_lowercase().contains(&words.to_lowercase()));
     missing.map(|words| format!("`{words}` is not in what a learner reads: {read}"))
+}
+
+/// Of every sum of the second case (2 x 3 times 3 x 4) the last product is the largest one, and positive, with these inputs.
+fn last_is_largest(exercise: &Exercise, seed: u64) -> bool {
+    let size = &exercise.spec.emulator_sizes()[1];
+    let resolved = exercise.spec.resolve(size, None).expect("the course's own");
+    let buffers: Vec<Vec<f64>> = gpu_core::judge::arguments(&resolved, seed)
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Buffer(buffer) => Some(buffer.dtype.decode_all(&buffer.bytes)),
+            _ => None,
+        })
+        .collect();
+    let [rows, inner, columns] = ["rows", "inner", "columns"].map(|name| size[name] as usize);
+    let product = |row: usize, k: usize, column: usize| buffers[0][row * inner + k] * buffers[1][k * columns + column];
+    (0..rows * columns).all(|index| {
+        let (row, column) = (index / columns, index % columns);
+        let last = product(row, inner - 1, column);
+        last > 0.0 && (0..inner - 1).all(|k| product(row, k, column) < last)
+    })
+}
+
+#[test]
+fn what_fits_a_small_case_by_chance_is_not_said() {
+    let course = Course::load(&repository()).unwrap_or_else(|errors| panic!("{errors}"));
+    let folder = "kernels/week1/day1-cpu-baseline";
+    let exercise = course.days().flat_map(|day| &day.exercises).find(|exercise| exercise.folder == folder);
+    let exercise = exercise.expect("day 1's exercise");
+    let seed = (0..).find(|seed| last_is_largest(exercise, *seed)).expect("some seed");
+    let path = repository().join(folder).join("others/wrong/largest-product.cu");
+    let answer = judge_with(&TestLab::start(), exercise, &std::fs::read_to_string(path).unwrap(), seed);
+    let read = answer.read(exercise);
+    assert!(read.contains("largest of its products"), "seed {seed}: {read}");
+    assert!(!read.contains("last product alone") && !answer.diagnoses().iter().any(|key| key == "cut_sums"), "{read}");
 }

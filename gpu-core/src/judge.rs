@@ -121,7 +121,24 @@ struct Judged {
     /// The reason names a thread.
     placed: bool,
     /// The reason says which mistake it looks like.
-    guessed: bool,
+    guessed: Option<Guessed>,
+}
+
+/// A guess in the report of a case, and what to say without it.
+struct Guessed {
+    words: String,
+    /// Elements that it was made from: its evidence.
+    wrong: usize,
+    reason_without: String,
+    hints_without: Vec<&'static str>,
+}
+
+impl Guessed {
+    /// Whether both name the same mistake, at sizes of their own.
+    fn agrees(&self, other: &Self) -> bool {
+        let letters = |words: &str| words.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+        letters(&self.words) == letters(&other.words)
+    }
 }
 
 /// What the cases of one check share.
@@ -268,8 +285,34 @@ impl Session<'_> {
             report.reason = "the kernel did not run to its end".to_owned();
         }
         let hints = explain::hints(&report, &run.corruptions, &comparison);
+        let guessed = comparison.guess.take().map(|guess| Guessed {
+            words: guess.words,
+            wrong: comparison.wrong.len(),
+            reason_without: explain::reason(&report, &comparison),
+            hints_without: explain::hints(&report, &run.corruptions, &comparison),
+        });
         report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Judged { resolved, report, hints, placed, guessed: comparison.guess.is_some() })
+        Ok(Judged { resolved, report, hints, placed, guessed })
+    }
+
+    /// Takes back guesses that cases with more to go by contradict, and none confirms: eight sums of three products
+    /// each may well be what two mistakes give, by chance.
+    fn settle_guesses(&mut self) {
+        let (weak, strong): (Vec<_>, Vec<_>) = self
+            .judged
+            .iter_mut()
+            .filter(|judged| judged.guessed.is_some())
+            .partition(|judged| judged.guessed.as_ref().is_some_and(|guessed| guessed.wrong < guess::SAMPLE));
+        for judged in weak {
+            let contradicted = |weak: &mut Guessed| {
+                let mut surer = strong.iter().filter_map(|judged| judged.guessed.as_ref());
+                !strong.is_empty() && !surer.any(|guessed| guessed.agrees(weak))
+            };
+            if let Some(guessed) = judged.guessed.take_if(contradicted) {
+                judged.report.reason = guessed.reason_without;
+                judged.hints = guessed.hints_without;
+            }
+        }
     }
 
     /// Which mistake the numbers look like. Where something was never written that is what there is to say.
@@ -296,7 +339,8 @@ impl Session<'_> {
         guess::guess(self.oracle.name, &case)
     }
 
-    fn verdict(self, started: Instant) -> Verdict {
+    fn verdict(mut self, started: Instant) -> Verdict {
+        self.settle_guesses();
         let passed = !self.judged.is_empty() && self.judged.iter().all(|judged| judged.report.passed);
         let mut faults: Vec<Fault> =
             self.judged.iter().flat_map(|judged| judged.report.faults.iter().cloned()).collect();
@@ -323,7 +367,7 @@ impl Session<'_> {
         }
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
         // Of equally telling ones the first that knows the mistake, or else that names a thread.
-        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), !judged.guessed, !judged.placed));
+        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), judged.guessed.is_none(), !judged.placed));
         let failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
         let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();

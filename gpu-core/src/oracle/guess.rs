@@ -12,7 +12,7 @@ mod probe;
 use super::{Expected, Signature};
 
 /// Wrong elements that a guess is tried on, spread over all of them, and the fewest that prove anything.
-const SAMPLE: usize = 48;
+pub const SAMPLE: usize = 48;
 const LEAST: usize = 3;
 /// Allowed error, in units of an element's magnitude: kernels add in `float`, and in any order.
 const CLOSE: f64 = 2e-5;

@@ -19,6 +19,15 @@ use gpu_core::worker::Lab;
 pub struct Args {
     /// Only this day [default: all written ones]
     day: Option<String>,
+    /// Judge with inputs of this seed: the answer to the same course is the same each time
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// What every kernel of the course is judged with.
+struct Judge {
+    lab: Lab,
+    seed: Option<u64>,
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
@@ -47,7 +56,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     };
     problems.extend(sound::course(&files, &course).iter().map(ToString::to_string));
     let visualizations: Vec<&str> = viz::all().iter().map(|viz| viz.id()).collect();
-    let lab = engine::start(places, &Target::local_emulator());
+    let judge = Judge { lab: engine::start(places, &Target::local_emulator()), seed: Some(args.seed) };
     let mut kernels = 0;
     for day in &days {
         problems.extend(sound::day(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
@@ -68,13 +77,13 @@ pub fn run(args: &Args, places: &Places) -> Done {
             }
         }
         for exercise in &day.exercises {
-            kernels += judge(&lab, exercise, &mut problems)?;
+            kernels += exercise_problems(&judge, exercise, &mut problems)?;
         }
-        predictions(&lab, day, &mut problems)?;
+        predictions(&judge, day, &mut problems)?;
     }
     if args.day.is_none() {
         for ladder in &course.ladders {
-            kernels += climb(&lab, ladder, &mut problems)?;
+            kernels += climb(&judge, ladder, &mut problems)?;
         }
     }
     for problem in &problems {
@@ -90,11 +99,11 @@ fn lines(items: &[impl ToString]) -> String {
 }
 
 /// Compiles and judges all kernels of an exercise; returns how many.
-fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
+fn exercise_problems(judge: &Judge, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
     let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
     let mut count = 1;
     out::transient(&format!("{}: scaffold", exercise.folder));
-    let scaffold = check(lab, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
+    let scaffold = check(judge, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
     match (&scaffold.outcome, &scaffold.verdict) {
         (Outcome::Done, Some(verdict)) if !verdict.passed => {}
         (Outcome::Done, _) => say("scaffold.cu", "it passes; a learner would have nothing to do".into()),
@@ -104,7 +113,7 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     for (file, text) in plain.into_iter().chain([("reference.cu", &exercise.reference)]) {
         count += 1;
         out::transient(&format!("{}: {file}", exercise.folder));
-        let answer = check(lab, file, text, &exercise.spec)?;
+        let answer = check(judge, file, text, &exercise.spec)?;
         if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
             say(file, format!("it must pass: {}", why(&answer)));
         }
@@ -112,7 +121,7 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
     for wrong in &exercise.wrongs {
         count += 1;
         out::transient(&format!("{}: {}", exercise.folder, wrong.file));
-        let answer = check(lab, &wrong.file, &wrong.source, &exercise.spec)?;
+        let answer = check(judge, &wrong.file, &wrong.source, &exercise.spec)?;
         let found = diagnoses(&answer);
         if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
             say(&wrong.file, format!("it passes; it must be rejected for {}", wrong.fault));
@@ -128,7 +137,7 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
             arch: experiment.spec.as_ref().unwrap_or(&exercise.spec).requires.clone().unwrap_or_else(|| "sm_90".into()),
             emit: Emit::default(),
         };
-        let answer = engine::run_in(lab, job, false)?;
+        let answer = engine::run_in(&judge.lab, job, false)?;
         if answer.outcome != Outcome::Done {
             say(&file, format!("it must compile: {}", why(&answer)));
         }
@@ -138,7 +147,7 @@ fn judge(lab: &Lab, exercise: &Exercise, problems: &mut Vec<String>) -> Result<u
 }
 
 /// Counts what the quiz has learners predict, and marks with it what the quiz says is right and what is wrong.
-fn predictions(lab: &Lab, day: &Day, problems: &mut Vec<String>) -> Result<(), Failure> {
+fn predictions(judge: &Judge, day: &Day, problems: &mut Vec<String>) -> Result<(), Failure> {
     for question in &day.quiz.questions {
         let Kind::Predict { quantity: name, run, expected, traps, .. } = &question.kind else { continue };
         let Some(asked) = quantity(name).filter(|quantity| quantity.needs == Needs::Emulator) else { continue };
@@ -146,11 +155,11 @@ fn predictions(lab: &Lab, day: &Day, problems: &mut Vec<String>) -> Result<(), F
             problems.push(format!("curriculum/{}/quiz.toml: question `{}`: {what}", day.address, question.id));
         };
         out::transient(&format!("{}: {}", day.address, question.id));
-        let Some(job) = counting(day, run) else {
+        let Some(job) = counting(judge, day, run) else {
             say("what it runs is not there".to_owned());
             continue;
         };
-        let answer = engine::run_in(lab, job, false)?;
+        let answer = engine::run_in(&judge.lab, job, false)?;
         let case = run.case.as_deref();
         let evidence = Evidence { verdict: answer.verdict.as_ref(), bench: answer.bench.as_ref(), case };
         let Some(counted) = asked.measure(&evidence) else {
@@ -170,7 +179,7 @@ fn predictions(lab: &Lab, day: &Day, problems: &mut Vec<String>) -> Result<(), F
 }
 
 /// What a prediction runs; None where the course lacks it, which the check of its files says.
-fn counting(day: &Day, run: &PredictRun) -> Option<Job> {
+fn counting(judge: &Judge, day: &Day, run: &PredictRun) -> Option<Job> {
     let exercise = day.exercise_by_key(&run.exercise)?;
     let mut spec = &exercise.spec;
     let text = match &run.kernel {
@@ -185,28 +194,28 @@ fn counting(day: &Day, run: &PredictRun) -> Option<Job> {
     let (source, spec) = (source("kernel.cu", &text), Box::new(spec.clone()));
     let device = DeviceChoice::Emulator;
     Some(match run.action {
-        PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: None, trace: None },
-        PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: None, reference: None },
+        PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: judge.seed, trace: None },
+        PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: judge.seed, reference: None },
     })
 }
 
 /// Judges every rung of a ladder (one without an oracle must at least run without a fault); returns how many.
-fn climb(lab: &Lab, ladder: &Ladder, problems: &mut Vec<String>) -> Result<usize, Failure> {
+fn climb(judge: &Judge, ladder: &Ladder, problems: &mut Vec<String>) -> Result<usize, Failure> {
     for rung in &ladder.rungs {
         let place = format!("kernels/ladders/{}/{}", ladder.name, rung.file);
         out::transient(&place);
         let answer = match rung.spec.oracle {
-            Some(_) => check(lab, &rung.file, &rung.source, &rung.spec)?,
+            Some(_) => check(judge, &rung.file, &rung.source, &rung.spec)?,
             None => {
                 let job = Job::Run {
                     source: source(&rung.file, &rung.source),
                     spec: Box::new(rung.spec.clone()),
                     device: DeviceChoice::Emulator,
                     arch: None,
-                    seed: None,
+                    seed: judge.seed,
                     trace: None,
                 };
-                engine::run_in(lab, job, false)?
+                engine::run_in(&judge.lab, job, false)?
             }
         };
         let ran = answer.ran.as_ref().is_some_and(|ran| ran.completed && ran.faults.is_empty());
@@ -228,16 +237,16 @@ fn source(file: &str, text: &str) -> Source {
     Source { name, text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
 }
 
-fn check(lab: &Lab, file: &str, text: &str, spec: &Spec) -> Result<Answer, Failure> {
+fn check(judge: &Judge, file: &str, text: &str, spec: &Spec) -> Result<Answer, Failure> {
     let job = Job::Check {
         source: source(file, text),
         spec: Box::new(spec.clone()),
         device: DeviceChoice::Emulator,
         arch: None,
-        seed: None,
+        seed: judge.seed,
         trace: None,
     };
-    engine::run_in(lab, job, false)
+    engine::run_in(&judge.lab, job, false)
 }
 
 /// Everything that a kernel was rejected for.
