@@ -446,3 +446,32 @@ fn functions_and_scopes_have_shared_variables_of_their_own() {
         assert_eq!(module.kernel(name).expect("a kernel").static_shared_bytes, bytes, "{name}");
     }
 }
+
+#[test]
+fn an_access_without_a_space_goes_to_the_variable_it_names() {
+    let text = "
+.global .align 8 .b8 g[16];
+.visible .entry k(.param .u64 out) {
+    .local .align 8 .b8 a[8];
+    .local .align 8 .b8 b[16];
+    .shared .align 8 .b8 s[16];
+    .reg .b64 d, p;
+    .reg .b32 x<8>;
+    ld.param.u64 d, [out];
+    st.u32 [a+4], 1;
+    st.u32 [b+8], 2;
+    st.u32 [s+8], 3;
+    st.u32 [g+8], 4;
+    ld.u32 x0, [a+4];
+    mov.u64 p, b;
+    ld.local.u32 x1, [p+8];
+    ld.shared.u32 x2, [s+8];
+    ld.global.u32 x3, [g+8];
+    st.v2.u32 [b], {x2, x3};
+    ld.local.v2.u32 {x4, x5}, [b];
+    st.global.v4.u32 [d], {x0, x1, x2, x3};
+    st.global.v2.u32 [d+16], {x4, x5};
+    ret;
+}";
+    assert_eq!(output(text, 6), [1, 2, 3, 4, 3, 4]);
+}

@@ -232,7 +232,7 @@ fn ld(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 /// The load of a type that was read already.
 pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     let window = space(i);
-    let window = if is_spilled(e, window, i.operands.get(1)) { Window::Local } else { window };
+    let window = window_of_named(e, window, i.operands.get(1));
     let order = ordering(i);
     let vector = vector_of(i);
     // A cache policy may follow the address.
@@ -298,7 +298,7 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         return super::st_async::decode_bulk(e, i);
     }
     let window = space(i);
-    let window = if is_spilled(e, window, i.operands.first()) { Window::Local } else { window };
+    let window = window_of_named(e, window, i.operands.first());
     let order = ordering(i);
     let vector = vector_of(i);
     let ty = i.ty()?;
@@ -347,12 +347,14 @@ fn frame_area(e: &Emit<'_>, operand: &Operand<'_>) -> Option<(ParamArea, i64)> {
     }
 }
 
-/// Whether an operand is a parameter of a device function that lies on the stack, as its address is taken.
-fn is_spilled(e: &Emit<'_>, window: Window, operand: Option<&Operand<'_>>) -> bool {
-    let Some(Operand::Address { base, .. }) = operand else { return false };
-    window == Window::Param
-        && matches!(&**base, Operand::Name(name)
-            if matches!(e.find(name), Some(Entity::Variable { window: Window::Local, .. })))
+/// The window of an access that names what it goes to: local memory for a local variable, which needs no `.local`
+/// (its address as it stands is no generic one), and for a parameter of a device function that lies on the stack
+/// because its address is taken.
+fn window_of_named(e: &Emit<'_>, window: Window, operand: Option<&Operand<'_>>) -> Window {
+    let Some(Operand::Address { base, .. }) = operand else { return window };
+    let local = matches!(&**base, Operand::Name(name)
+        if matches!(e.find(name), Some(Entity::Variable { window: Window::Local, .. })));
+    if local && matches!(window, Window::Param | Window::Generic) { Window::Local } else { window }
 }
 
 /// Copies a parameter from the frame to `offset` of the function's stack.
