@@ -89,7 +89,7 @@ fn a_kernel_points_a_map_at_another_tensor() {
 
 /// A persistent kernel's loop: it works on its own block, then on those it could take over.
 const TAKE_OVER: &str = "
-.version 8.6
+.version 8.7
 .target sm_120a
 .address_size 64
 .visible .entry k(.param .u64 out_)

@@ -101,11 +101,9 @@ impl Arch {
         let named = parts().find_map(|part| part.strip_prefix("sm_").or_else(|| part.strip_prefix("compute_")));
         let name = named.unwrap_or("75");
         let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
-        Arch {
-            number: digits.parse().unwrap_or(75),
-            specific: digits.len() < name.len(),
-            exact: name[digits.len()..].starts_with('a'),
-        }
+        // Other letters behind the number, capitals too, mean nothing to the assembler.
+        let suffix = &name[digits.len()..];
+        Arch { number: digits.parse().unwrap_or(75), specific: matches!(suffix, "a" | "f"), exact: suffix == "a" }
     }
 }
 

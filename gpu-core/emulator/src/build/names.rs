@@ -1,5 +1,5 @@
 //! What an assembler refuses before it looks at any instruction: names that mean two things in one scope, and a
-//! `.version` or `.target` that there never was.
+//! `.version` or `.target` that there never was, alone or together.
 
 use std::collections::HashMap;
 
@@ -47,24 +47,45 @@ struct Check<'a> {
 /// What is wrong with the names of a module and with its head. The tree's names are slices of `text`.
 pub(super) fn check<'a>(text: &'a str, tree: &Tree<'a>) -> Vec<LoadProblem> {
     let mut check = Check { text, problems: Vec::new() };
-    if !tree.version.is_empty() && !version_exists(tree.version) {
+    let version = version_of(tree.version);
+    if !tree.version.is_empty() && version.is_none() {
         let message = format!("`.version {}` does not exist; the newest that is known is 9.5", tree.version);
         check.problem(message, tree.version);
     }
-    if !tree.target.is_empty() && !target_exists(tree.target) {
+    let needed = first_version(tree.target);
+    if !tree.target.is_empty() && needed.is_none() {
         let message = format!("`.target {}` does not exist; sm_75 to sm_121a and their like do", tree.target);
         check.problem(message, tree.target);
     }
-    let mut module = Scope::default();
-    for variable in tree.variables.iter().filter(|variable| !variable.external) {
-        check.twice(module.declare(variable.name), variable.name);
+    if let (Some(version), Some(needed)) = (version, needed)
+        && version < needed
+    {
+        let (major, minor) = (needed / 10, needed % 10);
+        let message = format!("`.version {}` has no `.target {}`: {major}.{minor} does", tree.version, tree.target);
+        check.problem(message, tree.target);
     }
+    let mut module = Scope::default();
+    let mut elsewhere = HashMap::new();
+    for variable in &tree.variables {
+        if variable.external {
+            elsewhere.insert(variable.name, variable.name);
+            continue;
+        }
+        check.twice(module.declare(variable.name), variable.name);
+        if !variable.visible {
+            check.hidden(elsewhere.get(variable.name).copied(), variable.name);
+        }
+    }
+    elsewhere.clear();
     for function in &tree.functions {
         // Any number of declarations may stand beside one definition.
         let known = module.names.get(function.name).copied();
         let variable = tree.variables.iter().any(|variable| variable.name == function.name);
         if function.body.is_some() {
             module.declare(function.name);
+            check.hidden(elsewhere.get(function.name).copied(), function.name);
+        } else if function.external {
+            elsewhere.insert(function.name, function.name);
         }
         if function.body.is_some() || variable {
             check.twice(known, function.name);
@@ -90,6 +111,15 @@ impl<'a> Check<'a> {
         if let Some(earlier) = earlier {
             let first = self.line(earlier);
             self.problem(format!("`{name}` is defined twice in one scope; first in line {first}"), name);
+        }
+    }
+
+    /// What `.extern` says to come from another module can be no function of this one, and no variable that this one keeps
+    /// to itself.
+    fn hidden(&mut self, external: Option<&str>, name: &str) {
+        if let Some(external) = external {
+            let first = self.line(external);
+            self.problem(format!("`{name}` is said to be `.extern` in line {first} and defined here"), name);
         }
     }
 
@@ -129,38 +159,75 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Versions of the PTX ISA that there were; of the present major version those to come are read too.
-fn version_exists(version: &str) -> bool {
-    // A number, as the assembler reads it: 8.00 is 8.0.
-    let Some(tenths) = version.parse::<f64>().ok().filter(|_| version.contains('.')).map(|number| number * 10.0) else {
-        return false;
-    };
-    let last = match (tenths / 10.0) as u32 {
+/// Ten times the version plus what is behind the point, as the assembler reads it (`8.10` is 9.0 to it); None when there
+/// never was such a version of the PTX ISA.
+fn version_of(version: &str) -> Option<u32> {
+    let (major, minor) = version.split_once('.')?;
+    let number = major.parse::<u32>().ok()?.checked_mul(10)?.checked_add(minor.parse().ok()?)?;
+    let last = match number / 10 {
         1 => 5,
         2 | 4 => 3,
         3 => 2,
         5 => 1,
         6 => 5,
         7 | 8 => 8,
+        // Those to come too.
         9 => 9,
-        _ => return false,
+        _ => return None,
     };
-    (tenths - tenths.round()).abs() < 1e-6 && tenths.round() as u32 % 10 <= last
+    (number % 10 <= last).then_some(number)
 }
 
-/// Architectures that an assembler of today knows, old ones among them: their PTX runs on all later ones.
-const ARCHITECTURES: [u32; 33] = [
-    10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 82, 86, 87, 88, 89, 90, 100, 101,
-    103, 107, 110, 120, 121,
+/// Architectures that an assembler of today knows, old ones among them (their PTX runs on all later ones), each with ten
+/// times the first `.version` that has it plain, with an `a` and with an `f`; 0: there is none.
+const ARCHITECTURES: [(u32, [u32; 3]); 33] = [
+    (10, [10, 0, 0]),
+    (11, [10, 0, 0]),
+    (12, [12, 0, 0]),
+    (13, [12, 0, 0]),
+    (20, [20, 0, 0]),
+    (21, [20, 0, 0]),
+    (30, [30, 0, 0]),
+    (32, [40, 0, 0]),
+    (35, [31, 0, 0]),
+    (37, [41, 0, 0]),
+    (50, [40, 0, 0]),
+    (52, [41, 0, 0]),
+    (53, [42, 0, 0]),
+    (60, [50, 0, 0]),
+    (61, [50, 0, 0]),
+    (62, [50, 0, 0]),
+    (70, [51, 0, 0]),
+    (72, [61, 0, 0]),
+    (75, [63, 0, 0]),
+    (80, [70, 0, 0]),
+    (82, [62, 0, 0]),
+    (86, [71, 0, 0]),
+    (87, [74, 0, 0]),
+    (88, [90, 0, 0]),
+    (89, [78, 0, 0]),
+    (90, [78, 80, 0]),
+    (100, [86, 86, 88]),
+    (101, [86, 86, 88]),
+    (103, [88, 88, 88]),
+    (107, [94, 94, 94]),
+    (110, [90, 90, 90]),
+    (120, [87, 87, 88]),
+    (121, [88, 88, 88]),
 ];
 
-fn target_exists(target: &str) -> bool {
-    let Some(name) = target.strip_prefix("sm_").or_else(|| target.strip_prefix("compute_")) else { return false };
+/// Ten times the first version that has a target; None when there is no such target.
+fn first_version(target: &str) -> Option<u32> {
+    let name = target.strip_prefix("sm_").or_else(|| target.strip_prefix("compute_"))?;
     let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
-    digits.parse().is_ok_and(|number: u32| match &name[digits.len()..] {
-        "" => true,
-        "a" => number >= 90,
-        "f" => number >= 100,
-        _ => false,
-    } && ARCHITECTURES.contains(&number))
+    let number: u32 = digits.parse().ok()?;
+    let (_, first) = ARCHITECTURES.iter().find(|(known, _)| *known == number)?;
+    let first = match &name[digits.len()..] {
+        "a" => first[1],
+        "f" => first[2],
+        // Any other letter means nothing.
+        other if other.len() <= 1 && other.bytes().all(|byte| byte.is_ascii_alphabetic()) => first[0],
+        _ => 0,
+    };
+    (first > 0).then_some(first)
 }

@@ -133,6 +133,9 @@ fn since(opcode: &str, arch: Arch) -> Decoded<()> {
         Some(since) if arch.number < since => {
             Err(format!("`{opcode}` needs sm_{since} or higher, the module is for sm_{}", arch.number))
         }
+        _ if begins("setmaxnreg") && !arch.specific => {
+            Err(format!("`{opcode}` exists on sm_{0}a and its like only, the module is for sm_{0}", arch.number))
+        }
         _ => Ok(()),
     }
 }

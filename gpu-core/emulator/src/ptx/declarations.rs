@@ -43,7 +43,7 @@ impl<'a> Parser<'a, '_> {
         } else {
             return self.error("`{` or `;`");
         };
-        Ok(Function { name, entry, results, params, body, limits })
+        Ok(Function { name, entry, external: false, results, params, body, limits })
     }
 
     pub(super) fn skip_attribute(&mut self) -> Parsed<()> {
@@ -150,7 +150,7 @@ impl<'a> Parser<'a, '_> {
                     count = Some(init.len() as u64);
                 }
             }
-            out.push(Variable { space, name, ty, align, count, init, external, pointer, line });
+            out.push(Variable { space, name, ty, align, count, init, external, visible: false, pointer, line });
             if single || !self.take(b',') {
                 return Ok(());
             }
@@ -193,16 +193,16 @@ impl<'a> Parser<'a, '_> {
             Kind::Word if token.text == "generic" && masked => {
                 self.at += 2;
                 let name = self.name()?;
-                let mut offset = if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 };
+                let mut offset = if self.is(b'+') { self.displacement()? } else { 0 };
                 self.expect(b')')?;
-                if self.is(b'+') || self.is(b'-') {
+                if self.is(b'+') {
                     offset = offset.wrapping_add(self.displacement()?);
                 }
                 Init::Symbol { name, offset, generic: true, mask: None }
             }
             Kind::Word if token.text != "WARP_SZ" => {
                 self.at += 1;
-                let offset = if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 };
+                let offset = if self.is(b'+') { self.displacement()? } else { 0 };
                 Init::Symbol { name: token.text, offset, generic: false, mask: None }
             }
             _ => match self.constant()? {

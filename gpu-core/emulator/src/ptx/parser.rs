@@ -260,21 +260,26 @@ impl<'a> Parser<'a, '_> {
     }
 
     pub(super) fn declaration(&mut self, tree: &mut Tree<'a>) -> Parsed<()> {
-        let mut external = false;
+        let (mut external, mut visible) = (false, false);
         loop {
             match self.word() {
                 Some(".extern") => external = true,
-                Some(".visible" | ".weak" | ".common") => {}
+                Some(".visible" | ".weak" | ".common") => visible = true,
                 _ => break,
             }
             self.at += 1;
         }
         match self.word() {
             Some(".entry" | ".func") => {
-                let function = self.function()?;
+                let mut function = self.function()?;
+                function.external = external;
                 tree.functions.push(function);
             }
-            Some(".global" | ".const" | ".shared") => self.variables(external, &mut tree.variables)?,
+            Some(".global" | ".const" | ".shared") => {
+                let first = tree.variables.len();
+                self.variables(external, &mut tree.variables)?;
+                tree.variables[first..].iter_mut().for_each(|variable| variable.visible = visible);
+            }
             _ => return self.error("`.entry`, `.func`, `.global`, `.const` or `.shared`"),
         }
         Ok(())

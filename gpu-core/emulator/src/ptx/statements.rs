@@ -210,7 +210,7 @@ impl<'a> Parser<'a, '_> {
                 let base = Box::new(self.operand(depth + 1)?);
                 let (base, offset) = match *base {
                     Operand::NameOffset(name, offset) => (Box::new(Operand::Name(name)), offset),
-                    _ => (base, if self.is(b'+') || self.is(b'-') { self.displacement()? } else { 0 }),
+                    _ => (base, if self.is(b'+') { self.displacement()? } else { 0 }),
                 };
                 let mut more = Vec::new();
                 while self.take(b',') {
@@ -223,7 +223,8 @@ impl<'a> Parser<'a, '_> {
             Kind::Punct(b'-') if self.names_something() => Operand::Negated(self.name()?),
             Kind::Word if token.text == "_" => Operand::Sink,
             Kind::Word if token.text != "WARP_SZ" => {
-                if self.is(b'+') || self.is(b'-') {
+                // The assembler knows no `name - 4`; `name + -4` it does.
+                if self.is(b'+') {
                     Operand::NameOffset(token.text, self.displacement()?)
                 } else if self.take(b'[') {
                     let index = Box::new(self.operand(depth + 1)?);

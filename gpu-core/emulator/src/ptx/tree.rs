@@ -55,6 +55,8 @@ pub struct Variable<'a> {
     pub init: Vec<Init<'a>>,
     /// `.extern`: dynamic shared memory when shared.
     pub external: bool,
+    /// `.visible`, `.weak` or `.common`: other modules may see it.
+    pub visible: bool,
     /// `.param .ptr`.
     pub pointer: bool,
     pub line: u32,
@@ -65,6 +67,8 @@ pub struct Variable<'a> {
 pub struct Function<'a> {
     pub name: &'a str,
     pub entry: bool,
+    /// `.extern`.
+    pub external: bool,
     pub results: Vec<Variable<'a>>,
     pub params: Vec<Variable<'a>>,
     /// None for a declaration.
