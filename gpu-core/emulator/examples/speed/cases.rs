@@ -134,6 +134,8 @@ pub const MATRIX_COUNT: u64 = 64 * 1024;
 pub const BIG_TILED: Case = Case { name: "tiled 1024^3", ..Case::new("tiled", SPEED, [32, 32], [32, 32], MIB, 1024) };
 pub const NUMBA_VADD: Case = Case::new("vadd", VADD, [256, 1], [256, 1], 65536, 65536);
 pub const NUMBA_MATMUL: Case = Case::new("matmul", SPEED, [4, 4], [16, 16], 4096, 64);
+/// As little as two workers can share.
+pub const TWO_BLOCKS: Case = Case::new("vadd", VADD, [2, 1], [32, 1], 64, 64);
 /// Three buffers of 128 MiB.
 pub const BIG_VADD: Case = Case::new("vadd", VADD, [131072, 1], [256, 1], 32 * MIB, 32 * MIB as u32);
 

@@ -8,15 +8,16 @@
 
 mod cases;
 mod clock;
+mod scaling;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cases::{
     BIG_TILED, BIG_VADD, COALESCED, Case, EVERYDAY, FURTHER, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, ORDINARY,
-    Ready, SCATTERED, STREAMS, STRIDED,
+    Ready, SCATTERED, STREAMS,
 };
-use clock::{Spread, load, peak_memory, process_time, thread_time};
+use clock::{Spread, load, peak_memory, thread_time};
 use ptx_emulator::{Checks, Options};
 
 /// Asks this program to run the large vector addition and to print its own peak memory.
@@ -128,36 +129,6 @@ fn matrix(bench: &mut Bench) {
     }
 }
 
-/// Two workers against one, in turns. The second figure does not depend on whether two cores were free.
-fn scaling(bench: &mut Bench) {
-    for case in COALESCED.iter().chain(EVERYDAY).chain([&STRIDED]) {
-        let what = format!("{}, all checks, 2 cores over 1", case.name);
-        if !bench.asked(&what) {
-            continue;
-        }
-        let mut ready = Ready::new(case);
-        let (mut speedups, mut limits) = (Vec::new(), Vec::new());
-        for _ in 0..9 {
-            let mut measure = |workers| {
-                let options = Options { workers, ..Options::default() };
-                let (wall, core) = (Instant::now(), process_time());
-                let mut runs = 0;
-                while runs == 0 || wall.elapsed() < Duration::from_millis(60) {
-                    ready.run(&options);
-                    runs += 1;
-                }
-                let per_run = |time: Duration| time.as_secs_f64() / f64::from(runs);
-                (per_run(wall.elapsed()), per_run(process_time() - core))
-            };
-            let (one, two) = (measure(1), measure(2));
-            speedups.push(one.0 / two.0);
-            limits.push(2.0 * one.1 / two.1);
-        }
-        bench.line(&what, "x", Spread::of(speedups), Some(1.8), false);
-        bench.line("  with 2 cores free (by core time)", "x", Spread::of(limits), None, false);
-    }
-}
-
 fn big_tiled(bench: &mut Bench) {
     let what = "tiled 1024^3, all checks, 2 cores";
     if bench.asked(what) {
@@ -256,7 +227,8 @@ fn main() {
     }
     rates(&mut bench);
     matrix(&mut bench);
-    scaling(&mut bench);
+    scaling::scaling(&mut bench);
+    scaling::starts(&mut bench);
     big_tiled(&mut bench);
     memory(&mut bench);
     match python {
