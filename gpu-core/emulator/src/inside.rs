@@ -2,11 +2,13 @@
 //! a second time, which takes minutes.
 
 pub mod build {
-    /// Offsets of the arguments through which function `function` of a module may write, and of those of them that see more
-    /// than atomics; None: anywhere.
-    pub fn written_arguments(module: &crate::Module, function: usize) -> Option<[Vec<u32>; 2]> {
+    /// Offsets of the arguments through which function `function` of a module may write, of those of them that see more
+    /// than atomics, of those that are read or updated for a block alone, and of those that are no mere sums; None: it
+    /// may write anywhere.
+    pub fn written_arguments(module: &crate::Module, function: usize) -> Option<[Vec<u32>; 4]> {
         let found = module.image.written_arguments(function)?;
-        Some([&found.arguments, &found.stored].map(|list| list.iter().map(|argument| argument.0).collect()))
+        let lists = [&found.arguments, &found.stored, &found.seen, &found.answered];
+        Some(lists.map(|list| list.iter().map(|argument| argument.0).collect()))
     }
 }
 pub mod check {

@@ -371,6 +371,8 @@ fn run(
             shadow: sizes.len() as u32,
             only_read: AtomicBool::new(false),
             only_updated: false,
+            only_atomic: AtomicBool::new(false),
+            summed: false,
             of_host: allocation.always_initialised(),
         });
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
@@ -385,7 +387,10 @@ fn run(
     }
     if options.touched {
         // Reads that are not watched would not be known either.
-        regions.iter().for_each(|region| region.only_read.store(false, Ordering::Relaxed));
+        for region in &regions {
+            region.only_read.store(false, Ordering::Relaxed);
+            region.only_atomic.store(false, Ordering::Relaxed);
+        }
     }
     // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
     let limit = sizes.iter().sum::<u64>() / 8 * 7 + SHADOW_ROOM;
@@ -465,8 +470,8 @@ fn run(
     Ok(outcome)
 }
 
-/// Marks the arrays that some argument points into and none that the kernel may write through, and those that it may only
-/// update atomically.
+/// Marks the arrays that some argument points into and none that the kernel may write through, those that it may only
+/// update atomically, and of these those that it reads in no other way, and those that it only adds to.
 fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8]) {
     let Some(written) = image.written_arguments(function) else { return };
     for word in params.as_chunks::<8>().0 {
@@ -478,6 +483,8 @@ fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8
         if address <= region.end && !variable {
             region.only_read.store(true, Ordering::Relaxed);
             region.only_updated = !region.of_host;
+            region.only_atomic.store(true, Ordering::Relaxed);
+            region.summed = region.only_updated;
         }
     }
     let mut through = |arguments: &[(u32, u32)], mark: fn(&mut Region)| {
@@ -490,7 +497,12 @@ fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8
         }
     };
     through(&written.arguments, |region| region.only_read.store(false, Ordering::Relaxed));
-    through(&written.stored, |region| region.only_updated = false);
+    through(&written.stored, |region| {
+        region.only_updated = false;
+        region.only_atomic.store(false, Ordering::Relaxed);
+    });
+    through(&written.seen, |region| region.only_atomic.store(false, Ordering::Relaxed));
+    through(&written.answered, |region| region.summed = false);
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use crate::exec::image::Image;
 use crate::exec::op::Slot;
+use crate::isa::atomic::is_sum;
+use crate::isa::memory::CTA;
 
 /// Bytes of the argument block: offset and length.
 pub type Argument = (u32, u32);
@@ -25,6 +27,11 @@ pub struct Written {
     pub arguments: Vec<Argument>,
     /// Those of them that see more than `atom` and `red`.
     pub stored: Vec<Argument>,
+    /// Those that it may load through, or update with a scope that leaves other blocks out.
+    pub seen: Vec<Argument>,
+    /// Those through which it may learn what is there, or update in other ways than by sums (as
+    /// [`crate::isa::atomic::is_sum`] says).
+    pub answered: Vec<Argument>,
 }
 
 /// What one instruction does with addresses.
@@ -37,6 +44,10 @@ enum Role {
     Writes(u64),
     /// The same as one step that nothing comes between.
     Updates(u64),
+    /// The results are from where its address says.
+    Reads(u64),
+    /// It may read anywhere.
+    Copies,
     /// It may write anywhere.
     Unknown,
 }
@@ -57,7 +68,7 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
         for (at, role) in (first..end).zip(&roles) {
             let info = &image.infos[at];
             let mut value = match role {
-                Role::Gives(value) | Role::Writes(value) | Role::Updates(value) => *value,
+                Role::Gives(value) | Role::Writes(value) | Role::Updates(value) | Role::Reads(value) => *value,
                 _ => {
                     let guard = image.code[at].guard;
                     let sources = info.reads.iter().filter(|slot| **slot != guard);
@@ -78,25 +89,44 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
             break;
         }
     }
-    let (mut written, mut stored) = (0, 0);
-    for (at, role) in (first..end).zip(&roles).filter(|(_, role)| matches!(role, Role::Writes(_) | Role::Updates(_))) {
+    let (mut written, mut stored, mut seen, mut answered) = (0, 0, 0, 0);
+    for (at, role) in (first..end).zip(&roles) {
         let op = &image.code[at];
+        if matches!(role, Role::Gives(_)) || matches!(role, Role::Computes) && op.site == 0 {
+            continue;
+        }
         // Anything but one register may be part of an address where the form is not a plain one.
         let through = match op.site {
             0 => image.infos[at].reads.iter().fold(0, |all, slot| all | from.get(slot).copied().unwrap_or(0)),
             _ => from.get(&op.a).copied().unwrap_or(0),
         };
-        written |= through;
-        if matches!(role, Role::Writes(_)) {
-            stored |= through;
+        match role {
+            Role::Writes(_) => {
+                written |= through;
+                stored |= through;
+            }
+            Role::Updates(_) => {
+                written |= through;
+                if op.e.0 & CTA != 0 {
+                    seen |= through;
+                }
+                if !is_sum(op) {
+                    answered |= through;
+                }
+            }
+            Role::Copies => seen |= ANY,
+            _ => seen |= through,
         }
     }
+    // Through an address that was itself in memory, anything may be read.
+    seen |= if seen & ANY != 0 { u64::MAX } else { 0 };
+    answered |= seen | stored | if answered & ANY != 0 { u64::MAX } else { 0 };
     if written & ANY != 0 {
         return None;
     }
     let those =
         |set: u64| (0..arguments.len()).filter(|index| set >> index & 1 != 0).map(|index| arguments[index]).collect();
-    Some(Written { arguments: those(written), stored: those(stored) })
+    Some(Written { arguments: those(written), stored: those(stored), seen: those(seen), answered: those(answered) })
 }
 
 /// The instruction's name with its modifiers.
@@ -130,17 +160,20 @@ fn role(image: &Image, at: usize, arguments: &mut Vec<Argument>) -> Option<Role>
             }
             Role::Gives(1 << index)
         }
-        "ld" | "ldu" => Role::Gives(from_memory),
+        "ld" | "ldu" if inner => Role::Gives(from_memory),
+        "ld" | "ldu" => Role::Reads(from_memory),
         "st" | "red" if has("async") || has("bulk") => Role::Unknown,
         "st" | "red" | "atom" if inner => Role::Gives(from_memory),
         "st" => Role::Writes(from_memory),
         "red" | "atom" => Role::Updates(from_memory),
-        "wmma" if has("load") => Role::Gives(PART),
+        "wmma" if has("load") => Role::Reads(PART),
         "wmma" if has("store") && !inner => Role::Writes(PART),
         "ldmatrix" => Role::Gives(PART),
         // Predicates hold no addresses.
         "setp" | "testp" | "isspacep" => Role::Gives(0),
         "cp" if has("reduce") || operation.contains(".global.shared") => Role::Unknown,
+        // Also by maps of tensors, which no register shows.
+        "cp" if has("global") => Role::Copies,
         "call" | "multimem" | "tensormap" | "discard" => Role::Unknown,
         _ => Role::Computes,
     })

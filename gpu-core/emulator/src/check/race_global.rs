@@ -6,6 +6,8 @@
 
 mod updates;
 
+use std::sync::atomic::Ordering;
+
 use super::patience::Patience;
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
@@ -95,7 +97,23 @@ impl GlobalRaces {
 
     /// None: the access takes no part in races.
     #[inline(always)]
-    fn mine<const LANE_BYTES: u64>(&self, cx: &Cx<'_>, op: &Op, kind: AccessKind, strong: bool) -> Option<Mine> {
+    fn mine<const LANE_BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        op: &Op,
+        reach: &Reach,
+        kind: AccessKind,
+        strong: bool,
+    ) -> Option<Mine> {
+        if let Some(region) = cx.grid.regions.get(reach.shadow as usize)
+            && region.only_atomic.load(Ordering::Relaxed)
+        {
+            if kind == AccessKind::Atomic && op.e.0 & CTA == 0 {
+                return None;
+            }
+            // It came from where nobody could tell: from now on all is watched.
+            region.only_atomic.store(false, Ordering::Relaxed);
+        }
         let effect = match kind {
             AccessKind::Read if strong => return None,
             AccessKind::Read => Effect::Read,
@@ -179,7 +197,7 @@ impl GlobalRaces {
         runs: &Runs,
         kind: AccessKind,
     ) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, kind, false) else { return };
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, false) else { return };
         let mut conflicts = Conflicts::new();
         let mut at = self.at(reach);
         let lanes = runs.width;
@@ -305,7 +323,7 @@ impl GlobalRaces {
     /// Checks an access lane by lane.
     #[inline(never)]
     pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, kind, op.e.0 & STRONG != 0) else { return };
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, op.e.0 & STRONG != 0) else { return };
         let mut conflicts = Conflicts::new();
         let mut place = self.at(reach);
         let mut left = at.mask;

@@ -12,7 +12,7 @@ use super::space::Window;
 use super::waiting::Apart;
 
 /// Neighbouring bytes of one lock: a row of 32 words is mostly in one, and the rows of two host threads are not.
-const STRIPE: u64 = 4096;
+pub const STRIPE: u64 = 4096;
 const LOCKS: usize = 64;
 /// Tries before others get the core: who holds the lock may have lost it.
 const TRIES: u32 = 200;

@@ -12,6 +12,7 @@ use crate::check::frozen::{Recent, fingerprint};
 use crate::check::repeats::Repeats;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
+use crate::isa::atomic::Sums;
 use crate::isa::cluster::Cluster;
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
@@ -48,6 +49,7 @@ pub struct Worker {
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
     pub repeats: Repeats,
+    pub sums: Sums,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
     finished: u64,
@@ -108,6 +110,7 @@ impl Worker {
             taken: 0..0,
             quiet: false,
             repeats: Repeats::default(),
+            sums: Sums::default(),
             writes: 0,
             finished: 0,
             executed: 0,
@@ -135,6 +138,7 @@ impl Worker {
     /// Runs blocks until none is left.
     pub fn run(&mut self, grid: &Grid<'_>) {
         self.run_blocks(grid);
+        self.sums.settle(grid);
         self.publish(grid);
         self.patterns.count(&mut self.counts);
         grid.count_repeats(&self.repeats);

@@ -2,11 +2,13 @@
 
 mod operations;
 mod quick;
+mod sums;
 mod words;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use quick::update_quickly;
+pub use sums::{Sums, is_sum};
 use words::update_words_far;
 
 use super::memory::{ordering, place, space};

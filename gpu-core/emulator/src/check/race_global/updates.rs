@@ -1,6 +1,8 @@
 //! Atomics on words of global memory. Where threads of all kinds update neighbouring words, a sector has a cell for each, and
 //! an atomic on words that only atomics have written since just puts itself there.
 
+use std::sync::atomic::Ordering;
+
 use super::super::race_pages::*;
 use super::super::race_rules::{Mine, Piece, atomic, is_atomic, step};
 use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of, lane_piece, report};
@@ -8,6 +10,7 @@ use crate::exec::access::Reach;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::Op;
 use crate::exec::words::{Lie, Words};
+use crate::isa::memory::CTA;
 use crate::report::AccessKind;
 
 impl GlobalRaces {
@@ -46,6 +49,9 @@ impl GlobalRaces {
     /// Checks an atomic on words of `BYTES`.
     #[inline(always)]
     pub fn update<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) {
+        if cx.grid.regions[words.region as usize].only_atomic.load(Ordering::Relaxed) && op.e.0 & CTA == 0 {
+            return;
+        }
         match words.lie {
             Lie::Row if let Some(runs) = words.runs(BYTES) => {
                 self.access_runs::<BYTES>(cx, op, reach, &runs, AccessKind::Atomic);
@@ -63,7 +69,7 @@ impl GlobalRaces {
     /// done.
     #[inline(always)]
     fn update_one<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) -> bool {
-        let Some(mine) = self.mine::<BYTES>(cx, op, AccessKind::Atomic, true) else { return false };
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return false };
         let mut at = self.at(reach);
         let first = words.low - reach.base;
         let number = first / SECTOR;
@@ -93,7 +99,7 @@ impl GlobalRaces {
     /// Words that lie anywhere, lane by lane.
     #[inline(always)]
     fn update_apart<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, AccessKind::Atomic, true) else { return };
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return };
         let mut conflicts = Conflicts::new();
         let mut place = self.at(reach);
         for lane in lanes(words.mask) {

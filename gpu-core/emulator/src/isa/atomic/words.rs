@@ -138,7 +138,13 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
     words: &Words<'_>,
     update: U,
 ) -> bool {
-    let apartness = cx.apartness(words.window, words.region);
+    let mut apartness = cx.apartness(words.window, words.region);
+    let mut first = words.first;
+    if apartness == Apartness::Locks
+        && let Some(own) = cx.own_sums(op, code, words)
+    {
+        (first, apartness) = (own, Apartness::Alone);
+    }
     let held = cx.hold_updates(apartness, words.low, words.high);
     let alone = apartness == Apartness::Alone || held.is_some();
     if alone && apartness != Apartness::Alone {
@@ -156,7 +162,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
         match words.lie {
             Lie::One => {
                 // All that the warp does to one word is one step for everybody else.
-                let place = words.first;
+                let place = first;
                 let mut old = if alone { place.cast::<W>().read() } else { W::look(place) };
                 loop {
                     let new;
@@ -172,7 +178,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
                 }
             }
             Lie::Row if alone => {
-                let row = words.first.cast::<[W; 32]>();
+                let row = first.cast::<[W; 32]>();
                 out = row.read_unaligned();
                 let mut new = [W::ZERO; 32];
                 for lane in 0..32 {
@@ -185,14 +191,14 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
                 for lane in 0..32 {
                     let by = lane * size_of::<W>();
                     let f = |old| update.one(old, b[lane], c[lane]);
-                    let (old, new) = update_apart(cx, apartness, words.first.add(by), words.low + by as u64, f);
+                    let (old, new) = update_apart(cx, apartness, first.add(by), words.low + by as u64, f);
                     out[lane] = old;
                     differs = differs.or(new.differs(old));
                 }
             }
             Lie::Apart(offsets) if alone && words.mask == u32::MAX && !returns => {
                 for lane in 0..32 {
-                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let place = first.add(offsets[lane] as usize).cast::<W>();
                     let old = place.read();
                     let new = update.one(old, b[lane], c[lane]);
                     place.write(new);
@@ -201,7 +207,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
             }
             Lie::Apart(offsets) if alone && words.mask == u32::MAX => {
                 for lane in 0..32 {
-                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let place = first.add(offsets[lane] as usize).cast::<W>();
                     let old = place.read();
                     let new = update.one(old, b[lane], c[lane]);
                     place.write(new);
@@ -211,7 +217,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
             }
             Lie::Apart(offsets) if alone => {
                 for lane in lanes(words.mask) {
-                    let place = words.first.add(offsets[lane] as usize).cast::<W>();
+                    let place = first.add(offsets[lane] as usize).cast::<W>();
                     let old = place.read();
                     let new = update.one(old, b[lane], c[lane]);
                     place.write(new);
@@ -223,7 +229,7 @@ unsafe fn each_inner<W: AtomicWord, U: Update<W>>(
                 for lane in lanes(words.mask) {
                     let by = offsets[lane] as usize;
                     let f = |old| update.one(old, b[lane], c[lane]);
-                    let (old, new) = update_apart(cx, apartness, words.first.add(by), words.address + by as u64, f);
+                    let (old, new) = update_apart(cx, apartness, first.add(by), words.address + by as u64, f);
                     out[lane] = old;
                     differs = differs.or(new.differs(old));
                 }

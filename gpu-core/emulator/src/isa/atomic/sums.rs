@@ -1,0 +1,265 @@
+//! Sums of one host thread. What a kernel only adds to, and never learns what it holds, each host thread adds up in a copy
+//! of its own, as if its atomics came one after the other just before the launch ends: which they may, for nobody can tell
+//! their order. Otherwise the cores would take the same cache lines away from each other with every atomic.
+//!
+//! Only what may be put together in any order and still gives the same bits: sums, minima and logic of integers.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr::NonNull;
+
+use super::{Code, OPERATIONS, unpack};
+use crate::exec::access::Region;
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::grid::Grid;
+use crate::exec::op::Op;
+use crate::exec::updates::STRIPE;
+use crate::exec::words::{Lie, Words};
+use crate::isa::Ty;
+
+/// Bytes of the copies of all host threads; arrays for which that leaves no room have none.
+const MOST: u64 = 64 << 20;
+/// After so many changes between operations on one array it has no copy any more.
+const CHANGES: u32 = 8;
+/// In place of an operation: a copy that is used no more.
+const NOTHING: u32 = u32::MAX;
+
+/// Whether an atomic is one of those that [`Sums`] knows, and gives nothing back.
+pub fn is_sum(op: &Op) -> bool {
+    let code = unpack(op.list_len);
+    code.word != 0 && code.vector == 1 && op.d.is_none() && knows(code)
+}
+
+#[inline(always)]
+fn knows(code: Code) -> bool {
+    let integer = matches!(code.ty, Ty::U32 | Ty::S32 | Ty::B32 | Ty::U64 | Ty::S64 | Ty::B64);
+    // Not `inc`, `dec`, `cas` and `exch`, which lie between.
+    integer && !matches!(code.operation, 3..=6)
+}
+
+/// The copies of one host thread.
+#[derive(Default)]
+pub struct Sums {
+    /// By the numbers of the arrays.
+    copies: Vec<Option<Copy>>,
+    bytes: u64,
+}
+
+/// A copy of one array, of which a piece begins to hold something when the first atomic comes there.
+struct Copy {
+    code: Code,
+    changes: u32,
+    memory: NonNull<u8>,
+    layout: Layout,
+    /// Which pieces do: `STRIPE` bytes by the addresses of the array.
+    begun: Vec<bool>,
+}
+
+// SAFETY: it owns its memory as a vector does.
+unsafe impl Send for Copy {}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // SAFETY: made in `Copy::new` with this layout.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+    }
+}
+
+impl Copy {
+    fn new(code: Code, region: &Region) -> Option<Copy> {
+        let layout = Layout::from_size_align((region.end - region.base) as usize, 64).ok()?;
+        // SAFETY: an array that an atomic goes to is not empty.
+        let memory = NonNull::new(unsafe { alloc(layout) })?;
+        let pieces = region.end.div_ceil(STRIPE) - region.base / STRIPE;
+        Some(Copy { code, changes: 0, memory, layout, begun: vec![false; pieces as usize] })
+    }
+
+    #[inline(always)]
+    fn is_of(&self, code: Code) -> bool {
+        self.code.operation == code.operation && self.code.ty == code.ty
+    }
+
+    /// The bytes of a piece as offsets in the array.
+    fn piece(region: &Region, piece: usize) -> std::ops::Range<usize> {
+        let first = (region.base / STRIPE + piece as u64) * STRIPE;
+        let range = first.max(region.base)..(first + STRIPE).min(region.end);
+        (range.start - region.base) as usize..(range.end - region.base) as usize
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, region: &Region, piece: usize) {
+        let range = Copy::piece(region, piece);
+        let neutral = neutral(self.code);
+        for at in range.clone().step_by(8) {
+            let bytes = neutral.to_le_bytes();
+            let count = bytes.len().min(range.end - at);
+            // SAFETY: inside the copy.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.memory.as_ptr().add(at), count) };
+        }
+        self.begun[piece] = true;
+    }
+
+    /// Puts into memory what was added up, and begins anew.
+    fn settle(&mut self, grid: &Grid<'_>, region: &Region) {
+        for piece in 0..self.begun.len() {
+            if !std::mem::take(&mut self.begun[piece]) {
+                continue;
+            }
+            let range = Copy::piece(region, piece);
+            let low = region.base + range.start as u64;
+            let _held = grid.updates.hold(low, low);
+            std::sync::atomic::fence(crate::exec::order::BEFORE_STORE);
+            // SAFETY: both hold the piece; all who update the array hold the lock first, and the copy is this thread's.
+            unsafe {
+                let (into, from) = (region.pointer.add(range.start), self.memory.as_ptr().add(range.start));
+                merge(self.code, into, from, range.len());
+            }
+        }
+    }
+}
+
+impl Sums {
+    /// The copy for a code, made if need be. None: the array has none.
+    #[inline(always)]
+    fn copy(&mut self, grid: &Grid<'_>, number: u32, code: Code) -> Option<&mut Copy> {
+        let known = self.copies.get(number as usize).and_then(Option::as_ref).is_some_and(|copy| copy.is_of(code));
+        if !known && !self.prepare(grid, number as usize, code) {
+            return None;
+        }
+        self.copies[number as usize].as_mut()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn prepare(&mut self, grid: &Grid<'_>, number: usize, code: Code) -> bool {
+        let region = &grid.regions[number];
+        let bytes = region.end - region.base;
+        if self.copies.len() <= number {
+            self.copies.resize_with(number + 1, || None);
+        }
+        match &mut self.copies[number] {
+            Some(copy) if copy.changes < CHANGES => {
+                copy.settle(grid, region);
+                copy.changes += 1;
+                copy.code = code;
+                true
+            }
+            Some(copy) => {
+                copy.settle(grid, region);
+                copy.code.operation = NOTHING;
+                false
+            }
+            None if bytes + self.bytes > MOST / grid.workers as u64 => false,
+            none => {
+                *none = Copy::new(code, region);
+                self.bytes += bytes;
+                none.is_some()
+            }
+        }
+    }
+
+    /// Before memory is updated by a code: of two operations on one word the order counts.
+    #[inline(always)]
+    fn give_way(&mut self, grid: &Grid<'_>, number: u32, code: Code) {
+        if let Some(Some(copy)) = self.copies.get_mut(number as usize)
+            && !copy.is_of(code)
+        {
+            copy.settle(grid, &grid.regions[number as usize]);
+        }
+    }
+
+    /// Puts all that was added up into memory.
+    pub fn settle(&mut self, grid: &Grid<'_>) {
+        for (copy, region) in self.copies.iter_mut().zip(&grid.regions) {
+            if let Some(copy) = copy {
+                copy.settle(grid, region);
+            }
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// Where the first of some words is in this host thread's own copy. None: they are to be updated in memory.
+    #[inline(always)]
+    pub(super) fn own_sums(&mut self, op: &Op, code: Code, words: &Words<'_>) -> Option<*mut u8> {
+        let grid = self.grid;
+        let region = &grid.regions[words.region as usize];
+        if !region.summed || !op.d.is_none() || !knows(code) {
+            return None;
+        }
+        let sums = &mut self.worker.sums;
+        if matches!(words.lie, Lie::Row) {
+            // Mostly nobody else is there, and all of it is one step in memory.
+            sums.give_way(grid, words.region, code);
+            return None;
+        }
+        let copy = sums.copy(grid, words.region, code)?;
+        let first = region.base / STRIPE;
+        let mut begin = |address: u64| {
+            let piece = (address / STRIPE - first) as usize;
+            if !copy.begun[piece] {
+                copy.begin(region, piece);
+            }
+        };
+        match words.lie {
+            Lie::Apart(_) if words.low / STRIPE != words.high / STRIPE => {
+                for lane in lanes(words.mask) {
+                    begin(words.at(lane, 0));
+                }
+            }
+            _ => {
+                begin(words.low);
+                begin(words.high);
+            }
+        }
+        Some(copy.memory.as_ptr().wrapping_add((words.address - region.base) as usize))
+    }
+}
+
+/// Two words, or one, that change nothing.
+fn neutral(code: Code) -> u64 {
+    match (OPERATIONS[code.operation as usize], code.ty) {
+        ("and", _) | ("min", Ty::U32 | Ty::U64) => u64::MAX,
+        ("min", Ty::S32) => 0x7fff_ffff_7fff_ffff,
+        ("min", _) => i64::MAX as u64,
+        ("max", Ty::S32) => 0x8000_0000_8000_0000,
+        ("max", Ty::S64) => i64::MIN as u64,
+        _ => 0,
+    }
+}
+
+/// Adds one row of words to another.
+///
+/// # Safety
+/// Both must hold so many bytes, `into` as aligned words; those behind the last whole word are left out.
+unsafe fn merge(code: Code, into: *mut u8, from: *const u8, bytes: usize) {
+    macro_rules! each {
+        ($word:ty, $f:expr) => {
+            for index in 0..bytes / size_of::<$word>() {
+                // SAFETY: as the caller says.
+                unsafe {
+                    let place = into.cast::<$word>().add(index);
+                    place.write($f(place.read(), from.cast::<$word>().add(index).read()));
+                }
+            }
+        };
+    }
+    match (OPERATIONS[code.operation as usize], code.ty) {
+        ("add", _) if code.word == 4 => each!(u32, u32::wrapping_add),
+        ("add", _) => each!(u64, u64::wrapping_add),
+        ("min", Ty::U32) => each!(u32, u32::min),
+        ("min", Ty::S32) => each!(i32, i32::min),
+        ("min", Ty::U64) => each!(u64, u64::min),
+        ("min", _) => each!(i64, i64::min),
+        ("max", Ty::U32) => each!(u32, u32::max),
+        ("max", Ty::S32) => each!(i32, i32::max),
+        ("max", Ty::U64) => each!(u64, u64::max),
+        ("max", _) => each!(i64, i64::max),
+        ("and", _) if code.word == 4 => each!(u32, |old, new| old & new),
+        ("and", _) => each!(u64, |old, new| old & new),
+        ("or", _) if code.word == 4 => each!(u32, |old, new| old | new),
+        ("or", _) => each!(u64, |old, new| old | new),
+        ("xor", _) if code.word == 4 => each!(u32, |old, new| old ^ new),
+        _ => each!(u64, |old, new| old ^ new),
+    }
+}
