@@ -381,7 +381,7 @@ impl Cx<'_> {
     }
 
     /// Keeps this thread's accesses to memory in order for others ([`order`]).
-    fn order(&self, ordering: Ordering) {
+    pub fn order(&self, ordering: Ordering) {
         if !self.grid.alone {
             std::sync::atomic::fence(ordering);
         }
@@ -487,7 +487,7 @@ impl Cx<'_> {
 }
 
 /// Relaxed loads that are remembered until a fence.
-const MAX_UNFENCED: usize = 64;
+pub const MAX_UNFENCED: usize = 64;
 
 /// A wait learns the last two phases while the next two may be arrived at: four places suffice.
 fn mbarrier_key(home: u64, offset: u32, phase: u64) -> u64 {

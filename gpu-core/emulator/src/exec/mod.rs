@@ -25,6 +25,7 @@ pub mod quick;
 pub mod rarely;
 pub mod schedule;
 pub mod space;
+mod strong;
 pub mod transfer;
 pub mod updates;
 pub mod waiting;

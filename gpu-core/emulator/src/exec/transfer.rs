@@ -209,7 +209,11 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<LoadLanes<E, A, V>>(cx, op);
+                return if cx.is_near_weak(op, true) {
+                    cx.load_near_weak(op)
+                } else {
+                    by_lanes::<LoadLanes<E, A, V>>(cx, op)
+                };
             }
             let bytes = size_of::<E>() * V;
             let followed = if V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
@@ -362,7 +366,11 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             if op.e.0 & STRONG != 0 {
-                return by_lanes::<StoreLanes<E, A, V>>(cx, op);
+                return if cx.is_near_weak(op, false) {
+                    cx.store_near_weak(op)
+                } else {
+                    by_lanes::<StoreLanes<E, A, V>>(cx, op)
+                };
             }
             let bytes = size_of::<E>() * V;
             let followed = if V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };

@@ -1,0 +1,62 @@
+//! Volatile, relaxed, acquiring and releasing loads and stores where they differ from weak ones by no more than the order that
+//! the host has to keep and by counting as polls: they take the weak ones' short ways.
+
+use super::cx::{Cx, watch};
+use super::op::{Flow, Op, Slot};
+use super::order;
+use super::space::Window;
+use super::transfer::{STRONG, window_from};
+use crate::check::sync::MAX_UNFENCED;
+
+impl Cx<'_> {
+    /// Whether a strong load or store is such a one. With the race check on, a load is that takes no part in races (no strong
+    /// one does) and of which nothing is remembered any more.
+    #[inline(always)]
+    pub fn is_near_weak(&self, op: &Op, load: bool) -> bool {
+        if self.watch & (watch::TRACE | watch::HEAP) != 0 {
+            return false;
+        }
+        let raceless = self.watch & watch::RACE == 0;
+        match window_from(op.e.0) {
+            Window::Global => raceless || load && op.e.0 & crate::isa::memory::ACQUIRE == 0 && self.remembers_no_more(),
+            Window::Shared => raceless,
+            _ => false,
+        }
+    }
+
+    /// As many relaxed loads are remembered as there is room for.
+    fn remembers_no_more(&self) -> bool {
+        self.warp.unfenced.len() >= MAX_UNFENCED
+    }
+
+    /// # Safety
+    /// As [`super::op::Exec`]; [`Cx::is_near_weak`] must have said so.
+    #[inline(never)]
+    pub unsafe fn load_near_weak(&mut self, op: &Op) -> Flow {
+        let watch = self.watch;
+        self.watch &= !watch::RACE;
+        // SAFETY: passed on.
+        unsafe { (op.run)(self, &weak(op)) };
+        self.watch = watch;
+        if window_from(op.e.0) == Window::Global {
+            self.order(order::BEHIND_LOAD);
+        }
+        if self.polled() { Flow::Yield } else { Flow::Next }
+    }
+
+    /// # Safety
+    /// As [`Cx::load_near_weak`].
+    #[inline(never)]
+    pub unsafe fn store_near_weak(&mut self, op: &Op) -> Flow {
+        // Before the value is there: who sees it on another host thread must find what it publishes.
+        if window_from(op.e.0) == Window::Global {
+            self.order(order::BEFORE_STORE);
+        }
+        // SAFETY: passed on.
+        unsafe { (op.run)(self, &weak(op)) }
+    }
+}
+
+fn weak(op: &Op) -> Op {
+    Op { e: Slot(op.e.0 & !STRONG), ..*op }
+}
