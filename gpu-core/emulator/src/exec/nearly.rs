@@ -1,4 +1,4 @@
-//! Roots and powers of f32 in two ways: a short series in f64 decides how nearly all results are rounded. Where it comes too
+//! Roots, powers, logarithms and sines of f32 in two ways: a short series in f64 decides how nearly all results are rounded. Where it comes too
 //! near to the middle between two numbers, and for what is no ordinary argument, the long way of [`crate::num::approx`]
 //! decides. So every result is that of the long way, bit by bit; `tests/num/nearly.rs` compares them.
 //!
@@ -173,5 +173,123 @@ impl Nearly for Ex2 {
 
     fn long(x: f32, ftz: bool) -> f32 {
         approx::ex2(x, ftz)
+    }
+}
+
+pub struct Lg2;
+
+/// Where `m` is between the roots of 1/2 and 2 and s is (m - 1) / (m + 1), log(m) is 2 s times a series of s^2, of which these are
+/// the factors of s^14, s^12 ... s^2; the next one would be less than 2^-44.
+const LOGARITHM: [f64; 7] = [1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0];
+
+impl Nearly for Lg2 {
+    #[inline(always)]
+    fn before(x: f32, ftz: bool) -> f32 {
+        if ftz { flush(x) } else { x }
+    }
+
+    // None is subnormal.
+    #[inline(always)]
+    fn after(_: f32, y: f32, _: bool) -> f32 {
+        y
+    }
+
+    #[inline(always)]
+    fn short(x: __m512d) -> (__m512d, __mmask8) {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            let root_of_half = _mm512_set1_epi64(0x3fe6_a09e_667f_3bcd);
+            let bits = _mm512_castpd_si512(x);
+            let exponent = _mm512_srai_epi64::<52>(_mm512_sub_epi64(bits, root_of_half));
+            let m = _mm512_castsi512_pd(_mm512_sub_epi64(bits, _mm512_slli_epi64::<52>(exponent)));
+            let one = _mm512_set1_pd(1.0);
+            let (above, below) = (_mm512_sub_pd(m, one), _mm512_add_pd(m, one));
+            // A reciprocal that is right to 2^-14 and bettered once, and the quotient by it, bettered as well.
+            let guess = _mm512_rcp14_pd(below);
+            let part = _mm512_fmadd_pd(_mm512_fnmadd_pd(below, guess, one), guess, guess);
+            let quotient = _mm512_mul_pd(above, part);
+            let s = _mm512_fmadd_pd(_mm512_fnmadd_pd(below, quotient, above), part, quotient);
+            let square = _mm512_mul_pd(s, s);
+            let mut sum = _mm512_set1_pd(LOGARITHM[0]);
+            for factor in &LOGARITHM[1..] {
+                sum = _mm512_fmadd_pd(sum, square, _mm512_set1_pd(*factor));
+            }
+            let twice = _mm512_add_pd(s, s);
+            let rest = _mm512_fmadd_pd(_mm512_mul_pd(twice, square), sum, twice);
+            let whole = _mm512_cvtepi64_pd(exponent);
+            let value = _mm512_fmadd_pd(rest, _mm512_set1_pd(std::f64::consts::LOG2_E), whole);
+            let positive = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, _mm512_setzero_pd());
+            (value, positive & _mm512_cmp_pd_mask::<_CMP_LE_OQ>(x, _mm512_set1_pd(f32::MAX.into())))
+        }
+    }
+
+    fn long(x: f32, ftz: bool) -> f32 {
+        approx::lg2(x, ftz)
+    }
+}
+
+/// `COSINE`: that of a quarter of a turn on.
+pub struct Wave<const COSINE: bool>;
+
+/// The factors of x^17, x^15 ... x^3 in the series of the sine of x; the next one would be less than 2^-44 of a sine up to a
+/// quarter of a turn.
+const SINE: [f64; 8] = [
+    1.0 / 355_687_428_096_000.0,
+    -1.0 / 1_307_674_368_000.0,
+    1.0 / 6_227_020_800.0,
+    -1.0 / 39_916_800.0,
+    1.0 / 362_880.0,
+    -1.0 / 5_040.0,
+    1.0 / 120.0,
+    -1.0 / 6.0,
+];
+
+impl<const COSINE: bool> Nearly for Wave<COSINE> {
+    #[inline(always)]
+    fn before(x: f32, ftz: bool) -> f32 {
+        if ftz { flush(x) } else { x }
+    }
+
+    // Zeros and subnormals are left to the long way.
+    #[inline(always)]
+    fn after(_: f32, y: f32, _: bool) -> f32 {
+        y
+    }
+
+    #[inline(always)]
+    fn short(x: __m512d) -> (__m512d, __mmask8) {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            // As many turns as a product of f32 that is rounded toward zero says.
+            let product = _mm512_mul_pd(x, _mm512_set1_pd(f32::from_bits(0x3e22_f983).into()));
+            let turns = _mm512_cvtps_pd(_mm512_cvt_roundpd_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(product));
+            let whole = _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(turns);
+            let rest = _mm512_sub_pd(turns, whole);
+            let (size, quarter) = (_mm512_abs_pd(rest), _mm512_set1_pd(0.25));
+            let short = if COSINE {
+                _mm512_sub_pd(quarter, size)
+            } else {
+                // The second quarter of a turn is the first one backwards.
+                _mm512_min_pd(size, _mm512_sub_pd(_mm512_set1_pd(0.5), size))
+            };
+            let angle = _mm512_mul_pd(short, _mm512_set1_pd(std::f64::consts::TAU));
+            let square = _mm512_mul_pd(angle, angle);
+            let mut sum = _mm512_set1_pd(SINE[0]);
+            for factor in &SINE[1..] {
+                sum = _mm512_fmadd_pd(sum, square, _mm512_set1_pd(*factor));
+            }
+            let mut value = _mm512_fmadd_pd(_mm512_mul_pd(angle, square), sum, angle);
+            if !COSINE {
+                let sign = _mm512_and_pd(rest, _mm512_set1_pd(-0.0));
+                value = _mm512_or_pd(value, sign);
+            }
+            let finite = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), _mm512_set1_pd(f32::MAX.into()));
+            let least = _mm512_set1_pd(f32::MIN_POSITIVE.into());
+            (value, finite & _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(value), least))
+        }
+    }
+
+    fn long(x: f32, ftz: bool) -> f32 {
+        if COSINE { approx::cos(x, ftz) } else { approx::sin(x, ftz) }
     }
 }

@@ -409,7 +409,7 @@ fn widest(what: &str) -> Option<Exec> {
     if crate::exec::lanes::widest() {
         use crate::exec::flushed::{ADD, FMA, Flushed, MUL, SUB};
         use crate::exec::lanes::exec_widest;
-        use crate::exec::nearly::{Ex2, Near, Rsqrt};
+        use crate::exec::nearly::{Ex2, Lg2, Near, Rsqrt, Wave};
         return Some(match what {
             "add" => exec_widest::<Flushed<ADD>>(),
             "sub" => exec_widest::<Flushed<SUB>>(),
@@ -419,6 +419,12 @@ fn widest(what: &str) -> Option<Exec> {
             "rsqrt.ftz" => exec_widest::<Near<Rsqrt, true>>(),
             "ex2" => exec_widest::<Near<Ex2, false>>(),
             "ex2.ftz" => exec_widest::<Near<Ex2, true>>(),
+            "lg2" => exec_widest::<Near<Lg2, false>>(),
+            "lg2.ftz" => exec_widest::<Near<Lg2, true>>(),
+            "sin" => exec_widest::<Near<Wave<false>, false>>(),
+            "sin.ftz" => exec_widest::<Near<Wave<false>, true>>(),
+            "cos" => exec_widest::<Near<Wave<true>, false>>(),
+            "cos.ftz" => exec_widest::<Near<Wave<true>, true>>(),
             _ => return None,
         });
     }
@@ -435,12 +441,12 @@ fn approximate(e: &mut Emit<'_>, i: &mut Inst<'_>, what: &str) -> Decoded<()> {
     let run: Exec = match (what, ty) {
         ("ex2", Ty::F32) if modes.ftz => widest("ex2.ftz").unwrap_or(un(|a: f32| approx::ex2(a, true))),
         ("ex2", Ty::F32) => widest("ex2").unwrap_or(un(|a: f32| approx::ex2(a, false))),
-        ("lg2", Ty::F32) if modes.ftz => un(|a: f32| approx::lg2(a, true)),
-        ("lg2", Ty::F32) => un(|a: f32| approx::lg2(a, false)),
-        ("sin", Ty::F32) if modes.ftz => un(|a: f32| approx::sin(a, true)),
-        ("sin", Ty::F32) => un(|a: f32| approx::sin(a, false)),
-        ("cos", Ty::F32) if modes.ftz => un(|a: f32| approx::cos(a, true)),
-        ("cos", Ty::F32) => un(|a: f32| approx::cos(a, false)),
+        ("lg2", Ty::F32) if modes.ftz => widest("lg2.ftz").unwrap_or(un(|a: f32| approx::lg2(a, true))),
+        ("lg2", Ty::F32) => widest("lg2").unwrap_or(un(|a: f32| approx::lg2(a, false))),
+        ("sin", Ty::F32) if modes.ftz => widest("sin.ftz").unwrap_or(un(|a: f32| approx::sin(a, true))),
+        ("sin", Ty::F32) => widest("sin").unwrap_or(un(|a: f32| approx::sin(a, false))),
+        ("cos", Ty::F32) if modes.ftz => widest("cos.ftz").unwrap_or(un(|a: f32| approx::cos(a, true))),
+        ("cos", Ty::F32) => widest("cos").unwrap_or(un(|a: f32| approx::cos(a, false))),
         ("tanh", Ty::F32) => un(|a: f32| approx::tanh(a)),
         _ => return half::approximate(e, i, what, ty),
     };

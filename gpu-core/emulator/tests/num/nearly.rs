@@ -1,4 +1,4 @@
-//! Roots and powers of f32 that a short series decides nearly always, against the long way for each argument.
+//! Roots, powers, logarithms and sines of f32 that a short series decides nearly always, against the long way for each argument.
 //! `LOCKSTEP_EVERY=1` goes through all 2^32 arguments (for an optimised build), 1021 stands for every 1021st.
 
 use std::sync::atomic::AtomicBool;
@@ -13,6 +13,12 @@ const FORMS: &[(&str, Reference)] = &[
     ("rsqrt.approx.ftz.f32", |x| approx::rsqrt(x, true)),
     ("ex2.approx.f32", |x| approx::ex2(x, false)),
     ("ex2.approx.ftz.f32", |x| approx::ex2(x, true)),
+    ("lg2.approx.f32", |x| approx::lg2(x, false)),
+    ("lg2.approx.ftz.f32", |x| approx::lg2(x, true)),
+    ("sin.approx.f32", |x| approx::sin(x, false)),
+    ("sin.approx.ftz.f32", |x| approx::sin(x, true)),
+    ("cos.approx.f32", |x| approx::cos(x, false)),
+    ("cos.approx.ftz.f32", |x| approx::cos(x, true)),
 ];
 
 /// Arguments of one launch.
