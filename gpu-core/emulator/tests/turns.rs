@@ -105,3 +105,63 @@ fn a_budget_ends_warps_that_meet_for_ever() {
     assert_eq!(fault.kind, FaultKind::StepBudget);
     assert!(outcome.executed > limit && outcome.executed < limit + 60_000, "{}", outcome.executed);
 }
+
+/// Thread 0 meets the others and ends; the rest of its warp meets them inside a function; the other two warps meet once
+/// more, so that one of them can go on where thread 0 ended.
+const APART: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 result) f(.param .b32 a)
+{
+    .reg .b32 %r<2>;
+    ld.param.u32 %r1, [a];
+    barrier.sync 0;
+    st.param.b32 [result], %r1;
+    ret;
+}
+.visible .entry k(.param .u64 out)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 bra $others;
+    setp.eq.u32 %p2, %r1, 0;
+    @%p2 bra $own;
+    {
+        .param .b32 q, z;
+        st.param.b32 [q], 5;
+        call (z), f, (q);
+        ld.param.b32 %r2, [z];
+    }
+    st.global.u32 [%rd3], %r2;
+    ret;
+$own:
+    barrier.sync 0;
+    st.global.u32 [%rd3], 3;
+    exit;
+$others:
+    barrier.sync 0;
+    barrier.sync 1, 64;
+    st.global.u32 [%rd3], 7;
+    ret;
+}";
+
+#[test]
+fn a_group_that_is_left_behind_goes_on_where_it_waits() {
+    let wanted: Vec<u32> = (0..96).map(|thread| [3, 5, 7][(thread > 0) as usize + (thread >= 32) as usize]).collect();
+    for options in [Options::default(), Options::unchecked()] {
+        let module = Module::load(APART).unwrap_or_else(|error| panic!("{error}"));
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 96]);
+        let launch = Launch::new("k", [1, 1, 1], [96, 1, 1]).arg_u64(out);
+        let outcome = run_with(&module, &mut memory, &launch, &options);
+        assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
+        assert_eq!(download_u32(&memory, out, 96), wanted);
+    }
+}

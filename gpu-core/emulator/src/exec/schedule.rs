@@ -124,7 +124,9 @@ impl Cx<'_> {
         self.worker.spend(used);
         self.round = if new_round { Round::default() } else { self.round };
         self.round.ran |= !new_round;
-        self.warp.rest = Some(Rest {
+        // The group that ran may have ended and left another one behind, which has a frame and a meeting point of its own.
+        let stays = matches!(&self.warp.splits[..], [only] if only.mask == self.active);
+        self.warp.rest = stays.then(|| Rest {
             registers: self.regs,
             rpc: self.rpc,
             watch: self.watch,
