@@ -18,6 +18,8 @@ struct Link {
     /// Name and text of what was added.
     texts: Vec<(String, String)>,
     logs: Logs,
+    /// A library of machine code was added.
+    library: bool,
     /// The outcome, zero at its end. The caller has its address until the link is destroyed, so it is never replaced.
     image: Option<Arc<Vec<u8>>>,
     failed: bool,
@@ -67,10 +69,15 @@ fn add(link: Handle, kind: u32, name: String, text: String) -> Answer {
 }
 
 /// A library of machine code has nothing to run here. Programs offer NVIDIA's own (`libcudadevrt.a`) whether or not they
-/// need it; what they do need and nobody else defines is named when the link completes.
+/// need it: of that, [`DEVICE_RUNTIME`] has what needs no kernel to launch kernels. What else they need and nobody defines
+/// is named when the link completes.
 fn pass_over(link: Handle) -> Answer {
-    lock(links()).get(&link).map(drop).ok_or(INVALID_HANDLE)
+    lock(links()).get_mut(&link).map(|link| link.library = true).ok_or(INVALID_HANDLE)
 }
+
+const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
+/// How its functions' names begin.
+const DEVICE_RUNTIME_PREFIX: &str = "cudaCG";
 
 /// Links what was added; gives address and size of the outcome.
 fn complete(link: Handle) -> Result<(usize, usize), CUresult> {
@@ -84,6 +91,10 @@ fn complete(link: Handle) -> Result<(usize, usize), CUresult> {
             link.failed = true;
             Err(code)
         };
+        let wants = |(_, text): &(String, String)| text.contains(".extern") && text.contains(DEVICE_RUNTIME_PREFIX);
+        if link.library && link.texts.iter().any(wants) {
+            link.texts.push(("libcudadevrt".to_owned(), DEVICE_RUNTIME.to_owned()));
+        }
         let text = match &link.texts[..] {
             [] => ".version 7.0\n.target sm_75\n.address_size 64\n".to_owned(),
             // One text stays as it is, its debug information with it.

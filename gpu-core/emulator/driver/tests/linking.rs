@@ -188,3 +188,77 @@ fn a_bound_on_registers_holds_for_the_linked_program() {
         }
     }
 }
+
+/// Blocks of four write, wait for all, and read what the block after them wrote: 1 + its number.
+const GRID_BARRIER: &str = "
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.global .align 4 .u32 cells[4];
+.visible .entry k(.param .u64 p) {
+    .reg .pred %p;
+    .reg .b64 %rd<8>;
+    .reg .b32 %r<8>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %ctaid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    mov.u64 %rd3, cells;
+    cvta.global.u64 %rd3, %rd3;
+    add.u64 %rd4, %rd3, %rd2;
+    add.u32 %r2, %r1, 1;
+    st.u32 [%rd4], %r2;
+    { .param .b32 q; .param .b64 z; st.param.b32 [q], 1; call (z), cudaCGGetIntrinsicHandle, (q); ld.param.b64 %rd5, [z]; }
+    { .param .b64 q; .param .b32 f, z; st.param.b64 [q], %rd5; st.param.b32 [f], 0; call (z), cudaCGSynchronize, (q, f);
+      ld.param.b32 %r3, [z]; }
+    add.u32 %r4, %r1, 1;
+    and.b32 %r4, %r4, 3;
+    mul.wide.u32 %rd6, %r4, 4;
+    add.u64 %rd6, %rd3, %rd6;
+    ld.u32 %r5, [%rd6];
+    mad.lo.u32 %r5, %r3, 100, %r5;
+    add.u64 %rd7, %rd1, %rd2;
+    st.global.u32 [%rd7], %r5;
+    ret;
+}";
+
+#[test]
+fn a_grid_waits_by_the_device_runtime() {
+    unsafe extern "C" {
+        fn cuLaunchCooperativeKernel(
+            function: Handle,
+            grid_x: u32,
+            grid_y: u32,
+            grid_z: u32,
+            block_x: u32,
+            block_y: u32,
+            block_z: u32,
+            shared: u32,
+            stream: Handle,
+            arguments: *mut *mut c_void,
+        ) -> u32;
+    }
+    const LIBRARY: u32 = 4;
+    context();
+    // Without the library nobody defines them.
+    assert_eq!(link(&[GRID_BARRIER]).0, [0, 300]);
+    let text = format!("{HEAD}{GRID_BARRIER}");
+    let (archive, mut link, mut image) = (b"!<arch>\nmachine code", 0, null_mut());
+    // SAFETY: lists and texts are as long as they say, and live through the calls.
+    unsafe {
+        assert_eq!(cuLinkCreate_v2(0, null(), null_mut(), &mut link), 0);
+        let add = |kind, data: *const c_void, bytes| {
+            cuLinkAddData_v2(link, kind, data, bytes, c"t".as_ptr(), 0, null(), null())
+        };
+        assert_eq!(add(LIBRARY, archive.as_ptr().cast(), archive.len()), 0);
+        assert_eq!(add(PTX, text.as_ptr().cast(), text.len()), 0);
+        assert_eq!(cuLinkComplete(link, &mut image, null_mut()), 0);
+        let mut module = 0;
+        assert_eq!(cuModuleLoadData(&mut module, image), 0);
+        assert_eq!(cuLinkDestroy(link), 0);
+        let (k, out) = (function(module, "k"), alloc(16));
+        for _ in 0..3 {
+            let code = cuLaunchCooperativeKernel(k, 4, 1, 1, 64, 1, 1, 0, 0, [arg(&out)].as_mut_ptr());
+            assert_eq!((code, cuCtxSynchronize()), (0, 0));
+            assert_eq!(download::<u32>(out, 4), [2, 3, 4, 1]);
+        }
+    }
+}
