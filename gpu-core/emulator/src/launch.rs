@@ -1,5 +1,6 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use crate::exec::block::SharedArray;
 use crate::exec::grid::{Console, Grid, Worker};
 use crate::exec::image::Image;
 use crate::exec::waiting::Waiting;
+use crate::isa::atomic::SumKind;
 use crate::memory::Memory;
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -487,22 +489,27 @@ fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8
             region.summed = region.only_updated;
         }
     }
-    let mut through = |arguments: &[(u32, u32)], mark: fn(&mut Region)| {
+    let mut through = |arguments: &[(u32, u32)], mark: &mut dyn FnMut(&mut Region)| {
         for (offset, bytes) in arguments {
             for at in (*offset as usize & !7..(offset + bytes) as usize).step_by(8) {
                 let Some(word) = params.get(at..at + 8) else { continue };
                 let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-                regions.iter_mut().filter(|region| (region.base..=region.end).contains(&address)).for_each(mark);
+                regions.iter_mut().filter(|region| (region.base..=region.end).contains(&address)).for_each(&mut *mark);
             }
         }
     };
-    through(&written.arguments, |region| region.only_read.store(false, Ordering::Relaxed));
-    through(&written.stored, |region| {
+    through(&written.arguments, &mut |region| region.only_read.store(false, Ordering::Relaxed));
+    through(&written.stored, &mut |region| {
         region.only_updated = false;
         region.only_atomic.store(false, Ordering::Relaxed);
     });
-    through(&written.seen, |region| region.only_atomic.store(false, Ordering::Relaxed));
-    through(&written.answered, |region| region.summed = false);
+    through(&written.seen, &mut |region| region.only_atomic.store(false, Ordering::Relaxed));
+    through(&written.answered, &mut |region| region.summed = false);
+    // Two arguments may point into one array, for two kinds of sums.
+    let mut kinds: HashMap<u64, SumKind> = HashMap::new();
+    for (argument, kind) in &written.sums {
+        through(&[*argument], &mut |region| region.summed &= kinds.entry(region.base).or_insert(*kind) == kind);
+    }
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {

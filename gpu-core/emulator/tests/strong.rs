@@ -116,3 +116,28 @@ fn waiting_warps_give_way() {
         }
     }
 }
+
+/// One warp puts numbers down and raises flags, the other polls the flags and reads: in order behind a fence, a race without.
+#[test]
+fn polls_learn_what_a_fence_behind_them_orders() {
+    let place = "and.b32 %r4, %r1, 31;";
+    let polls = "ld.volatile.global.u32 %r9, [%rd5];\nsetp.ne.u32 %p1, %r9, 77;\n@%p1 bra $wait";
+    let program = |before: &str, behind: &str| {
+        format!(
+            "setp.ge.u32 %p3, %r1, 32;\n@%p3 bra $second;\nmov.u32 %r10, 0;\n{before}\n$wait:\n{polls};\n{behind}\n\
+             ld.global.u32 %r8, [%rd6+512];\nadd.u32 %r8, %r8, 1;\nst.global.u32 [%rd6], %r8;\nbra $end;\n$second:\n\
+             st.global.u32 [%rd6+384], %r1;\nmembar.gl;\nst.volatile.global.u32 [%rd5], 77;\n$end:"
+        )
+    };
+    // The flags' row may have been looked at before, and forgotten by a fence; or another row, a place, or both.
+    let row = "ld.volatile.global.u32 %r9, [%rd5];\n";
+    let others = "ld.volatile.global.u32 %r9, [%rd1];\nld.volatile.global.u32 %r9, [%rd5+640];\n";
+    for before in ["", row, &format!("{row}membar.gl;"), &format!("{row}{others}membar.cta;{others}")] {
+        for (behind, clean) in [("membar.gl;", true), ("fence.acq_rel.cta;", true), ("", false)] {
+            let (outcome, _, b) = run(&kernel(place, &program(before, behind)), &Options::default());
+            assert!(outcome.completed || !clean, "{:#?}", outcome.faults);
+            assert_eq!(outcome.faults.is_empty(), clean, "{before} {behind}: {:#?}", outcome.faults);
+            assert!(!clean || (0..32).all(|lane| b[lane] == lane as u32 + 33), "{before}");
+        }
+    }
+}

@@ -157,6 +157,35 @@ fn what_is_read_is_in_memory_at_once() {
     }
 }
 
+/// A block goes on after another one has come to an end of its own: what they do to a word is in that order, on whatever
+/// host threads they run.
+#[test]
+fn two_kinds_of_sums_keep_the_order_of_a_barrier() {
+    // The last block does the one, counts in the other array, and has more to do; the first one waits for its threads.
+    let meet = |first: &str, second: &str| {
+        format!(
+            "mov.u32 %r7, %ctaid.x;\nshl.b32 %r5, %r2, 1;\nmul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n\
+             setp.eq.u32 %p1, %r7, 47;\n@%p1 bra $early;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 ret;\n$wait:\n\
+             ld.acquire.gpu.global.u32 %r3, [%rd2];\nsetp.lt.u32 %p1, %r3, 94;\n@%p1 bra $wait;\n\
+             red.global.{second} [%rd4], 40;\nret;\n$early:\nred.global.{first} [%rd4], 25;\nfence.acq_rel.gpu;\n\
+             atom.release.gpu.global.add.u32 %r3, [%rd2], 1;\nmov.u32 %r3, 0;\n$on:\nadd.u32 %r3, %r3, 1;\n\
+             setp.lt.u32 %p1, %r3, 50000;\n@%p1 bra $on;"
+        )
+    };
+    for workers in [1, 2, 3] {
+        for options in [Options::default(), Options::unchecked()] {
+            let options = Options { workers, ..options };
+            for (first, second, expected) in
+                [("min.u32", "add.u32", 65), ("add.u32", "min.u32", 40), ("max.u32", "and.b32", 8)]
+            {
+                let (outcome, a, _) = run(&meet(first, second), 128, |_| 30, &options);
+                assert!(outcome.completed && outcome.faults.is_empty(), "{first} {second}: {:#?}", outcome.faults);
+                assert!(a.iter().step_by(2).all(|word| *word == expected), "{first} {second} {workers}: {a:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn races_with_atomics_are_found_although_atomics_alone_have_none() {
     let clean = ["red.global.add.u32 [%rd1], 1;", "atom.global.cas.b32 %r3, [%rd1], 0, 1;"];

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::exec::image::Image;
 use crate::exec::op::Slot;
-use crate::isa::atomic::is_sum;
+use crate::isa::atomic::{SumKind, kind_of_sum};
 use crate::isa::memory::CTA;
 
 /// Bytes of the argument block: offset and length.
@@ -29,9 +29,10 @@ pub struct Written {
     pub stored: Vec<Argument>,
     /// Those that it may load through, or update with a scope that leaves other blocks out.
     pub seen: Vec<Argument>,
-    /// Those through which it may learn what is there, or update in other ways than by sums (as
-    /// [`crate::isa::atomic::is_sum`] says).
+    /// Those through which it may learn what is there, or update in other ways than by sums.
     pub answered: Vec<Argument>,
+    /// With what kinds of sums which arguments are updated.
+    pub sums: Vec<(Argument, SumKind)>,
 }
 
 /// What one instruction does with addresses.
@@ -90,6 +91,7 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
         }
     }
     let (mut written, mut stored, mut seen, mut answered) = (0, 0, 0, 0);
+    let mut sums: Vec<(u64, SumKind)> = Vec::new();
     for (at, role) in (first..end).zip(&roles) {
         let op = &image.code[at];
         if matches!(role, Role::Gives(_)) || matches!(role, Role::Computes) && op.site == 0 {
@@ -110,8 +112,9 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
                 if op.e.0 & CTA != 0 {
                     seen |= through;
                 }
-                if !is_sum(op) {
-                    answered |= through;
+                match kind_of_sum(op) {
+                    Some(kind) => sums.push((through, kind)),
+                    None => answered |= through,
                 }
             }
             Role::Copies => seen |= ANY,
@@ -124,9 +127,18 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
     if written & ANY != 0 {
         return None;
     }
-    let those =
-        |set: u64| (0..arguments.len()).filter(|index| set >> index & 1 != 0).map(|index| arguments[index]).collect();
-    Some(Written { arguments: those(written), stored: those(stored), seen: those(seen), answered: those(answered) })
+    let those = |set: u64| -> Vec<Argument> {
+        (0..arguments.len()).filter(|index| set >> index & 1 != 0).map(|index| arguments[index]).collect()
+    };
+    sums.sort_unstable_by_key(|(_, kind)| (kind.0, kind.1 as u32));
+    sums.dedup();
+    Some(Written {
+        arguments: those(written),
+        stored: those(stored),
+        seen: those(seen),
+        answered: those(answered),
+        sums: sums.into_iter().flat_map(|(set, kind)| those(set).into_iter().map(move |of| (of, kind))).collect(),
+    })
 }
 
 /// The instruction's name with its modifiers.

@@ -396,13 +396,26 @@ impl Cx<'_> {
             self.acquire(op, reach, at);
         } else if self.watches_races() && self.warp.unfenced.len() < MAX_UNFENCED {
             // A relaxed or volatile load orders nothing until a fence follows.
-            for key in keys(reach, at) {
-                if !self.warp.unfenced.contains(&(reach.window, key)) && self.warp.unfenced.len() < MAX_UNFENCED {
-                    self.warp.unfenced.push((reach.window, key));
-                }
-            }
+            self.remember_load(reach, at);
         }
         matches!(reach.window, Window::Shared | Window::Global) && self.polled()
+    }
+
+    /// Remembers a load for the fence that may follow. Loops load the same places again and again.
+    fn remember_load(&mut self, reach: &Reach, at: &Addresses) {
+        let plain = at.contiguous || at.low == at.high;
+        let place = plain.then_some((reach.window, at.low, at.high, at.mask));
+        let (none, last) = (self.warp.unfenced.is_empty(), self.warp.unfenced_last);
+        if !none && place.is_some() && place == last {
+            return;
+        }
+        let unfenced = &mut self.warp.unfenced;
+        for key in keys(reach, at) {
+            if (none || !unfenced.contains(&(reach.window, key))) && unfenced.len() < MAX_UNFENCED {
+                unfenced.push((reach.window, key));
+            }
+        }
+        self.warp.unfenced_last = place;
     }
 
     pub fn strong_store(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
@@ -436,6 +449,12 @@ impl Cx<'_> {
     /// Relaxed loads so far count as acquiring: a fence or a barrier follows them.
     pub fn finish_acquires(&mut self, wide: bool) {
         if self.warp.unfenced.is_empty() {
+            return;
+        }
+        if !self.may_learn() {
+            if wide {
+                self.warp.unfenced.clear();
+            }
             return;
         }
         let loads = std::mem::take(&mut self.warp.unfenced);

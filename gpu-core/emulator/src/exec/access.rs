@@ -36,7 +36,8 @@ pub struct Region {
     pub only_updated: bool,
     /// Nothing but atomics that all blocks see go there, as far as can be told: none of them is in a race.
     pub only_atomic: AtomicBool,
-    /// The kernel only adds to it and the like, and never learns what it holds ([`crate::isa::atomic::Sums`]).
+    /// The kernel only adds to it, or only does one other such thing, and never learns what it holds
+    /// ([`crate::isa::atomic::Sums`]).
     pub summed: bool,
     /// Memory of the program that the emulator runs in, whose threads may be at it.
     pub of_host: bool,

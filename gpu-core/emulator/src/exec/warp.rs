@@ -131,6 +131,8 @@ pub struct Warp {
     pub(super) meetings: Vec<(u32, u32)>,
     /// Places of relaxed loads that no fence followed yet.
     pub unfenced: Vec<(super::space::Window, u64)>,
+    /// The last load of those, if it was of a row or of one place: window, lowest and highest address, lanes.
+    pub unfenced_last: Option<(super::space::Window, u64, u64, u32)>,
     pub poison: std::collections::HashMap<(u32, u32), Poison>,
     /// Registers of `wgmma` in flight, by frame and slot.
     pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
@@ -176,6 +178,7 @@ impl Warp {
             floor: 0,
             meetings: Vec::new(),
             unfenced: Vec::new(),
+            unfenced_last: None,
             last_volatile: (0, 0),
             fills_known: u64::MAX,
             in_flight: Default::default(),

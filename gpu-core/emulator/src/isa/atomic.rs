@@ -8,7 +8,7 @@ mod words;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use quick::update_quickly;
-pub use sums::{Sums, is_sum};
+pub use sums::{SumKind, Sums, kind_of_sum};
 use words::update_words_far;
 
 use super::memory::{ordering, place, space};

@@ -2,7 +2,8 @@
 //! of its own, as if its atomics came one after the other just before the launch ends: which they may, for nobody can tell
 //! their order. Otherwise the cores would take the same cache lines away from each other with every atomic.
 //!
-//! Only what may be put together in any order and still gives the same bits: sums, minima and logic of integers.
+//! Only what may be put together in any order and still gives the same bits: sums, minima and logic of integers, and of
+//! these one kind in an array. Of two kinds the order counts, and blocks may keep it by meeting at a barrier of the grid.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
@@ -18,16 +19,15 @@ use crate::isa::Ty;
 
 /// Bytes of the copies of all host threads; arrays for which that leaves no room have none.
 const MOST: u64 = 64 << 20;
-/// After so many changes between operations on one array it has no copy any more.
-const CHANGES: u32 = 8;
-/// In place of an operation: a copy that is used no more.
-const NOTHING: u32 = u32::MAX;
 
-/// Whether an atomic is one of those that [`Sums`] knows, and gives nothing back.
-pub fn is_sum(op: &Op) -> bool {
+/// Which of the operations that [`Sums`] knows an atomic is, if it is one, and gives nothing back.
+pub fn kind_of_sum(op: &Op) -> Option<SumKind> {
     let code = unpack(op.list_len);
-    code.word != 0 && code.vector == 1 && op.d.is_none() && knows(code)
+    (code.word != 0 && code.vector == 1 && op.d.is_none() && knows(code)).then_some((code.operation, code.ty))
 }
+
+/// An operation and the type of its words.
+pub type SumKind = (u32, Ty);
 
 #[inline(always)]
 fn knows(code: Code) -> bool {
@@ -47,7 +47,6 @@ pub struct Sums {
 /// A copy of one array, of which a piece begins to hold something when the first atomic comes there.
 struct Copy {
     code: Code,
-    changes: u32,
     memory: NonNull<u8>,
     layout: Layout,
     /// Which pieces do: `STRIPE` bytes by the addresses of the array.
@@ -70,7 +69,7 @@ impl Copy {
         // SAFETY: an array that an atomic goes to is not empty.
         let memory = NonNull::new(unsafe { alloc(layout) })?;
         let pieces = region.end.div_ceil(STRIPE) - region.base / STRIPE;
-        Some(Copy { code, changes: 0, memory, layout, begun: vec![false; pieces as usize] })
+        Some(Copy { code, memory, layout, begun: vec![false; pieces as usize] })
     }
 
     #[inline(always)]
@@ -119,7 +118,8 @@ impl Copy {
 }
 
 impl Sums {
-    /// The copy for a code, made if need be. None: the array has none.
+    /// The copy for a code, made if need be. None: the array has none, or by an address that nobody could tell another
+    /// operation comes to it, which is to find what was added up.
     #[inline(always)]
     fn copy(&mut self, grid: &Grid<'_>, number: u32, code: Code) -> Option<&mut Copy> {
         let known = self.copies.get(number as usize).and_then(Option::as_ref).is_some_and(|copy| copy.is_of(code));
@@ -138,15 +138,8 @@ impl Sums {
             self.copies.resize_with(number + 1, || None);
         }
         match &mut self.copies[number] {
-            Some(copy) if copy.changes < CHANGES => {
-                copy.settle(grid, region);
-                copy.changes += 1;
-                copy.code = code;
-                true
-            }
             Some(copy) => {
                 copy.settle(grid, region);
-                copy.code.operation = NOTHING;
                 false
             }
             None if bytes + self.bytes > MOST / grid.workers as u64 => false,
