@@ -1,10 +1,10 @@
-//! Accesses to shared memory of every width, by any lanes, lying in any way: the short ways must count and find what a look at
-//! each lane counts and finds, which is what a trace asks for.
+//! Accesses of every width, by any lanes, lying in any way: the short ways must count and find what a look at each lane counts
+//! and finds, which is what a trace asks for.
 
 mod common;
 
 use common::{download_u32, load, memory, run_with, upload_u32};
-use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
 
 const BYTES: u32 = 2048;
 
@@ -24,7 +24,8 @@ impl Dice {
 }
 
 /// `%r7` becomes the place of a thread's access of `width` bytes; `%r1` is the thread, `%r2` its lane, `%r3` its warp.
-fn place(dice: &mut Dice, width: u32) -> String {
+/// With `beyond` it goes on from one time to the next, past the end in the end.
+fn place(dice: &mut Dice, width: u32, beyond: bool) -> String {
     let factor = dice.roll(9);
     let index = match dice.roll(12) {
         0 => "mov.u32 %r7, 3;".to_owned(),
@@ -47,11 +48,18 @@ fn place(dice: &mut Dice, width: u32) -> String {
     let shift = format!("add.u32 %r7, %r7, {};", if dice.roll(3) == 0 { dice.roll(9) } else { 0 });
     // What goes round differs from one time to the next in the steps that move.
     let moved = if dice.roll(4) == 0 { "mad.lo.u32 %r7, %r4, 32, %r7;" } else { "" };
+    if beyond {
+        return format!("{index} and.b32 %r7, %r7, 127; mad.lo.u32 %r7, %r4, 5, %r7; mul.lo.u32 %r7, %r7, {width};");
+    }
     format!("{index} {shift} {moved} mul.lo.u32 %r7, %r7, {width}; and.b32 %r7, %r7, {};", BYTES - width)
 }
 
-/// Two warps that access `space` in steps of any kind, all of them three times; no access is narrower than `least`.
-fn steps(seed: u32, least: u32) -> String {
+/// Two warps that access `space` in steps of any kind, all of them several times; no access is narrower than `least`.
+fn steps(seed: u32, least: u32, space: &str, beyond: bool) -> String {
+    let (array, address) = match space {
+        "shared" => ("mov.u32 %r6, sh; add.u32 %r7, %r7, %r6;", "%r7"),
+        _ => ("cvt.u64.u32 %rd7, %r7; add.u64 %rd7, %rd7, %rd3;", "%rd7"),
+    };
     let dice = &mut Dice(seed);
     let mut body = String::new();
     for _ in 0..16 {
@@ -72,26 +80,25 @@ fn steps(seed: u32, least: u32) -> String {
             4 => 1 << dice.roll(32),
             _ => u32::MAX,
         };
-        let place = place(dice, width);
+        let place = place(dice, width, beyond);
         // Of those that run other lanes each time, as where a comparison of data decides.
         let turned = if dice.roll(5) == 0 { "shf.l.wrap.b32 %r8, %r8, %r8, %r4;" } else { "" };
         let guard = format!("mov.b32 %r8, {mask}; {turned} shr.u32 %r8, %r8, %r2; and.b32 %r8, %r8, 1;");
         let what = match dice.roll(10) {
-            0..=3 => format!("@%p1 ld.shared.{form} {load}, [%r7];\n    mad.lo.u32 %r13, %r13, 5, %r9;"),
-            4 | 5 => format!("@%p1 st.shared.{form} [%r7], {store};"),
+            0..=3 => format!("@%p1 ld.{space}.{form} {load}, [{address}];\n    mad.lo.u32 %r13, %r13, 5, %r9;"),
+            4 | 5 => format!("@%p1 st.{space}.{form} [{address}], {store};"),
             6..=8 => "bar.sync 0;".to_owned(),
             _ => "bar.warp.sync -1;".to_owned(),
         };
-        body += &format!(
-            "    {place} mov.u32 %r6, sh; add.u32 %r7, %r7, %r6;\n    {guard} setp.ne.u32 %p1, %r8, 0;\n    {what}\n"
-        );
+        body += &format!("    {place} {array}\n    {guard} setp.ne.u32 %p1, %r8, 0;\n    {what}\n");
     }
+    let rounds = if beyond { 9 } else { 3 };
     format!(
         "
 .version 8.5
 .target sm_90
 .address_size 64
-.visible .entry k(.param .u64 out)
+.visible .entry k(.param .u64 out, .param .u64 data)
 {{
     .reg .pred %p<4>;
     .reg .b16 %h<4>;
@@ -99,6 +106,7 @@ fn steps(seed: u32, least: u32) -> String {
     .reg .b64 %rd<16>;
     .shared .align 16 .b8 sh[{BYTES}];
     ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd3, [data];
     mov.u32 %r1, %tid.x;
     and.b32 %r2, %r1, 31;
     shr.u32 %r3, %r1, 5;
@@ -116,7 +124,7 @@ fn steps(seed: u32, least: u32) -> String {
 $again:
 {body}
     add.u32 %r4, %r4, 1;
-    setp.lt.u32 %p2, %r4, 3;
+    setp.lt.u32 %p2, %r4, {rounds};
     @%p2 bra.uni $again;
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd2, %rd1, %rd2;
@@ -126,26 +134,52 @@ $again:
     )
 }
 
-#[test]
-fn every_way_finds_the_same_in_shared_memory() {
+/// What a launch of it says on both ways, and what it leaves.
+fn ways(text: &str) -> [(Outcome, Vec<u32>); 3] {
+    let module = load(text);
     let short = Options { deterministic: true, max_faults: 1000, ..Options::default() };
     let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
     let long = Options { trace: Some(request), ..short.clone() };
-    let (mut clean, mut found) = (0, 0);
-    for seed in 0..2000 {
-        let module = load(&steps(seed, 1 << (seed % 3)));
-        let says = |options: &Options| {
-            let mut memory = memory();
-            let out = upload_u32(&mut memory, "out", &[1; 64]);
-            let outcome =
-                run_with(&module, &mut memory, &Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(out), options);
-            assert!(outcome.completed, "{seed}");
-            (Outcome { trace: None, ..outcome }, download_u32(&memory, out, 64))
-        };
-        let (short, long) = (says(&short), says(&long));
-        assert_eq!(short, long, "{seed}");
-        assert_eq!(says(&Options::unchecked()).1, long.1, "{seed}");
-        if short.0.faults.is_empty() { clean += 1 } else { found += 1 }
+    [short, long, Options::unchecked()].map(|options| {
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[1; 64]);
+        // The last part has no values yet.
+        let data = memory.alloc("data", BYTES.into()).expect("fits");
+        memory.write(data, &[3; BYTES as usize * 7 / 8]).expect("inside");
+        let launch = Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(out).arg_u64(data);
+        let outcome = run_with(&module, &mut memory, &launch, &options);
+        (Outcome { trace: None, ..outcome }, download_u32(&memory, out, 64))
+    })
+}
+
+#[test]
+fn every_way_finds_the_same() {
+    for (space, seeds) in [("shared", 1200), ("global", 600)] {
+        let (mut clean, mut found) = (0, 0);
+        for seed in 0..seeds {
+            let [short, long, unchecked] = ways(&steps(seed, 1 << (seed % 3), space, false));
+            assert!(short.0.completed, "{space} {seed}");
+            assert_eq!(short, long, "{space} {seed}");
+            if space == "shared" {
+                assert_eq!(unchecked.1, long.1, "{seed}");
+            }
+            if short.0.faults.is_empty() { clean += 1 } else { found += 1 }
+        }
+        assert!(clean > 10 && found > 100, "{space}: {clean} {found}");
     }
-    assert!(clean > 30 && found > 100, "{clean} {found}");
+}
+
+#[test]
+fn every_way_finds_the_same_end() {
+    let mut beyond = 0;
+    for space in ["shared", "global"] {
+        for seed in 0..300 {
+            let [short, long, unchecked] = ways(&steps(seed, 1 << (seed % 3), space, true));
+            assert_eq!(short, long, "{space} {seed}");
+            let out = |outcome: &Outcome| outcome.faults.iter().any(|fault| fault.kind == FaultKind::OutOfBounds);
+            assert_eq!(out(&short.0), out(&unchecked.0), "{space} {seed}");
+            beyond += u32::from(out(&short.0));
+        }
+    }
+    assert!((100..600).contains(&beyond), "{beyond}");
 }

@@ -378,7 +378,7 @@ impl Cx<'_> {
             let cells = shadow.cells(low, bytes);
             if let Some(reads) = shadow.reads.get_mut(cells) {
                 reads.fill(new);
-                shadow.note_plain(new);
+                shadow.note(new, false);
             }
         }
     }

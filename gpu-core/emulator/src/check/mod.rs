@@ -8,6 +8,8 @@ mod copy_reports;
 mod early;
 pub mod frozen;
 pub mod history;
+#[cfg(target_arch = "x86_64")]
+mod lays;
 mod patience;
 pub mod proxy;
 pub mod race;

@@ -73,8 +73,9 @@ impl Cx<'_> {
         }
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
         let (stamp, floor) = self.shared_stamp(op);
-        if kind != AccessKind::Atomic {
-            self.block.shared_shadow.note_plain(stamp);
+        match kind {
+            AccessKind::Atomic => self.block.shared_shadow.note_atomic(stamp),
+            _ => self.block.shared_shadow.note(stamp, kind != AccessKind::Read),
         }
         self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
     }
@@ -100,7 +101,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
-        shadow.note_plain(stamp);
+        shadow.note(stamp, kind != AccessKind::Read);
         let common = shadow.is_common(BYTES);
         match kind {
             AccessKind::Read if runs.step == 0 => shadow.broadcast::<BYTES>(runs, by, stamp, floor),
@@ -135,7 +136,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        self.block.shared_shadow.note_plain(stamp);
+        self.block.shared_shadow.note(stamp, false);
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
 
@@ -146,7 +147,7 @@ impl Cx<'_> {
         let end = u64::from(first) + 31 * step + bytes;
         if u32::try_from(end).is_ok_and(|end| self.is_by(bytes, end)) && step.is_multiple_of(bytes) {
             let (stamp, floor) = self.shared_stamp(op);
-            self.block.shared_shadow.note_plain(stamp);
+            self.block.shared_shadow.note(stamp, false);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
         }
         false
@@ -166,7 +167,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
-        shadow.note_plain(stamp);
+        shadow.note(stamp, WRITE);
         // SAFETY: as the caller says.
         unsafe {
             match (WRITE, lanes) {

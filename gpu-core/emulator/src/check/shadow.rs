@@ -47,24 +47,36 @@ pub struct SharedShadow {
     pub bytes: u32,
     /// The latest cell that a plain access may have left, as a bound: atomics behind it meet atomics alone.
     pub plain: u64,
+    /// The same of writes, atomics too: reads behind it meet none that is not in order.
+    pub written: u64,
 }
 
 impl SharedShadow {
     pub fn new(bytes: u32) -> SharedShadow {
         let cells = (bytes as usize).div_ceil(4);
-        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, plain: 0 }
+        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, plain: 0, written: 0 }
     }
 
     pub fn clear(&mut self) {
         self.writes.fill(0);
         self.reads.fill(0);
         self.plain = 0;
+        self.written = 0;
     }
 
     /// A plain access brings this cell, or one of the same time.
     #[inline(always)]
-    pub fn note_plain(&mut self, stamp: u64) {
+    pub fn note(&mut self, stamp: u64, write: bool) {
         self.plain = self.plain.max(stamp);
+        if write {
+            self.written = self.written.max(stamp);
+        }
+    }
+
+    /// The same of an atomic.
+    #[inline(always)]
+    pub fn note_atomic(&mut self, stamp: u64) {
+        self.written = self.written.max(stamp);
     }
 
     /// Goes down to cells of `1 << shift` bytes, when something as small is accessed.

@@ -53,6 +53,8 @@ impl SharedShadow {
         use std::arch::x86_64::*;
         let lanes = if FULL { 32 } else { lanes };
         let cell = (first >> self.shift) as usize;
+        // Most reads come behind a barrier that all writes were before.
+        let check = self.written > floor;
         let (writes, reads) = (&self.writes[cell..cell + lanes], &mut self.reads[cell..cell + lanes]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, others) = (all(floor), all(THREAD_MASK), all(THREADS << OTHER | FLAG));
@@ -64,7 +66,7 @@ impl SharedShadow {
         // SAFETY: only cells of lanes that are there are loaded and stored.
         unsafe {
             let (mut bad, mut mine) = (0, own);
-            for part in 0..parts {
+            for part in 0..if check { parts } else { 0 } {
                 let write = _mm512_maskz_loadu_epi64(here(part), writes.as_ptr().add(8 * part).cast());
                 let late = _mm512_cmpgt_epu64_mask(write, floor);
                 bad |= _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(write, mine), thread);
@@ -179,12 +181,16 @@ impl SharedShadow {
         let span = 31 * step + 1;
         let Some(writes) = self.writes.get(cell..).and_then(|rest| rest.get(..span)) else { return false };
         let Some(reads) = self.reads.get_mut(cell..).and_then(|rest| rest.get_mut(..span)) else { return false };
-        let (mut write, mut read) = (0, 0);
+        let mut last = 0;
         for lane in 0..32 {
-            write = writes[lane * step].max(write);
-            read = reads[lane * step].max(read);
+            last = last.max(reads[lane * step]);
         }
-        if write.max(read) > floor {
+        if self.written > floor {
+            for lane in 0..32 {
+                last = last.max(writes[lane * step]);
+            }
+        }
+        if last > floor {
             return false;
         }
         for lane in 0..32 {
@@ -197,7 +203,7 @@ impl SharedShadow {
     #[inline(always)]
     pub fn broadcast<const BYTES: u64>(&mut self, runs: &Runs, by: u64, stamp: u64, floor: u64) -> bool {
         let words = if self.is_common(BYTES) { const { BYTES.div_ceil(4) } } else { BYTES >> self.shift } as usize;
-        for start in runs.starts() {
+        for start in if self.written > floor { runs.starts() } else { &[] } {
             let (cell, _) = self.run_cells(runs, by, *start);
             if self.writes[cell..][..words].iter().any(|write| *write > floor) {
                 return false;
@@ -230,7 +236,8 @@ impl SharedShadow {
         let lanes = if LANES == 0 { runs.width } else { LANES };
         let dense = runs.step == bytes;
         let mut bad = 0;
-        for (group, start) in runs.starts().iter().enumerate() {
+        let starts = if self.written > floor { runs.starts() } else { &[] };
+        for (group, start) in starts.iter().enumerate() {
             let (cell, step) = self.run_cells(runs, by, *start);
             let stamp = of_lane(stamp, group * lanes);
             let foreign =

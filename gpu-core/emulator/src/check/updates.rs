@@ -83,6 +83,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.note_atomic(stamp);
         let own = |lane: usize| stamp + ((lane as u64) << THREAD) | FLAG;
         let each = (BYTES / 4) as usize;
         let first = (words.low / 4) as usize;
@@ -172,6 +173,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.note(stamp, WRITE);
         let last = words.high as usize / 4;
         let (writes, reads) = (&mut shadow.writes[..=last], &mut shadow.reads[..=last]);
         let cell = |lane: usize| words.at(lane, 4) as usize / 4;
@@ -187,7 +189,6 @@ impl Cx<'_> {
         if bad != 0 {
             return false;
         }
-        shadow.plain = shadow.plain.max(stamp);
         for lane in lanes(words.mask) {
             let mine = of_lane(stamp, lane);
             if WRITE {

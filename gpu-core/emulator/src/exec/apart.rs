@@ -13,7 +13,7 @@ use crate::report::AccessKind;
 
 /// Whether nothing is asked for that only the long way knows.
 #[inline(always)]
-fn is_plain(cx: &Cx<'_>) -> bool {
+pub fn is_plain(cx: &Cx<'_>) -> bool {
     cx.watch & !(watch::COUNT | watch::INIT | watch::RACE) == 0 && !cx.worker.quiet && !cx.block.guarded
 }
 

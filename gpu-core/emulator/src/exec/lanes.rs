@@ -103,16 +103,18 @@ pub const fn is_spare(form: u8) -> bool {
 
 /// What a row holds for each lane, and how bits of two are mixed.
 pub trait Bits: Copy {
-    /// `self` where `keep` is set, else `other`. Not by a condition: that becomes a branch for each lane.
-    fn mix(self, other: Self, keep: bool) -> Self;
+    /// `self` where `mask` has the bit of `lane`, else `other`. Not by a condition: that becomes a branch for each lane. By
+    /// a comparison, which is one vector instruction, and not by shifts of the mask, which are three.
+    fn mix(self, other: Self, mask: u32, lane: usize) -> Self;
 }
 
 macro_rules! bits {
     ($($ty:ty),*) => {
         $(impl Bits for $ty {
             #[inline(always)]
-            fn mix(self, other: $ty, keep: bool) -> $ty {
-                other ^ ((self ^ other) & <$ty>::from(keep).wrapping_neg())
+            fn mix(self, other: $ty, mask: u32, lane: usize) -> $ty {
+                let keep = <$ty>::from(<$ty>::from(mask) & 1 << lane == 0).wrapping_sub(1);
+                self & keep | other & !keep
             }
         })*
     };
@@ -134,7 +136,7 @@ pub unsafe fn blend<R: Bits>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
             let old = *to;
             let mut new = old;
             for lane in 0..32 {
-                new[lane] = from[lane].mix(old[lane], mask >> lane & 1 != 0);
+                new[lane] = from[lane].mix(old[lane], mask, lane);
             }
             *to = new;
         }
@@ -428,7 +430,7 @@ impl<A: Word> Body for Select<A> {
             }
             let mut out = [A::ZERO; 32];
             for lane in 0..32 {
-                out[lane] = (*a)[lane].mix((*b)[lane], choose >> lane & 1 != 0);
+                out[lane] = (*a)[lane].mix((*b)[lane], choose, lane);
             }
             let d = cx.row_mut::<A>(op.d);
             blend(cx.mask, d, &out);

@@ -17,12 +17,16 @@ pub mod grid;
 pub mod image;
 pub mod lanes;
 #[cfg(target_arch = "x86_64")]
+pub mod lay;
+#[cfg(target_arch = "x86_64")]
 pub mod nearly;
 pub mod op;
 pub mod order;
 pub mod pattern;
 pub mod quick;
 pub mod rarely;
+#[cfg(target_arch = "x86_64")]
+mod recalled;
 pub mod schedule;
 pub mod space;
 mod strong;

@@ -4,6 +4,8 @@
 
 use super::access::{AddressWord, Runs};
 use super::cx::{Cx, watch};
+#[cfg(target_arch = "x86_64")]
+use super::lay::Lays;
 use super::op::Op;
 use super::quick::Shape;
 use super::space::{Window, window_base};
@@ -89,6 +91,9 @@ pub struct Patterns {
     /// As many as a power of two.
     cells: Vec<Cell>,
     known: Vec<Pattern>,
+    /// Of accesses that lie in no runs.
+    #[cfg(target_arch = "x86_64")]
+    pub lays: Lays,
 }
 
 /// An access that follows a pattern.
@@ -105,7 +110,12 @@ pub struct Followed {
 impl Patterns {
     /// For a module of so many sites.
     pub fn new(sites: usize) -> Patterns {
-        Patterns { cells: vec![EMPTY; sites.next_power_of_two().min(CELLS)], known: Vec::with_capacity(PATTERNS) }
+        Patterns {
+            cells: vec![EMPTY; sites.next_power_of_two().min(CELLS)],
+            known: Vec::with_capacity(PATTERNS),
+            #[cfg(target_arch = "x86_64")]
+            lays: Lays::new(sites),
+        }
     }
 
     #[inline(always)]
@@ -118,6 +128,8 @@ impl Patterns {
         for cell in &mut self.cells {
             cell.settle(&self.known, counts);
         }
+        #[cfg(target_arch = "x86_64")]
+        self.lays.count(counts);
     }
 
     fn pattern(&mut self, pattern: Pattern, counts: &mut Counts) -> u32 {

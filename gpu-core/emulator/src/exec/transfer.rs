@@ -219,12 +219,20 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             let followed = if V <= 4 { followed::<FORM, A, false>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
-                None => (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr()),
+                None => {
+                    #[cfg(target_arch = "x86_64")]
+                    if const { recalls::<FORM>(V) }
+                        && let Some(flow) = super::recalled::load_recalled::<E, A, V>(cx, op)
+                    {
+                        return flow;
+                    }
+                    (quick::<FORM, A, false>(cx, op, bytes, &mut found), found.as_ptr())
+                }
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { is_word::<FORM, E>(V) }
-                    && let Some(flow) = super::apart::load_apart::<A>(cx, op)
+                if const { recalls::<FORM>(V) }
+                    && let Some(flow) = super::recalled::load_anew::<E, A, V>(cx, op)
                 {
                     return flow;
                 }
@@ -376,12 +384,20 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
             let followed = if V <= 4 { followed::<FORM, A, true>(cx, op, bytes) } else { None };
             let (Quick { pointer, shape }, runs) = match followed {
                 Some((quick, runs)) => (quick, runs),
-                None => (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr()),
+                None => {
+                    #[cfg(target_arch = "x86_64")]
+                    if const { recalls::<FORM>(V) }
+                        && let Some(flow) = super::recalled::store_recalled::<E, A, V>(cx, op)
+                    {
+                        return flow;
+                    }
+                    (quick::<FORM, A, true>(cx, op, bytes, &mut found), found.as_ptr())
+                }
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { is_word::<FORM, E>(V) }
-                    && let Some(flow) = super::apart::store_apart::<A>(cx, op)
+                if const { recalls::<FORM>(V) }
+                    && let Some(flow) = super::recalled::store_anew::<E, A, V>(cx, op)
                 {
                     return flow;
                 }
@@ -539,9 +555,15 @@ const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
     FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
 }
 
+/// Whether accesses of vectors of `vector` are remembered that lie in no runs.
+#[cfg(target_arch = "x86_64")]
+const fn recalls<const FORM: u8>(vector: usize) -> bool {
+    FORM == super::lanes::WIDEST && vector <= 4
+}
+
 /// Whether such elements are single words that AVX-512 moves as they are.
 #[cfg(target_arch = "x86_64")]
-const fn is_word<const FORM: u8, E: Element>(vector: usize) -> bool {
+pub const fn is_word<const FORM: u8, E: Element>(vector: usize) -> bool {
     let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
     FORM == super::lanes::WIDEST && words && vector == 1
 }

@@ -273,7 +273,7 @@ impl Cx<'_> {
             let new = crate::check::shadow::stamp(clock, site, copy.thread);
             let cells = shadow.cells(copy.address.into(), copy.bytes.into());
             shadow.writes[cells].fill(new);
-            shadow.note_plain(new);
+            shadow.note(new, true);
         }
     }
 

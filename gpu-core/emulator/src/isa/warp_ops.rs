@@ -474,7 +474,7 @@ fn redux(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 fn reduced(row: &[u32; 32], mask: u32, none: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let mut parts = [0; 32];
     for lane in 0..32 {
-        parts[lane] = row[lane].mix(none, mask >> lane & 1 != 0);
+        parts[lane] = row[lane].mix(none, mask, lane);
     }
     for left in [16, 8, 4, 2, 1] {
         for lane in 0..left {

@@ -1,0 +1,333 @@
+//! The checks of accesses that lie as earlier ones did, in no runs.
+
+use std::arch::x86_64::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::shadow::{CLOCK, FLAG, OTHER, SharedShadow, THREAD, THREAD_MASK, THREADS};
+use super::shadow_runs::{join_read, of_lane};
+use crate::exec::access::{Addresses, Reach};
+use crate::exec::cx::{Cx, lanes, watch};
+use crate::exec::lay::{Lay, NEAR, Recalled};
+use crate::exec::op::Op;
+use crate::exec::space::Window;
+use crate::report::AccessKind;
+
+impl Cx<'_> {
+    /// Counts and checks an access that was recalled. False: look closer; nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn settles_recalled<const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
+        let (watch, mask, address) = (self.watch, self.mask, recalled.address);
+        // SAFETY: lays stay where they are as long as the launch; what is called here changes its counts alone, after all else.
+        let lay = unsafe { &*recalled.lay };
+        let shared = lay.window == Window::Shared;
+        if watch & (watch::INIT | watch::RACE) != 0 {
+            let reach = match lay.window {
+                Window::Shared => self.shared_reach(),
+                _ => Reach::of(&self.grid.regions[lay.region as usize]),
+            };
+            let unwritten = watch & watch::INIT != 0 && !reach.all_written && !is_written(&reach, lay, address, mask);
+            if unwritten && !WRITE {
+                return false;
+            }
+            // SAFETY: passed on.
+            if watch & watch::RACE != 0 && shared && !unsafe { self.race_shared_lay::<WRITE>(op, lay, address) } {
+                return false;
+            }
+            let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+            let race = watch & watch::RACE != 0 && !shared && !(reach.only_read && self.is_mere_read(&reach, kind));
+            if unwritten || race {
+                let at = lay.spread(address, mask);
+                match lay.bytes {
+                    1 => self.settle_lanes::<1>(op, &reach, &at, kind, unwritten, race),
+                    2 => self.settle_lanes::<2>(op, &reach, &at, kind, unwritten, race),
+                    4 => self.settle_lanes::<4>(op, &reach, &at, kind, unwritten, race),
+                    8 => self.settle_lanes::<8>(op, &reach, &at, kind, unwritten, race),
+                    _ => self.settle_lanes::<16>(op, &reach, &at, kind, unwritten, race),
+                }
+            }
+        }
+        if watch & watch::COUNT != 0 {
+            self.count_recalled(recalled);
+        }
+        true
+    }
+
+    /// What is written first, and races on global memory, lane by lane.
+    #[inline(never)]
+    fn settle_lanes<const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        reach: &Reach,
+        at: &Addresses,
+        kind: AccessKind,
+        unwritten: bool,
+        race: bool,
+    ) {
+        if unwritten {
+            self.check_init::<BYTES>(op, reach, at, kind);
+        }
+        if race {
+            let grid = self.grid;
+            grid.races.access::<BYTES>(self, op, reach, at, kind);
+        }
+    }
+
+    /// What a plain access leaves in shared memory where it meets nothing unordered. False: look closer; nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn race_shared_lay<const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        let end = address + lay.rise + lay.bytes;
+        // Lanes that write the same place race among themselves.
+        if end > u64::from(shadow.bytes) || lay.bytes < 1 << shadow.shift || WRITE && !lay.distinct {
+            return false;
+        }
+        let clear = if lay.words > 0 && shadow.shift == 2 {
+            // SAFETY: passed on.
+            unsafe { shadow.mapped::<WRITE>(lay, address, self.mask, stamp, floor) }
+        } else {
+            // SAFETY: passed on.
+            unsafe { shadow.scattered::<WRITE>(lay, address, self.mask, stamp, floor) }
+        };
+        if clear {
+            shadow.note(stamp, WRITE);
+        }
+        clear
+    }
+}
+
+/// Whether what lanes of `mask` access has values.
+#[inline(always)]
+fn is_written(reach: &Reach, lay: &Lay, address: u64, mask: u32) -> bool {
+    let (bits, first) = (reach.init_bits(), address - reach.base);
+    let words = (lay.rise + lay.bytes).div_ceil(64) as usize;
+    let from = (first / 64) as usize;
+    let near = reach.window == Window::Shared && words <= NEAR && from + words < bits.len();
+    // SAFETY: the caller's machine has AVX-512.
+    if near && unsafe { have_values(lay, &bits[from..=from + words], first % 64) } {
+        return true;
+    }
+    // Aligned accesses stay inside one word of bits.
+    let want = u64::MAX >> (64 - lay.bytes);
+    let mut missing = 0;
+    for lane in 0..32 {
+        let bit = first + lay.offsets[lane] as u64;
+        let word = bits[(bit / 64) as usize].load(Ordering::Relaxed);
+        missing |= u32::from(!(word >> (bit % 64)) & want != 0) << lane;
+    }
+    missing & mask == 0
+}
+
+/// Whether the bytes of shared memory that all lanes access have values; the first of them is bit `by` of the first word, and one more word is there than
+/// they cover.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn have_values(lay: &Lay, bits: &[AtomicU64], by: u64) -> bool {
+    let words = bits.len() - 1;
+    let (down, up) = (_mm512_set1_epi64(by as i64), _mm512_set1_epi64(64 - by as i64));
+    let mut missing = 0;
+    for part in 0..words.div_ceil(8) {
+        let here = (u64::MAX >> (64 - (words - 8 * part).min(8))) as u8;
+        // SAFETY: only words that are there are loaded; those of the lay are a multiple of eight. Shared memory is never
+        // that of two workers.
+        unsafe {
+            let place = bits.as_ptr().add(8 * part).cast::<i64>();
+            let low = _mm512_maskz_loadu_epi64(here, place);
+            let high = _mm512_maskz_loadu_epi64(here, place.add(1));
+            let have = _mm512_or_si512(_mm512_srlv_epi64(low, down), _mm512_sllv_epi64(high, up));
+            let want = _mm512_loadu_si512(lay.bytes_at.as_ptr().add(8 * part).cast());
+            let lacks = _mm512_andnot_si512(have, want);
+            missing |= _mm512_test_epi64_mask(lacks, lacks);
+        }
+    }
+    missing == 0
+}
+
+/// All lanes of a lay read a cell each, of those from `from` on. The first and the last one at each stand for all there, unless
+/// one of this warp has read it since all was in order: false then, and nothing was changed.
+///
+/// # Safety
+/// The cells must be there; the machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn read_places(lay: &Lay, reads: &mut [u64], from: u64, stamp: u64, floor: u64) -> bool {
+    let places = &lay.places;
+    let all = |value: u64| _mm512_set1_epi64(value as i64);
+    let (floor, stamp, flag, others) = (all(floor), all(stamp), all(FLAG), all(THREADS << OTHER | FLAG));
+    let (thread, warp) = (all(THREAD_MASK), all(THREAD_MASK & !(31 << THREAD)));
+    let parts = places.count.div_ceil(8);
+    let mut new = [[0u64; 8]; 4];
+    let mut again = 0;
+    let cells = reads.as_mut_ptr().wrapping_add(from as usize);
+    for (part, new) in new.iter_mut().enumerate().take(parts) {
+        let here = (u32::MAX >> (32 - (places.count - 8 * part).min(8))) as u8;
+        // SAFETY: as the caller says; places that are not set are the lowest cell.
+        unsafe {
+            let cell = |index: usize| cells.add(places.cells[8 * part + index] as usize).read() as i64;
+            let old = _mm512_setr_epi64(cell(0), cell(1), cell(2), cell(3), cell(4), cell(5), cell(6), cell(7));
+            let lane = |of: &[u8; 32]| {
+                let lane = _mm512_cvtepu8_epi64(_mm_loadl_epi64(of.as_ptr().add(8 * part).cast()));
+                _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane))
+            };
+            let (first, last) = (lane(&places.first), lane(&places.last));
+            let late = _mm512_cmpgt_epu64_mask(old, floor);
+            again |= here & late & !_mm512_test_epi64_mask(_mm512_xor_si512(old, stamp), warp);
+            let me = _mm512_srli_epi64::<{ THREAD - OTHER }>(_mm512_and_si512(last, thread));
+            let other = _mm512_or_si512(me, flag);
+            let fresh = _mm512_mask_or_epi64(first, (places.several >> (8 * part)) as u8, first, other);
+            let joined = _mm512_or_si512(_mm512_andnot_si512(others, old), other);
+            _mm512_storeu_si512(new.as_mut_ptr().cast(), _mm512_mask_mov_epi64(fresh, late, joined));
+        }
+    }
+    if again != 0 {
+        return false;
+    }
+    let new = new.as_flattened();
+    for (cell, new) in places.cells[..places.count].iter().zip(new) {
+        // SAFETY: as the caller says.
+        unsafe { cells.add(*cell as usize).write(*new) };
+    }
+    true
+}
+
+impl SharedShadow {
+    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn mapped<const WRITE: bool>(&mut self, lay: &Lay, address: u64, mask: u32, stamp: u64, floor: u64) -> bool {
+        let first = (address >> 2) as usize;
+        let check = WRITE || self.written > floor;
+        let (writes, reads) = (&mut self.writes[first..][..lay.words], &mut self.reads[first..][..lay.words]);
+        let all = |value: u64| _mm512_set1_epi64(value as i64);
+        let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
+        // What lanes bring has no flag.
+        let (others, thread_or_flag) = (all(THREADS << OTHER | FLAG), all(THREAD_MASK | FLAG));
+        let (stamp, runs, one) = (all(stamp), all(mask.into()), all(1));
+        // The cells of a part that lanes of the mask access, and what these leave there.
+        // SAFETY: the map has whole parts.
+        let lane_of =
+            |part: usize| _mm512_cvtepu8_epi64(unsafe { _mm_loadl_epi64(lay.lane_of.as_ptr().add(8 * part).cast()) });
+        let here_of = |part: usize, lane: __m512i| {
+            let touched = lay.touched[part];
+            let some = mask != lay.lanes;
+            if some { _mm512_mask_test_epi64_mask(touched, _mm512_srlv_epi64(runs, lane), one) } else { touched }
+        };
+        let mine_of = |lane: __m512i| _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane));
+        let parts = lay.words.div_ceil(8);
+        // SAFETY: only cells that lanes access are loaded and stored.
+        unsafe {
+            // Bits in which what is not in order differs from what these lanes bring.
+            let mut bad = _mm512_setzero_si512();
+            for part in 0..if check { parts } else { 0 } {
+                let lane = lane_of(part);
+                let (here, mine) = (here_of(part, lane), mine_of(lane));
+                let write = _mm512_maskz_loadu_epi64(here, writes.as_ptr().add(8 * part).cast());
+                let late = _mm512_cmpgt_epu64_mask(write, floor);
+                let other = _mm512_and_si512(_mm512_xor_si512(write, mine), thread);
+                bad = _mm512_mask_or_epi64(bad, late, bad, other);
+                if WRITE {
+                    let read = _mm512_maskz_loadu_epi64(here, reads.as_ptr().add(8 * part).cast());
+                    let late = _mm512_cmpgt_epu64_mask(read, floor);
+                    let other = _mm512_and_si512(_mm512_xor_si512(read, mine), thread_or_flag);
+                    bad = _mm512_mask_or_epi64(bad, late, bad, other);
+                }
+            }
+            if _mm512_test_epi64_mask(bad, bad) != 0 {
+                return false;
+            }
+            for part in 0..parts {
+                let lane = lane_of(part);
+                let (here, mine) = (here_of(part, lane), mine_of(lane));
+                let place = reads.as_mut_ptr().add(8 * part);
+                if WRITE {
+                    _mm512_mask_storeu_epi64(writes.as_mut_ptr().add(8 * part).cast(), here, mine);
+                    _mm512_mask_storeu_epi64(place.cast(), here, _mm512_setzero_si512());
+                    continue;
+                }
+                let old = _mm512_maskz_loadu_epi64(here, place.cast());
+                let late = _mm512_cmpgt_epu64_mask(old, floor);
+                let new = if late == 0 {
+                    mine
+                } else {
+                    let other = _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(old, mine), thread);
+                    // By this lane before: what is known of others stays. By another one: this lane is the other.
+                    let same = _mm512_or_si512(mine, _mm512_and_si512(old, others));
+                    let me = _mm512_srli_epi64::<{ THREAD - OTHER }>(_mm512_and_si512(mine, thread));
+                    let joined = _mm512_or_si512(_mm512_andnot_si512(others, old), _mm512_or_si512(me, flag));
+                    _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(mine, late, same), other, joined)
+                };
+                _mm512_mask_storeu_epi64(place.cast(), here, new);
+            }
+        }
+        true
+    }
+
+    /// The same for cells anywhere, one lane after the other; lanes that write have cells of their own.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn scattered<const WRITE: bool>(
+        &mut self,
+        lay: &Lay,
+        address: u64,
+        mask: u32,
+        stamp: u64,
+        floor: u64,
+    ) -> bool {
+        let shift = self.shift;
+        let each = (lay.bytes >> shift) as usize;
+        let end = ((address + lay.rise + lay.bytes) >> shift) as usize;
+        let check = WRITE || self.written > floor;
+        let (writes, reads) = (&mut self.writes[..end], &mut self.reads[..end]);
+        let first = |lane: usize| ((address + lay.offsets[lane & 31] as u64) >> shift) as usize;
+        let mut bad = 0;
+        for lane in lanes(if check { mask } else { 0 }) {
+            for cell in first(lane)..first(lane) + each {
+                let (write, read, mine) = (writes[cell], reads[cell], of_lane(stamp, lane));
+                let other = |cell: u64| u64::from(cell > floor) * ((cell ^ mine) & THREAD_MASK);
+                bad |= other(write);
+                if WRITE {
+                    bad |= other(read) | u64::from(read > floor) * (read & FLAG);
+                }
+            }
+        }
+        if bad != 0 {
+            return false;
+        }
+        if !WRITE && each == 1 && mask == lay.lanes {
+            // SAFETY: the cells of all places lie inside; the caller's machine has AVX-512.
+            let done = unsafe { read_places(lay, reads, address >> shift, stamp, floor) };
+            if done {
+                return true;
+            }
+        }
+        let floor_clock = (floor >> CLOCK) as i64;
+        for lane in lanes(mask) {
+            let mine = of_lane(stamp, lane);
+            for cell in first(lane)..first(lane) + each {
+                if WRITE {
+                    (writes[cell], reads[cell]) = (mine, 0);
+                } else {
+                    reads[cell] = join_read(reads[cell], mine, floor_clock);
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,404 @@
+//! Accesses whose lanes lie in no runs, but as they did the last time: rows and columns with holes, butterflies, two columns of
+//! one tile. As [`super::pattern`], for any lanes: which of them run may differ from time to time where each part of the access
+//! costs the same. With AVX-512; what this does not know goes on its way as if this were not here.
+
+use std::arch::x86_64::*;
+
+use super::access::{AddressWord, Addresses, gathered, window_from};
+use super::cx::{Cx, lanes as lanes_of, watch};
+use super::op::Op;
+use super::space::{Window, window_base, window_of};
+use crate::count::{Counts, Site, sectors, wavefronts};
+use crate::report::AccessKind;
+
+/// Words that the map of a lay covers at most.
+pub const MAPPED: usize = 128;
+/// Bits of written bytes are looked at in so many words at once, if they are no more.
+pub const NEAR: usize = 24;
+/// Accesses that a lay must serve to be worth what it costs to make one.
+const WORTH: u16 = 8;
+/// Lanes further apart than this are left to the long way.
+const FAR: u64 = 1 << 30;
+
+/// Places that lanes access, each once.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// How many of the following are set.
+    pub count: usize,
+    pub cells: [u32; 32],
+    /// The first and the last lane at each.
+    pub first: [u8; 32],
+    pub last: [u8; 32],
+    /// A bit for each that several lanes are at.
+    pub several: u32,
+}
+
+/// How the lanes of one instruction's accesses lay, relative to the lowest place.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Lay {
+    /// 0 for lanes that nothing is known of.
+    pub offsets: [i32; 32],
+    /// Of accesses of whole words to places of their own: the lane that each word belongs to, where `touched` has its bit.
+    pub lane_of: [u8; MAPPED],
+    pub touched: [u8; MAPPED / 8],
+    /// Words that the map covers; 0: there is none.
+    pub words: usize,
+    pub bytes: u64,
+    /// From the lowest place to the highest one.
+    pub rise: u64,
+    /// No two lanes access the same place.
+    pub distinct: bool,
+    /// The second half of the lanes lies where the first one does.
+    pub twice: bool,
+    /// The places of the lanes, in units of `bytes` from the lowest one on.
+    pub places: Places,
+    /// A bit for each byte from the lowest one on, if they lie no further apart than these.
+    pub bytes_at: [u64; NEAR],
+    /// Lanes that it holds for; 0 for one that knows nothing.
+    pub lanes: u32,
+    pub window: Window,
+    pub region: u32,
+    site: u32,
+    /// Least address of the lowest place for all lanes to stay inside the array, and how far above it the last one is.
+    first: u64,
+    span: u64,
+    /// What is to be added to an address for it to be one of the window.
+    origin: u64,
+    /// The host's place of address 0, or what is to be added to shared memory's.
+    pointer: *mut u8,
+    /// What an access costs: of all lanes, and of any of them if `parts`; and the low bits of the address it holds for.
+    cost: u64,
+    conflicts: u64,
+    parts: bool,
+    phase: u8,
+    phase_mask: u8,
+    kind: AccessKind,
+    /// Accesses that are not counted yet, and their lanes.
+    hits: u64,
+    lanes_hit: u64,
+    /// Accesses that lay in another way, and those that it served since it was made.
+    misses: u16,
+    uses: u16,
+}
+
+// SAFETY: the pointer goes into memory that the launch owns; only the worker that has the lay uses it.
+unsafe impl Send for Lay {}
+
+const UNKNOWN: Lay = Lay {
+    offsets: [0; 32],
+    lane_of: [0; MAPPED],
+    touched: [0; MAPPED / 8],
+    words: 0,
+    bytes: 0,
+    rise: 0,
+    distinct: false,
+    twice: false,
+    places: Places { count: 0, cells: [0; 32], first: [0; 32], last: [0; 32], several: 0 },
+    bytes_at: [0; NEAR],
+    lanes: 0,
+    window: Window::Global,
+    region: 0,
+    site: 0,
+    first: 0,
+    span: 0,
+    origin: 0,
+    pointer: std::ptr::null_mut(),
+    cost: 0,
+    conflicts: 0,
+    parts: false,
+    phase: 0,
+    phase_mask: 0,
+    kind: AccessKind::Read,
+    hits: 0,
+    lanes_hit: 0,
+    misses: 0,
+    uses: 0,
+};
+
+/// Instructions beyond this share lays.
+const LAYS: usize = 512;
+
+/// What one worker remembers: two for each site, for accesses that lane 0 takes part in and others. None before the first one.
+#[derive(Debug)]
+pub struct Lays {
+    all: Vec<Option<Box<Lay>>>,
+    sites: usize,
+}
+
+/// An access that lies as an earlier one.
+#[derive(Clone, Copy)]
+pub struct Recalled {
+    /// As long as the launch, and changed by what remembers another one in its place only.
+    pub lay: *const Lay,
+    index: usize,
+    /// The lowest place, and its address in the window.
+    pub pointer: *mut u8,
+    pub address: u64,
+}
+
+impl Lays {
+    /// For a module of so many sites.
+    pub fn new(sites: usize) -> Lays {
+        Lays { all: Vec::new(), sites: sites.next_power_of_two().min(LAYS) }
+    }
+
+    #[inline(always)]
+    fn index(&self, site: u32, mask: u32) -> usize {
+        2 * (site as usize & (self.sites - 1)) + (mask & 1) as usize
+    }
+
+    #[inline(always)]
+    fn at(&self, index: usize) -> Option<&Lay> {
+        self.all.get(index)?.as_deref()
+    }
+
+    /// Adds what the lays have seen to the counts.
+    pub fn count(&mut self, counts: &mut Counts) {
+        self.all.iter_mut().flatten().for_each(|lay| lay.settle(counts));
+    }
+}
+
+impl Places {
+    fn add(&mut self, cell: u32, lane: u8) {
+        let known = self.cells[..self.count].iter().position(|known| *known == cell);
+        let index = known.unwrap_or(self.count);
+        if known.is_some() {
+            self.several |= 1 << index;
+        } else {
+            self.count += 1;
+            self.cells[index] = cell;
+            self.first[index] = lane;
+        }
+        self.last[index] = lane;
+    }
+}
+
+impl Lay {
+    /// Adds what was not counted yet.
+    fn settle(&mut self, counts: &mut Counts) {
+        let (hits, lanes) = (std::mem::take(&mut self.hits), std::mem::take(&mut self.lanes_hit));
+        if hits == 0 {
+            return;
+        }
+        let more = Site {
+            requests: hits,
+            cost: hits * self.cost,
+            conflicts: hits * self.conflicts,
+            bytes: lanes * self.bytes,
+            space: if self.window == Window::Shared { 2 } else { 1 },
+            kind: Some(self.kind),
+        };
+        counts.add(self.site, &more);
+    }
+
+    /// How `lanes` of those lie, and the lowest place.
+    fn of(at: &[u64; 32], lanes: u32, bytes: u64, window: Window) -> (Lay, u64) {
+        let lead = at[lanes.trailing_zeros() as usize & 31];
+        let runs = |lane: usize| lanes >> lane & 1 != 0;
+        let all = gathered(std::array::from_fn(|lane| if runs(lane) { at[lane] } else { lead }), lanes, bytes);
+        let offset = |lane: usize| if runs(lane) { (at[lane] - all.low) as i32 } else { 0 };
+        let (cost, conflicts) = match window {
+            Window::Shared => wavefronts(&all, bytes),
+            _ => (sectors(&all, bytes), 0),
+        };
+        let mut lay = Lay {
+            offsets: std::array::from_fn(offset),
+            bytes,
+            rise: all.high - all.low,
+            lanes,
+            window,
+            cost,
+            conflicts,
+            // One pass over the banks, in which no two words meet, is one for any of the lanes.
+            parts: window == Window::Shared && cost == 1 && conflicts == 0,
+            ..UNKNOWN
+        };
+        for lane in lanes_of(lanes) {
+            let offset = lay.offsets[lane] as u32;
+            lay.places.add(offset / bytes as u32, lane as u8);
+            for byte in (offset as usize..offset as usize + bytes as usize).take_while(|byte| byte / 64 < NEAR) {
+                lay.bytes_at[byte / 64] |= 1 << (byte % 64);
+            }
+        }
+        lay.distinct = lay.places.several == 0;
+        lay.twice = lanes == u32::MAX && lay.offsets[..16] == lay.offsets[16..];
+        let words = ((lay.rise + bytes) / 4) as usize;
+        if lay.distinct && bytes >= 4 && words <= MAPPED {
+            lay.words = words;
+            for lane in lanes_of(lanes) {
+                for word in 0..(bytes / 4) as usize {
+                    let word = lay.offsets[lane] as usize / 4 + word;
+                    lay.lane_of[word] = lane as u8;
+                    lay.touched[word / 8] |= 1 << (word % 8);
+                }
+            }
+        }
+        (lay, all.low)
+    }
+
+    /// Its addresses for lanes of `mask`, where the lowest place is at `address`.
+    #[inline(never)]
+    pub fn spread(&self, address: u64, mask: u32) -> Addresses {
+        let at = |lane: usize| address + self.offsets[lane & 31] as u64;
+        let lead = mask.trailing_zeros() as usize;
+        let all = std::array::from_fn(|lane| at(if mask >> lane & 1 != 0 { lane } else { lead }));
+        gathered(all, mask, self.bytes)
+    }
+}
+
+impl Cx<'_> {
+    /// Whether a weak load or store lies as an earlier one of its instruction did, and goes well; what it costs is known as
+    /// well, if that is asked for. Nothing is counted or checked yet but bounds and alignment.
+    ///
+    /// # Safety
+    /// As [`super::op::Exec`]; the machine must have AVX-512.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn recall<A: AddressWord>(&self, op: &Op) -> Option<Recalled> {
+        let lays = &self.worker.patterns.lays;
+        let (index, mask) = (lays.index(op.site, self.mask), self.mask);
+        let lay = lays.at(index)?;
+        if lay.site != op.site || mask & !lay.lanes != 0 {
+            return None;
+        }
+        let lead = mask.trailing_zeros() as usize & 31;
+        // SAFETY: slots of a decoded instruction; rows of 32 lanes.
+        let (row, own) = unsafe {
+            let row = self.row::<A>(op.a);
+            (row, A::from_raw((*row)[lead]).widen().wrapping_sub(lay.offsets[lead] as u64))
+        };
+        let mut odd = 0;
+        // SAFETY: as above; the machine has AVX-512.
+        unsafe {
+            if size_of::<A::Raw>() == 4 {
+                for half in 0..2 {
+                    let by = _mm512_loadu_si512(lay.offsets.as_ptr().add(16 * half).cast());
+                    let want = _mm512_add_epi32(_mm512_set1_epi32(own as i32), by);
+                    let have = _mm512_loadu_si512(row.cast::<u32>().add(16 * half).cast());
+                    odd |= u32::from(_mm512_cmpneq_epi32_mask(have, want)) << (16 * half);
+                }
+            } else {
+                for part in 0..4 {
+                    let by = _mm256_loadu_si256(lay.offsets.as_ptr().add(8 * part).cast());
+                    let want = _mm512_add_epi64(_mm512_set1_epi64(own as i64), _mm512_cvtepi32_epi64(by));
+                    let have = _mm512_loadu_si512(row.cast::<u64>().add(8 * part).cast());
+                    odd |= u32::from(_mm512_cmpneq_epi64_mask(have, want)) << (8 * part);
+                }
+            }
+        }
+        let mut address = own.wrapping_add(op.imm as u64);
+        if size_of::<A::Raw>() == 4 {
+            address = address as u32 as u64;
+        }
+        if odd & mask != 0 || address.wrapping_sub(lay.first) > lay.span || address & (lay.bytes - 1) != 0 {
+            return None;
+        }
+        let known = (lay.parts || mask == lay.lanes) && address as u8 & lay.phase_mask == lay.phase;
+        if self.watch & watch::COUNT != 0 && !known {
+            return None;
+        }
+        let base = if lay.window == Window::Shared { self.shared } else { std::ptr::null_mut() };
+        let pointer = base.wrapping_add(lay.pointer as usize).wrapping_add(address as usize);
+        Some(Recalled { lay, index, pointer, address: address - lay.origin })
+    }
+
+    /// An access was recalled, and did what it had to.
+    #[inline(always)]
+    pub fn note_use(&mut self, recalled: &Recalled) {
+        if let Some(lay) = &mut self.worker.patterns.lays.all[recalled.index] {
+            lay.uses = lay.uses.saturating_add(1);
+        }
+    }
+
+    /// Counts an access that was recalled.
+    #[inline(always)]
+    pub fn count_recalled(&mut self, recalled: &Recalled) {
+        if let Some(lay) = &mut self.worker.patterns.lays.all[recalled.index] {
+            lay.hits += 1;
+            lay.lanes_hit += u64::from(self.mask.count_ones());
+        }
+    }
+
+    /// Remembers how a weak load or store of `bytes` a lane lies that nothing was known of.
+    ///
+    /// # Safety
+    /// As [`super::op::Exec`].
+    #[inline]
+    pub unsafe fn note_lay<A: AddressWord>(&mut self, op: &Op, bytes: u64, kind: AccessKind) {
+        let lays = &mut self.worker.patterns.lays;
+        if lays.all.is_empty() {
+            lays.all = vec![None; 2 * lays.sites];
+        }
+        let index = lays.index(op.site, self.mask);
+        let lay = lays.all[index].get_or_insert_with(|| Box::new(UNKNOWN));
+        // What was of use is to be learnt anew soon; accesses that never lie as the last one did are hardly ever looked at.
+        lay.misses = if lay.uses >= WORTH { 1 } else { lay.misses.wrapping_add(1) };
+        if lay.misses.is_power_of_two() || lay.misses & 1023 == 0 {
+            // SAFETY: passed on.
+            unsafe { self.note_lay_now::<A>(op, bytes, kind, index) };
+        }
+    }
+
+    /// # Safety
+    /// As [`super::op::Exec`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn note_lay_now<A: AddressWord>(&mut self, op: &Op, bytes: u64, kind: AccessKind, index: usize) {
+        // SAFETY: slots of a decoded instruction.
+        let row = unsafe { &*self.row::<A>(op.a) };
+        let mut at = row.map(|raw| A::from_raw(raw).plus(op.imm as u64));
+        let lead = at[self.mask.trailing_zeros() as usize & 31];
+        let (mut window, mut origin) = (window_from(op.e.0), 0);
+        if window == Window::Generic {
+            window = window_of(lead);
+            origin = window_base(window);
+        }
+        at.iter_mut().for_each(|at| *at = at.wrapping_sub(origin));
+        let lead = lead.wrapping_sub(origin);
+        let cell = op.site as usize & 63;
+        let (base, end, pointer) = match window {
+            Window::Global => {
+                let Some(region) = self.region(cell, lead) else { return };
+                if region.freed || kind == AccessKind::Write && region.read_only {
+                    return;
+                }
+                (region.base, region.end, region.pointer.wrapping_sub(region.base as usize))
+            }
+            Window::Shared if lead < 1 << 24 && self.shared_array(cell, lead, lead + bytes) => {
+                let array = &self.grid.shared_arrays[self.worker.hit[cell] as usize];
+                (u64::from(array.base), u64::from(array.base) + u64::from(array.bytes), std::ptr::null_mut())
+            }
+            _ => return,
+        };
+        let region = self.worker.hit[cell];
+        let inside = |at: u64| {
+            at >= base && at < end && end - at >= bytes && at & (bytes - 1) == 0 && at.abs_diff(lead) < FAR / 2
+        };
+        let valid = (0..32).fold(0, |valid, lane| valid | u32::from(inside(at[lane])) << lane);
+        if self.mask & !valid != 0 {
+            return;
+        }
+        // Those that do not run now may run next time; their registers mostly say where.
+        let (mut lay, mut lowest) = Lay::of(&at, valid, bytes, window);
+        if !lay.parts && self.watch & watch::COUNT != 0 {
+            (lay, lowest) = Lay::of(&at, self.mask, bytes, window);
+        }
+        lay.site = op.site;
+        lay.region = region;
+        lay.kind = kind;
+        lay.origin = origin;
+        lay.first = base + origin;
+        // All of them are inside.
+        lay.span = end - bytes - lay.rise - base;
+        lay.pointer = pointer.wrapping_sub(origin as usize);
+        lay.phase_mask = if window == Window::Shared { 3 } else { 31 };
+        lay.phase = lowest as u8 & lay.phase_mask;
+        let worker = &mut *self.worker;
+        if let Some(known) = &mut worker.patterns.lays.all[index] {
+            known.settle(&mut worker.counts);
+            lay.misses = known.misses;
+            **known = lay;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Loads and stores that lie as the last one of their instruction did, in no runs ([`super::lay`]).
+
+use std::arch::x86_64::*;
+
+use super::access::AddressWord;
+use super::apart::is_plain;
+use super::cx::{Cx, lanes};
+use super::lanes::{WIDEST, Word, blend};
+use super::lay::Lay;
+use super::op::{Flow, Op, Slot};
+use super::transfer::{Element, is_word};
+use crate::report::AccessKind;
+
+/// A weak load. None: it goes the other ways; nothing was done.
+///
+/// # Safety
+/// As [`super::op::Exec`]; the machine must have AVX-512.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn load_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on; the places of all lanes that the lay knows lie in one array, and the lowest one is that of the others.
+    unsafe {
+        let recalled = cx.recall::<A>(op)?;
+        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<false>(op, &recalled)) {
+            return None;
+        }
+        cx.note_use(&recalled);
+        let lay = recalled.lay;
+        let offsets = &raw const (*lay).offsets;
+        if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) && !op.d.is_none() {
+            load_near(&*lay, recalled.pointer.cast(), cx.mask, cx.row_mut::<u32>(op.d));
+            return Some(Flow::Next);
+        }
+        let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
+        for (index, slot) in slots.iter().enumerate() {
+            if slot.is_none() {
+                continue;
+            }
+            let mut out = [E::Row::ZERO; 32];
+            if (*lay).twice {
+                for lane in 0..16 {
+                    let from = recalled.pointer.add((*offsets)[lane] as usize).cast::<E>().cast_const();
+                    let value = from.add(index).read_unaligned().load().to_raw();
+                    (out[lane], out[lane + 16]) = (value, value);
+                }
+                blend(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
+                continue;
+            }
+            for lane in 0..32 {
+                let from = recalled.pointer.add((*offsets)[lane] as usize).cast::<E>().cast_const();
+                out[lane] = from.add(index).read_unaligned().load().to_raw();
+            }
+            blend(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
+        }
+    }
+    Some(Flow::Next)
+}
+
+/// Loads a word for each lane of `mask` from no more than 32 words, which are taken into registers at once.
+///
+/// # Safety
+/// The words that the lay covers must be there from `from` on; `row` must be a row; the machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn load_near(lay: &Lay, from: *const i32, mask: u32, row: *mut [u32; 32]) {
+    let there = u32::MAX >> (32 - lay.words);
+    // SAFETY: as the caller says; what lies beyond the words is not touched.
+    unsafe {
+        let low = _mm512_maskz_loadu_epi32(there as u16, from);
+        let high = _mm512_maskz_loadu_epi32((there >> 16) as u16, from.wrapping_add(16));
+        for half in 0..2 {
+            let offsets = _mm512_loadu_si512(lay.offsets.as_ptr().add(16 * half).cast());
+            let words = _mm512_permutex2var_epi32(low, _mm512_srli_epi32::<2>(offsets), high);
+            let to = row.cast::<i32>().add(16 * half);
+            let old = _mm512_loadu_si512(to.cast());
+            _mm512_storeu_si512(to.cast(), _mm512_mask_mov_epi32(old, (mask >> (16 * half)) as u16, words));
+        }
+    }
+}
+
+/// The opposite, to words of which each belongs to one lane.
+///
+/// # Safety
+/// As [`load_near`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn store_near(lay: &Lay, row: *const [u32; 32], mask: u32, to: *mut i32) {
+    // SAFETY: as the caller says; only words of lanes that run are touched, and the map has 32 at least.
+    unsafe {
+        let low = _mm512_loadu_si512(row.cast());
+        let high = _mm512_loadu_si512(row.cast::<i32>().add(16).cast());
+        let (runs, one) = (_mm512_set1_epi32(mask as i32), _mm512_set1_epi32(1));
+        for half in 0..2 {
+            let lane = _mm512_cvtepu8_epi32(_mm_loadu_si128(lay.lane_of.as_ptr().add(16 * half).cast()));
+            let touched = u16::from_le_bytes([lay.touched[2 * half], lay.touched[2 * half + 1]]);
+            let here = _mm512_mask_test_epi32_mask(touched, _mm512_srlv_epi32(runs, lane), one);
+            let words = _mm512_permutex2var_epi32(low, lane, high);
+            _mm512_mask_storeu_epi32(to.wrapping_add(16 * half), here, words);
+        }
+    }
+}
+
+/// A weak store. None: it goes the other ways; nothing was done.
+///
+/// # Safety
+/// As [`load_recalled`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn store_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: as for loads; lanes that run are among those that the lay knows.
+    unsafe {
+        let recalled = cx.recall::<A>(op)?;
+        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<true>(op, &recalled)) {
+            return None;
+        }
+        cx.note_use(&recalled);
+        let lay = recalled.lay;
+        let offsets = &raw const (*lay).offsets;
+        if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) {
+            store_near(&*lay, cx.row::<u32>(op.b), cx.mask, recalled.pointer.cast());
+            cx.worker.writes += 1;
+            return Some(Flow::Next);
+        }
+        let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
+        // Of lanes at one place the last one stays.
+        for (index, slot) in slots.iter().enumerate() {
+            let row = cx.row::<E::Row>(*slot);
+            let store = |lane: usize| {
+                let to = recalled.pointer.add((*offsets)[lane & 31] as usize).cast::<E>();
+                to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane & 31])));
+            };
+            match cx.mask {
+                u32::MAX => (0..32).for_each(store),
+                some => lanes(some).for_each(store),
+            }
+        }
+    }
+    cx.worker.writes += 1;
+    Some(Flow::Next)
+}
+
+/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
+/// nothing was done.
+///
+/// # Safety
+/// As [`load_recalled`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn load_anew<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe {
+        cx.note_lay::<A>(op, (size_of::<E>() * V) as u64, AccessKind::Read);
+        if const { is_word::<WIDEST, E>(V) } { super::apart::load_apart::<A>(cx, op) } else { None }
+    }
+}
+
+/// A weak store of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
+/// nothing was done.
+///
+/// # Safety
+/// As [`load_recalled`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn store_anew<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe {
+        cx.note_lay::<A>(op, (size_of::<E>() * V) as u64, AccessKind::Write);
+        if const { is_word::<WIDEST, E>(V) } { super::apart::store_apart::<A>(cx, op) } else { None }
+    }
+}
