@@ -19,7 +19,7 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
-use updates::knows_atomic;
+use updates::{knows_atomic, lane_piece};
 
 /// Shadows of all allocations of a launch.
 pub struct GlobalRaces {
@@ -546,18 +546,6 @@ fn halves(piece: &Piece, mine: &Mine) -> (Half, Half) {
         Effect::Write => (Half::NONE, piece.half(WRITTEN)),
         Effect::Atomic => (Half::NONE, piece.half(mine.atomic_kind())),
     }
-}
-
-/// What one lane touches of a sector.
-#[inline(always)]
-fn lane_piece(mine: &Mine, number: u64, first: u64, bytes: u64, lane: usize) -> Piece {
-    let mask = bytes_of(number, first, first + bytes);
-    let thread = thread_of(mine.stamp) + lane as u64;
-    // Sizes that are no power of two have no unit of their own.
-    let unit = if bytes.is_power_of_two() { mine.grain } else { ONE };
-    let passed = u64::from(mask.trailing_zeros() >> unit);
-    let stamp = with_thread(mine.stamp, thread.wrapping_sub(passed));
-    Piece { mask, unit, stamp, single: true, many: false }
 }
 
 /// Reports what lanes conflict with, unless the stores agree.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::race_pages::*;
 use super::super::race_rules::{Mine, Piece, atomic, is_atomic, step};
-use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of, lane_piece, report};
+use super::{At, Conflict, Conflicts, GlobalRaces, bytes_of, report};
 use crate::exec::access::Reach;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::Op;
@@ -140,4 +140,16 @@ pub(super) fn knows_atomic(at: &At<'_>, first: u64, bytes: u64, mine: &Mine) -> 
     let place = bytes_of(first / SECTOR, first, first + bytes);
     let own = (write.stamp ^ mine.stamp) >> SITE == 0 && write.kind() == mine.atomic_kind();
     own && !write.is_cells() && place & !write.mask == 0
+}
+
+/// What one lane touches of a sector.
+#[inline(always)]
+pub(super) fn lane_piece(mine: &Mine, number: u64, first: u64, bytes: u64, lane: usize) -> Piece {
+    let mask = bytes_of(number, first, first + bytes);
+    let thread = thread_of(mine.stamp) + lane as u64;
+    // Sizes that are no power of two have no unit of their own.
+    let unit = if bytes.is_power_of_two() { mine.grain } else { ONE };
+    let passed = u64::from(mask.trailing_zeros() >> unit);
+    let stamp = with_thread(mine.stamp, thread.wrapping_sub(passed));
+    Piece { mask, unit, stamp, single: true, many: false }
 }
