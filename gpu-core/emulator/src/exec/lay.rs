@@ -334,6 +334,10 @@ impl Cx<'_> {
         let lay = lays.all[index].get_or_insert_with(|| Box::new(UNKNOWN));
         // What was of use is to be learnt anew soon; accesses that never lie as the last one did are hardly ever looked at.
         lay.misses = if lay.uses >= WORTH { 1 } else { lay.misses.wrapping_add(1) };
+        if lay.uses == 0 && lay.misses > 8 {
+            // Not even asked.
+            lay.lanes = 0;
+        }
         if lay.misses.is_power_of_two() || lay.misses & 1023 == 0 {
             // SAFETY: passed on.
             unsafe { self.note_lay_now::<A>(op, bytes, kind, index) };
@@ -356,11 +360,13 @@ impl Cx<'_> {
         }
         at.iter_mut().for_each(|at| *at = at.wrapping_sub(origin));
         let lead = lead.wrapping_sub(origin);
-        let cell = op.site as usize & 63;
+        let (cell, asked) = (op.site as usize & 63, self.watch);
         let (base, end, pointer) = match window {
             Window::Global => {
                 let Some(region) = self.region(cell, lead) else { return };
-                if region.freed || kind == AccessKind::Write && region.read_only {
+                // Where races are looked for by lanes all the same, little is won.
+                let checked = asked & watch::RACE != 0 && !(kind == AccessKind::Read && region.is_only_read());
+                if region.freed || kind == AccessKind::Write && region.read_only || checked {
                     return;
                 }
                 (region.base, region.end, region.pointer.wrapping_sub(region.base as usize))
