@@ -11,6 +11,11 @@ use super::op::{Flow, Op, Slot};
 use super::transfer::{Element, is_word};
 use crate::report::AccessKind;
 
+/// Whether accesses of vectors of `vector` are remembered that lie in no runs.
+pub const fn recalls<const FORM: u8>(vector: usize) -> bool {
+    FORM == WIDEST && vector <= 4
+}
+
 /// A weak load. None: it goes the other ways; nothing was done.
 ///
 /// # Safety

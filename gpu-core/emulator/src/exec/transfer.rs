@@ -221,7 +221,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 Some((quick, runs)) => (quick, runs),
                 None => {
                     #[cfg(target_arch = "x86_64")]
-                    if const { recalls::<FORM>(V) }
+                    if const { super::recalled::recalls::<FORM>(V) }
                         && let Some(flow) = super::recalled::load_recalled::<E, A, V>(cx, op)
                     {
                         return flow;
@@ -231,7 +231,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { recalls::<FORM>(V) }
+                if const { super::recalled::recalls::<FORM>(V) }
                     && let Some(flow) = super::recalled::load_anew::<E, A, V>(cx, op)
                 {
                     return flow;
@@ -386,7 +386,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 Some((quick, runs)) => (quick, runs),
                 None => {
                     #[cfg(target_arch = "x86_64")]
-                    if const { recalls::<FORM>(V) }
+                    if const { super::recalled::recalls::<FORM>(V) }
                         && let Some(flow) = super::recalled::store_recalled::<E, A, V>(cx, op)
                     {
                         return flow;
@@ -396,7 +396,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
             };
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
-                if const { recalls::<FORM>(V) }
+                if const { super::recalled::recalls::<FORM>(V) }
                     && let Some(flow) = super::recalled::store_anew::<E, A, V>(cx, op)
                 {
                     return flow;
@@ -553,12 +553,6 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
 const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
     let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
     FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
-}
-
-/// Whether accesses of vectors of `vector` are remembered that lie in no runs.
-#[cfg(target_arch = "x86_64")]
-const fn recalls<const FORM: u8>(vector: usize) -> bool {
-    FORM == super::lanes::WIDEST && vector <= 4
 }
 
 /// Whether such elements are single words that AVX-512 moves as they are.
