@@ -3,7 +3,6 @@
 //! Nearest even is the native operation. The directed roundings compute the exact result with a sticky last bit in 128
 //! bits of integer, then round once: no error-free transformation survives subnormals and overflow as simply.
 
-use super::NAN_F64;
 use super::format::{Format, Rounding};
 
 /// A finite nonzero double as `significand * 2^exponent`.
@@ -38,10 +37,12 @@ pub(super) fn quiet(nan: f64) -> f64 {
     f64::from_bits(nan.to_bits() | 1 << 51)
 }
 
-/// The NaN that an operation makes of numbers has its sign set. So has that of x86; that of ARM has not.
+/// The NaN that an operation makes of numbers has its sign set. So has that of x86; that of ARM has not. The sign is put
+/// in as a bit: where the choice is between a NaN and a square root, LLVM takes the root, which may be NaN itself.
 #[inline(always)]
 fn made(result: f64) -> f64 {
-    if cfg!(not(target_arch = "x86_64")) && result.is_nan() { NAN_F64 } else { result }
+    let sign = u64::from(cfg!(not(target_arch = "x86_64")) && result.is_nan()) << 63;
+    f64::from_bits(result.to_bits() | sign)
 }
 
 /// `result` unless an operand is NaN: the last such operand comes out then.
