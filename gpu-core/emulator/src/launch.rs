@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::check::race::GlobalRaces;
+use crate::check::sync::Syncs;
 use crate::check::touched::Touched;
 use crate::device::Device;
 use crate::exec::access::Region;
@@ -16,7 +17,7 @@ use crate::exec::grid::{Console, Grid, Worker};
 use crate::exec::image::Image;
 use crate::exec::waiting::Waiting;
 use crate::isa::atomic::SumKind;
-use crate::memory::Memory;
+use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
 
@@ -351,7 +352,11 @@ fn run(
     }
     let heap =
         if image.uses_heap { memory.take_heap().map_err(|error| error.to_string())? } else { Default::default() };
-    let workspace = if image.uses_workspace { memory.workspace().map_err(|error| error.to_string())? } else { 0 };
+    // On a GPU only cooperative launches have one: cooperative groups look for it and trap.
+    let workspace = match image.uses_workspace && launch.cooperative {
+        true => memory.workspace().map_err(|error| error.to_string())?,
+        false => 0,
+    };
     let mut regions = Vec::new();
     let mut sizes = Vec::new();
     for allocation in memory.allocations_mut() {
@@ -443,7 +448,7 @@ fn run(
         faults: Mutex::new(Vec::new()),
         console: Mutex::new(Console::default()),
         notes: Mutex::new(Vec::new()),
-        syncs: Default::default(),
+        syncs: Syncs::new(workspace..workspace + if workspace == 0 { 0 } else { WORKSPACE }),
         deferred: Default::default(),
         clusters,
         workspace,

@@ -181,6 +181,8 @@ pub struct Memory {
 const HEAP_BYTES: u64 = 8 << 20;
 /// What lies between two pieces at least, so that who writes past the end of one does not find the next.
 const HEAP_GAP: u64 = 16;
+/// Bytes for the barrier of a cooperative launch's grid.
+pub(crate) const WORKSPACE: u64 = 256;
 
 /// Free and used pieces of the device heap, by address.
 #[derive(Clone, Debug, Default)]
@@ -448,10 +450,10 @@ impl Memory {
     pub(crate) fn workspace(&mut self) -> Result<u64, MemoryError> {
         let address = match self.workspace {
             Some(address) => address,
-            None => self.alloc("grid barrier", 256)?,
+            None => self.alloc("grid barrier", WORKSPACE)?,
         };
         self.workspace = Some(address);
-        self.write(address, &[0; 256])?;
+        self.write(address, &[0; WORKSPACE as usize])?;
         Ok(address)
     }
 

@@ -5,7 +5,8 @@
 //! was written by NVRTC 13.5 with `-lineinfo`.
 //!
 //! Keys: `grid`, `block`, `cluster`, `dyn` (bytes of dynamic shared memory), `args` (see [`Case::launch`]), `fault`
-//! (`none` or the fault's name), `says` (words of its message, to the end of the line), `note` (a remark's word).
+//! (`none` or the fault's name), `says` (words of its message, to the end of the line), `note` (a remark's word, or `none`
+//! where there must be no remark), `coop=1` (a cooperative launch).
 
 mod common;
 
@@ -53,6 +54,7 @@ struct Case {
     grid: u32,
     block: u32,
     cluster: u32,
+    cooperative: bool,
     dynamic: u32,
     arguments: Vec<String>,
     fault: String,
@@ -83,6 +85,7 @@ fn cases(cuda: &str) -> Vec<Case> {
                     "grid" => case.grid = number(),
                     "block" => case.block = number(),
                     "cluster" => case.cluster = number(),
+                    "coop" => case.cooperative = value == "1",
                     "dyn" => case.dynamic = number(),
                     "args" => case.arguments = value.split(',').map(str::to_owned).collect(),
                     "fault" => case.fault = value.to_owned(),
@@ -111,6 +114,7 @@ impl Case {
     fn launch(&self, memory: &mut Memory) -> Launch {
         let mut launch = Launch::new(&self.kernel, [self.grid, 1, 1], [self.block, 1, 1]).shared(self.dynamic);
         launch.cluster = [self.cluster, 1, 1];
+        launch.cooperative = self.cooperative;
         for argument in &self.arguments {
             if let Some((_, value)) = argument.split_once('=') {
                 launch = launch.arg_u32(value.parse().expect("a number"));
@@ -166,7 +170,9 @@ impl Case {
     /// What is wrong with what the emulator said; empty when all is right.
     fn complaints(&self, outcome: &Outcome) -> Vec<String> {
         let mut out = Vec::new();
-        if !outcome.notes.iter().any(|note| note.contains(&self.note)) && !self.note.is_empty() {
+        if self.note == "none" {
+            out.extend(outcome.notes.iter().map(|note| format!("a needless note: {note}")));
+        } else if !outcome.notes.iter().any(|note| note.contains(&self.note)) && !self.note.is_empty() {
             out.push(format!("no note says `{}`: {:?}", self.note, outcome.notes));
         }
         if self.fault == "none" {

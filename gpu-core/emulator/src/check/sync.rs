@@ -56,10 +56,14 @@ const CLUSTER_BARRIER: u64 = 1 << 62;
 const MBARRIER: u64 = 1 << 61;
 /// Words of shared memory that other blocks of the cluster update, by block and offset.
 const SHARED_WORD: u64 = 1 << 60;
+/// The barrier of a cooperative launch's grid, by its place and the number of the arrival.
+const GRID_BARRIER: u64 = 1 << 59;
 
 /// All locations that blocks synchronise through.
 #[derive(Debug, Default)]
 pub struct Syncs {
+    /// Where cooperative groups keep the grid's barrier; empty where they have none.
+    grid_barrier: std::ops::Range<u64>,
     inner: Mutex<Inner>,
     /// Something was released: without that, acquires need not look.
     any: AtomicBool,
@@ -71,6 +75,8 @@ pub struct Syncs {
 struct Inner {
     locations: HashMap<u64, Location>,
     acquired: HashMap<u64, Acquired>,
+    /// How often blocks arrived at a word of the grid's barrier.
+    arrivals: HashMap<(u64, u64), u64>,
     /// What blocks were found to know, by block and alias: true for ever, and complete until the block acquires more.
     views: HashMap<(u64, u64), View>,
 }
@@ -100,6 +106,14 @@ enum Search {
 }
 
 impl Inner {
+    /// The place at which blocks that came to the grid's barrier as often as this one meet. A block polls until the last
+    /// one has come, and may look so late that some are at the barrier again: with what those did in between it has no
+    /// order. Nobody comes again before all have come, so few places are enough.
+    fn meeting(&self, address: u64, block: u64) -> u64 {
+        let arrivals = self.arrivals.get(&(address, block)).copied().unwrap_or(0);
+        GRID_BARRIER | (arrivals & 3) << 52 | address & ((1 << 52) - 1)
+    }
+
     /// Visits the releases that block `to` knows of, the latest first, until `visit` says that it has its answer, or
     /// `over` that nobody waits for one.
     fn reach(&self, to: u64, over: &impl Fn() -> bool, mut visit: impl FnMut(&Release) -> bool) -> Search {
@@ -151,10 +165,19 @@ impl Syncs {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// For a launch whose grid has its barrier in these bytes.
+    pub fn new(grid_barrier: std::ops::Range<u64>) -> Syncs {
+        Syncs { grid_barrier, ..Syncs::default() }
+    }
+
     /// Clocks count from the start of the block.
-    pub fn release(&self, address: u64, block: u64, clocks: [u32; 32]) {
+    pub fn release(&self, mut address: u64, block: u64, clocks: [u32; 32]) {
         self.any.store(true, Ordering::Relaxed);
         let mut inner = self.lock();
+        if self.grid_barrier.contains(&address) {
+            *inner.arrivals.entry((address, block)).or_default() += 1;
+            address = inner.meeting(address, block);
+        }
         let acquired = inner.acquired.get(&block).map_or(0, |acquired| acquired.log.len());
         let location = inner.locations.entry(address).or_default();
         // What nobody acquired in between is one release.
@@ -166,11 +189,14 @@ impl Syncs {
         location.releases.push(Release { block, clocks, acquired }, |release| release.block, Release::merge);
     }
 
-    pub fn acquire(&self, address: u64, block: u64) {
+    pub fn acquire(&self, mut address: u64, block: u64) {
         if !self.any.load(Ordering::Relaxed) {
             return;
         }
         let mut inner = self.lock();
+        if self.grid_barrier.contains(&address) {
+            address = inner.meeting(address, block);
+        }
         let Some(location) = inner.locations.get_mut(&address) else { return };
         let releases = location.releases.len();
         location.acquired = releases;

@@ -209,6 +209,8 @@ impl Cx<'_> {
     fn run(&mut self) -> Turn {
         let mut left = QUANTUM;
         let mut polled = 0;
+        // Where a group polled that gave way to lanes of its own warp, and what had been written by then.
+        let mut gave_way = None;
         loop {
             if !self.pick() {
                 return Turn::Blocked;
@@ -217,6 +219,11 @@ impl Cx<'_> {
             let flow = self.run_split(&mut left);
             if self.warp.index != warp {
                 polled = 0;
+            } else if let Some((pc, writes)) = gave_way.take()
+                && self.worker.writes != writes
+            {
+                // Those that only go to a barrier, as all but one do in most barriers of a grid, were not waited for.
+                self.note_spin(pc);
             }
             if self.grid.aborted.load(Ordering::Relaxed) {
                 return Turn::Aborted;
@@ -237,18 +244,15 @@ impl Cx<'_> {
                     // Those whose barrier is complete have not been told yet, and must not starve behind a sibling that
                     // waits for what they do next.
                     let ready = (0..self.warp.splits.len()).filter(|&index| self.may_go(index)).count();
+                    gave_way = Some((self.pc, self.worker.writes));
                     if ready > 1 {
-                        let pc = self.pc;
                         self.rotate();
-                        self.note_spin(pc);
                     }
                     if polled >= ready {
                         // Lanes may wait at a meeting point for those that spin on them: let them go ahead.
-                        let pc = self.pc;
                         if !self.warp.break_join() {
                             return Turn::Polled;
                         }
-                        self.note_spin(pc);
                         polled = 0;
                     }
                 }

@@ -323,7 +323,12 @@ fn decode_trap(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 
 unsafe fn trap(cx: &mut Cx<'_>, _: &Op) -> Flow {
     let lane = cx.mask.trailing_zeros() as usize & 31;
-    let message = format!("{} reached a trap", text_of(&cx.thread(lane)));
+    let mut message = format!("{} reached a trap", text_of(&cx.thread(lane)));
+    if cx.image().uses_workspace && cx.grid.workspace == 0 {
+        // The likely reason, and none that the source shows.
+        message += "; the kernel asks for the barrier of its grid (`this_grid().sync()`), and this is not a cooperative \
+                    launch, where there is none";
+    }
     let pc = cx.pc;
     cx.fault(FaultKind::Trap, pc, Some(lane), cx.mask.count_ones(), message, Detail::default());
     cx.exit_lanes(cx.mask)

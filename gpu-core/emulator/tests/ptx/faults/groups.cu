@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
-//@ grid_sync grid=8 block=64 args=out:512 fault=none
+//@ grid_sync grid=8 block=64 coop=1 args=out:512 fault=none
 extern "C" __global__ void grid_sync(unsigned* out) {
     auto g = cg::this_grid();
     for (int i = 0; i < 3; ++i) {

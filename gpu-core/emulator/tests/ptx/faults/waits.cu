@@ -269,7 +269,7 @@ extern "C" __global__ void tma_barrier_libcu_ok(const float* in, float* out) {
     bar.wait(std::move(token));
     out[threadIdx.x] = s[63 - threadIdx.x];
 }
-//@ grid_sync_ok grid=4 block=64 args=a:256,out:256 fault=none
+//@ grid_sync_ok grid=4 block=64 coop=1 args=a:256,out:256 fault=none note=none
 extern "C" __global__ void grid_sync_ok(int* a, int* out) {
     int i = blockIdx.x * 64 + threadIdx.x;
     for (int k = 0; k < 3; ++k) {
@@ -343,4 +343,32 @@ extern "C" __global__ void tile_partition_ok(int* out) {
     s[threadIdx.x] = threadIdx.x;
     tile.sync();
     out[threadIdx.x] = s[tile.meta_group_rank() * 8 + 7 - tile.thread_rank()];
+}
+//@ grid_sync_once grid=4 block=64 coop=1 args=in:256,out:256 fault=race
+extern "C" __global__ void grid_sync_once(float* a, float* b) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    for (int k = 0; k < 3; ++k) {
+        b[i] = a[(i + 255) & 255] + a[(i + 1) & 255]; // <- other
+        cg::this_grid().sync();
+        a[i] = b[i]; // <- here
+        __syncthreads();
+    }
+}
+//@ grid_arrive_wait_ok grid=4 block=64 coop=1 args=in:256,out:256,own:256 fault=none note=none
+extern "C" __global__ void grid_arrive_wait_ok(float* a, float* b, float* own) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    auto grid = cg::this_grid();
+    for (int k = 0; k < 3; ++k) {
+        b[i] = a[(i + 255) & 255] + a[(i + 1) & 255];
+        auto token = grid.barrier_arrive();
+        own[i] += b[i];
+        grid.barrier_wait(cuda::std::move(token));
+        a[i] = b[i];
+        grid.sync();
+    }
+}
+//@ grid_sync_plain grid=4 block=64 args=a:256 fault=trap says=not a cooperative launch
+extern "C" __global__ void grid_sync_plain(int* a) {
+    a[blockIdx.x * 64 + threadIdx.x] = cg::this_grid().thread_rank();
+    cg::this_grid().sync();
 }
