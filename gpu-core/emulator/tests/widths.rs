@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{download_u32, load, memory, run_with, upload_u32};
+use std::fmt::Write;
+
+use common::{download_u32, load, memory, run_clean, run_with, upload_u32};
 use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
 
 const BYTES: u32 = 2048;
@@ -182,4 +184,27 @@ fn every_way_finds_the_same_end() {
         }
     }
     assert!((100..600).contains(&beyond), "{beyond}");
+}
+
+/// Each access remembers which array it met last, 64 accesses in turn in one place each; what an access to shared memory
+/// left there says nothing about global memory, where there may be fewer arrays.
+#[test]
+fn more_shared_arrays_than_global_ones() {
+    let mut body = String::new();
+    for site in 0..64 {
+        let _ = writeln!(body, "st.shared.u32 [s3+{}], %r1;", 4 * site);
+    }
+    for site in 0..64 {
+        let _ = writeln!(body, "st.global.u32 [%rd1+{}], %r1;", 4 * site);
+    }
+    let arrays: String = (0..4).map(|index| format!(".shared .align 4 .b8 s{index}[256];\n")).collect();
+    let module = load(&format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n{arrays}.visible .entry k(.param .u64 out)\n{{\n\
+         .reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, 7;\n\
+         mov.u32 %r0, %tid.x;\nst.shared.u32 [s0], %r0;\nst.shared.u32 [s1], %r0;\nst.shared.u32 [s2], %r0;\n{body}ret;\n}}\n"
+    ));
+    let mut memory = memory();
+    let out = memory.alloc("out", 256).expect("fits");
+    run_clean(&module, &mut memory, &Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(out));
+    assert_eq!(download_u32(&memory, out, 64), [7; 64]);
 }

@@ -325,9 +325,11 @@ impl Cx<'_> {
     /// The array in global memory that begins at or before `address`, which need not reach it; `cell` remembers it.
     #[inline(always)]
     pub fn region(&mut self, cell: usize, address: u64) -> Option<&Region> {
-        let regions = &self.grid.regions;
-        let region = regions.get(self.worker.hit[cell] as usize)?;
-        if address >= region.base && address < region.end {
+        // The cell may hold the number of a shared array, of which there may be more than of these.
+        if let Some(region) = self.grid.regions.get(self.worker.hit[cell] as usize)
+            && address >= region.base
+            && address < region.end
+        {
             return Some(region);
         }
         self.other_region(cell, address)
