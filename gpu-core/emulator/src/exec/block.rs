@@ -9,6 +9,14 @@ use crate::check::shadow::SharedShadow;
 /// Hardware barriers of a block.
 pub const BARRIERS: usize = 16;
 
+/// What `bar.red` counts: true predicates; whether all are; whether any is.
+pub type Reduced = (u32, bool, bool);
+
+/// What a completion of a barrier is called: never 0.
+pub fn completion(generation: u64) -> u32 {
+    generation as u32 | 1 << 31
+}
+
 /// One of the 16 barriers.
 #[derive(Clone, Debug)]
 pub struct Barrier {
@@ -28,7 +36,11 @@ pub struct Barrier {
     pub count: u32,
     pub all: bool,
     pub any: bool,
-    pub result: (u32, bool, bool),
+    pub result: Reduced,
+    /// Groups that wait for the result, and the results that not all have fetched: the barrier may serve others, and
+    /// complete again, before those that it let go run.
+    pub reducing: u32,
+    pub unfetched: Vec<(u32, u32, Reduced)>,
     /// Where the first arrival of this generation stands, and which thread of the block it is.
     pub first_pc: u32,
     pub first_thread: u32,
@@ -48,6 +60,8 @@ impl Default for Barrier {
             all: true,
             any: false,
             result: (0, true, false),
+            reducing: 0,
+            unfetched: Vec::new(),
             first_pc: 0,
             first_thread: 0,
         }
@@ -207,7 +221,7 @@ impl Block {
                 frame: 0,
                 wait: Wait::Ready,
                 polls: 0,
-                awaited: false,
+                awaited: 0,
             });
         }
         self.warps = warps;
@@ -304,6 +318,10 @@ impl Block {
                 first_thread: barrier.first_thread,
             });
         }
+        if barrier.reducing != 0 {
+            let result = (barrier.count, barrier.all, barrier.any);
+            barrier.unfetched.push((completion(barrier.generation), std::mem::take(&mut barrier.reducing), result));
+        }
         barrier.generation += 1;
         barrier.arrived = 0;
         // When the whole block met, everything before is ordered before everything behind.
@@ -316,6 +334,20 @@ impl Block {
         barrier.expected = None;
         barrier.result = (barrier.count, barrier.all, barrier.any);
         (barrier.count, barrier.all, barrier.any) = (0, true, false);
+    }
+}
+
+impl Barrier {
+    /// The result of a completion, for one of the groups that waited for it.
+    pub fn fetch(&mut self, completion: u32) -> Reduced {
+        let Some(at) = self.unfetched.iter().position(|(of, ..)| *of == completion) else { return self.result };
+        let (_, groups, result) = &mut self.unfetched[at];
+        let result = *result;
+        *groups -= 1;
+        if *groups == 0 {
+            self.unfetched.swap_remove(at);
+        }
+        result
     }
 }
 

@@ -47,8 +47,9 @@ pub struct Split {
     pub wait: Wait,
     /// Memory it polled since it last gave way.
     pub polls: u32,
-    /// It waited at the instruction it stands at, and now fetches the result.
-    pub awaited: bool,
+    /// It waits at the instruction it stands at and will fetch the result of that barrier's completion ([`super::block::completion`]); 0:
+    /// of none.
+    pub awaited: u32,
 }
 
 /// Where lanes that diverged meet.
@@ -285,13 +286,13 @@ impl Warp {
         self.frames[index as usize].as_mut().expect("a split's frame lives while its lanes do")
     }
 
-    pub fn set_awaited(&mut self, split: usize, awaited: bool) {
+    pub fn set_awaited(&mut self, split: usize, awaited: u32) {
         self.splits[split].awaited = awaited;
     }
 
-    /// Whether the group waited at its instruction already; asks once.
-    pub fn take_awaited(&mut self, split: usize) -> bool {
-        std::mem::take(&mut self.splits[split].awaited)
+    /// The completion that the group waited for at its instruction, if it did; asks once.
+    pub fn take_awaited(&mut self, split: usize) -> Option<u32> {
+        Some(std::mem::take(&mut self.splits[split].awaited)).filter(|completion| *completion != 0)
     }
 
     /// The frame of other lanes that are in the same call already, which `mask` then joins: registers and stacks are of
@@ -356,7 +357,7 @@ impl Warp {
             frame: join.frame,
             wait: Wait::Ready,
             polls: 0,
-            awaited: false,
+            awaited: 0,
         });
         true
     }
@@ -388,7 +389,7 @@ impl Warp {
                     frame: join.frame,
                     wait: Wait::Ready,
                     polls: 0,
-                    awaited: false,
+                    awaited: 0,
                 });
             }
         }
@@ -475,7 +476,7 @@ impl Cx<'_> {
                 frame,
                 wait: Wait::Ready,
                 polls: 0,
-                awaited: false,
+                awaited: 0,
             });
             self.active = others;
             self.pc = next;

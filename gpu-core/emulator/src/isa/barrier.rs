@@ -3,7 +3,7 @@
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
-use crate::exec::block::BARRIERS;
+use crate::exec::block::{BARRIERS, Reduced, completion};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Taint};
@@ -103,7 +103,7 @@ unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
         return Flow::Next;
     }
     let current = cx.warp.current;
-    cx.warp.set_awaited(current, false);
+    cx.warp.set_awaited(current, 0);
     cx.suspend(pc + 1, Wait::Barrier { id: id as u32, generation })
 }
 
@@ -143,9 +143,12 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     let what = op.imm & 0xff;
     // A group that waited comes back here, awake, to fetch the result of a reduction.
-    if what >= RED_POPC && cx.warp.take_awaited(cx.warp.current) {
+    if what >= RED_POPC
+        && let Some(completion) = cx.warp.take_awaited(cx.warp.current)
+    {
+        let result = cx.block.barriers[id].fetch(completion);
         // SAFETY: passed on.
-        unsafe { finish_reduction(cx, op, id) };
+        unsafe { finish_reduction(cx, op, result) };
         return Flow::Next;
     }
     // Since Volta every thread comes to a barrier of the whole block for itself, whatever the rest of its warp does; so a
@@ -177,7 +180,10 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 if arrive_only || what == SYNC {
                     split.pc = pc + 1;
                 }
-                split.awaited = what >= RED_POPC;
+                if what >= RED_POPC {
+                    split.awaited = completion(generation);
+                    cx.block.barriers[id].reducing += 1;
+                }
             }
         }
         cx.mask = together;
@@ -212,12 +218,19 @@ unsafe fn barrier_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
         cx.warp.pass_barrier(&cx.block.barriers[id]);
         if what >= RED_POPC {
             // SAFETY: passed on.
-            unsafe { finish_reduction(cx, op, id) };
+            unsafe { finish_reduction(cx, op, cx.block.barriers[id].result) };
         }
         return Flow::Next;
     }
-    let at = if what == SYNC { pc + 1 } else { pc };
-    cx.warp.set_awaited(cx.warp.current, what >= RED_POPC);
+    let current = cx.warp.current;
+    let at = if what >= RED_POPC {
+        cx.block.barriers[id].reducing += 1;
+        cx.warp.set_awaited(current, completion(generation));
+        pc
+    } else {
+        cx.warp.set_awaited(current, 0);
+        pc + 1
+    };
     cx.suspend(at, Wait::Barrier { id: id as u32, generation })
 }
 
@@ -268,8 +281,7 @@ impl Cx<'_> {
     }
 }
 
-unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, id: usize) {
-    let (count, all, any) = cx.block.barriers[id].result;
+unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, (count, all, any): Reduced) {
     // SAFETY: slots of a decoded instruction.
     unsafe {
         match op.imm & 0xff {
