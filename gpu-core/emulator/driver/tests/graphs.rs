@@ -122,6 +122,8 @@ unsafe extern "C" {
     fn cuGraphExecUpdate_v2(exec: Handle, graph: Handle, info: *mut [usize; 3]) -> u32;
     fn cuGraphLaunch(exec: Handle, stream: Handle) -> u32;
     fn cuDeviceGetGraphMemAttribute(device: i32, attribute: u32, value: *mut u64) -> u32;
+    fn cuDeviceSetGraphMemAttribute(device: i32, attribute: u32, value: *const u64) -> u32;
+    fn cuDeviceGraphMemTrim(device: i32) -> u32;
     fn cuStreamCreate(stream: *mut Handle, flags: u32) -> u32;
     fn cuStreamSynchronize(stream: Handle) -> u32;
     fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) -> u32;
@@ -241,10 +243,15 @@ fn kernel_node(graph: Handle, after: &[Handle], add: Handle, pointer: u64, amoun
     made(|out| unsafe { cuGraphAddKernelNode_v2(out, graph, after.as_ptr(), after.len(), &params) })
 }
 
-fn used() -> u64 {
-    let mut bytes = 0;
-    ok!(cuDeviceGetGraphMemAttribute(0, 0, &mut bytes));
-    bytes
+/// Memory behind graphs' addresses now, and at most.
+fn backed() -> (u64, u64) {
+    let figure = |attribute| {
+        let mut bytes = 0;
+        ok!(cuDeviceGetGraphMemAttribute(0, attribute, &mut bytes));
+        bytes
+    };
+    assert_eq!((figure(0), figure(1)), (figure(2), figure(3)));
+    (figure(0), figure(1))
 }
 
 // One test, for the figures of graph memory are the device's.
@@ -266,16 +273,24 @@ fn memory_lives_from_node_to_node() {
     let mut clone = 0;
     fails!(801, cuGraphClone(&mut clone, graph));
     let exec = instantiate(graph, 0);
+    assert_eq!(backed(), (0, 0));
     let mut second = 0;
     fails!(1, cuGraphInstantiateWithFlags(&mut second, graph, 0));
     for launch in 1..=3u32 {
         ok!(cuGraphLaunch(exec, stream));
         ok!(cuStreamSynchronize(stream));
         assert_eq!(download::<u32>(out, 32), [launch; 32]);
-        assert_eq!(used(), 0, "freed inside");
+        assert_eq!(backed(), (128, 128), "kept for the next launch");
     }
     ok!(cuGraphExecDestroy(exec));
     ok!(cuGraphDestroy(graph));
+    assert_eq!(backed(), (128, 128));
+    ok!(cuDeviceGraphMemTrim(0));
+    assert_eq!(backed(), (0, 128));
+    fails!(1, cuDeviceSetGraphMemAttribute(0, 1, &1));
+    fails!(1, cuDeviceSetGraphMemAttribute(0, 0, &0));
+    ok!(cuDeviceSetGraphMemAttribute(0, 1, &0));
+    assert_eq!(backed(), (0, 0));
 
     // Memory that outlives the launch: seen outside, freed there, and only then allocated again.
     let graph = new_graph();
@@ -286,13 +301,16 @@ fn memory_lives_from_node_to_node() {
     fails!(1, cuGraphLaunch(exec, stream));
     ok!(cuStreamSynchronize(stream));
     assert_eq!(download::<u32>(address, 32), [9; 32]);
-    assert_eq!(used(), 128);
+    ok!(cuDeviceGraphMemTrim(0));
+    assert_eq!(backed(), (128, 128), "in use");
     ok!(cuMemFreeAsync(address, stream));
     ok!(cuGraphLaunch(exec, stream));
     ok!(cuStreamSynchronize(stream));
     ok!(cuMemFree_v2(address));
     fails!(1, cuMemFree_v2(address));
-    assert_eq!(used(), 0);
+    assert_eq!(backed(), (128, 128));
+    ok!(cuDeviceGraphMemTrim(0));
+    assert_eq!(backed(), (0, 128));
     ok!(cuGraphExecDestroy(exec));
     // With AUTO_FREE_ON_LAUNCH nobody has to free, however far the launches run ahead of their work.
     let exec = instantiate(graph, 1);
@@ -300,7 +318,7 @@ fn memory_lives_from_node_to_node() {
         ok!(cuGraphLaunch(exec, stream));
     }
     ok!(cuStreamSynchronize(stream));
-    assert_eq!((used(), download::<u32>(address, 32)), (128, vec![9; 32]));
+    assert_eq!((backed().0, download::<u32>(address, 32)), (128, vec![9; 32]));
 
     // The same by capture.
     ok!(cuStreamBeginCapture_v2(stream, 2));

@@ -21,8 +21,20 @@ pub struct GraphMemory {
     reserved: BTreeMap<u64, u64>,
     /// Allocated by a launch (as of its submission) and not freed by it.
     outstanding: BTreeSet<u64>,
-    used_bytes: u64,
-    used_high_bytes: u64,
+    /// Ranges that memory stands behind: those that are alive, and those that were, until the program trims them away.
+    backed: BTreeSet<u64>,
+    alive: BTreeSet<u64>,
+    backed_bytes: u64,
+    most_backed_bytes: u64,
+}
+
+impl GraphMemory {
+    /// Takes the memory of dead ranges away.
+    fn trim(&mut self) {
+        let GraphMemory { backed, alive, reserved, .. } = self;
+        backed.retain(|address| alive.contains(address));
+        self.backed_bytes = backed.iter().filter_map(|address| reserved.get(address)).sum();
+    }
 }
 
 /// The reserved range that an address lies in, alive or not.
@@ -59,8 +71,11 @@ pub fn come_alive(address: Address) -> Result<f64, CUresult> {
     })?;
     lock(&driver().device).insert(address.start, DeviceRange { bytes: address.bytes, pool: None, owner: 0 });
     let mut memory = lock(&driver().graph_memory);
-    memory.used_bytes += address.bytes;
-    memory.used_high_bytes = memory.used_high_bytes.max(memory.used_bytes);
+    memory.alive.insert(address.start);
+    if memory.backed.insert(address.start) {
+        memory.backed_bytes += address.bytes;
+        memory.most_backed_bytes = memory.most_backed_bytes.max(memory.backed_bytes);
+    }
     Ok(0.0)
 }
 
@@ -72,10 +87,7 @@ pub fn forget_outstanding(address: u64) {
 /// Keeps the books when a range dies. Which allocations are outstanding is settled when a call is made, not when its work is
 /// done: by then a later launch may have booked the same address.
 pub fn released(address: u64) {
-    let mut memory = lock(&driver().graph_memory);
-    if let Some(bytes) = memory.reserved.get(&address).copied() {
-        memory.used_bytes = memory.used_bytes.saturating_sub(bytes);
-    }
+    lock(&driver().graph_memory).alive.remove(&address);
 }
 
 /// Books a launch's allocations. Those of the last launch must have been freed, or are given back first when the graph
@@ -200,16 +212,17 @@ api! {
         put(address, start)
     }
     fn cuDeviceGraphMemTrim(device: i32) {
-        // Nothing is kept beyond what lives.
-        check_device(device)
+        check_device(device)?;
+        lock(&driver().graph_memory).trim();
+        Ok(())
     }
     fn cuDeviceGetGraphMemAttribute(device: i32, attribute: u32, value: *mut u64) {
         check_device(device)?;
         let memory = lock(&driver().graph_memory);
         put(value, match attribute {
-            // Nothing is held in reserve beyond what lives.
-            USED | RESERVED => memory.used_bytes,
-            USED_HIGH | RESERVED_HIGH => memory.used_high_bytes,
+            // What a launch mapped stays so when it is freed, as the programming guide has it, until it is trimmed.
+            USED | RESERVED => memory.backed_bytes,
+            USED_HIGH | RESERVED_HIGH => memory.most_backed_bytes,
             _ => return Err(INVALID_VALUE),
         })
     }
@@ -218,7 +231,7 @@ api! {
         let mut memory = lock(&driver().graph_memory);
         match (attribute, value.as_ref().ok_or(INVALID_VALUE)?) {
             // High marks can only be set back.
-            (USED_HIGH | RESERVED_HIGH, 0) => memory.used_high_bytes = memory.used_bytes,
+            (USED_HIGH | RESERVED_HIGH, 0) => memory.most_backed_bytes = memory.backed_bytes,
             _ => return Err(INVALID_VALUE),
         }
         Ok(())
