@@ -33,22 +33,16 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
         return Ok(());
     }
     if i.take("prefetch") {
-        i.take_where(|_| true);
-        let op = e.op(super::memory::nothing);
-        e.push(op, Taint::Copy);
-        return Ok(());
+        return prefetch(e, i);
     }
     let tensor = i.take("tensor");
     let mut imm = if tensor { TENSOR } else { 0 };
-    let rank = match i.take_any(&["1d", "2d", "3d", "4d", "5d"]) {
-        Some(name) => name[..1].parse::<usize>().unwrap_or(0),
-        None => 0,
-    };
-    let (walk, coordinate_count, info_count) = mode(i, rank)?;
+    let rank = rank(i);
+    let (walk, coordinate_count, info_count) = mode(i, rank, i.opcode.contains(".global.shared"))?;
     let masked = i.take("cp_mask");
     let ignores = i.take("ignore_oob");
     let barrier = i.take("mbarrier::complete_tx::bytes");
-    i.take("bulk_group");
+    let grouped = i.take("bulk_group");
     let multicast = i.take("multicast::cluster");
     let cache = i.take("L2::cache_hint");
     i.take_where(|part| part.starts_with("cta_group"));
@@ -60,6 +54,9 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     let [to, from] = spaces[..] else { return i.unsupported() };
     imm |= if to != "global" { TO_SHARED } else { 0 } | if from != "global" { FROM_SHARED } else { 0 };
     imm |= if multicast { MULTICAST } else { 0 };
+    if grouped != (to == "global") {
+        return Err(format!("`{}`: copies to global memory, and only they, name their `.bulk_group`", i.opcode));
+    }
     if reduce {
         let Some(what) = i.take_any(REDUCTIONS) else { return i.unsupported() };
         i.take("noftz");
@@ -94,12 +91,7 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     if tensor {
         let Operand::Address { more, .. } = other else { return i.unsupported() };
         let Some(Operand::Vector(coordinates)) = more.first() else { return i.unsupported() };
-        if coordinates.len() != coordinate_count {
-            return Err(format!(
-                "a {rank}-dimensional copy of this mode takes {coordinate_count} coordinates, not {}",
-                coordinates.len()
-            ));
-        }
+        check_coordinates(rank, coordinate_count, coordinates)?;
         for coordinate in coordinates {
             extra.push(e.src(coordinate, Ty::S32)?);
         }
@@ -152,10 +144,58 @@ pub fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>, reduce: bool) -> Decoded<()> {
     Ok(())
 }
 
+/// Fetches into the second cache, which nothing here has: what is wrong with it is all there is to see.
+fn prefetch(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
+    let tensor = i.take("tensor");
+    let rank = rank(i);
+    let (coordinate_count, info_count) = match tensor {
+        true => mode(i, rank, false).map(|(_, coordinates, infos)| (coordinates, infos))?,
+        false => (0, 0),
+    };
+    if !(i.take("L2") && i.take("global")) || tensor != (rank > 0) {
+        return i.unsupported();
+    }
+    let further = usize::from(i.take("L2::cache_hint")) + usize::from(info_count > 0 || !tensor);
+    i.expect(1 + further)?;
+    if tensor {
+        let Operand::Address { more, .. } = &i.operands[0] else { return i.unsupported() };
+        let Some(Operand::Vector(coordinates)) = more.first() else { return i.unsupported() };
+        check_coordinates(rank, coordinate_count, coordinates)?;
+        let infos = match (info_count, i.operands.get(1)) {
+            (0, _) => 0,
+            (_, Some(Operand::Vector(infos))) => infos.len(),
+            _ => return i.unsupported(),
+        };
+        if infos != info_count {
+            return Err(format!("this mode takes {info_count} 16-bit numbers, not {infos}"));
+        }
+    }
+    let op = e.op(super::memory::nothing);
+    e.push(op, Taint::Copy);
+    Ok(())
+}
+
+/// Dimensions of the tensor; 0: none is named.
+fn rank(i: &mut Inst<'_>) -> usize {
+    i.take_any(&["1d", "2d", "3d", "4d", "5d"]).map_or(0, |name| usize::from(name.as_bytes()[0] - b'0'))
+}
+
+fn check_coordinates(rank: usize, wanted: usize, coordinates: &[Operand]) -> Decoded<()> {
+    match coordinates.len() == wanted {
+        true => Ok(()),
+        false => {
+            Err(format!("a {rank}-dimensional copy of this mode takes {wanted} coordinates, not {}", coordinates.len()))
+        }
+    }
+}
+
 /// How a tensor copy walks, and how many coordinates and further numbers that takes.
-fn mode(i: &mut Inst<'_>, rank: usize) -> Decoded<(Walk, usize, usize)> {
-    let modes = ["tile", "tile::gather4", "tile::scatter4", "im2col", "im2col_no_offs", "im2col::w", "im2col::w::128"];
-    let walk = match i.take_any(&modes) {
+fn mode(i: &mut Inst<'_>, rank: usize, stores: bool) -> Decoded<(Walk, usize, usize)> {
+    let modes = match stores {
+        true => &["tile", "tile::scatter4", "im2col_no_offs"][..],
+        false => &["tile", "tile::gather4", "im2col", "im2col::w", "im2col::w::128"],
+    };
+    let walk = match i.take_any(modes) {
         None | Some("tile") => return Ok((Walk::Tile, rank, 0)),
         Some(name) if name.starts_with("tile") => {
             return if rank == 2 { Ok((Walk::FourRows, 5, 0)) } else { i.unsupported() };
@@ -167,7 +207,6 @@ fn mode(i: &mut Inst<'_>, rank: usize) -> Decoded<(Walk, usize, usize)> {
     if rank < 3 {
         return Err("im2col modes are for tensors of 3 to 5 dimensions".to_owned());
     }
-    let stores = i.opcode.contains("im2col_no_offs");
     Ok((
         walk,
         rank,

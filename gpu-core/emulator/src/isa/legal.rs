@@ -4,7 +4,7 @@
 //! `legal.tsv` is what ptxas of CUDA 13.5 said to every combination of the modifiers and types that its `?` rows name.
 //! Columns of the other rows: the newest of sm_75, sm_80, sm_89, sm_90a, sm_100a, sm_110a that refuses the form (0: none
 //! does; a letter behind it: [`Among`]), the opcode, leading types, last types,
-//! modifiers in alphabetic order; `-` is none, and each stands for all combinations. Comparisons of `set`, and `.and`, `.or`, `.xor` of `set` and `setp`, are left out, as are spaces,
+//! modifiers in alphabetic order; `-` is none, and each stands for all combinations. Comparisons of `set` are those of `setp`; `.and`, `.or`, `.xor` of both are left out, as are spaces,
 //! orderings and scopes of atomics. What names anything else is not judged here.
 
 use std::collections::{HashMap, HashSet};
@@ -120,7 +120,8 @@ const OPCODES_SINCE: &[(&str, u32)] = &[
 ];
 
 /// Words anywhere in an opcode with the first architecture that has them.
-const WORDS_SINCE: &[(&str, u32)] = &[("cluster", 90), ("expect_tx", 90), ("shared::cluster", 90), ("tensormap", 90)];
+const WORDS_SINCE: &[(&str, u32)] =
+    &[("cluster", 90), ("cp_mask", 100), ("expect_tx", 90), ("shared::cluster", 90), ("tensormap", 90)];
 
 /// Refuses what came with a later architecture than the module's.
 fn since(opcode: &str, arch: Arch) -> Decoded<()> {
@@ -182,7 +183,14 @@ pub fn check(opcode: &str, arch: Arch) -> Decoded<()> {
     let Some(family) = families().get(name) else { return Ok(()) };
     let compares = matches!(name, "set" | "setp");
     if name == "set" {
-        parts.next();
+        // A comparison takes the types that it takes in `setp`.
+        let ty = opcode.rsplit('.').next().unwrap_or_default();
+        if let Some(comparison) = parts.next()
+            && let Some(family) = families().get("setp")
+            && !family.forms.contains_key(&key(comparison, "-", ty))
+        {
+            return Err(format!("`{opcode}` does not exist: `.{comparison}` does not compare `.{ty}`"));
+        }
     }
     let atomic = matches!(name, "atom" | "red");
     let passed_over = |part: &str| {

@@ -210,6 +210,10 @@ impl Form {
             return Err(format!("`{opcode}` must name the layouts of A and B"));
         };
         let (a, b, c, d) = (input(a)?, input(b)?, output(c)?, output(d)?);
+        // Without scales, ptxas makes of this kind's FP8 products the instruction of `kind::f8f6f4`.
+        if kind == Kind::Mxf8f6f4 && !block_scale && is_fp8(a) && is_fp8(b) {
+            kind = Kind::F8f6f4;
+        }
         if saturate && !matches!(a, Input::Int { .. }) {
             return Err(format!("`{opcode}`: only integer products have .satfinite"));
         }
