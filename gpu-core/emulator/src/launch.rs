@@ -455,6 +455,7 @@ fn run(
         heap: Mutex::new(heap),
         ticks: Default::default(),
         updates: Default::default(),
+        objects: memory.texture_objects(),
     };
     let done = Mutex::new(Vec::new());
     let work = || {

@@ -28,6 +28,8 @@ mod ptx;
 mod report;
 mod tensor;
 mod tensor_rows;
+mod texture;
+mod texture_plan;
 
 pub use check::touched::{Touched, TouchedPiece};
 pub use device::{Device, REGISTERS_PER_SM};
@@ -37,3 +39,4 @@ pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;
 pub use tensor::{Im2col, Swizzle, TensorMap, TensorMapError, TensorType};
+pub use texture::{AddressMode, ChannelFormat, Sampler, TexelArray, TextureLevel, TextureObject};

@@ -4,12 +4,14 @@
 //! never reaches another one. Contents start as a poison pattern, and one bit per byte says whether it was written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use thiserror::Error;
 
 use crate::check::race::Shadow;
 use crate::module::Module;
+use crate::texture::{TextureObject, TextureObjects};
 
 /// What is wrong with a request to device memory.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -175,6 +177,8 @@ pub struct Memory {
     workspace: Option<u64>,
     /// Race shadows of freed allocations, for new ones.
     spare_shadows: Vec<Shadow>,
+    /// Texture and surface objects.
+    objects: Arc<TextureObjects>,
 }
 
 /// What CUDA gives device code's `malloc` unless told otherwise (cudaLimitMallocHeapSize).
@@ -247,6 +251,7 @@ impl Memory {
             heap: None,
             workspace: None,
             spare_shadows: Vec::new(),
+            objects: Arc::default(),
         }
     }
 
@@ -402,6 +407,21 @@ impl Memory {
         allocation.mapped = Some(pointer);
         self.insert(allocation);
         Ok(base)
+    }
+
+    /// Makes a texture or surface object: what kernels get as its 64 bits. Its texels must lie inside allocations; a launch
+    /// checks that.
+    pub fn add_texture_object(&mut self, object: TextureObject) -> u64 {
+        Arc::make_mut(&mut self.objects).add(object)
+    }
+
+    /// Forgets an object; false when there is none of that number.
+    pub fn remove_texture_object(&mut self, object: u64) -> bool {
+        Arc::make_mut(&mut self.objects).remove(object)
+    }
+
+    pub(crate) fn texture_objects(&self) -> Arc<TextureObjects> {
+        Arc::clone(&self.objects)
     }
 
     /// Address and size of a `__device__` or `__constant__` variable.

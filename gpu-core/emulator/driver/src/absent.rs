@@ -1,4 +1,4 @@
-//! Entry points of the driver that the emulator has nothing behind: graphics, textures, other processes' memory, more
+//! Entry points of the driver that the emulator has nothing behind: graphics, texture references, other processes' memory, more
 //! than one device, and whatever only hardware has.
 //!
 //! They are there all the same, as in NVIDIA's library: programs link to them or look them up, and few call them.
@@ -194,17 +194,9 @@ absent! {
     cuStreamEndCaptureToCig
     cuStreamGetDevResource
     cuStreamGetGreenCtx
-    cuSurfObjectCreate
-    cuSurfObjectDestroy
-    cuSurfObjectGetResourceDesc
     cuSurfRefGetArray
     cuSurfRefSetArray
     cuTensorMapSetAllocationClass
-    cuTexObjectCreate
-    cuTexObjectDestroy
-    cuTexObjectGetResourceDesc
-    cuTexObjectGetResourceViewDesc
-    cuTexObjectGetTextureDesc
     cuTexRefCreate
     cuTexRefDestroy
     cuTexRefGetAddress

@@ -1,5 +1,5 @@
-//! CUDA arrays: memory with rows, layers and a format, which copies fill and read. Kernels would read them through
-//! textures and surfaces, which the emulator has not; so they are kept as plain rows.
+//! CUDA arrays: memory with rows, layers and a format, which copies fill and read, and kernels through textures and
+//! surfaces. They are kept as plain rows.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -78,6 +78,11 @@ fn mipmapped() -> &'static Registry<Levels> {
     MIPMAPPED.get_or_init(|| Registry::new(INVALID_HANDLE))
 }
 
+/// The levels of a mipmapped array, the largest first.
+pub fn levels_of(handle: Handle) -> Result<Vec<Arc<Array>>, CUresult> {
+    mipmapped().get(handle)?.iter().map(|level| Array::find(*level)).collect()
+}
+
 impl Array {
     pub fn find(handle: Handle) -> Result<Arc<Array>, CUresult> {
         arrays().get(handle)
@@ -89,6 +94,20 @@ impl Array {
 
     pub fn rows(&self) -> usize {
         self.shape.height.max(1)
+    }
+
+    /// Width, height and depth as they were asked for: 0 where there is no such dimension.
+    pub fn extents(&self) -> [usize; 3] {
+        [self.shape.width, self.shape.height, self.shape.depth]
+    }
+
+    pub fn is_cube(&self) -> bool {
+        self.shape.flags & CUBEMAP != 0
+    }
+
+    /// `CUarray_format`, and the number of channels.
+    pub fn format(&self) -> (u32, u32) {
+        (self.shape.format, self.shape.channels)
     }
 
     pub fn layers(&self) -> usize {

@@ -32,6 +32,7 @@ fn all() -> Vec<(&'static str, *const c_void)> {
         crate::pool_async::entries(),
         crate::stream::entries(),
         crate::tensor_map::entries(),
+        crate::textures::entries(),
         entries(),
     ]
     .concat()

@@ -56,5 +56,6 @@ mod state;
 mod stream;
 mod tensor_map;
 mod tensor_map_im2col;
+mod textures;
 mod vmm;
 mod vmm_pages;

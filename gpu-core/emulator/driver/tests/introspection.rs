@@ -49,8 +49,7 @@ unsafe extern "C" {
     fn cuUserObjectRelease(object: Handle, count: u32) -> u32;
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) -> u32;
     fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) -> u32;
-    fn cuTexObjectCreate(object: *mut u64, resource: *const c_void, texture: *const c_void, view: *const c_void)
-    -> u32;
+    fn cuTexRefCreate(reference: *mut Handle) -> u32;
     fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const c_void, version: i32, flags: u64, s: *mut u32) -> u32;
 }
 
@@ -198,8 +197,8 @@ fn what_the_emulator_lacks_is_there_and_says_so() {
     context();
     let mut object = 0;
     // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
-    assert_eq!(unsafe { cuTexObjectCreate(&mut object, null(), null(), null()) }, 801);
-    for name in [c"cuTexObjectCreate", c"cuArrayCreate", c"cuMipmappedArrayCreate", c"cuGreenCtxCreate"] {
+    assert_eq!(unsafe { cuTexRefCreate(&mut object) }, 801);
+    for name in [c"cuTexRefCreate", c"cuArrayCreate", c"cuMipmappedArrayCreate", c"cuGreenCtxCreate"] {
         let mut address = null();
         // SAFETY: pointers are those of locals that outlive the call, and handles those that it was given.
         assert_eq!(unsafe { cuGetProcAddress_v2(name.as_ptr(), &mut address, 13000, 0, null_mut()) }, 0, "{name:?}");

@@ -186,6 +186,9 @@ fn role(image: &Image, at: usize, arguments: &mut Vec<Argument>) -> Option<Role>
         "cp" if has("reduce") || operation.contains(".global.shared") => Role::Unknown,
         // Also by maps of tensors, which no register shows.
         "cp" if has("global") => Role::Copies,
+        // By objects, which may stand for any memory.
+        "tex" | "tld4" | "suld" => Role::Copies,
+        "sust" | "sured" => Role::Unknown,
         "call" | "multimem" | "tensormap" | "discard" => Role::Unknown,
         _ => Role::Computes,
     })

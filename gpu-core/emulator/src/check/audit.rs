@@ -196,7 +196,7 @@ impl Cx<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn check_init<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+    pub fn check_init<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         let bits = reach.init_bits();
         let writes = matches!(kind, AccessKind::Write | AccessKind::AsyncCopy);
         if at.contiguous && reach.stride == 0 {

@@ -49,14 +49,7 @@ impl Cx<'_> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn not_found(
-        &mut self,
-        op: &Op,
-        window: Window,
-        addresses: &Addresses,
-        bytes: u64,
-        kind: AccessKind,
-    ) -> Found {
+    pub fn not_found(&mut self, op: &Op, window: Window, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
         let bad: Vec<usize> =
             lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
         let Some(&lane) = bad.first() else { return Found::Mixed };

@@ -1,7 +1,7 @@
 //! What the blocks of a launch share: memory, budgets, faults and console.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::access::Region;
@@ -53,6 +53,8 @@ pub struct Grid<'r> {
     pub(crate) heap: Mutex<crate::memory::Heap>,
     pub ticks: Apart<AtomicU64>,
     pub updates: super::updates::Updates,
+    /// Texture and surface objects.
+    pub(crate) objects: Arc<crate::texture::TextureObjects>,
 }
 
 // SAFETY: regions point into memory that the launch owns exclusively while it runs; device code that races on it

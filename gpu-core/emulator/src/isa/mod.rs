@@ -30,7 +30,9 @@ pub mod packed;
 pub mod printf;
 pub mod special;
 pub mod st_async;
+mod surface;
 mod tensormap;
+mod texture;
 pub mod video;
 mod video_scalar;
 pub mod warp_ops;
@@ -165,7 +167,9 @@ pub const FAMILIES: &[&[Row]] = &[
     memory::ROWS,
     movement::ROWS,
     multimem::ROWS,
+    surface::ROWS,
     tensormap::ROWS,
+    texture::ROWS,
     video::ROWS,
     video_scalar::ROWS,
     warp_ops::ROWS,
@@ -186,9 +190,7 @@ pub fn refused(opcode: &str) -> Option<&'static str> {
         "tcgen05" => {
             Some("tcgen05 (the tensor memory of sm_100 and sm_103) is not emulated; use mma.sync, or wgmma on sm_90a")
         }
-        "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
-            Some("texture and surface instructions are not emulated; use global memory")
-        }
+        "istypep" => Some("texture references are not emulated; use texture objects"),
         _ => None,
     }
 }

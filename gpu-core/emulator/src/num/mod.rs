@@ -14,6 +14,7 @@
 //! | [`convert`] | float to integer, integer to float, float to float |
 //! | [`approx`] | the `.approx` functions |
 //! | `series` | what those are computed by |
+//! | [`filter`] | texture units: addressing, weights, sums |
 //! | [`fragment`] | which lane and register holds which element of a matrix |
 //! | [`mma`] | the matrix units: dot products, tiles, block scales, 2:4 sparsity |
 
@@ -22,6 +23,7 @@ pub mod arith16;
 pub mod arith32;
 pub mod arith64;
 pub mod convert;
+pub mod filter;
 pub mod format;
 pub mod fragment;
 pub mod half;

@@ -95,3 +95,20 @@ fn copies_out_of_shared_memory_may_write_anywhere() {
     ));
     assert_eq!(written_arguments(&module.unwrap_or_else(|error| panic!("{error}")), 0), None);
 }
+
+#[test]
+fn textures_may_read_and_surfaces_write_anywhere() {
+    let with = |body: &str| {
+        let ptx = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 t) {{\n.reg .b64 \
+             %rd<9>;\n.reg .b32 %r<9>;\nld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [t];\nmov.u32 %r1, 0;\n{body}\n\
+             red.global.add.u32 [%rd1], 1;\nret;\n}}"
+        );
+        written_arguments(&Module::load(&ptx).unwrap_or_else(|error| panic!("{error}")), 0)
+    };
+    assert_eq!(with("").map(|found| found[3].clone()), Some(vec![]));
+    // What `a` holds may be read through the texture, so it is more than a sum.
+    let fetch = with("tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%rd2, {%r1}];");
+    assert!(fetch.is_some_and(|found| found[3].contains(&0)));
+    assert_eq!(with("sust.b.1d.b32.trap [%rd2, {%r1}], %r1;"), None);
+}
