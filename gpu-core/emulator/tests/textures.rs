@@ -353,3 +353,12 @@ fn what_no_object_can_be_asked_is_refused() {
         assert!(error.contains(reason), "{instruction}: {error}");
     }
 }
+
+#[test]
+fn what_nvrtc_makes_of_cudas_functions_is_taken() {
+    let ptx = include_str!("ptx/textures.sm_75.ptx");
+    for arch in ["sm_75", "sm_90", "sm_121"] {
+        let module = load(&ptx.replace(".target sm_75", &format!(".target {arch}")));
+        assert_eq!(module.kernels().len(), 2);
+    }
+}
