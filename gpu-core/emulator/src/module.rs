@@ -99,7 +99,7 @@ impl Module {
 
     /// Whether its code may wait for what others write: it loads from memory with an ordering, or `volatile`.
     pub fn listens(&self) -> bool {
-        let waits = |text: &String| {
+        let waits = |text: &str| {
             let load = ["ld.volatile", "ld.relaxed", "ld.acquire"].iter().any(|start| text.starts_with(start));
             let atomic = text.contains(".acquire") || text.contains(".acq_rel");
             (load || atomic) && !text.contains(".shared")

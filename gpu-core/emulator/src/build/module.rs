@@ -11,7 +11,7 @@ use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
-use crate::ptx::tree::{Function, Loc, Statement, Tree, VarSpace, Variable};
+use crate::ptx::tree::{Body, Function, Loc, Statement, Tree, VarSpace, Variable};
 use crate::report::SourceLine;
 
 /// More problems than this tell nothing new.
@@ -146,6 +146,8 @@ impl<'t, 'a> Builder<'t, 'a> {
                 self.globals.insert((*name).to_owned(), entity);
             }
         }
+        // What it looks at, the functions take.
+        self.dynamic_base();
         self.variables();
         for function in bodies.iter().filter(|function| !function.entry) {
             self.shared_of(function);
@@ -174,7 +176,6 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 
     pub(super) fn function(&mut self, function: &Function<'a>) {
-        let body = function.body.as_deref().unwrap_or_default();
         // No kernel reaches the variables of another one, so each has them at the same offsets: a matrix descriptor holds
         // addresses below 256 KiB only.
         let others = self.next_shared;
@@ -182,6 +183,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             self.shared_of(function);
             self.next_shared = others;
         }
+        let body = function.body.as_ref().map(Body::take).unwrap_or_default();
         let kernel = self.declare_kernel(function);
         let first_pc = self.image.code.len() as u32;
         let mut code = std::mem::take(&mut self.image.code);
@@ -220,8 +222,8 @@ impl<'t, 'a> Builder<'t, 'a> {
                 registers.map(|variable| variable.name.to_owned()).collect()
             };
             emit.result_registers = registers(&function.results);
-            emit.text = self.image.texts.len() as u32;
-            self.image.texts.push(format!(".func {}", function.name));
+            emit.text = self.image.texts.next();
+            self.image.texts.push(&format!(".func {}", function.name));
             for name in registers(&function.params) {
                 if let Err(message) = receive(&mut emit, &name) {
                     self.problem(&message, function.params[0].line);
@@ -230,7 +232,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         }
         let mut local_bytes = 0;
         if !function.entry {
-            self.spill_params(&mut emit, &function.params, body, &mut local_bytes);
+            self.spill_params(&mut emit, &function.params, &body, &mut local_bytes);
         }
         let labels = self.body(&mut emit, body, &mut local_bytes);
         // Falling off the end is a return.
@@ -338,7 +340,7 @@ impl<'t, 'a> Builder<'t, 'a> {
                     let (text, source) = (infos[at].text, infos[at].source);
                     self.problems.push(LoadProblem {
                         message: format!("label `{}` does not exist", target.name),
-                        instruction: self.image.texts.get(text as usize).cloned().unwrap_or_default(),
+                        instruction: self.image.texts.get(text).to_owned(),
                         ptx_line: infos[at].ptx_line,
                         source: source.map(|index| self.image.sources[index as usize].clone()),
                     });
@@ -420,7 +422,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     pub(super) fn body(
         &mut self,
         emit: &mut Emit<'_>,
-        body: &[Statement<'a>],
+        body: Vec<Statement<'a>>,
         local_bytes: &mut u32,
     ) -> HashMap<(u32, String), u32> {
         // The function's first instruction may stand before its body: parameters are received and put onto the stack.
@@ -440,34 +442,33 @@ impl<'t, 'a> Builder<'t, 'a> {
                 }
                 Statement::Label(name) => {
                     let scope = emit.scopes.last().map_or(0, |scope| scope.id);
-                    labels.insert((scope, (*name).to_owned()), (emit.code.len() - start) as u32);
+                    labels.insert((scope, name.to_owned()), (emit.code.len() - start) as u32);
                 }
                 Statement::Register { ty, vector, name, count, line } => {
-                    self.registers(emit, ty, *vector, name, *count, *line);
+                    self.registers(emit, ty, vector, name, count, line);
                 }
-                Statement::Variable(variable) => self.local_variable(emit, variable, local_bytes),
+                Statement::Variable(variable) => self.local_variable(emit, &variable, local_bytes),
                 Statement::Targets { label, names } => {
                     let entity = Entity::Targets(names.iter().map(|name| (*name).to_owned()).collect());
                     if let Some(scope) = emit.scopes.last_mut() {
-                        scope.names.insert((*label).to_owned(), entity);
+                        scope.names.insert(label.to_owned(), entity);
                     }
                 }
                 Statement::Prototype(prototype) => {
                     if let Some(scope) = emit.scopes.last_mut() {
-                        scope.names.insert((*prototype).to_owned(), Entity::Prototype);
+                        scope.names.insert(prototype.to_owned(), Entity::Prototype);
                     }
                 }
                 Statement::Instruction(instruction) => {
                     let source = self.source(instruction.loc);
                     emit.source = source;
-                    emit.text = self.image.texts.len() as u32;
-                    let text: Vec<&str> = instruction.text.split_whitespace().collect();
+                    emit.text = self.image.texts.next();
                     self.image.uses_workspace |= instruction.text.contains("%envreg");
-                    self.image.texts.push(text.join(" "));
+                    self.image.texts.push(instruction.text);
                     emit.ptx_line = instruction.line;
                     emit.reads.clear();
                     emit.writes.clear();
-                    if let Err(message) = decode(emit, instruction)
+                    if let Err(message) = decode(emit, &instruction)
                         && self.problems.len() < MAX_PROBLEMS * 4
                     {
                         self.problems.push(LoadProblem {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::module::LoadProblem;
-use crate::ptx::tree::{Function, Statement, Tree};
+use crate::ptx::tree::{Body, Function, Statement, Tree};
 
 /// Names of one scope, each as it stands in the text, and ranges of registers (`%r<8>`) by what is before the number.
 #[derive(Default)]
@@ -132,7 +132,8 @@ impl<'a> Check<'a> {
             }
         }
         let mut scopes = vec![own];
-        for statement in function.body.as_deref().unwrap_or_default() {
+        let body = function.body.as_ref().map(Body::statements);
+        for statement in body.iter().flat_map(|body| body.iter()) {
             let Some(scope) = scopes.last_mut() else { break };
             let (earlier, name) = match statement {
                 Statement::Open => {

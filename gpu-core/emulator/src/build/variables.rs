@@ -9,7 +9,7 @@ use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
 use crate::exec::op::Slot;
 use crate::exec::space::{CODE_BASE, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::isa::Ty;
-use crate::ptx::tree::{Function, Init, Operand, Statement, VarSpace, Variable};
+use crate::ptx::tree::{Body, Function, Init, Operand, Statement, VarSpace, Variable};
 
 /// What one `__shared__` array may claim before the launch limits are even looked at.
 const MAX_SHARED: u64 = 1 << 24;
@@ -169,7 +169,8 @@ impl<'a> Builder<'_, 'a> {
     /// Places the shared variables that a function declares. Those of other functions and scopes may have the same
     /// names; only what is declared elsewhere too (`.extern`) is one variable.
     pub(super) fn shared_of(&mut self, function: &Function<'a>) {
-        for statement in function.body.as_deref().unwrap_or_default() {
+        let body = function.body.as_ref().map(Body::statements);
+        for statement in body.iter().flat_map(|body| body.iter()) {
             let Statement::Variable(variable) = statement else { continue };
             if variable.space != VarSpace::Shared {
                 continue;
@@ -198,7 +199,9 @@ impl<'a> Builder<'_, 'a> {
             let mut total = sum(&mut self.tree.variables.iter());
             let mut largest_kernel = 0;
             for function in &self.tree.functions {
-                let own = sum(&mut function.body.iter().flatten().filter_map(|statement| match statement {
+                let body = function.body.as_ref().map(Body::statements);
+                let statements = body.iter().flat_map(|body| body.iter());
+                let own = sum(&mut statements.filter_map(|statement| match statement {
                     Statement::Variable(variable) => Some(variable),
                     _ => None,
                 }));

@@ -95,6 +95,41 @@ pub struct Site {
     pub bytes: u32,
 }
 
+/// The instructions as they were written, with one space where there were several. In one piece: there may be a million.
+#[derive(Debug, Default)]
+pub struct Texts {
+    all: String,
+    ends: Vec<u32>,
+}
+
+impl Texts {
+    /// The number of the text that is pushed next.
+    pub fn next(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    pub fn push(&mut self, text: &str) {
+        for (index, word) in text.split_whitespace().enumerate() {
+            if index > 0 {
+                self.all.push(' ');
+            }
+            self.all.push_str(word);
+        }
+        self.ends.push(self.all.len() as u32);
+    }
+
+    /// Empty for a number that none has.
+    pub fn get(&self, number: u32) -> &str {
+        let Some(end) = self.ends.get(number as usize) else { return "" };
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.all[start as usize..*end as usize]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.next()).map(|number| self.get(number))
+    }
+}
+
 /// A decoded module.
 #[derive(Debug, Default)]
 pub struct Image {
@@ -104,7 +139,7 @@ pub struct Image {
     pub kernels: Vec<KernelInfo>,
     pub code: Vec<Op>,
     pub infos: Vec<OpInfo>,
-    pub texts: Vec<String>,
+    pub texts: Texts,
     pub sources: Vec<SourceLine>,
     /// For each source: where the function that it is in was called, when it was inlined.
     pub inlined_at: Vec<Option<SourceLine>>,
@@ -175,8 +210,7 @@ impl Image {
 
     pub fn text(&self, pc: u32) -> &str {
         // A kernel without any instruction ends with one that has no text.
-        let text = self.infos.get(pc as usize).and_then(|info| self.texts.get(info.text as usize));
-        text.map_or("", String::as_str)
+        self.infos.get(pc as usize).map_or("", |info| self.texts.get(info.text))
     }
 
     /// "file:line" or the PTX line, for messages.

@@ -3,7 +3,7 @@
 use super::expression::Constant;
 use super::lexer::Kind;
 use super::parser::{MAX_DEPTH, Parsed, Parser};
-use super::tree::{Function, Init, VarSpace, Variable};
+use super::tree::{Body, Function, Init, VarSpace, Variable};
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn function(&mut self) -> Parsed<Function<'a>> {
@@ -39,7 +39,7 @@ impl<'a> Parser<'a, '_> {
             None
         } else if self.take(b'{') {
             self.loc = None;
-            Some(self.body())
+            Some(Body::new(self.body()))
         } else {
             return self.error("`{` or `;`");
         };

@@ -32,14 +32,75 @@ pub struct Token<'a> {
     pub line: u32,
 }
 
+/// The tokens of a text. A large module has ten to an instruction, so each is kept in 16 bytes and read when it is asked for.
+pub struct Tokens<'a> {
+    text: &'a str,
+    all: Vec<Packed>,
+}
+
+#[derive(Clone, Copy)]
+struct Packed {
+    start: u32,
+    bytes: u32,
+    line: u32,
+    lexeme: Lexeme,
+}
+
+#[derive(Clone, Copy)]
+enum Lexeme {
+    Word,
+    Number,
+    Str,
+    Punct,
+    Bad,
+    Open,
+}
+
+impl<'a> Tokens<'a> {
+    pub fn get(&self, index: usize) -> Option<Token<'a>> {
+        let Packed { start, bytes, line, lexeme } = *self.all.get(index)?;
+        let start = start as usize;
+        let text = &self.text[start..start + bytes as usize];
+        let kind = match lexeme {
+            Lexeme::Word => Kind::Word,
+            Lexeme::Number => number(text),
+            Lexeme::Str => Kind::Str,
+            Lexeme::Punct => Kind::Punct(text.as_bytes()[0]),
+            Lexeme::Bad => Kind::Bad,
+            Lexeme::Open => Kind::Open,
+        };
+        Some(Token { kind, text, start, line })
+    }
+
+    /// Where a token begins; the end of the text where there is none.
+    pub fn start(&self, index: usize) -> usize {
+        self.all.get(index).map_or(self.text.len(), |token| token.start as usize)
+    }
+
+    pub fn last(&self) -> Option<Token<'a>> {
+        self.get(self.all.len().checked_sub(1)?)
+    }
+
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks whether a text is empty")]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
 }
 
-/// Cuts the whole text into tokens.
-pub fn tokens(text: &str) -> Vec<Token<'_>> {
+/// The longest text that is read.
+pub const MAX_BYTES: usize = u32::MAX as usize;
+
+/// Cuts a text of at most [`MAX_BYTES`] into tokens.
+pub fn tokens(text: &str) -> Tokens<'_> {
     let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len() / 4);
+    let mut all = Vec::with_capacity(bytes.len() / 4);
+    let mut push = |lexeme, start: usize, end: usize, line| {
+        all.push(Packed { start: start as u32, bytes: (end - start) as u32, line, lexeme });
+    };
     let (mut at, mut line) = (0, 1);
     while at < bytes.len() {
         let byte = bytes[at];
@@ -63,7 +124,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 }
                 if at >= bytes.len() {
                     // The rest of the text is in a comment that nobody closed.
-                    out.push(Token { kind: Kind::Open, text: &text[start..start + 2], start, line: first_line });
+                    push(Lexeme::Open, start, start + 2, first_line);
                 }
                 at = (at + 2).min(bytes.len());
             }
@@ -76,17 +137,16 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                     at += 1;
                 }
                 if at >= bytes.len() {
-                    out.push(Token { kind: Kind::Open, text: &text[start - 1..start], start, line: first_line });
+                    push(Lexeme::Open, start - 1, start, first_line);
                     break;
                 }
-                out.push(Token { kind: Kind::Str, text: &text[start..at], start, line: first_line });
+                push(Lexeme::Str, start, at, first_line);
                 at = (at + 1).min(bytes.len());
             }
             _ if byte.is_ascii_digit() || byte == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
                 let start = at;
                 at = number_end(bytes, at);
-                let text = &text[start..at];
-                out.push(Token { kind: number(text), text, start, line });
+                push(Lexeme::Number, start, at, line);
             }
             _ if is_word(byte) => {
                 let start = at;
@@ -107,10 +167,10 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                         break;
                     }
                 }
-                out.push(Token { kind: Kind::Word, text: &text[start..at], start, line });
+                push(Lexeme::Word, start, at, line);
             }
             _ if byte.is_ascii_graphic() => {
-                out.push(Token { kind: Kind::Punct(byte), text: &text[at..=at], start: at, line });
+                push(Lexeme::Punct, at, at + 1, line);
                 at += 1;
             }
             _ => {
@@ -119,11 +179,11 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 while !text.is_char_boundary(at) {
                     at += 1;
                 }
-                out.push(Token { kind: Kind::Bad, text: &text[start..at], start, line });
+                push(Lexeme::Bad, start, at, line);
             }
         }
     }
-    out
+    Tokens { text, all }
 }
 
 fn number_end(bytes: &[u8], start: usize) -> usize {

@@ -1,7 +1,7 @@
 //! Tokens to tree: the cursor, and the directives of a module. Errors are collected; after one the parser resumes at
 //! the next statement.
 
-use super::lexer::{Kind, Token, tokens};
+use super::lexer::{Kind, MAX_BYTES, Token, Tokens, tokens};
 use super::tree::{Loc, Tree};
 
 /// A syntax error.
@@ -21,6 +21,10 @@ pub(super) type Parsed<T> = Result<T, SyntaxError>;
 
 /// Parses a module. With errors the tree holds what could be read.
 pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
+    if text.len() > MAX_BYTES {
+        let message = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
+        return (Tree::default(), vec![SyntaxError { message, line: 1 }]);
+    }
     let tokens = tokens(text);
     let mut parser = Parser { text, tokens: &tokens, at: 0, loc: None, calling: false, errors: Vec::new() };
     let tree = parser.module();
@@ -35,7 +39,7 @@ pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
 
 pub(super) struct Parser<'a, 't> {
     pub(super) text: &'a str,
-    pub(super) tokens: &'t [Token<'a>],
+    pub(super) tokens: &'t Tokens<'a>,
     pub(super) at: usize,
     pub(super) loc: Option<Loc>,
     /// Inside a `call`, where parentheses hold lists.
@@ -45,11 +49,11 @@ pub(super) struct Parser<'a, 't> {
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn peek(&self) -> Option<Token<'a>> {
-        self.tokens.get(self.at).copied()
+        self.tokens.get(self.at)
     }
 
     pub(super) fn line(&self) -> u32 {
-        self.peek().or(self.tokens.last().copied()).map_or(1, |token| token.line)
+        self.peek().or(self.tokens.last()).map_or(1, |token| token.line)
     }
 
     pub(super) fn word(&self) -> Option<&'a str> {

@@ -174,9 +174,9 @@ impl<'a> Parser<'a, '_> {
         if !self.is(b';') {
             return self.error("`,` or `;`");
         }
-        let end = self.tokens[self.at].start;
+        let end = self.tokens.start(self.at);
         self.at += 1;
-        let text = self.text[self.tokens[first].start..end].trim_end();
+        let text = self.text[self.tokens.start(first)..end].trim_end();
         out.push(Statement::Instruction(Instruction { guard, opcode, operands, loc: self.loc, line, text }));
         Ok(())
     }

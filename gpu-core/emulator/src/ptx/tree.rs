@@ -1,5 +1,7 @@
 //! What the parser makes of PTX text. Names are slices of the text; nothing is resolved yet.
 
+use std::cell::{Ref, RefCell};
+
 /// A whole module.
 #[derive(Debug, Default)]
 pub struct Tree<'a> {
@@ -72,9 +74,27 @@ pub struct Function<'a> {
     pub results: Vec<Variable<'a>>,
     pub params: Vec<Variable<'a>>,
     /// None for a declaration.
-    pub body: Option<Vec<Statement<'a>>>,
+    pub body: Option<Body<'a>>,
     /// Performance directives with their numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`, ...
     pub limits: Vec<(&'a str, Vec<u32>)>,
+}
+
+/// A function's statements. Who decodes them takes them, lest a large module be there twice.
+#[derive(Debug)]
+pub struct Body<'a>(RefCell<Vec<Statement<'a>>>);
+
+impl<'a> Body<'a> {
+    pub fn new(statements: Vec<Statement<'a>>) -> Body<'a> {
+        Body(RefCell::new(statements))
+    }
+
+    pub fn statements(&self) -> Ref<'_, Vec<Statement<'a>>> {
+        self.0.borrow()
+    }
+
+    pub fn take(&self) -> Vec<Statement<'a>> {
+        self.0.take()
+    }
 }
 
 #[derive(Debug)]
