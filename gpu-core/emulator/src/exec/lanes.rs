@@ -1,9 +1,9 @@
 //! Loops over the 32 lanes of a warp, written once and specialised per operation.
 //!
 //! A closure that captures nothing becomes an [`Exec`]: `bin(|a: u32, b: u32| a.wrapping_add(b))`. Each is compiled
-//! twice, for any x86-64 and for AVX2 with FMA; the machine picks once. All lanes are computed, then blended by mask:
-//! a vector loop over 32 lanes is cheaper than a test per lane. Costly functions use the `each_*` forms, which visit
-//! only the lanes that run.
+//! three times, for any x86-64, for AVX2 with FMA and for AVX-512, where the lanes that do not run cost nothing; the machine
+//! picks once. All lanes are computed, then blended by mask: a vector loop over 32 lanes is cheaper than a test per lane.
+//! Costly functions use the `each_*` forms, which visit only the lanes that run.
 
 use super::cx::{Cx, lanes};
 use super::op::{Exec, Flow, Op};
@@ -66,7 +66,7 @@ pub fn wide() -> bool {
     })
 }
 
-/// Whether the machine has AVX-512 as well, which a few of the hottest loops use.
+/// Whether the machine has AVX-512 as well.
 pub fn widest() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -178,7 +178,7 @@ pub fn exec<B: Body>() -> Exec {
     run_base::<B>
 }
 
-/// The same with a form for AVX-512: for what runs most.
+/// The same with a form for AVX-512.
 pub fn exec_widest<B: Body>() -> Exec {
     #[cfg(target_arch = "x86_64")]
     if widest() {
@@ -213,7 +213,7 @@ macro_rules! mapper {
         }
         $(#[$doc])*
         pub fn $name<$($arg: Word,)+ D: Word, F: Fn($($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
-            exec::<$body<$($arg,)+ D, F>>()
+            exec_widest::<$body<$($arg,)+ D, F>>()
         }
 
         struct $each_body<$($arg,)+ D, F>(std::marker::PhantomData<($($arg,)+ D, F)>);
@@ -268,7 +268,7 @@ macro_rules! imm_mapper {
         }
         $(#[$doc])*
         pub fn $name<$($arg: Word,)+ D: Word, F: Fn(i64, $($arg),+) -> D + Copy + 'static>(_: F) -> Exec {
-            exec::<$body<$($arg,)+ D, F>>()
+            exec_widest::<$body<$($arg,)+ D, F>>()
         }
     };
 }
@@ -347,7 +347,7 @@ impl<A: Word, F: Fn(A, A) -> bool + Copy> Body for Cmp<A, F> {
 
 /// `setp` with a comparison.
 pub fn cmp<A: Word, F: Fn(A, A) -> bool + Copy + 'static>(_: F) -> Exec {
-    exec::<Cmp<A, F>>()
+    exec_widest::<Cmp<A, F>>()
 }
 
 struct Test<A, F>(std::marker::PhantomData<(A, F)>);
@@ -367,7 +367,7 @@ impl<A: Word, F: Fn(A) -> bool + Copy> Body for Test<A, F> {
 
 /// A predicate from one operand.
 pub fn test<A: Word, F: Fn(A) -> bool + Copy + 'static>(_: F) -> Exec {
-    exec::<Test<A, F>>()
+    exec_widest::<Test<A, F>>()
 }
 
 struct CopyRow<A>(std::marker::PhantomData<A>);
@@ -391,7 +391,7 @@ impl<A: Word> Body for CopyRow<A> {
 
 /// `d = a`, as one block of memory: as a function of each lane it would go through scalar registers.
 pub fn copy<A: Word>() -> Exec {
-    exec::<CopyRow<A>>()
+    exec_widest::<CopyRow<A>>()
 }
 
 /// `d = value(cx, imm)` in every lane.
@@ -409,7 +409,7 @@ impl<F: Fn(&Cx<'_>, i64) -> u32 + Copy> Body for Splat<F> {
 
 /// The same value, computed once, for all lanes.
 pub fn splat<F: Fn(&Cx<'_>, i64) -> u32 + Copy + 'static>(_: F) -> Exec {
-    exec::<Splat<F>>()
+    exec_widest::<Splat<F>>()
 }
 
 struct Select<A>(std::marker::PhantomData<A>);
@@ -441,5 +441,5 @@ impl<A: Word> Body for Select<A> {
 
 /// `d = c ? a : b`; `imm` of -1 negates the predicate.
 pub fn select<A: Word>() -> Exec {
-    exec::<Select<A>>()
+    exec_widest::<Select<A>>()
 }

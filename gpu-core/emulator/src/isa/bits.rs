@@ -3,7 +3,7 @@
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
-use crate::exec::lanes::{Body, bin, blend, exec, imm_tri, tri, un};
+use crate::exec::lanes::{Body, bin, blend, exec_widest, imm_tri, tri, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::report::Class;
 
@@ -179,8 +179,8 @@ fn bfi(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let ty = i.ty()?;
     i.expect(5)?;
     let run: Exec = match ty.bits() {
-        32 => exec::<Insert<u32>>(),
-        64 => exec::<Insert<u64>>(),
+        32 => exec_widest::<Insert<u32>>(),
+        64 => exec_widest::<Insert<u64>>(),
         _ => return i.unsupported(),
     };
     let mut op = e.op(run);

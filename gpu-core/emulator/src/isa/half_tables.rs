@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::Ty;
 use crate::exec::cx::Cx;
-use crate::exec::lanes::{Body, blend, exec};
+use crate::exec::lanes::{Body, blend, exec_widest};
 use crate::exec::op::{Exec, Flow, Op};
 use crate::num::approx;
 
@@ -60,7 +60,7 @@ impl<T: Table, const PAIRS: bool> Body for LookUp<T, PAIRS> {
 
 fn look_up<T: Table, const PAIRS: bool>() -> Exec {
     T::results();
-    exec::<LookUp<T, PAIRS>>()
+    exec_widest::<LookUp<T, PAIRS>>()
 }
 
 /// `what` of a type of 16 bits, or of two of them.

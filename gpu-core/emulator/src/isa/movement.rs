@@ -3,7 +3,7 @@
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{Body, Word, bin, blend, copy, exec};
+use crate::exec::lanes::{Body, Word, bin, blend, copy, exec_widest};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::{Window, window_base, window_of};
 use crate::ptx::tree::Operand;
@@ -154,8 +154,8 @@ fn unpack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, parts: &[Operand<'_>], a: &Ope
         slots.push(if *operand == Operand::Sink { Slot::NONE } else { e.dst(operand, part)? });
     }
     let mut op = e.op(match (part.bits(), ty.bits()) {
-        (32, 64) => exec::<Halves<u32, u64>>(),
-        (16, 32) => exec::<Halves<u16, u32>>(),
+        (32, 64) => exec_widest::<Halves<u32, u64>>(),
+        (16, 32) => exec_widest::<Halves<u16, u32>>(),
         _ => unpack_exec,
     });
     op.a = source;

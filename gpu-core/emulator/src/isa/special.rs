@@ -1,7 +1,7 @@
 //! Special registers.
 
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{Body, blend, exec, splat};
+use crate::exec::lanes::{Body, blend, exec_widest, splat};
 use crate::exec::op::{Exec, Flow, Op};
 
 /// Warps that a multiprocessor of an H200 has room for.
@@ -126,11 +126,11 @@ pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
     let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
     // Every kernel asks for the first thirteen, so they have code of their own.
     let run = match index {
-        0..3 => exec::<ReadThread>(),
+        0..3 => exec_widest::<ReadThread>(),
         3..6 => splat(|cx, axis| cx.grid.launch.block[axis as usize - 3]),
         6..9 => splat(|cx, axis| cx.block.id[axis as usize - 6]),
         9..12 => splat(|cx, axis| cx.grid.launch.grid[axis as usize - 9]),
-        12 => exec::<ReadLane>(),
+        12 => exec_widest::<ReadLane>(),
         _ => read,
     };
     Some((run, index as i64, REGISTERS[index].1))
