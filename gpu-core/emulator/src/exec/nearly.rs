@@ -250,7 +250,7 @@ impl<const COSINE: bool> Nearly for Wave<COSINE> {
         if ftz { flush(x) } else { x }
     }
 
-    // Zeros and subnormals are left to the long way.
+    // Subnormals are left to the long way. Zeros are common: tables of angles begin at one, and have quarters of a turn.
     #[inline(always)]
     fn after(_: f32, y: f32, _: bool) -> f32 {
         y
@@ -280,12 +280,15 @@ impl<const COSINE: bool> Nearly for Wave<COSINE> {
             }
             let mut value = _mm512_fmadd_pd(_mm512_mul_pd(angle, square), sum, angle);
             if !COSINE {
-                let sign = _mm512_and_pd(rest, _mm512_set1_pd(-0.0));
+                // What is no turn at all keeps the sign of the argument.
+                let none = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(turns, _mm512_setzero_pd());
+                let sign = _mm512_and_pd(_mm512_mask_mov_pd(rest, none, x), _mm512_set1_pd(-0.0));
                 value = _mm512_or_pd(value, sign);
             }
             let finite = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), _mm512_set1_pd(f32::MAX.into()));
             let least = _mm512_set1_pd(f32::MIN_POSITIVE.into());
-            (value, finite & _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(value), least))
+            let zero = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(value, _mm512_setzero_pd());
+            (value, finite & (zero | _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(value), least)))
         }
     }
 

@@ -39,8 +39,7 @@ fn short_ways_give_every_bit_of_the_long_ones() {
         let mut memory = Memory::new(1 << 24);
         let out = memory.alloc("out", 4 * u64::from(COUNT)).expect("fits");
         let mut results = vec![0; 4 * COUNT as usize];
-        let mut first = 0u64;
-        while first < 1 << 32 {
+        let mut compare = |first: u64, step: u64| {
             let job = Launch::new("k", [COUNT / 256, 1, 1], [256, 1, 1]);
             let job = job.arg_u64(out).arg_u32(first as u32).arg_u32(step as u32);
             let outcome = launch(&module, &mut memory, &job, &Options::unchecked(), &AtomicBool::new(false));
@@ -52,6 +51,16 @@ fn short_ways_give_every_bit_of_the_long_ones() {
                 let expected = reference(x).to_bits();
                 assert_eq!(result, expected, "{form} of {x:e} ({:#010x})", x.to_bits());
             }
+        };
+        // Zeros and quarters of a turn one by one: steps go past nearly all of them.
+        for middle in [0, 1, 2, 3, 4, 6, 8].map(|quarters| quarters as f32 * std::f32::consts::FRAC_PI_2) {
+            for x in [middle, -middle] {
+                compare(u64::from(x.to_bits()).saturating_sub(u64::from(COUNT / 2)), 1);
+            }
+        }
+        let mut first = 0u64;
+        while first < 1 << 32 {
+            compare(first, step);
             first += u64::from(COUNT) * step;
         }
     }
