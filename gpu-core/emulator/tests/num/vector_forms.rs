@@ -121,8 +121,8 @@ fn bytes(word: u64, signed: bool) -> [i64; 4] {
     })
 }
 
-fn dot(a: u64, b: u64, c: u64, signed: bool) -> u64 {
-    let products = bytes(a, signed).into_iter().zip(bytes(b, signed)).map(|(x, y)| x * y);
+fn dot(a: u64, b: u64, c: u64, signed: [bool; 2]) -> u64 {
+    let products = bytes(a, signed[0]).into_iter().zip(bytes(b, signed[1])).map(|(x, y)| x * y);
     (c as u32).wrapping_add(products.sum::<i64>() as u32).into()
 }
 
@@ -260,8 +260,10 @@ const FORMS: &[(&str, Reference)] = &[
     ("rem.s32 %r0, %r1, %r2", |a, b, _| {
         if b as u32 == 0 { 0xffff_ffff } else { (a as i32).wrapping_rem(b as i32) as u32 as u64 }
     }),
-    ("dp4a.s32.s32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, true)),
-    ("dp4a.u32.u32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, false)),
+    ("dp4a.s32.s32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, [true, true])),
+    ("dp4a.u32.u32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, [false, false])),
+    ("dp4a.s32.u32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, [true, false])),
+    ("dp4a.u32.s32 %r0, %r1, %r2, %r3", |a, b, c| dot(a, b, c, [false, true])),
     ("bfi.b32 %r0, %r1, %r2, %r3, %r4", |a, b, c| insert(a & 0xffff_ffff, b & 0xffff_ffff, c, c >> 8, 32)),
     ("selp.b32 %r0, %r1, %r2, %p1", |a, b, c| if c & 1 != 0 { a & 0xffff_ffff } else { b & 0xffff_ffff }),
     ("selp.b64 %d0, %d1, %d2, %p1", |a, b, c| if c & 1 != 0 { a } else { b }),

@@ -2,6 +2,8 @@
 
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::tri;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::{cx::Cx, lanes::Body, op::Flow, op::Op};
 use crate::isa::Ty;
 
 #[inline(always)]
@@ -22,6 +24,17 @@ macro_rules! dot {
 
 pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let (a, b) = (i.ty()?, i.ty()?);
+    #[cfg(target_arch = "x86_64")]
+    if crate::exec::lanes::widest() {
+        use crate::exec::lanes::exec_widest;
+        let run = match (a.signed(), b.signed()) {
+            (false, false) => exec_widest::<Bytes<false, false>>(),
+            (true, false) => exec_widest::<Bytes<true, false>>(),
+            (false, true) => exec_widest::<Bytes<false, true>>(),
+            (true, true) => exec_widest::<Bytes<true, true>>(),
+        };
+        return e.simple3(i, run, Ty::B32, Ty::B32, Ty::B32, Ty::B32);
+    }
     let run = match (a.signed(), b.signed()) {
         (false, false) => {
             tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, false) * byte(b, k, false)))
@@ -31,6 +44,48 @@ pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         (true, true) => tri(|a: u32, b: u32, c: u32| dot!(4, a, b, c, |a, b, k| byte(a, k, true) * byte(b, k, true))),
     };
     e.simple3(i, run, Ty::B32, Ty::B32, Ty::B32, Ty::B32)
+}
+
+/// dp4a with AVX-512: bytes as halves, of which the machine multiplies two and adds the products at once.
+#[cfg(target_arch = "x86_64")]
+struct Bytes<const A: bool, const B: bool>;
+
+#[cfg(target_arch = "x86_64")]
+impl<const A: bool, const B: bool> Body for Bytes<A, B> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; used with AVX-512 only.
+        unsafe { sums_of_bytes::<A, B>(cx, op) };
+        Flow::Next
+    }
+}
+
+/// # Safety
+/// As [`crate::exec::op::Exec`]; the machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn sums_of_bytes<const A: bool, const B: bool>(cx: &mut Cx<'_>, op: &Op) {
+    use std::arch::x86_64::*;
+    // SAFETY: as the caller says; a row has 32 lanes.
+    unsafe {
+        let (a, b, c) = (cx.row::<u32>(op.a), cx.row::<u32>(op.b), cx.row::<u32>(op.c));
+        let (d, mask) = (cx.row_mut::<u32>(op.d).cast::<i32>(), cx.mask);
+        let part = |row: *const [u32; 32], half: usize| _mm512_loadu_si512(row.cast::<i32>().add(16 * half).cast());
+        // The lower and the upper byte of each half.
+        let halves = |word: __m512i, signed: bool| {
+            if signed {
+                (_mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(word)), _mm512_srai_epi16::<8>(word))
+            } else {
+                (_mm512_and_si512(word, _mm512_set1_epi16(0xff)), _mm512_srli_epi16::<8>(word))
+            }
+        };
+        for half in 0..2 {
+            let ((a_low, a_high), (b_low, b_high)) = (halves(part(a, half), A), halves(part(b, half), B));
+            let (low, high) = (_mm512_madd_epi16(a_low, b_low), _mm512_madd_epi16(a_high, b_high));
+            let sum = _mm512_add_epi32(part(c, half), _mm512_add_epi32(low, high));
+            _mm512_mask_storeu_epi32(d.add(16 * half), (mask >> (16 * half)) as u16, sum);
+        }
+    }
 }
 
 pub(super) fn dp2a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
