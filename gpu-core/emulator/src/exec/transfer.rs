@@ -550,7 +550,7 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
 /// Whether vectors of `vector` such elements move as whole words by AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
+pub const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
     let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
     FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
 }
