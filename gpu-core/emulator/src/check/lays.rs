@@ -84,15 +84,29 @@ impl Cx<'_> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn race_shared_lay<const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
-        let shadow = &mut self.block.shared_shadow;
+        let shadow = &self.block.shared_shadow;
         let end = address + lay.rise + lay.bytes;
         // Lanes that write the same place race among themselves.
         if end > u64::from(shadow.bytes) || lay.bytes < 1 << shadow.shift || WRITE && !lay.distinct {
             return false;
         }
+        if !WRITE
+            && !self.tells_now(op)
+            // SAFETY: lays change behind [`Cx::tell_reads`] alone.
+            && unsafe { self.reads_later(op, &raw const lay.offsets, lay.bytes, address, address, end) }
+        {
+            return true;
+        }
+        let shadow = &mut self.block.shared_shadow;
+        shadow.settle(address, end);
         let clear = if lay.words > 0 && shadow.shift == 2 {
-            // SAFETY: passed on.
-            unsafe { shadow.mapped::<WRITE>(lay, address, self.mask, stamp, floor) }
+            // SAFETY: passed on; a map of so few words has no more parts.
+            unsafe {
+                match lay.words {
+                    ..=32 => shadow.mapped::<WRITE, 4>(lay, address, self.mask, stamp, floor),
+                    _ => shadow.mapped::<WRITE, 0>(lay, address, self.mask, stamp, floor),
+                }
+            }
         } else {
             // SAFETY: passed on.
             unsafe { shadow.scattered::<WRITE>(lay, address, self.mask, stamp, floor) }
@@ -202,13 +216,21 @@ unsafe fn read_places(lay: &Lay, reads: &mut [u64], from: u64, stamp: u64, floor
 }
 
 impl SharedShadow {
-    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on.
+    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on: in `PARTS` of eight, or
+    /// (0) as many as there are.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
+    /// The machine must have AVX-512; the words must be no more than the parts have.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn mapped<const WRITE: bool>(&mut self, lay: &Lay, address: u64, mask: u32, stamp: u64, floor: u64) -> bool {
+    unsafe fn mapped<const WRITE: bool, const PARTS: usize>(
+        &mut self,
+        lay: &Lay,
+        address: u64,
+        mask: u32,
+        stamp: u64,
+        floor: u64,
+    ) -> bool {
         let first = (address >> 2) as usize;
         let check = WRITE || self.written > floor;
         let (writes, reads) = (&mut self.writes[first..][..lay.words], &mut self.reads[first..][..lay.words]);
@@ -227,7 +249,8 @@ impl SharedShadow {
             if some { _mm512_mask_test_epi64_mask(touched, _mm512_srlv_epi64(runs, lane), one) } else { touched }
         };
         let mine_of = |lane: __m512i| _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane));
-        let parts = lay.words.div_ceil(8);
+        // Of parts beyond the words no cell is touched.
+        let parts = if PARTS > 0 { PARTS } else { lay.words.div_ceil(8) };
         // SAFETY: only cells that lanes access are loaded and stored.
         unsafe {
             // Bits in which what is not in order differs from what these lanes bring.
@@ -235,12 +258,12 @@ impl SharedShadow {
             for part in 0..if check { parts } else { 0 } {
                 let lane = lane_of(part);
                 let (here, mine) = (here_of(part, lane), mine_of(lane));
-                let write = _mm512_maskz_loadu_epi64(here, writes.as_ptr().add(8 * part).cast());
+                let write = _mm512_maskz_loadu_epi64(here, writes.as_ptr().wrapping_add(8 * part).cast());
                 let late = _mm512_cmpgt_epu64_mask(write, floor);
                 let other = _mm512_and_si512(_mm512_xor_si512(write, mine), thread);
                 bad = _mm512_mask_or_epi64(bad, late, bad, other);
                 if WRITE {
-                    let read = _mm512_maskz_loadu_epi64(here, reads.as_ptr().add(8 * part).cast());
+                    let read = _mm512_maskz_loadu_epi64(here, reads.as_ptr().wrapping_add(8 * part).cast());
                     let late = _mm512_cmpgt_epu64_mask(read, floor);
                     let other = _mm512_and_si512(_mm512_xor_si512(read, mine), thread_or_flag);
                     bad = _mm512_mask_or_epi64(bad, late, bad, other);
@@ -252,9 +275,9 @@ impl SharedShadow {
             for part in 0..parts {
                 let lane = lane_of(part);
                 let (here, mine) = (here_of(part, lane), mine_of(lane));
-                let place = reads.as_mut_ptr().add(8 * part);
+                let place = reads.as_mut_ptr().wrapping_add(8 * part);
                 if WRITE {
-                    _mm512_mask_storeu_epi64(writes.as_mut_ptr().add(8 * part).cast(), here, mine);
+                    _mm512_mask_storeu_epi64(writes.as_mut_ptr().wrapping_add(8 * part).cast(), here, mine);
                     _mm512_mask_storeu_epi64(place.cast(), here, _mm512_setzero_si512());
                     continue;
                 }

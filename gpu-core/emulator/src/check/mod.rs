@@ -8,6 +8,7 @@ mod copy_reports;
 mod early;
 pub mod frozen;
 pub mod history;
+mod later;
 #[cfg(target_arch = "x86_64")]
 mod lays;
 mod patience;
@@ -19,6 +20,8 @@ pub mod race_pages;
 mod race_rules;
 pub mod repeats;
 pub mod shadow;
+#[cfg(target_arch = "x86_64")]
+mod shadow_rows;
 mod shadow_runs;
 mod stale;
 pub mod stuck;

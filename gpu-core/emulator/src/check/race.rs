@@ -71,6 +71,7 @@ impl Cx<'_> {
         if at.high + BYTES > u64::from(self.block.shared_shadow.bytes) {
             return;
         }
+        self.block.shared_shadow.settle(at.low, at.high + BYTES);
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
         let (stamp, floor) = self.shared_stamp(op);
         match kind {
@@ -101,6 +102,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.settle(runs.low.wrapping_add(by), high + BYTES);
         shadow.note(stamp, kind != AccessKind::Read);
         let common = shadow.is_common(BYTES);
         match kind {
@@ -136,6 +138,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        self.block.shared_shadow.settle(first.into(), u64::from(first) + bytes);
         self.block.shared_shadow.note(stamp, false);
         self.block.shared_shadow.read_word(first, stamp, floor)
     }
@@ -147,36 +150,72 @@ impl Cx<'_> {
         let end = u64::from(first) + 31 * step + bytes;
         if u32::try_from(end).is_ok_and(|end| self.is_by(bytes, end)) && step.is_multiple_of(bytes) {
             let (stamp, floor) = self.shared_stamp(op);
+            self.block.shared_shadow.settle(first.into(), end);
             self.block.shared_shadow.note(stamp, false);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
         }
         false
     }
 
-    /// The first `lanes` lanes read or write `bytes` each, side by side from `first` on, which lie in one array. False: look
-    /// closer; nothing was changed.
+    /// The first `lanes` lanes read or write `bytes` each, in `EACH` cells, side by side from `first` on, which lie in one array.
+    /// False: look closer; nothing was changed.
     ///
     /// # Safety
-    /// The machine must have AVX-512; `lanes` must be 32 at most.
+    /// The machine must have AVX-512; `lanes` must be 32 at most; `EACH` must be 1, 2 or 4.
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
-    pub unsafe fn race_shared_row<const WRITE: bool>(&mut self, op: &Op, first: u32, lanes: usize, bytes: u64) -> bool {
-        if !self.is_by(bytes, first.saturating_add(bytes as u32 * lanes as u32)) {
+    pub unsafe fn race_shared_row<const WRITE: bool, const EACH: usize>(
+        &mut self,
+        op: &Op,
+        first: u32,
+        lanes: usize,
+        bytes: u64,
+    ) -> bool {
+        if !self.is_by(bytes / EACH as u64, first.saturating_add(bytes as u32 * lanes as u32)) {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.settle(first.into(), u64::from(first) + bytes * lanes as u64);
         shadow.note(stamp, WRITE);
         // SAFETY: as the caller says.
         unsafe {
             match (WRITE, lanes) {
-                (true, 32) => shadow.write_row::<true>(first, lanes, stamp, floor),
-                (true, _) => shadow.write_row::<false>(first, lanes, stamp, floor),
-                (false, 32) => shadow.read_row::<true>(first, lanes, stamp, floor),
-                (false, _) => shadow.read_row::<false>(first, lanes, stamp, floor),
+                (true, 32) => shadow.write_row::<true, EACH>(first, lanes, stamp, floor),
+                (true, _) => shadow.write_row::<false, EACH>(first, lanes, stamp, floor),
+                (false, 32) => shadow.read_row::<true, EACH>(first, lanes, stamp, floor),
+                (false, _) => shadow.read_row::<false, EACH>(first, lanes, stamp, floor),
             }
         }
+    }
+
+    /// Each of 2 or 4 groups of lanes reads or writes `bytes` a lane, in `EACH` cells, side by side, which lie in one array; `runs` are
+    /// relative to `first`. False: look closer; nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512; `EACH` must be 1, 2 or 4; the runs must be of lanes side by side.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub unsafe fn race_shared_rows<const WRITE: bool, const EACH: usize>(
+        &mut self,
+        op: &Op,
+        runs: &Runs,
+        first: u32,
+        bytes: u64,
+    ) -> bool {
+        let first = u64::from(first);
+        let (low, end) = (first.wrapping_add(runs.low), first.wrapping_add(runs.high) + bytes);
+        if !u32::try_from(end).is_ok_and(|end| self.is_by(bytes / EACH as u64, end)) {
+            return false;
+        }
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        shadow.settle(low, end);
+        shadow.note(stamp, WRITE);
+        // SAFETY: as the caller says; all of it lies inside.
+        unsafe { shadow.rows::<WRITE, EACH>(runs, first, stamp, floor) }
     }
 
     #[inline(never)]

@@ -1,6 +1,8 @@
 //! Who touched shared memory last: the shadow of a block's shared memory, a write and a read cell for every 4 bytes (for
 //! every 2 or every byte where a kernel accesses less).
 
+use super::later::Later;
+
 /// Clocks of shared shadows have 28 bits.
 pub const MAX_TIME: u32 = (1 << 28) - 1;
 
@@ -49,12 +51,14 @@ pub struct SharedShadow {
     pub plain: u64,
     /// The same of writes, atomics too: reads behind it meet none that is not in order.
     pub written: u64,
+    /// What is to become of `reads` before anybody looks there ([`SharedShadow::settle`]).
+    pub(super) later: Later,
 }
 
 impl SharedShadow {
     pub fn new(bytes: u32) -> SharedShadow {
         let cells = (bytes as usize).div_ceil(4);
-        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, plain: 0, written: 0 }
+        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, ..SharedShadow::default() }
     }
 
     pub fn clear(&mut self) {
@@ -62,6 +66,12 @@ impl SharedShadow {
         self.reads.fill(0);
         self.plain = 0;
         self.written = 0;
+        self.later.forget();
+    }
+
+    /// A new block: all before is in order.
+    pub fn start(&mut self) {
+        self.later.forget();
     }
 
     /// A plain access brings this cell, or one of the same time.
@@ -82,6 +92,7 @@ impl SharedShadow {
     /// Goes down to cells of `1 << shift` bytes, when something as small is accessed.
     #[cold]
     pub fn refine(&mut self, shift: u32) {
+        self.tell();
         let each = 1 << (self.shift - shift);
         let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, each)).collect();
         self.writes = spread(&self.writes);
@@ -97,6 +108,7 @@ impl SharedShadow {
 
     /// Forgets a range: an asynchronous copy has written it anew.
     pub fn forget(&mut self, low: u64, bytes: u64) {
+        self.settle(low, low + bytes);
         let cells = self.cells(low, bytes);
         self.writes[cells.clone()].fill(0);
         self.reads[cells].fill(0);

@@ -83,6 +83,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.settle(words.low, words.high + BYTES);
         shadow.note_atomic(stamp);
         let own = |lane: usize| stamp + ((lane as u64) << THREAD) | FLAG;
         let each = (BYTES / 4) as usize;
@@ -173,6 +174,7 @@ impl Cx<'_> {
         }
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
+        shadow.settle(words.low, words.high + 4);
         shadow.note(stamp, WRITE);
         let last = words.high as usize / 4;
         let (writes, reads) = (&mut shadow.writes[..=last], &mut shadow.reads[..=last]);

@@ -17,7 +17,7 @@ use crate::report::AccessKind;
 #[repr(align(64))]
 pub struct Pattern {
     /// What is there for lanes that do not run means nothing.
-    offsets: [i32; 32],
+    pub offsets: [i32; 32],
     pub runs: Runs,
     pub shape: Shape,
     bytes: u64,
@@ -256,6 +256,8 @@ impl Cx<'_> {
             _ if runs.step == 0 && runs.starts().iter().all(|start| (start ^ low).is_multiple_of(32)) => (0, 0),
             _ => (low as u8 & 31, 31),
         };
+        // Patterns that are known may be forgotten.
+        self.tell_reads();
         let (patterns, counts) = (&mut self.worker.patterns, &mut self.worker.counts);
         let pattern = patterns.pattern(pattern, counts);
         let index = patterns.index(op.site);

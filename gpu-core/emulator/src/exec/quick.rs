@@ -12,7 +12,7 @@ use super::lanes::BASE;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{WIDE, WIDEST};
 use super::op::Op;
-use super::pattern::Followed;
+use super::pattern::{Followed, Pattern};
 use super::space::{WINDOW, Window, window_base, window_of};
 use super::transfer::window_from;
 use crate::report::AccessKind;
@@ -354,23 +354,65 @@ impl Cx<'_> {
         // SAFETY: patterns live as long as the launch.
         let pattern = unsafe { &*followed.pattern };
         let first = followed.first as u32;
-        if BYTES > 4 {
-            return false;
+        match pattern.shape {
+            Shape::Same if !WRITE && BYTES <= 4 => self.race_shared_word(op, first, BYTES),
+            #[cfg(target_arch = "x86_64")]
+            Shape::Dense | Shape::First if FORM == WIDEST && BYTES <= 4 => {
+                // SAFETY: as the caller says; a pattern has no more than 32 lanes.
+                unsafe { self.race_shared_row::<WRITE, 1>(op, first, pattern.runs.width, BYTES) }
+            }
+            // SAFETY: passed on.
+            _ => unsafe { self.settles_rows::<FORM, BYTES, WRITE>(op, pattern, first) },
+        }
+    }
+
+    /// The rest of it, apart, so that the common access stays short.
+    ///
+    /// # Safety
+    /// The machine must have what `FORM` is for.
+    #[inline(never)]
+    unsafe fn settles_rows<const FORM: u8, const BYTES: u64, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        pattern: &Pattern,
+        first: u32,
+    ) -> bool {
+        let (base, runs) = (u64::from(first), &pattern.runs);
+        let (low, end) = (base.wrapping_add(runs.low), base.wrapping_add(runs.high) + BYTES);
+        if !WRITE
+            && !self.tells_now(op)
+            // SAFETY: patterns are forgotten behind [`Cx::tell_reads`] alone.
+            && unsafe { self.reads_later(op, &raw const pattern.offsets, BYTES, base, low, end) }
+        {
+            return true;
         }
         match pattern.shape {
-            Shape::Same if !WRITE => self.race_shared_word(op, first, BYTES),
+            // SAFETY: as the caller says; a pattern has no more than 32 lanes, and runs of more than one group 8 each.
             #[cfg(target_arch = "x86_64")]
-            Shape::Dense | Shape::First if FORM == WIDEST => {
-                // SAFETY: as the caller says; a pattern has no more than 32 lanes.
-                unsafe { self.race_shared_row::<WRITE>(op, first, pattern.runs.width, BYTES) }
-            }
+            Shape::Dense | Shape::First if FORM == WIDEST && BYTES == 8 => unsafe {
+                self.race_shared_row::<WRITE, 2>(op, first, runs.width, BYTES)
+            },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as the caller says.
-            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<BYTES, WRITE>(op, &pattern.runs, first) },
+            // SAFETY: as above.
+            Shape::Dense | Shape::First if FORM == WIDEST && BYTES == 16 => unsafe {
+                self.race_shared_row::<WRITE, 4>(op, first, runs.width, BYTES)
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Shape::Runs if FORM == WIDEST && runs.step == BYTES => unsafe {
+                match BYTES {
+                    8 => self.race_shared_rows::<WRITE, 2>(op, runs, first, BYTES),
+                    16 => self.race_shared_rows::<WRITE, 4>(op, runs, first, BYTES),
+                    _ => self.race_shared_rows::<WRITE, 1>(op, runs, first, BYTES),
+                }
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<BYTES, WRITE>(op, runs, first) },
             #[cfg(not(target_arch = "x86_64"))]
-            Shape::Dense => self.row_base::<BYTES, WRITE>(op, &pattern.runs, first),
-            Shape::Runs if !WRITE && pattern.runs.count == 1 => {
-                self.race_shared_column(op, first, pattern.runs.step, BYTES)
+            Shape::Dense => self.row_base::<BYTES, WRITE>(op, runs, first),
+            Shape::Runs if !WRITE && BYTES <= 4 && runs.count == 1 => {
+                self.race_shared_column(op, first, runs.step, BYTES)
             }
             _ => false,
         }

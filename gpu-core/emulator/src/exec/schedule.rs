@@ -49,8 +49,11 @@ impl Cx<'_> {
             if self.round.aborted {
                 return;
             }
-            let Some(next) = self.block.take_warp(self.warp.index as usize + 1) else { return };
+            let Some(next) = self.block.take_warp(self.warp.index as usize + 1) else { break };
             self.change_warp(next);
+        }
+        if self.block.live_threads > 0 {
+            self.tell_reads();
         }
     }
 

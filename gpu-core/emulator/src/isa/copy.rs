@@ -271,6 +271,7 @@ impl Cx<'_> {
         for copy in over {
             let site = image.code[copy.pc as usize].site;
             let new = crate::check::shadow::stamp(clock, site, copy.thread);
+            shadow.settle(copy.address.into(), u64::from(copy.address) + u64::from(copy.bytes));
             let cells = shadow.cells(copy.address.into(), copy.bytes.into());
             shadow.writes[cells].fill(new);
             shadow.note(new, true);
