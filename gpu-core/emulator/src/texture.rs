@@ -202,16 +202,15 @@ impl TexelArray {
 
     fn blended_many(&self, sampler: &Sampler, parts: &[([u8; 16], u32)], index: usize) -> u32 {
         let raw = |texel: &[u8; 16]| self.format.channel(texel, index);
-        let floats = |of: fn(u32) -> f32| parts.iter().map(|(texel, part)| (of(raw(texel)), *part)).collect::<Vec<_>>();
+        let floats = |of: fn(u32) -> f32| parts.iter().map(move |(texel, part)| (of(raw(texel)), *part));
         match (self.format, self.format.most()) {
-            (ChannelFormat::F32, _) => filter::blend(&floats(f32::from_bits)).to_bits(),
-            (ChannelFormat::F16, _) => filter::blend_f16(&floats(|bits| half::f16_to_f32(bits as u16))).to_bits(),
+            (ChannelFormat::F32, _) => filter::blend(floats(f32::from_bits)).to_bits(),
+            (ChannelFormat::F16, _) => filter::blend_f16(floats(|bits| half::f16_to_f32(bits as u16))).to_bits(),
             (ChannelFormat::U8, _) if sampler.srgb && index < 3 && !sampler.integers => {
-                filter::blend_f16(&floats(|bits| filter::linear_light(bits as u8))).to_bits()
+                filter::blend_f16(floats(|bits| filter::linear_light(bits as u8))).to_bits()
             }
             (_, Some(most)) if !sampler.integers => {
-                let numbers: Vec<(i32, u32)> = parts.iter().map(|(texel, part)| (raw(texel) as i32, *part)).collect();
-                filter::blend_fixed(&numbers, most).to_bits()
+                filter::blend_fixed(parts.iter().map(|(texel, part)| (raw(texel) as i32, *part)), most).to_bits()
             }
             // Integers stay whole numbers between the texels, too.
             (_, Some(_)) => {

@@ -38,30 +38,8 @@ pub(crate) enum Texel {
     Outside,
 }
 
-/// Most texels of one request: eight in each of two levels.
-pub(crate) const MOST_PARTS: usize = 16;
-
-/// The texels of a request with their weights in 256ths, none of them 0 unless they are gathered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    parts: [(Texel, u32); MOST_PARTS],
-    count: usize,
-}
-
-impl Plan {
-    fn new() -> Plan {
-        Plan { parts: [(Texel::Outside, 0); MOST_PARTS], count: 0 }
-    }
-
-    fn push(&mut self, texel: Texel, weight: u32) {
-        self.parts[self.count] = (texel, weight);
-        self.count += 1;
-    }
-
-    pub fn parts(&self) -> &[(Texel, u32)] {
-        &self.parts[..self.count]
-    }
-}
+/// Takes the texels of a request with their weights in 256ths, none of them 0.
+pub(crate) type Parts<'p> = dyn FnMut(Texel, u32) + 'p;
 
 impl TexelArray {
     /// The texel of a level; outside where an axis has none.
@@ -88,21 +66,19 @@ impl TexelArray {
         (asked + bias).max(least).min(most).clamp(0, last) as u32
     }
 
-    pub(crate) fn plan(&self, sampler: &Sampler, request: &Request) -> Plan {
-        let mut plan = Plan::new();
+    pub(crate) fn plan(&self, sampler: &Sampler, request: &Request, push: &mut Parts<'_>) {
         match request.coordinates {
             // Linear memory is read by numbers of texels alone, and nothing else is in one dimension: as on an H200.
             Coordinates::Texels([index, ..]) if self.linear_memory => {
                 let inside = index >= 0 && (index as u32) < self.levels[0].size[0];
                 let texel = if inside { self.texel(0, [Some(index as u32), Some(0), Some(0)]) } else { Texel::Outside };
-                plan.push(texel, 256);
+                push(texel, 256);
             }
-            Coordinates::Floats(_) if self.linear_memory => plan.push(Texel::Outside, 256),
-            Coordinates::Texels(_) if request.axes == 1 => plan.push(Texel::Outside, 256),
-            Coordinates::Texels(at) => plan.push(self.fetch(request, at), 256),
-            Coordinates::Floats(at) => self.sample(sampler, request, at, &mut plan),
+            Coordinates::Floats(_) if self.linear_memory => push(Texel::Outside, 256),
+            Coordinates::Texels(_) if request.axes == 1 => push(Texel::Outside, 256),
+            Coordinates::Texels(at) => push(self.fetch(request, at), 256),
+            Coordinates::Floats(at) => self.sample(sampler, request, at, push),
         }
-        plan
     }
 
     /// A texel by its number: what lies outside reads as 0.
@@ -128,7 +104,7 @@ impl TexelArray {
         }
     }
 
-    fn sample(&self, sampler: &Sampler, request: &Request, mut at: [f32; 3], plan: &mut Plan) {
+    fn sample(&self, sampler: &Sampler, request: &Request, mut at: [f32; 3], push: &mut Parts<'_>) {
         // Layers are numbers without sign: negative ones are the last.
         let mut layer = request.layer.map(|layer| layer.min(self.levels[0].size[2].saturating_sub(1)));
         let mut axes = request.axes;
@@ -141,7 +117,7 @@ impl TexelArray {
         let level = self.level(sampler, request.level);
         let (first, fraction) = ((level >> 8) as usize, level & 255);
         if request.gather {
-            return self.gather(sampler, first, layer, at, &request.offsets, plan);
+            return self.gather(sampler, first, layer, at, &request.offsets, push);
         }
         let levels = if sampler.linear_levels && fraction != 0 {
             [(first, 256 - fraction), (first + 1, fraction)]
@@ -159,11 +135,11 @@ impl TexelArray {
                     None => Some(0),
                 };
                 let y = if axes > 1 { near(1) } else { Some(0) };
-                plan.push(self.texel(level, [near(0), y, z]), whole);
+                push(self.texel(level, [near(0), y, z]), whole);
                 continue;
             }
             if request.cube && sampler.seamless {
-                self.around_edges(sampler, level, layer.unwrap_or(0), at, whole, plan);
+                self.around_edges(sampler, level, layer.unwrap_or(0), at, whole, push);
                 continue;
             }
             let pair = |number: usize| axis(number).pair(at[number], request.offsets[number]);
@@ -176,7 +152,7 @@ impl TexelArray {
             for (slice, whole) in [(z.texels[0], whole - back), (z.texels[1], back)] {
                 for (corner, weight) in filter::shares(whole, x.weight, y.weight).into_iter().enumerate() {
                     if weight != 0 {
-                        plan.push(self.texel(level, [x.texels[corner & 1], y.texels[corner >> 1], slice]), weight);
+                        push(self.texel(level, [x.texels[corner & 1], y.texels[corner >> 1], slice]), weight);
                     }
                 }
             }
@@ -184,14 +160,22 @@ impl TexelArray {
     }
 
     /// A filtered read of a cube map whose faces go on behind their edges.
-    fn around_edges(&self, sampler: &Sampler, level: usize, layer: u32, at: [f32; 3], whole: u32, plan: &mut Plan) {
+    fn around_edges(
+        &self,
+        sampler: &Sampler,
+        level: usize,
+        layer: u32,
+        at: [f32; 3],
+        whole: u32,
+        push: &mut Parts<'_>,
+    ) {
         let axes = [0, 1].map(|number| self.axis(sampler, level, number, 2));
         let [x, y] = [0, 1].map(|number| axes[number].between(at[number]));
         for (corner, weight) in filter::shares(whole, x.1, y.1).into_iter().enumerate() {
             let place = [x.0 + (corner as i64 & 1), y.0 + (corner as i64 >> 1)];
             let (face, [x, y]) = filter::on_cube(layer % 6, place, axes[0].size);
             if weight != 0 {
-                plan.push(self.texel(level, [Some(x), Some(y), Some(layer / 6 * 6 + face)]), weight);
+                push(self.texel(level, [Some(x), Some(y), Some(layer / 6 * 6 + face)]), weight);
             }
         }
     }
@@ -203,12 +187,12 @@ impl TexelArray {
         layer: Option<u32>,
         at: [f32; 3],
         offsets: &[i32; 3],
-        plan: &mut Plan,
+        push: &mut Parts<'_>,
     ) {
         let around = |number: usize| self.axis(sampler, level, number, 2).around(at[number], offsets[number]);
         let (x, y) = (around(0), around(1));
         for (right, below) in [(0, 1), (1, 1), (1, 0), (0, 0)] {
-            plan.push(self.texel(level, [x[right], y[below], Some(layer.unwrap_or(0))]), 256);
+            push(self.texel(level, [x[right], y[below], Some(layer.unwrap_or(0))]), 256);
         }
     }
 

@@ -362,3 +362,94 @@ fn what_nvrtc_makes_of_cudas_functions_is_taken() {
         assert_eq!(module.kernels().len(), 2);
     }
 }
+
+/// Whatever the coordinates are, a read stays inside of the array, and a surface access that clamps or leaves out does.
+#[test]
+fn no_coordinate_leaves_the_array() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 16) as u32
+    };
+    let shapes = [
+        ("1d", "{%f1}", [1, 0, 0]),
+        ("2d", "{%f1, %f2}", [1, 1, 0]),
+        ("3d", "{%f1, %f2, %f3, %f3}", [1, 1, 1]),
+        ("a1d", "{%r4, %f1}", [1, 0, 1]),
+        ("a2d", "{%r4, %f1, %f2, %f2}", [1, 1, 1]),
+        ("cube", "{%f1, %f2, %f3, %f3}", [1, 1, 6]),
+    ];
+    let formats = [1, 2, 3, 8, 9, 10, 0x10, 0x20];
+    for round in 0..240 {
+        let mut memory = memory();
+        let (name, coordinates, axes) = shapes[round % shapes.len()];
+        let format = ChannelFormat::of(formats[random() as usize % 8]).expect("a format");
+        let channels = 1 << (random() % 3);
+        let mut size = axes.map(|axis| if axis == 0 { 0 } else { 1 + random() % 9 });
+        if name == "cube" {
+            size = [size[0], size[0], 6];
+        }
+        let mipmapped = random() % 2 == 0 && !name.starts_with('a');
+        let mut levels = Vec::new();
+        for level in 0..if mipmapped { 3 } else { 1 } {
+            let smaller = |extent: u32| if extent == 0 { 0 } else { (extent >> level).max(1) };
+            let depth = if name == "3d" { smaller(size[2]) } else { size[2] };
+            let size = [smaller(size[0]), smaller(size[1]), depth];
+            let row_bytes = u64::from(size[0] * format.bytes() * channels);
+            let slice_bytes = row_bytes * u64::from(size[1].max(1));
+            let bytes = slice_bytes * u64::from(size[2].max(1));
+            let address = memory.alloc("texels", bytes).expect("fits");
+            memory.write(address, &vec![0x3c; bytes as usize]).expect("inside");
+            levels.push(TextureLevel { address, size, row_bytes, slice_bytes });
+        }
+        let texels = TexelArray { format, channels, linear_memory: false, levels, mipmapped };
+        let sampler = Sampler {
+            modes: [0; 3].map(|_| AddressMode::of(random() % 4).expect("a mode")),
+            linear: random() % 2 == 0,
+            normalised: random() % 2 == 0,
+            integers: random() % 2 == 0,
+            srgb: random() % 2 == 0,
+            seamless: name == "cube" && random() % 2 == 0,
+            border: [0.25, f32::NAN, f32::INFINITY, -3.0],
+            linear_levels: random() % 2 == 0,
+            level_bias: f32::from_bits(random()),
+            least_level: 0.0,
+            most_level: f32::from_bits(random()),
+        };
+        // Ordinary numbers, whole ones, and any bits.
+        let mut number = |index: usize| match index % 3 {
+            0 => (random() as f32 / 2f32.powi(28) - 8.0).to_bits(),
+            1 => ((random() % 33) as f32 - 16.0).to_bits(),
+            _ => random(),
+        };
+        let numbers: Vec<u32> = (0..32 * 4).map(&mut number).collect();
+        let floats = upload_u32(&mut memory, "floats", &numbers);
+        let integers: Vec<u32> = (0..32 * 6).map(&mut number).collect();
+        let ints = upload_u32(&mut memory, "ints", &integers);
+        let out = memory.alloc("out", 32 * 16).expect("fits");
+        let surface = memory.add_texture_object(TextureObject::Surface(texels.clone()));
+        let texture = memory.add_texture_object(TextureObject::Texture(texels, sampler));
+        let results = "{%f14, %f15, %f16, %f17}";
+        let offsets = ["", ", {%r5}", ", {%r5, %r6}", ", {%r5, %r6, %r5, %r5}"];
+        let offsets = if name == "cube" { "" } else { offsets[name.as_bytes()[name.len() - 2] as usize - 48] };
+        let modes = [("", ""), ("level.", ", %f4")];
+        let (mode, level) = modes[round / 6 % 2];
+        let reads = format!("tex.{mode}{name}.v4.f32.f32 {results}, [%d1, {coordinates}]{level}{offsets};");
+        let module = load(&crate::module(&reads));
+        let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(out).arg_u64(floats).arg_u64(ints);
+        run_clean(&module, &mut memory, &launch.clone().arg_u64(texture));
+        if name != "cube" {
+            let coordinates = coordinates.replace("%f", "%r");
+            let bits = format.bytes() * 8;
+            let register = ["%h1", "%h1", "%r11"][bits.trailing_zeros() as usize - 3];
+            for outside in ["clamp", "zero"] {
+                let load_it = format!("suld.b.{name}.b{bits}.{outside} {register}, [%d1, {coordinates}];");
+                // To a multiple of the texels' size, from any bits.
+                let aligned = format!("and.b32 %r1, %r1, -4;\n{load_it}");
+                run_clean(&load(&crate::module(&aligned)), &mut memory, &launch.clone().arg_u64(surface));
+            }
+        }
+    }
+}

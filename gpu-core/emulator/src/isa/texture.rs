@@ -17,7 +17,7 @@ use crate::num::{filter, half};
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class, FaultKind, Space};
 use crate::texture::{TexelArray, TextureObject};
-use crate::texture_plan::{Coordinates, MOST_PARTS, Plan, Request, Texel};
+use crate::texture_plan::{Coordinates, Request, Texel};
 
 pub const ROWS: &[Row] = &[
     Row { opcode: "tex", class: Class::Global, decode: tex, examples: &[] },
@@ -450,6 +450,14 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
+/// One texel of each lane: where the lanes of `there` find it, and what it is, with its weight.
+#[derive(Default)]
+struct Part {
+    at: [u64; 32],
+    there: u32,
+    values: [([u8; 16], u32); 32],
+}
+
 /// Reads one texture for the lanes of `mask`; false after a fault.
 ///
 /// # Safety
@@ -466,44 +474,51 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], mask: u32, object: Opti
         }
         return true;
     };
-    let mut plans: Vec<Option<Plan>> = vec![None; 32];
-    let mut most = 0;
+    // The first texel of each lane, the second one, and so on: as many as the lane with most of them has.
+    let mut parts: Vec<Part> = Vec::new();
+    let border = texels.border(sampler);
     for lane in lanes(mask) {
         // SAFETY: as the caller says.
         let request = unsafe { request(cx, op, &mut slots.iter(), lane, texels) };
-        let plan = texels.plan(sampler, &request);
-        most = most.max(plan.parts().len());
-        plans[lane] = Some(plan);
-    }
-    let border = texels.border(sampler);
-    let mut values = vec![[([0u8; 16], 0u32); MOST_PARTS]; 32];
-    let bytes = texels.texel_bytes();
-    for part in 0..most {
-        let (mut at, mut there) = ([0; 32], 0u32);
-        for lane in lanes(mask) {
-            let Some(&(texel, weight)) = plans[lane].as_ref().and_then(|plan| plan.parts().get(part)) else { continue };
-            values[lane][part].1 = weight;
+        let mut number = 0;
+        texels.plan(sampler, &request, &mut |texel, weight| {
+            if number == parts.len() {
+                parts.push(Part::default());
+            }
+            let part = &mut parts[number];
+            part.values[lane].1 = weight;
             match texel {
-                Texel::At(address) => (at[lane], there) = (address, there | 1 << lane),
-                Texel::Border => values[lane][part].0 = border,
+                Texel::At(address) => {
+                    part.at[lane] = address;
+                    part.there |= 1 << lane;
+                }
+                Texel::Border => part.values[lane].0 = border,
                 Texel::Outside => {}
             }
-        }
+            number += 1;
+        });
+    }
+    let bytes = texels.texel_bytes();
+    for part in &mut parts {
+        let values = &mut part.values;
         // Through the cache for what a kernel only reads.
-        let fetched = cx.texels(op, &at, there, bytes, (AccessKind::Read, NC), |lane, pointer| {
+        let fetched = cx.texels(op, &part.at, part.there, bytes, (AccessKind::Read, NC), |lane, pointer| {
             // SAFETY: the range was checked.
-            unsafe { std::ptr::copy_nonoverlapping(pointer, values[lane][part].0.as_mut_ptr(), bytes as usize) };
+            unsafe { std::ptr::copy_nonoverlapping(pointer, values[lane].0.as_mut_ptr(), bytes as usize) };
         });
         if !fetched {
             return false;
         }
     }
+    let mut own = Vec::with_capacity(parts.len());
+    let filtered = op.imm & TEXELS == 0 && texels.filters(sampler);
+    let channel = (op.imm >> CHANNEL_AT & 3) as usize;
     for lane in lanes(mask) {
-        let parts = &values[lane][..plans[lane].as_ref().map_or(0, |plan| plan.parts().len())];
-        let channel = (op.imm >> CHANNEL_AT & 3) as usize;
-        let value = |index: usize| match parts.get(index) {
+        own.clear();
+        own.extend(parts.iter().map(|part| part.values[lane]).filter(|value| value.1 != 0));
+        let value = |index: usize| match own.get(index) {
             Some(part) if op.imm & GATHER != 0 => texels.blended(sampler, &[(part.0, 256)], channel, false),
-            _ => texels.blended(sampler, parts, index, op.imm & TEXELS == 0 && texels.filters(sampler)),
+            _ => texels.blended(sampler, &own, index, filtered),
         };
         let narrow = |index: usize| u32::from(half::f32_to_f16(f32::from_bits(value(index))));
         for (index, slot) in results.iter().enumerate().filter(|(_, slot)| !slot.is_none()) {

@@ -131,10 +131,14 @@ pub fn shares(whole: u32, x: u32, y: u32) -> [u32; 4] {
     [top, right - bottom, left - top, bottom]
 }
 
+/// What has no weight does not count, be it infinite.
+fn weighted(parts: impl Iterator<Item = (f32, u32)>) -> f64 {
+    parts.filter(|part| part.1 != 0).map(|(value, part)| f64::from(value) * f64::from(part)).sum()
+}
+
 /// Sum of the values by their 256ths; without rounding but for the last one, to the nearest f32.
-pub fn blend(parts: &[(f32, u32)]) -> f32 {
-    let sum: f64 =
-        parts.iter().filter(|part| part.1 != 0).map(|(value, part)| f64::from(*value) * f64::from(*part)).sum();
+pub fn blend(parts: impl Iterator<Item = (f32, u32)>) -> f32 {
+    let sum = weighted(parts);
     to_f32(sum / 256.0)
 }
 
@@ -148,17 +152,16 @@ fn to_f32(x: f64) -> f32 {
 }
 
 /// The same for f16, to the nearest even one.
-pub fn blend_f16(parts: &[(f32, u32)]) -> f32 {
-    let sum: f64 =
-        parts.iter().filter(|part| part.1 != 0).map(|(value, part)| f64::from(*value) * f64::from(*part)).sum();
+pub fn blend_f16(parts: impl Iterator<Item = (f32, u32)>) -> f32 {
+    let sum = weighted(parts);
     super::half::f16_to_f32(super::half::f64_to_f16(sum / 256.0))
 }
 
 /// Sum of integers that stand for numbers between -1 or 0 and 1: 16 bits of it stay. `most` is the integer of 1, 255,
 /// 127, 65535 or 32767.
-pub fn blend_fixed(parts: &[(i32, u32)], most: i32) -> f32 {
+pub fn blend_fixed(parts: impl Iterator<Item = (i32, u32)>, most: i32) -> f32 {
     let full = if matches!(most, 127 | 32767) { 32767i64 } else { 65535 };
-    let sum: i64 = parts.iter().map(|(value, part)| i64::from(*value) * i64::from(*part)).sum();
+    let sum: i64 = parts.map(|(value, part)| i64::from(value) * i64::from(part)).sum();
     let denominator = 256 * i64::from(most);
     let rounded = (2 * sum * full + denominator).div_euclid(2 * denominator);
     (rounded.max(-full) as f64 / full as f64) as f32
