@@ -11,6 +11,9 @@ use crate::exec::space::Window;
 use crate::memory::{all_bits, set_bits, set_bits_alone};
 use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
 
+/// Bytes between the ends of an access that are looked at as a whole.
+const NEAR: u64 = 8192;
+
 impl Cx<'_> {
     /// Counts, traces and checks one access whose bounds are known to hold.
     #[inline(always)]
@@ -252,6 +255,11 @@ impl Cx<'_> {
 
     #[cold]
     pub fn check_copies(&mut self, at: &Addresses, bytes: u64, kind: AccessKind) {
+        // Rows and columns of a tile that is there, while others are being filled.
+        let span = at.high - at.low + bytes;
+        if span <= NEAR && !self.block.copies.fill(at.low, span) {
+            return;
+        }
         for lane in lanes(at.mask) {
             let Some((thread, copy_pc)) = self.block.copies.overlap(at.at[lane], bytes) else { continue };
             if kind == AccessKind::AsyncCopy && thread == self.warp.index * 32 + lane as u32 {

@@ -242,10 +242,14 @@ impl Copies {
         over
     }
 
-    /// Whether any byte of a range is being filled, by whom and where the copy stands.
+    /// Whether any byte of a range is being filled.
+    pub fn fill(&self, address: u64, bytes: u64) -> bool {
+        crate::memory::any_bits(&self.bits, address, bytes)
+    }
+
+    /// By whom a byte of a range is being filled, and where the copy stands.
     pub fn overlap(&self, address: u64, bytes: u64) -> Option<(u32, u32)> {
-        let any = (address..address + bytes).any(|byte| crate::memory::all_bits(&self.bits, byte, 1));
-        if !any {
+        if !self.fill(address, bytes) {
             return None;
         }
         self.pending
