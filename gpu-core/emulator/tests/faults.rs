@@ -45,6 +45,7 @@ const SOURCES: &[Source] = &[
     source!("stuck": "sm_90a"),
     source!("stale": "sm_90a"),
     source!("waits": "sm_90a"),
+    source!("suites": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -284,64 +285,29 @@ fn walk_texts(cuda: &str, dialects: &[(&str, &str)], most_steps: u64) {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-#[test]
-fn races() {
-    walk("races");
+macro_rules! walks {
+    ($($test:ident: $source:literal)*) => {
+        $(#[test]
+        fn $test() {
+            walk($source);
+        })*
+    };
 }
 
-#[test]
-fn misuse() {
-    walk("misuse");
-}
-
-#[test]
-fn asynchronous_copies() {
-    walk("async");
-}
-
-#[test]
-fn clusters() {
-    walk("cluster");
-}
-
-#[test]
-fn nothing_is_said_of_right_kernels() {
-    walk("right");
-}
-
-#[test]
-fn cooperative_groups() {
-    walk("groups");
-}
-
-#[test]
-fn warpgroup_products() {
-    walk("wgmma");
-}
-
-#[test]
-fn unusual_mistakes() {
-    walk("unusual");
-}
-
-#[test]
-fn unusual_guises() {
-    walk("guises");
-}
-
-#[test]
-fn scopes() {
-    walk("scopes");
-}
-
-#[test]
-fn stale_reads_and_early_waits() {
-    walk("stale");
-}
-
-#[test]
-fn waits_of_libraries() {
-    walk("waits");
+walks! {
+    races: "races"
+    misuse: "misuse"
+    asynchronous_copies: "async"
+    clusters: "cluster"
+    nothing_is_said_of_right_kernels: "right"
+    cooperative_groups: "groups"
+    warpgroup_products: "wgmma"
+    unusual_mistakes: "unusual"
+    unusual_guises: "guises"
+    scopes: "scopes"
+    stale_reads_and_early_waits: "stale"
+    waits_of_libraries: "waits"
+    kernels_of_known_suites: "suites"
 }
 
 /// On a GPU the copy ends whether or not the other lanes run: no lesson about lanes that wait for each other.

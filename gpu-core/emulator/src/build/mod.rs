@@ -1,6 +1,7 @@
 //! Tree to image: names become addresses, registers become rows, instructions go through the table.
 
 mod constants;
+mod data;
 pub mod emit;
 mod fences;
 pub mod flow;

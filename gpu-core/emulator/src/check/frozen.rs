@@ -9,7 +9,7 @@ use std::hash::Hasher;
 
 use crate::exec::block::Block;
 use crate::exec::image::{FunctionImage, Image};
-use crate::exec::op::Slot;
+use crate::exec::op::{Op, OpInfo, Slot};
 use crate::exec::warp::{Frame, Split, Wait};
 
 /// Bytes of a frame: from, to.
@@ -22,25 +22,7 @@ pub fn deciding_registers(image: &Image, function: &FunctionImage) -> Vec<Range>
         return vec![(0, function.frame_bytes)];
     }
     let code = image.code_of(function);
-    let mut deciding: HashSet<Slot> = HashSet::new();
-    for at in code.clone() {
-        let (op, info) = (&image.code[at], &image.infos[at]);
-        deciding.insert(op.guard);
-        if matches!(info.class, crate::report::Class::Branch | crate::report::Class::Barrier) {
-            deciding.extend(&info.reads);
-        }
-    }
-    loop {
-        let before = deciding.len();
-        for info in image.infos[code.clone()].iter().rev() {
-            if info.writes.iter().any(|slot| deciding.contains(slot)) {
-                deciding.extend(&info.reads);
-            }
-        }
-        if deciding.len() == before {
-            break;
-        }
-    }
+    let deciding = deciders(&image.code[code.clone()], &image.infos[code.clone()]);
     // A register ends where the next one begins.
     let infos = image.infos[code].iter();
     let mut begins: Vec<u32> = infos
@@ -53,6 +35,28 @@ pub fn deciding_registers(image: &Image, function: &FunctionImage) -> Vec<Range>
     begins.dedup();
     let pairs = begins.windows(2).filter(|pair| deciding.contains(&Slot(pair[0])));
     pairs.map(|pair| (pair[0], pair[1])).collect()
+}
+
+/// The registers of a function that can reach a guard, an index of a jump or an argument of a call.
+pub fn deciders(code: &[Op], infos: &[OpInfo]) -> HashSet<Slot> {
+    let mut deciding: HashSet<Slot> = HashSet::new();
+    for (op, info) in code.iter().zip(infos) {
+        deciding.insert(op.guard);
+        if matches!(info.class, crate::report::Class::Branch | crate::report::Class::Barrier) {
+            deciding.extend(&info.reads);
+        }
+    }
+    loop {
+        let before = deciding.len();
+        for info in infos.iter().rev() {
+            if info.writes.iter().any(|slot| deciding.contains(slot)) {
+                deciding.extend(&info.reads);
+            }
+        }
+        if deciding.len() == before {
+            return deciding;
+        }
+    }
 }
 
 /// A number that is the same again when no group of these blocks has moved on.

@@ -24,6 +24,7 @@ pub mod shadow;
 mod shadow_rows;
 mod shadow_runs;
 mod stale;
+pub mod stored;
 pub mod stuck;
 pub mod sync;
 pub mod taint;

@@ -5,7 +5,8 @@
 //! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. Lanes of one
 //! warp are ordered by `__syncwarp` and stronger only.
 //!
-//! What counts: atomics and volatile accesses do not race among themselves. The same value stored by the same
+//! What counts: atomics and volatile accesses do not race among themselves, but for volatile loads of data that nobody looks
+//! at ([`crate::build::data`]). The same value stored by the same
 //! instruction is no race, whoever executes it. A plain read of what others update atomically is reported for shared
 //! memory unless the kernel re-checks with an atomic of its own (the usual compare-and-swap loop).
 
@@ -16,11 +17,13 @@ use super::repeats::{Other, Told};
 use super::shadow::{
     CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, clock_of, other_of, site_of, thread_of,
 };
+use super::undefined::opcode;
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
+use crate::isa::memory::{DATA, VOLATILE};
 use crate::report::{AccessKind, Fault, FaultKind, OtherSide, SourceLine, Space, ThreadId};
 
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
@@ -230,7 +233,7 @@ impl Cx<'_> {
     ) {
         let shift = self.block.shared_shadow.shift;
         let cells = (BYTES >> shift).max(1);
-        if kind == AccessKind::Read && op.e.0 & crate::isa::memory::VOLATILE != 0 {
+        if kind == AccessKind::Read && op.e.0 & VOLATILE != 0 {
             self.note_poll(op, at);
         }
         if kind == AccessKind::Atomic && cells == 1 && self.update_cells(at, shift, stamp, floor) {
@@ -247,14 +250,15 @@ impl Cx<'_> {
                 let atomic_write = write & FLAG != 0;
                 let mut against: Option<(u64, u32, AccessKind)> = None;
                 match (kind, strong) {
-                    (AccessKind::Read, true) => {
+                    (AccessKind::Read, true) if op.e.0 & DATA == 0 => {
                         if foreign_write && atomic_write && thread_of(write) / 32 == self.warp.index {
                             against = self.volatile_write(op, write);
                         }
                     }
-                    (AccessKind::Read, false) => {
-                        if foreign_write {
-                            let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
+                    (AccessKind::Read, _) => {
+                        if foreign_write && (!strong || !atomic_write || self.is_stored(write)) {
+                            let atomic = atomic_write && !(strong && self.is_stored(write));
+                            let other = if atomic { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
                         }
                         let first_reader = read <= floor || thread_of(read) == me;
@@ -352,12 +356,19 @@ impl Cx<'_> {
     /// `__syncwarp` is a race, unless the read turns out to poll.
     #[cold]
     fn volatile_write(&self, op: &Op, write: u64) -> Option<(u64, u32, AccessKind)> {
-        use crate::isa::memory::VOLATILE;
         let image = self.image();
         let site = image.sites.get(site_of(write) as usize)?;
         let both = op.e.0 & image.code[site.pc as usize].e.0 & VOLATILE != 0;
         let store = image.infos[site.pc as usize].class == crate::report::Class::Shared;
         (both && store).then_some((write, thread_of(write), AccessKind::Write))
+    }
+
+    /// Whether what a cell calls an atomic was a strong store.
+    #[cold]
+    fn is_stored(&self, write: u64) -> bool {
+        let image = self.image();
+        let site = image.sites.get(site_of(write) as usize).filter(|_| site_of(write) != 0);
+        write & FLAG != 0 && site.is_some_and(|site| opcode(image.text(site.pc)).starts_with("st"))
     }
 
     /// A volatile read: the same place again at the same instruction is polling, which is what `volatile` is for.
@@ -437,7 +448,8 @@ impl Cx<'_> {
     ) {
         let image = self.image();
         let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
-        let polls = op.e.0 & crate::isa::memory::VOLATILE != 0 && window == Window::Shared;
+        let strict = kind == AccessKind::Read && op.e.0 & DATA != 0;
+        let polls = op.e.0 & VOLATILE != 0 && window == Window::Shared && !strict;
         let deferred = kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls);
         let side = match other_pc {
             _ if other.thread.is_none() => Other::None,
@@ -462,7 +474,14 @@ impl Cx<'_> {
             AccessKind::AsyncCopy => "copied to it",
         };
         let narrow = window == Window::Global && kind == AccessKind::Atomic && other.kind == AccessKind::Atomic;
-        let scope = if narrow { "; an atomic of block scope is none for other blocks" } else { "" };
+        let scope = match (narrow, strict) {
+            (true, _) => "; an atomic of block scope is none for other blocks",
+            (_, true) => {
+                "; volatile accesses order nothing else: it takes a barrier, or a fence (__threadfence) behind \
+                 the write and before what tells of it"
+            }
+            _ => "",
+        };
         let asked = match self.refused_last().filter(|_| window == Window::Shared) {
             Some(pc) => super::early::look_again(image, pc),
             None => String::new(),

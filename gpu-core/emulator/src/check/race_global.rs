@@ -10,14 +10,14 @@ use std::sync::atomic::Ordering;
 
 use super::patience::Patience;
 use super::race_pages::*;
-use super::race_rules::{Effect, Mine, Piece, atomic, is_known, read, step, write};
+use super::race_rules::{Effect, Mine, Piece, atomic, is_known, is_store, read, step, write};
 use crate::exec::access::{Addresses, Reach, Region, Runs, STRONG};
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
-use crate::isa::memory::{CTA, NC};
+use crate::isa::memory::{CTA, DATA, NC};
 use crate::report::AccessKind;
 use updates::{knows_atomic, lane_piece};
 
@@ -114,13 +114,7 @@ impl GlobalRaces {
             // It came from where nobody could tell: from now on all is watched.
             region.only_atomic.store(false, Ordering::Relaxed);
         }
-        let effect = match kind {
-            AccessKind::Read if strong => return None,
-            AccessKind::Read => Effect::Read,
-            AccessKind::Atomic => Effect::Atomic,
-            _ if strong => Effect::Atomic,
-            _ => Effect::Write,
-        };
+        let effect = Effect::of(op, kind, strong)?;
         let block = cx.block.index % BLOCKS;
         let clock = (cx.warp.clock - cx.block.base_time).min(CLOCKS);
         let mut site = op.site;
@@ -138,6 +132,7 @@ impl GlobalRaces {
             floor: if clock == CLOCKS { CLOCKS } else { floor },
             effect,
             narrow: op.e.0 & CTA != 0,
+            strict: op.e.0 & DATA != 0,
             cached: op.e.0 & NC != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
         })
@@ -569,7 +564,8 @@ fn report<const BYTES: u64>(
         let thread = thread_of(*old) as u32;
         let other = match was {
             WRITTEN => AccessKind::Write,
-            ATOMIC | ATOMIC_BLOCK => AccessKind::Atomic,
+            ATOMIC | ATOMIC_BLOCK if !is_store(cx, *old) => AccessKind::Atomic,
+            ATOMIC | ATOMIC_BLOCK => AccessKind::Write,
             _ => AccessKind::Read,
         };
         if kind == AccessKind::Write

@@ -2,7 +2,11 @@
 //! cells where not.
 
 use super::race_pages::*;
+use super::undefined::opcode;
 use crate::exec::cx::Cx;
+use crate::exec::op::Op;
+use crate::isa::memory::DATA;
+use crate::report::AccessKind;
 
 /// What one access brings to every piece.
 #[derive(Clone, Copy)]
@@ -15,6 +19,8 @@ pub struct Mine {
     pub effect: Effect,
     /// Its scope is the block: for other blocks it is no atomic.
     pub narrow: bool,
+    /// A strong read of what has to be there already: it races with strong stores too.
+    pub strict: bool,
     /// Reads through the cache for what is only read.
     pub cached: bool,
     /// log2 of the bytes of a lane.
@@ -26,6 +32,27 @@ pub enum Effect {
     Read,
     Write,
     Atomic,
+}
+
+impl Effect {
+    /// None: the access takes no part in races.
+    #[inline(always)]
+    pub fn of(op: &Op, kind: AccessKind, strong: bool) -> Option<Effect> {
+        match kind {
+            AccessKind::Read if strong && op.e.0 & DATA == 0 => None,
+            AccessKind::Read => Some(Effect::Read),
+            AccessKind::Atomic => Some(Effect::Atomic),
+            _ if strong => Some(Effect::Atomic),
+            _ => Some(Effect::Write),
+        }
+    }
+}
+
+/// Whether a cell of the atomic kinds is that of a strong store.
+#[cold]
+pub fn is_store(cx: &Cx<'_>, cell: u64) -> bool {
+    let (image, site) = (cx.image(), (cell >> SITE) as u32 & SITES);
+    site != 0 && image.sites.get(site as usize).is_some_and(|site| opcode(image.text(site.pc)).starts_with("st"))
 }
 
 /// The part of an access that lies in one sector: bytes of one lane, of neighbouring lanes, or of many lanes that read
@@ -138,7 +165,8 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
         if write.is_cells() {
             return false;
         }
-        if write.kind() == WRITTEN && !piece.same(write) && !mine.ordered(cx, write) {
+        let conflicts = write.kind() == WRITTEN || mine.strict;
+        if conflicts && !piece.same(write) && !mine.ordered(cx, write) {
             return false;
         }
     }
@@ -378,7 +406,8 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
         Effect::Read => {
             // Of many readers only one can be the writer.
             let ordered = if many { before(*write, thread_of(*write)) } else { clear(*write) };
-            let clash = (*write & KIND == WRITTEN && !ordered).then_some(*write);
+            let conflicts = |cell: u64| cell & KIND == WRITTEN || mine.strict && cell & KIND != 0 && is_store(cx, cell);
+            let clash = (!ordered && conflicts(*write)).then_some(*write);
             let new = stamp | if many { READ_MANY } else { READ };
             let old = *read;
             *read = match old & KIND {

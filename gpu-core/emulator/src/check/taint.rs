@@ -4,7 +4,7 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
-use super::undefined::{Bits, all, lanes_of, ones, opcode};
+use super::undefined::{Bits, all, is_bitwise, lanes_of, ones, opcode};
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
@@ -13,7 +13,7 @@ use crate::exec::op::{Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::exec::warp::{Poison, Warp};
 use crate::memory::all_bits;
-use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
+use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space, ThreadId};
 
 /// Where an uninitialised value came from.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Origin {
     pub address: u64,
     pub bytes: u32,
     pub allocation: Option<AllocationRef>,
+    /// Who read it, where that was another thread than the one of `lane`.
+    pub thread: Option<ThreadId>,
     pub reported: bool,
 }
 
@@ -33,8 +35,16 @@ const MAX_ORIGINS: usize = 256;
 impl Warp {
     /// Marks a register that no instruction wrote yet.
     pub fn poison_register(&mut self, frame: u32, slot: Slot, lanes: u32, pc: u32) {
-        let origin =
-            self.origin(Origin { pc, lane: 0, space: None, address: 0, bytes: 0, allocation: None, reported: false });
+        let origin = self.origin(Origin {
+            pc,
+            lane: 0,
+            space: None,
+            address: 0,
+            bytes: 0,
+            allocation: None,
+            thread: None,
+            reported: false,
+        });
         self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: all(lanes), ..Poison::default() });
     }
 
@@ -56,12 +66,6 @@ enum Parts<'r> {
     Elements(&'r [Slot]),
     /// One for each eight rows.
     Matrices(&'r [Slot]),
-}
-
-/// Whether an instruction only puts bits elsewhere, as code for bit fields does.
-fn is_bitwise(opcode: &str) -> bool {
-    let name = opcode.split('.').next().unwrap_or_default();
-    matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt" | "cvt")
 }
 
 impl<'r> Cx<'r> {
@@ -91,15 +95,20 @@ impl Cx<'_> {
         let window = reach.window;
         let lane = missing.trailing_zeros() as usize;
         let address = at.at[lane];
-        let (_, allocation) = self.locate(window, address, bytes);
-        let origin = Origin {
-            pc: self.pc,
-            lane,
-            space: Some(crate::exec::access::space_of(window)),
-            address,
-            bytes: bytes as u32,
-            allocation,
-            reported: false,
+        let kept = self.kept(reach, &at.at, missing);
+        let computed = kept.as_ref().is_some_and(|kept| kept.computed);
+        let origin = match kept {
+            Some(kept) => kept.origin.clone(),
+            None => Origin {
+                pc: self.pc,
+                lane,
+                space: Some(crate::exec::access::space_of(window)),
+                address,
+                bytes: bytes as u32,
+                allocation: self.locate(window, address, bytes).1,
+                thread: None,
+                reported: false,
+            },
         };
         let index = self.warp.origin(origin);
         let info = &self.grid.image.infos[self.pc as usize];
@@ -148,7 +157,7 @@ impl Cx<'_> {
         };
         let mask = self.mask;
         for (slot, bits) in marked {
-            let fresh = Poison { origin: index, ..Poison::default() }.on(bits, mask);
+            let fresh = Poison { origin: index, computed, ..Poison::default() }.on(bits, mask);
             self.mark((frame, slot.0), fresh, mask);
         }
         self.tainted = true;
@@ -358,26 +367,25 @@ impl Cx<'_> {
     /// A store of a marked value: the bytes count as never written again.
     fn unwrite(&mut self, op: &Op, mark: Poison) {
         let bytes = self.store_bytes(op);
-        let window = window_from(op.e.0);
+        let mut kept = None;
         if let Some(Parts::Elements(slots)) = self.parts_of(op) {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {
                 let Some(mark) = self.warp.poison.get(&(frame, slot.0)).copied() else { continue };
                 for lane in lanes(mark.lanes & self.mask) {
-                    self.forget_bytes(
-                        window,
-                        self.address_in(op, lane).wrapping_add(part as u64 * size),
-                        size,
-                        lane,
-                        mark.bits[lane],
-                    );
+                    let (window, address) = self.place_in(op, lane);
+                    let address = address.wrapping_add(part as u64 * size);
+                    self.forget_bytes(window, address, size, lane, mark.bits[lane]);
+                    self.keep((window, address), size, lane, &mark, &mut kept);
                 }
             }
             return;
         }
         for lane in lanes(mark.lanes & self.mask) {
-            self.forget_bytes(window, self.address_in(op, lane), bytes, lane, mark.bits[lane]);
+            let (window, address) = self.place_in(op, lane);
+            self.forget_bytes(window, address, bytes, lane, mark.bits[lane]);
+            self.keep((window, address), bytes, lane, &mark, &mut kept);
         }
     }
 
@@ -430,14 +438,7 @@ impl Cx<'_> {
 
     /// Clears the written bits of a range.
     fn forget(&mut self, window: Window, address: u64, bytes: u64, lane: usize) {
-        use crate::exec::space::{window_base, window_of};
         use crate::memory::clear_bits;
-        let (window, address) = if window == Window::Generic {
-            let window = window_of(address);
-            (window, address - window_base(window))
-        } else {
-            (window, address)
-        };
         match window {
             Window::Shared if address.saturating_add(bytes) <= self.block.shared.len() as u64 * 16 => {
                 *self.block.shared_written.get_mut() = false;
@@ -482,12 +483,13 @@ impl Cx<'_> {
         }
         let Some(origin) = self.warp.origins.get(origin as usize).cloned() else { return };
         let lane = lanes.trailing_zeros() as usize & 31;
+        let reader = origin.thread.unwrap_or_else(|| self.thread(origin.lane));
         let image = self.image();
         let (message, at, detail) = match (&origin.space, &origin.allocation) {
             (Some(space), Some(allocation)) => {
                 let size = i64::from(origin.bytes.max(1));
                 let element = allocation.offset / size;
-                let (who, place) = (text_of(&self.thread(origin.lane)), image.place(pc));
+                let (who, place) = (text_of(&reader), image.place(pc));
                 let message = if *space == Space::Local {
                     // Local arrays have no names of their own here.
                     format!(
@@ -524,8 +526,8 @@ impl Cx<'_> {
                 (message, pc, Detail::default())
             }
         };
-        let at_lane = if origin.space.is_some() { origin.lane } else { lane };
-        self.fault(FaultKind::Uninitialised, at, Some(at_lane), lanes.count_ones(), message, detail);
+        let who = if origin.space.is_some() { reader } else { self.thread(lane) };
+        self.fault_of(FaultKind::Uninitialised, at, Some(who), lanes.count_ones(), message, detail);
         self.attention = true;
     }
 }

@@ -33,6 +33,12 @@ pub fn opcode(text: &str) -> &str {
     text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default()
 }
 
+/// Whether an instruction only puts bits elsewhere, as code for bit fields does.
+pub fn is_bitwise(opcode: &str) -> bool {
+    let name = opcode.split('.').next().unwrap_or_default();
+    matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt" | "cvt")
+}
+
 /// Width of a type of integers or bits, and whether it has a sign.
 fn integer(ty: &str) -> Option<(u32, bool)> {
     let (kind, bits) = ty.split_at_checked(1)?;

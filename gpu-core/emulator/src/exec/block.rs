@@ -116,6 +116,8 @@ pub struct Block {
     pub mbarriers: std::collections::HashMap<u32, crate::isa::mbarrier::MBarrier>,
     /// What asynchronous operations are about.
     pub pending: crate::check::copies::Pending,
+    /// Undefined values in shared and local memory.
+    pub stored: crate::check::stored::Stored,
     /// Accesses to shared memory need a closer look: something asynchronous, or another block, is at it.
     pub guarded: bool,
     /// Clock of each warp up to which fences cover what it did: fences for the whole device, and for the block at least.
@@ -151,6 +153,7 @@ impl Block {
             copies: Default::default(),
             mbarriers: Default::default(),
             pending: Default::default(),
+            stored: Default::default(),
             guarded: false,
             fenced: None,
             fenced_block: None,
@@ -171,6 +174,7 @@ impl Block {
         self.copies.reset();
         self.mbarriers.clear();
         self.pending.reset();
+        self.stored.reset();
         self.guarded = false;
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];

@@ -7,10 +7,11 @@ use super::order;
 use super::space::Window;
 use super::transfer::{STRONG, window_from};
 use crate::check::sync::MAX_UNFENCED;
+use crate::isa::memory::{ACQUIRE, DATA};
 
 impl Cx<'_> {
-    /// Whether a strong load or store is such a one. With the race check on, a load is that takes no part in races (no strong
-    /// one does) and of which nothing is remembered any more.
+    /// Whether a strong load or store is such a one. With the race check on, a load is of which nothing is remembered any
+    /// more: in races strong ones take part as weak ones do, or not at all.
     #[inline(always)]
     pub fn is_near_weak(&self, op: &Op, load: bool) -> bool {
         if self.watch & (watch::TRACE | watch::HEAP) != 0 {
@@ -18,7 +19,7 @@ impl Cx<'_> {
         }
         let raceless = self.watch & watch::RACE == 0;
         match window_from(op.e.0) {
-            Window::Global => raceless || load && op.e.0 & crate::isa::memory::ACQUIRE == 0 && self.remembers_no_more(),
+            Window::Global => raceless || load && op.e.0 & ACQUIRE == 0 && self.remembers_no_more(),
             Window::Shared => raceless,
             _ => false,
         }
@@ -34,7 +35,9 @@ impl Cx<'_> {
     #[inline(never)]
     pub unsafe fn load_near_weak(&mut self, op: &Op) -> Flow {
         let watch = self.watch;
-        self.watch &= !watch::RACE;
+        if op.e.0 & DATA == 0 {
+            self.watch &= !watch::RACE;
+        }
         // SAFETY: passed on.
         unsafe { (op.run)(self, &weak(op)) };
         self.watch = watch;

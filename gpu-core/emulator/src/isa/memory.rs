@@ -29,6 +29,8 @@ pub const VOLATILE: u32 = 1 << 19;
 pub const CTA: u32 = 1 << 20;
 /// Through the cache for what the kernel only reads, which its stores do not reach.
 pub const NC: u32 = 1 << 21;
+/// A volatile load of a value that nothing is decided by ([`crate::build::data`]).
+pub const DATA: u32 = 1 << 22;
 
 /// The state space; generic when none is named.
 pub fn space(i: &mut Inst<'_>) -> Window {
