@@ -351,11 +351,11 @@ impl Cx<'_> {
             };
             let (reach, all) = (Reach::of(region), of(here));
             match bytes {
-                1 => self.audit_texels::<1>(&plain, &reach, &all, kind),
-                2 => self.audit_texels::<2>(&plain, &reach, &all, kind),
-                4 => self.audit_texels::<4>(&plain, &reach, &all, kind),
-                8 => self.audit_texels::<8>(&plain, &reach, &all, kind),
-                _ => self.audit_texels::<16>(&plain, &reach, &all, kind),
+                1 => self.audit_texels::<1>(op, &plain, &reach, &all, kind),
+                2 => self.audit_texels::<2>(op, &plain, &reach, &all, kind),
+                4 => self.audit_texels::<4>(op, &plain, &reach, &all, kind),
+                8 => self.audit_texels::<8>(op, &plain, &reach, &all, kind),
+                _ => self.audit_texels::<16>(op, &plain, &reach, &all, kind),
             }
             for lane in lanes(here) {
                 each(lane, reach.pointer.wrapping_add((at[lane] - reach.base) as usize));
@@ -365,13 +365,14 @@ impl Cx<'_> {
         true
     }
 
-    /// What `audit` does, but for counting: sectors of textures and surfaces are not those of loads and stores.
-    fn audit_texels<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+    /// What `audit` does, but for counting: sectors of textures and surfaces are not those of loads and stores. `op` is the
+    /// instruction, which is known by its place in the code; `plain` has the flags of a load in its stead.
+    fn audit_texels<const BYTES: u64>(&mut self, op: &Op, plain: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         if self.watch & watch::INIT != 0 && !reach.all_written {
             self.check_init::<BYTES>(op, reach, at, kind);
         }
         if self.watch & watch::RACE != 0 {
-            self.race_global::<BYTES>(op, reach, at, kind);
+            self.race_global::<BYTES>(plain, reach, at, kind);
         }
         if self.block.guarded {
             self.check_outgoing(at, BYTES, kind);
