@@ -171,6 +171,12 @@ fn textures_read_what_an_h200_read() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// 8 by 4 texels of f32 at an address.
+fn picture(address: u64) -> TexelArray {
+    let level = TextureLevel { address, size: [8, 4, 0], row_bytes: 32, slice_bytes: 128 };
+    TexelArray { format: ChannelFormat::F32, channels: 1, linear_memory: false, levels: vec![level], mipmapped: false }
+}
+
 /// An 8 by 4 array of f32, all written if asked for, and an object of it.
 fn array(memory: &mut Memory, written: bool, surface: bool) -> (u64, u64) {
     let address = memory.alloc("picture", 8 * 4 * 4).expect("fits");
@@ -178,14 +184,7 @@ fn array(memory: &mut Memory, written: bool, surface: bool) -> (u64, u64) {
         let texels: Vec<u8> = (0..32u32).flat_map(|texel| (texel as f32).to_le_bytes()).collect();
         memory.write(address, &texels).expect("inside");
     }
-    let level = TextureLevel { address, size: [8, 4, 0], row_bytes: 32, slice_bytes: 128 };
-    let texels = TexelArray {
-        format: ChannelFormat::F32,
-        channels: 1,
-        linear_memory: false,
-        levels: vec![level],
-        mipmapped: false,
-    };
+    let texels = picture(address);
     let object = match surface {
         true => TextureObject::Surface(texels),
         false => TextureObject::Texture(texels, sampler()),
@@ -246,14 +245,7 @@ fn texels_are_memory_as_any_other() {
 fn what_a_kernel_wrote_it_must_not_read_through_a_texture() {
     let mut memory = memory();
     let (address, surface) = array(&mut memory, true, true);
-    let level = TextureLevel { address, size: [8, 4, 0], row_bytes: 32, slice_bytes: 128 };
-    let texels = TexelArray {
-        format: ChannelFormat::F32,
-        channels: 1,
-        linear_memory: false,
-        levels: vec![level],
-        mipmapped: false,
-    };
+    let texels = picture(address);
     let texture = memory.add_texture_object(TextureObject::Texture(texels, sampler()));
     let both = format!("{STORE}\n{}", FETCH.replace("%d1", "%d2"));
     let (outcome, _) = run_small(&mut memory, &both, [surface, texture]);

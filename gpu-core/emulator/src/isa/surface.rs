@@ -1,7 +1,7 @@
 //! Surfaces: `suld`, `sust`, `sured` and `suq` of surface objects. What lies where is in `texture.rs`; what is outside was
 //! measured on an H200.
 
-use super::texture::{Geometry, finish_query, geometry, place, query, size_query, vector};
+use super::texture::{Geometry, by_object, finish_query, geometry, place, query, size_query, vector};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::access::STRONG;
@@ -144,21 +144,8 @@ fn suq(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let slots = cx.image().list(op).to_vec();
-    let mut left = cx.mask;
-    while left != 0 {
-        let first = left.trailing_zeros() as usize;
-        // SAFETY: slots of a decoded instruction.
-        let handles = |cx: &Cx<'_>, lane: usize| unsafe { cx.lane::<u64>(op.a, lane) };
-        let handle = handles(cx, first);
-        let same = lanes(left).filter(|lane| handles(cx, *lane) == handle).fold(0u32, |all, lane| all | 1 << lane);
-        left &= !same;
-        let Some(object) = cx.object(handle, first, Some(true)) else { return Flow::Next };
-        // SAFETY: passed on.
-        if !unsafe { touch(cx, op, &slots, same, object.as_deref()) } {
-            return Flow::Next;
-        }
-    }
+    // SAFETY: passed on.
+    unsafe { by_object(cx, op, true, |cx, slots, mask, object| touch(cx, op, slots, mask, object)) };
     Flow::Next
 }
 

@@ -425,30 +425,43 @@ unsafe fn request(
 }
 
 unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let slots = cx.image().list(op).to_vec();
-    let mut left = cx.mask;
-    while left != 0 {
-        let first = left.trailing_zeros() as usize;
-        // SAFETY: slots of a decoded instruction.
-        let handles = |cx: &Cx<'_>, lane: usize| unsafe { cx.lane::<u64>(op.a, lane) };
-        let handle = handles(cx, first);
-        let same = lanes(left).filter(|lane| handles(cx, *lane) == handle).fold(0u32, |all, lane| all | 1 << lane);
-        left &= !same;
-        let object = match cx.object(handle, first, Some(false)) {
-            Some(object) => object,
-            None => return Flow::Next,
-        };
-        // SAFETY: passed on.
-        if !unsafe { read(cx, op, &slots, same, object.as_deref()) } {
-            return Flow::Next;
-        }
-    }
-    if !op.d.is_none() {
+    // SAFETY: passed on.
+    if unsafe { by_object(cx, op, false, |cx, slots, mask, object| read(cx, op, slots, mask, object)) }
+        && !op.d.is_none()
+    {
         // Every texel is there: no memory of CUDA's is sparse here.
         // SAFETY: slots of a decoded instruction.
         unsafe { cx.set_pred(op.d, u32::MAX) };
     }
     Flow::Next
+}
+
+/// Calls `each` with the instruction's slots for the lanes of every object that is named; false after a fault, which `each`
+/// answers with false.
+///
+/// # Safety
+/// Slots of a decoded instruction.
+pub(super) unsafe fn by_object<'r>(
+    cx: &mut Cx<'r>,
+    op: &Op,
+    surface: bool,
+    mut each: impl FnMut(&mut Cx<'r>, &[Slot], u32, Option<&TextureObject>) -> bool,
+) -> bool {
+    let slots = cx.image().list(op).to_vec();
+    let mut left = cx.mask;
+    while left != 0 {
+        let first = left.trailing_zeros() as usize;
+        // SAFETY: as the caller says.
+        let handles = |cx: &Cx<'_>, lane: usize| unsafe { cx.lane::<u64>(op.a, lane) };
+        let handle = handles(cx, first);
+        let same = lanes(left).filter(|lane| handles(cx, *lane) == handle).fold(0u32, |all, lane| all | 1 << lane);
+        left &= !same;
+        let Some(object) = cx.object(handle, first, Some(surface)) else { return false };
+        if !each(cx, &slots, same, object.as_deref()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// One texel of each lane: where the lanes of `there` find it, and what it is, with its weight.
