@@ -1,8 +1,8 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::race::GlobalRaces;
 use crate::check::sync::Syncs;
 use crate::check::touched::Touched;
+use crate::conditions::Conditions;
 use crate::device::Device;
 use crate::exec::access::Region;
 use crate::exec::block::SharedArray;
@@ -123,6 +124,8 @@ pub struct Options {
     pub max_faults: usize,
     /// The device whose limits count; that of the module's target when None.
     pub device: Option<Device>,
+    /// The conditions of the graph that the launch is a part of.
+    pub conditions: Option<Arc<Conditions>>,
 }
 
 impl Default for Options {
@@ -141,6 +144,7 @@ impl Default for Options {
             deterministic: false,
             max_faults: 20,
             device: None,
+            conditions: None,
         }
     }
 }

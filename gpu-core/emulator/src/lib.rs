@@ -14,6 +14,7 @@ mod atomics {
 }
 mod build;
 mod check;
+mod conditions;
 mod count;
 mod device;
 mod exec;
@@ -32,6 +33,7 @@ mod texture;
 mod texture_plan;
 
 pub use check::touched::{Touched, TouchedPiece};
+pub use conditions::Conditions;
 pub use device::{Device, REGISTERS_PER_SM};
 pub use isa::{ExampleKernel, examples};
 pub use launch::{Checks, Launch, Options, Outcome, launch};

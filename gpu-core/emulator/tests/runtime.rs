@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use common::*;
-use ptx_emulator::Launch;
+use ptx_emulator::{Conditions, FaultKind, Launch, Options};
 
 const DIALECTS: [&str; 2] = [include_str!("ptx/more.sm_90a.ptx"), include_str!("ptx/more.sm_120a.ptx")];
 
@@ -71,4 +74,41 @@ fn jump_tables() {
             assert_eq!(got[i] as i32, expect[i], "{i}");
         }
     }
+}
+
+/// Each thread sets the condition of handle `h` to its lane divided by `by`.
+const CONDITION: &str = ".version 8.8\n.target sm_90\n.address_size 64
+.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
+.visible .entry set(.param .u64 h, .param .u32 by) {
+    .reg .b64 %rd<2>; .reg .b32 %r<4>;
+    ld.param.u64 %rd1, [h];
+    ld.param.u32 %r1, [by];
+    mov.u32 %r2, %tid.x;
+    div.u32 %r3, %r2, %r1;
+    { .param .b64 a; .param .b32 b;
+      st.param.b64 [a], %rd1; st.param.b32 [b], %r3;
+      call.uni cudaGraphSetConditional, (a, b); }
+    ret;
+}";
+
+#[test]
+fn conditions_of_a_graph_are_set_and_guarded() {
+    let module = load(CONDITION);
+    let conditions = Arc::new(Conditions::default());
+    conditions.put(5, 77);
+    let run = |handle: u64, by: u32, conditions: Option<Arc<Conditions>>| {
+        let launch = Launch::new("set", [1, 1, 1], [32, 1, 1]).arg_u64(handle).arg_u32(by);
+        let options = Options { conditions, ..Options::default() };
+        let outcome = ptx_emulator::launch(&module, &mut memory(), &launch, &options, &AtomicBool::new(false));
+        outcome.faults.first().map(|fault| (fault.kind, fault.message.clone()))
+    };
+    assert_eq!(run(5, 100, Some(conditions.clone())), None);
+    assert_eq!((conditions.get(5), conditions.get(6)), (Some(0), None));
+    let (kind, message) = run(6, 100, Some(conditions.clone())).expect("no such condition");
+    assert_eq!(kind, FaultKind::OutOfBounds);
+    assert!(message.contains("condition 6"), "{message}");
+    assert_eq!(run(5, 100, None).expect("no graph").0, FaultKind::OutOfBounds);
+    let (kind, message) = run(5, 16, Some(conditions)).expect("two values at a time");
+    assert_eq!(kind, FaultKind::Race);
+    assert!(message.contains("thread (16,0,0)") && message.contains("to 1") && message.contains("to 0"), "{message}");
 }

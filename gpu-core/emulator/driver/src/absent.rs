@@ -64,7 +64,6 @@ absent! {
     cuDeviceGetLuid
     cuDeviceGetNvSciSyncAttributes
     cuDeviceGetP2PAtomicCapabilities
-    cuDeviceGetTexture1DLinearMaxWidth
     cuDeviceRegisterAsyncNotification
     cuDeviceUnregisterAsyncNotification
     cuEGLStreamConsumerAcquireFrame
@@ -98,16 +97,10 @@ absent! {
     cuGraphAddExternalSemaphoresWaitNode
     cuGraphExecExternalSemaphoresSignalNodeSetParams
     cuGraphExecExternalSemaphoresWaitNodeSetParams
-    cuGraphExecGetId
     cuGraphExternalSemaphoresSignalNodeGetParams
     cuGraphExternalSemaphoresSignalNodeSetParams
     cuGraphExternalSemaphoresWaitNodeGetParams
     cuGraphExternalSemaphoresWaitNodeSetParams
-    cuGraphGetId
-    cuGraphNodeGetContainingGraph
-    cuGraphNodeGetLocalId
-    cuGraphNodeGetParams
-    cuGraphNodeGetToolsId
     cuGraphicsEGLRegisterImage
     cuGraphicsGLRegisterBuffer
     cuGraphicsGLRegisterImage

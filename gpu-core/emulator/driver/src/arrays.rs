@@ -39,7 +39,7 @@ const MOST_2D: [usize; 2] = [131_072, 65_536];
 const MOST_3D: usize = 16_384;
 
 /// Bytes of one channel of a `CUarray_format`.
-fn channel_bytes(format: u32) -> Option<usize> {
+pub fn channel_bytes(format: u32) -> Option<usize> {
     Some(match format {
         0x01 | 0x08 => 1,
         0x02 | 0x09 | 0x10 => 2,

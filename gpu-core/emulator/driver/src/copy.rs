@@ -126,6 +126,13 @@ impl Block {
         self.width.saturating_mul(self.height).saturating_mul(self.depth)
     }
 
+    /// An end lies in host memory that the driver knows nothing of.
+    pub fn touches_plain_host_memory(&self) -> bool {
+        [self.to, self.from]
+            .iter()
+            .any(|place| matches!(place, Place::Host(address) if crate::memory::host_range(*address).is_none()))
+    }
+
     /// From the first byte to the last, by the distances of rows and layers; None when that overflows.
     fn extent(&self, pitch: usize, layer: usize) -> Option<usize> {
         if self.bytes() == 0 {

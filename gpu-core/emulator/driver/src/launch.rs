@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use ptx_emulator::{Checks, Fault, FaultKind, Launch, Options, Space};
+use ptx_emulator::{Checks, Conditions, Fault, FaultKind, Launch, Options, Space};
 
 use crate::abi::*;
 use crate::device;
@@ -281,7 +281,7 @@ pub fn checked() -> bool {
     std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| value != "0")
 }
 
-fn options() -> Options {
+fn options(conditions: Option<Arc<Conditions>>) -> Options {
     let checks = checked();
     Options {
         checks: if checks { Checks::ALL } else { Checks::NONE },
@@ -289,6 +289,7 @@ fn options() -> Options {
         counters: false,
         line_counters: false,
         device: Some(device::current().limits),
+        conditions,
         ..Options::default()
     }
 }
@@ -404,7 +405,7 @@ impl KernelNode {
     }
 
     /// Runs the kernel to its end; gives the time it took, in nanoseconds.
-    pub fn run(&self) -> Result<f64, CUresult> {
+    pub fn run(&self, conditions: Option<Arc<Conditions>>) -> Result<f64, CUresult> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let launch = Launch {
             kernel: self.function.info.name.clone(),
@@ -418,7 +419,7 @@ impl KernelNode {
         };
         let mut memory = lock(&driver().memory);
         let started = Instant::now();
-        let outcome = ptx_emulator::launch(&self.function.module, &mut memory, &launch, &options(), &NEVER);
+        let outcome = ptx_emulator::launch(&self.function.module, &mut memory, &launch, &options(conditions), &NEVER);
         let took_ns = started.elapsed().as_nanos() as f64;
         drop(memory);
         if !outcome.console.is_empty() {

@@ -243,7 +243,19 @@ fn find(object: u64, texture: bool) -> Result<Made, CUresult> {
     lock(made()).get(&object).copied().filter(|made| made.texture.is_some() == texture).ok_or(INVALID_VALUE)
 }
 
+/// Texels of linear memory that a texture may have on an H200: so many, and so many bytes.
+const LINEAR_MAX_TEXELS: usize = 1 << 30;
+const LINEAR_MAX_BYTES: usize = 1 << 32;
+
 api! {
+    fn cuDeviceGetTexture1DLinearMaxWidth(width: *mut usize, format: u32, channels: u32, device: i32) {
+        crate::state::initialised()?;
+        if device != 0 {
+            return Err(INVALID_DEVICE);
+        }
+        let bytes = crate::arrays::channel_bytes(format).filter(|_| matches!(channels, 1 | 2 | 4)).ok_or(INVALID_VALUE)?;
+        put(width, LINEAR_MAX_TEXELS.min(LINEAR_MAX_BYTES / (bytes * channels as usize)))
+    }
     fn cuTexObjectCreate(out: *mut u64, resource: *const Resource, texture: *const Texture, view: *const View) {
         create(out, resource, Some(texture), view)
     }

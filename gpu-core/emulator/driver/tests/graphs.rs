@@ -116,7 +116,6 @@ unsafe extern "C" {
         count: usize,
         event: Handle,
     ) -> u32;
-    fn cuGraphConditionalHandleCreate(out: *mut u64, graph: Handle, context: Handle, value: u32, flags: u32) -> u32;
     fn cuGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, flags: u64) -> u32;
     fn cuGraphExecDestroy(exec: Handle) -> u32;
     fn cuGraphExecUpdate_v2(exec: Handle, graph: Handle, info: *mut [usize; 3]) -> u32;
@@ -433,7 +432,6 @@ fn nodes_run_in_the_order_of_their_dependencies() {
     fails!(1, cuGraphInstantiateWithFlags(&mut none, clone, 0));
     fails!(1, cuGraphInstantiateWithFlags(&mut none, 12345, 0));
     fails!(1, cuGraphLaunch(12345, stream));
-    fails!(801, cuGraphConditionalHandleCreate(&mut 0, graph, 0, 0, 0));
 }
 
 fn nodes(graph: Handle) -> Vec<Handle> {

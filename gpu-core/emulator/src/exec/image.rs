@@ -75,7 +75,7 @@ pub struct CallSite {
     pub results: Vec<ParamArea>,
 }
 
-/// A function that the emulator itself provides: `vprintf`, `__assertfail`, `malloc`, `free`.
+/// A function that the emulator itself provides ([`crate::isa::builtin::BUILTINS`]).
 pub type Builtin = unsafe fn(&mut Cx<'_>, &Op, &CallSite) -> super::op::Flow;
 
 #[derive(Clone, Copy, Debug)]

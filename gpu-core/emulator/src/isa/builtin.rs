@@ -11,15 +11,18 @@ use crate::exec::space::{Window, window_base, window_of};
 use crate::memory::all_bits;
 use crate::report::FaultKind;
 
+/// All of them.
+pub const BUILTINS: [(&str, Builtin); 5] = [
+    ("vprintf", vprintf),
+    ("__assertfail", assert_fail),
+    ("malloc", malloc),
+    ("free", free),
+    ("cudaGraphSetConditional", set_condition),
+];
+
 /// The function of a name.
 pub fn find(name: &str) -> Option<Builtin> {
-    Some(match name {
-        "vprintf" => vprintf,
-        "__assertfail" => assert_fail,
-        "malloc" => malloc,
-        "free" => free,
-        _ => return None,
-    })
+    BUILTINS.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
 }
 
 /// An argument of up to 8 bytes.
@@ -212,6 +215,40 @@ unsafe fn free(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
             );
             let pc = cx.pc;
             cx.fault(FaultKind::UseAfterFree, pc, Some(lane), 1, message, Detail::default());
+        }
+    }
+    Flow::Next
+}
+
+/// `cudaGraphSetConditional(handle, value)`. On an H200 a handle of no condition of the running graph is an illegal address.
+unsafe fn set_condition(cx: &mut Cx<'_>, _: &Op, site: &CallSite) -> Flow {
+    let [handle, value] = site.arguments[..] else { return Flow::Next };
+    let pc = cx.pc;
+    let mut first: Option<(usize, u64, u32)> = None;
+    for lane in lanes(cx.mask) {
+        // SAFETY: the areas belong to this call.
+        let (handle, value) = unsafe { (argument(cx, handle, lane), argument(cx, value, lane) as u32) };
+        if !cx.grid.options.conditions.as_ref().is_some_and(|conditions| conditions.set(handle, value)) {
+            let message = format!(
+                "{} sets the condition {handle} of a graph, but the graph that runs has no such condition",
+                text_of(&cx.thread(lane))
+            );
+            cx.fault(FaultKind::OutOfBounds, pc, Some(lane), 1, message, Detail::default());
+            return Flow::Next;
+        }
+        match first {
+            Some((other, its, set)) if its == handle && set != value && cx.grid.options.checks.race => {
+                let message = format!(
+                    "{} sets the condition {handle} of the graph to {value}, and {} to {set} at the same time: let one \
+                     thread set it",
+                    text_of(&cx.thread(lane)),
+                    text_of(&cx.thread(other))
+                );
+                cx.fault(FaultKind::Race, pc, Some(lane), 1, message, Detail::default());
+                return Flow::Next;
+            }
+            Some(_) => {}
+            None => first = Some((lane, handle, value)),
         }
     }
     Flow::Next

@@ -134,9 +134,8 @@ fn call(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             CallTarget::Indirect
         }
         Some(Entity::Prototype) => {
-            return Err(format!(
-                "function `{name}` has no body; only vprintf, __assertfail, malloc and free are built in"
-            ));
+            let known = super::builtin::BUILTINS.map(|(name, _)| name).join(", ");
+            return Err(format!("function `{name}` has no body; built in are only {known}"));
         }
         _ => return Err(format!("`{name}` is no function")),
     };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use super::conditional::{self, Condition};
 use super::{Graph, LaunchContext, Operation};
 use crate::abi::*;
 use crate::state::{self, driver, lock};
@@ -16,6 +17,8 @@ pub struct Executable {
     source: Arc<Graph>,
     flags: u64,
     disabled: Mutex<Vec<Handle>>,
+    /// The conditions, and the values that they have from launch to launch.
+    conditions: Mutex<(Vec<Condition>, Arc<ptx_emulator::Conditions>)>,
 }
 
 impl Drop for Executable {
@@ -32,6 +35,7 @@ const KNOWN_FLAGS: u64 = 15;
 const INSTANTIATED: u32 = 0;
 const INSTANTIATE_ERROR: u32 = 1;
 const INVALID_STRUCTURE: u32 = 2;
+const CONDITION_UNUSED: u32 = 5;
 
 #[repr(C)]
 pub struct InstantiateParams {
@@ -41,8 +45,9 @@ pub struct InstantiateParams {
     result: u32,
 }
 
-fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUresult, u32)> {
-    let refuse = |code: CUresult| (code, INSTANTIATE_ERROR);
+/// Gives the result code, a `CUgraphInstantiateResult` and the node to blame where it fails.
+fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUresult, u32, Handle)> {
+    let refuse = |code: CUresult| (code, INSTANTIATE_ERROR, 0);
     let graph = driver().graphs.get(graph).map_err(refuse)?;
     crate::capture::forbid_unsafe().map_err(refuse)?;
     let device_and_auto_free = DEVICE_LAUNCH | AUTO_FREE_ON_LAUNCH;
@@ -55,21 +60,44 @@ fn instantiate(out: *mut Handle, graph: Handle, flags: u64) -> Result<(), (CUres
     }
     if !graph.is_acyclic() {
         explain("the dependencies of the graph's nodes form a cycle");
-        return Err((INVALID_VALUE, INVALID_STRUCTURE));
+        return Err((INVALID_VALUE, INVALID_STRUCTURE, 0));
     }
     if graph.has_memory() && graph.instances.load(Ordering::Relaxed) > 0 {
         explain("a graph with memory nodes can be instantiated once at a time");
         return Err(refuse(INVALID_VALUE));
     }
+    if graph.is_body || graph.is_conditional() && graph.instances.load(Ordering::Relaxed) > 0 {
+        explain("a graph with conditional nodes can be instantiated once at a time, and a body only with its graph");
+        return Err(refuse(NOT_SUPPORTED));
+    }
+    if graph.conditions.any_unused() {
+        explain("a handle of cuGraphConditionalHandleCreate has no conditional node");
+        return Err((INVALID_VALUE, CONDITION_UNUSED, 0));
+    }
+    if let Some((result, node)) = conditional::misfit(&graph, false) {
+        explain(
+            "the bodies of conditional nodes may hold kernels, fills, copies between device memory, empty nodes and more graphs of these",
+        );
+        return Err((INVALID_VALUE, result, node));
+    }
     graph.instances.fetch_add(1, Ordering::Relaxed);
-    let exec = Executable { graph: graph.copy(false), source: graph, flags, disabled: Mutex::default() };
+    let conditions = graph.conditions.all();
+    let values = conditional::first_values(&conditions);
+    let copy = graph.copy(false);
+    let conditions = Mutex::new((conditions, values));
+    let exec = Executable { graph: copy, source: graph, flags, disabled: Mutex::default(), conditions };
     unsafe { put(out, driver().graph_execs.add(Arc::new(exec))) }.map_err(refuse)
 }
 
 fn launch(exec: Handle, stream: Handle) -> Answer {
     let exec = state::initialised()?.graph_execs.get(exec)?;
     let (context, stream) = state::stream(stream)?;
-    if stream.capture().is_some() {
+    if let Some(capture) = stream.capture() {
+        if exec.graph.is_conditional() {
+            explain("a launch of a graph with conditional nodes cannot be captured");
+            capture.invalidate();
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
+        }
         return stream.submit(&context, Operation::Child(exec.graph.copy(true))).map(drop);
     }
     let auto_free = super::memory::begin_launch(&exec.graph, exec.flags & AUTO_FREE_ON_LAUNCH != 0)?;
@@ -92,11 +120,13 @@ fn launch(exec: Handle, stream: Handle) -> Answer {
     });
     let graph = exec.graph.copy(false);
     let disabled = lock(&exec.disabled).clone();
+    let (conditions, values) = lock(&exec.conditions).clone();
     let work = Box::new(move |start_ns: f64| {
         for address in auto_free {
             let _ = crate::memory::release(address);
         }
-        let launch = LaunchContext { start_ns, marks, waits };
+        conditional::assign_defaults(&conditions, &values);
+        let launch = LaunchContext { start_ns, marks, waits, conditions: values };
         let outcome = graph.run(&launch, &disabled);
         // After a failure nobody may be left waiting.
         let end_ns = start_ns + outcome.unwrap_or(0.0);
@@ -110,6 +140,7 @@ fn launch(exec: Handle, stream: Handle) -> Answer {
 /// Values of `CUgraphExecUpdateResult`.
 const TOPOLOGY_CHANGED: u32 = 2;
 const NODE_TYPE_CHANGED: u32 = 3;
+const UPDATE_NOT_SUPPORTED: u32 = 6;
 
 #[repr(C)]
 pub struct UpdateInfo {
@@ -127,41 +158,85 @@ fn update(exec: Handle, graph: Handle) -> Result<(), (CUresult, UpdateInfo)> {
         (Ok(exec), Ok(graph)) => (exec, graph),
         (Err(code), _) | (_, Err(code)) => return fail(code, 0, 0),
     };
-    let fresh = lock(&graph.nodes).clone();
-    let mut own = lock(&exec.graph.nodes);
+    if let Err((why, node)) = compare(&exec.graph, &graph) {
+        return fail(GRAPH_EXEC_UPDATE_FAILURE, why, node);
+    }
+    let mut conditions = lock(&exec.conditions);
+    let theirs = graph.conditions.all();
+    let values = conditional::first_values(&theirs);
+    exec.graph.adopt(&graph, &mut |old, new| values.put(new, conditions.1.get(old).unwrap_or(0)));
+    *conditions = (theirs, values);
+    Ok(())
+}
+
+/// Whether a graph has the shape of another, those inside too; else a `CUgraphExecUpdateResult` and the node.
+fn compare(mine: &Graph, theirs: &Graph) -> Result<(), (u32, Handle)> {
+    let (own, fresh) = (lock(&mine.nodes).clone(), lock(&theirs.nodes).clone());
     if own.len() != fresh.len() {
-        return fail(GRAPH_EXEC_UPDATE_FAILURE, TOPOLOGY_CHANGED, 0);
+        return Err((TOPOLOGY_CHANGED, 0));
     }
     let index = |nodes: &[super::Node], handle: Handle| nodes.iter().position(|node| node.handle == handle);
     for (mine, theirs) in own.iter().zip(&fresh) {
         if mine.operation.kind() != theirs.operation.kind() {
-            return fail(GRAPH_EXEC_UPDATE_FAILURE, NODE_TYPE_CHANGED, theirs.handle);
+            return Err((NODE_TYPE_CHANGED, theirs.handle));
         }
         let edges: Vec<_> = mine.dependencies.iter().map(|handle| index(&own, *handle)).collect();
         if edges != theirs.dependencies.iter().map(|handle| index(&fresh, *handle)).collect::<Vec<_>>() {
-            return fail(GRAPH_EXEC_UPDATE_FAILURE, TOPOLOGY_CHANGED, theirs.handle);
+            return Err((TOPOLOGY_CHANGED, theirs.handle));
         }
-    }
-    for (mine, theirs) in own.iter_mut().zip(fresh) {
-        mine.operation = theirs.operation;
+        if let (Operation::Conditional(old), Operation::Conditional(new)) = (&mine.operation, &theirs.operation)
+            && (old.kind != new.kind || old.bodies.len() != new.bodies.len())
+        {
+            return Err((UPDATE_NOT_SUPPORTED, theirs.handle));
+        }
+        for (old, new) in mine.operation.inner().iter().zip(theirs.operation.inner()) {
+            compare(old, new)?;
+        }
     }
     Ok(())
 }
 
+impl Graph {
+    /// Takes over the operations of a graph of the same shape; `renamed` hears of each condition that has another handle now.
+    fn adopt(&self, theirs: &Graph, renamed: &mut dyn FnMut(u64, u64)) {
+        let fresh = lock(&theirs.nodes).clone();
+        for (mine, theirs) in lock(&self.nodes).iter_mut().zip(fresh) {
+            for (old, new) in mine.operation.inner().iter().zip(theirs.operation.inner()) {
+                old.adopt(new, renamed);
+            }
+            match (&mine.operation, &theirs.operation) {
+                (Operation::Child(_), _) => {}
+                (Operation::Conditional(old), Operation::Conditional(new)) => {
+                    renamed(old.condition, new.condition);
+                    mine.operation = Operation::Conditional(Arc::new(old.with(new.condition)));
+                }
+                _ => mine.operation = theirs.operation,
+            }
+        }
+    }
+}
+
+/// Kernels, copies and fills only, says the manual.
+fn can_be_disabled(graph: &Arc<Graph>, node: Handle) -> Answer {
+    let holder = graph.holder(node).ok_or(INVALID_VALUE)?;
+    let kind = lock(&holder.nodes).iter().find(|other| other.handle == node).map(|other| other.operation.kind());
+    if matches!(kind, Some(0..=2)) { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
 api_with_streams! {
     fn cuGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, flags: u64) {
-        instantiate(exec, graph, flags).map_err(|(code, _)| code)
+        instantiate(exec, graph, flags).map_err(|(code, ..)| code)
     }
     fn cuGraphInstantiate_v2(exec: *mut Handle, graph: Handle, error_node: *mut Handle, _log: *mut u8, _bytes: usize) {
-        put_optional(error_node, 0);
-        instantiate(exec, graph, 0).map_err(|(code, _)| code)
+        let answer = instantiate(exec, graph, 0);
+        put_optional(error_node, answer.map_or_else(|(.., node)| node, |()| 0));
+        answer.map_err(|(code, ..)| code)
     }
     fn cuGraphInstantiateWithParams(exec: *mut Handle, graph: Handle, params: *mut InstantiateParams) {
         let params = params.as_mut().ok_or(INVALID_VALUE)?;
         let answer = instantiate(exec, graph, params.flags);
-        params.error_node = 0;
-        params.result = answer.map_or_else(|(_, result)| result, |()| INSTANTIATED);
-        answer.map_err(|(code, _)| code)
+        (params.result, params.error_node) = answer.map_or_else(|(_, result, node)| (result, node), |()| (INSTANTIATED, 0));
+        answer.map_err(|(code, ..)| code)
     }
     fn cuGraphExecGetFlags(exec: Handle, flags: *mut u64) {
         put(flags, driver().graph_execs.get(exec)?.flags)
@@ -196,12 +271,7 @@ api_with_streams! {
     }
     fn cuGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32) {
         let exec = driver().graph_execs.get(exec)?;
-        let holder = exec.graph.holder(node).ok_or(INVALID_VALUE)?;
-        let kind = lock(&holder.nodes).iter().find(|other| other.handle == node).map(|other| other.operation.kind());
-        // Kernels, copies and fills only, says the manual.
-        if !matches!(kind, Some(0..=2)) {
-            return Err(INVALID_VALUE);
-        }
+        can_be_disabled(&exec.graph, node)?;
         let mut disabled = lock(&exec.disabled);
         disabled.retain(|other| *other != node);
         if enabled == 0 {
@@ -211,7 +281,7 @@ api_with_streams! {
     }
     fn cuGraphNodeGetEnabled(exec: Handle, node: Handle, enabled: *mut u32) {
         let exec = driver().graph_execs.get(exec)?;
-        exec.graph.holder(node).ok_or(INVALID_VALUE)?;
+        can_be_disabled(&exec.graph, node)?;
         put(enabled, u32::from(!lock(&exec.disabled).contains(&node)))
     }
 }

@@ -145,6 +145,25 @@ pub struct AllocNodeParams {
 const TYPE_PINNED: u32 = 1;
 const LOCATION_DEVICE: u32 = 1;
 
+impl AllocNodeParams {
+    pub fn of(address: Address) -> AllocNodeParams {
+        AllocNodeParams {
+            allocation_type: TYPE_PINNED,
+            handle_types: 0,
+            location_type: LOCATION_DEVICE,
+            location: 0,
+            security: 0,
+            most_bytes: 0,
+            usage: 0,
+            reserved: [0; 54],
+            access: 0,
+            access_count: 0,
+            bytes: address.bytes as usize,
+            address: address.start,
+        }
+    }
+}
+
 /// Reserves what the parameters ask for, and writes the address into them.
 pub fn alloc_operation(params: &mut AllocNodeParams) -> Result<Operation, CUresult> {
     if params.allocation_type != TYPE_PINNED
@@ -182,20 +201,7 @@ api! {
     }
     fn cuGraphMemAllocNodeGetParams(node: Handle, params: *mut AllocNodeParams) {
         let Operation::Alloc(address) = find(node)?.1.operation else { return Err(INVALID_VALUE) };
-        put(params, AllocNodeParams {
-            allocation_type: TYPE_PINNED,
-            handle_types: 0,
-            location_type: LOCATION_DEVICE,
-            location: 0,
-            security: 0,
-            most_bytes: 0,
-            usage: 0,
-            reserved: [0; 54],
-            access: 0,
-            access_count: 0,
-            bytes: address.bytes as usize,
-            address: address.start,
-        })
+        put(params, AllocNodeParams::of(address))
     }
     fn cuGraphAddMemFreeNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, address: CUdeviceptr) {
         let graph = driver().graphs.get(graph)?;

@@ -1,18 +1,21 @@
 //! Graphs: recorded work, by capture or node by node, that is replayed as one piece.
 
+mod conditional;
 mod edges;
 mod exec;
+mod identity;
 mod memory;
 mod nodes;
 mod objects;
 mod picture;
 
+pub use conditional::Conditional;
 pub use exec::Executable;
 pub use memory::{Address, GraphMemory, check_free, forget_outstanding, range as memory_range, released, reserve};
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::*;
@@ -30,6 +33,7 @@ pub enum Operation {
     Fill(Fill),
     Host(HostCall),
     Child(Arc<Graph>),
+    Conditional(Arc<Conditional>),
     Empty,
     WaitEvent(Handle),
     RecordEvent(Handle),
@@ -53,28 +57,34 @@ impl Operation {
             Operation::Alloc(_) => 10,
             Operation::Free(_) => 11,
             Operation::Words(_) => 12,
+            Operation::Conditional(_) => 13,
         }
     }
 
     /// Does it once, and gives its device time in nanoseconds. Children and events need their graph's launch.
     pub fn run(&self) -> Result<f64, CUresult> {
         match self {
-            Operation::Kernel(kernel) => kernel.run(),
+            Operation::Kernel(kernel) => kernel.run(None),
             Operation::Copy(block) => block.run(),
             Operation::Fill(fill) => fill.run(),
             Operation::Host(call) => call.run(),
             Operation::Words(batch) => batch.run(),
             Operation::Alloc(address) => memory::come_alive(*address),
             Operation::Free(address) => crate::memory::release_in_order(*address).map(|()| 0.0),
-            Operation::Empty | Operation::Child(_) | Operation::WaitEvent(_) | Operation::RecordEvent(_) => Ok(0.0),
+            Operation::Empty
+            | Operation::Child(_)
+            | Operation::Conditional(_)
+            | Operation::WaitEvent(_)
+            | Operation::RecordEvent(_) => Ok(0.0),
         }
     }
 
-    fn is_memory(&self) -> bool {
+    /// The graphs inside.
+    fn inner(&self) -> &[Arc<Graph>] {
         match self {
-            Operation::Alloc(_) | Operation::Free(_) => true,
-            Operation::Child(graph) => graph.has_memory(),
-            _ => false,
+            Operation::Child(graph) => std::slice::from_ref(graph),
+            Operation::Conditional(node) => &node.bodies,
+            _ => &[],
         }
     }
 }
@@ -105,6 +115,8 @@ pub struct Node {
     pub dependencies: Vec<Handle>,
     /// The node that it is a clone of; its own handle when it is none.
     original: Handle,
+    /// Nodes are numbered in the order they were added to their graph.
+    number: u32,
 }
 
 fn next_handle() -> Handle {
@@ -115,15 +127,20 @@ fn next_handle() -> Handle {
 /// Nodes in the order they were added.
 #[derive(Default)]
 pub struct Graph {
+    id: identity::Id,
     nodes: Mutex<Vec<Node>>,
-    /// Handle under which a child graph can be asked for, once it was.
-    handle: Mutex<Option<Handle>>,
+    /// The number of the next node.
+    next: AtomicU32,
     /// The program's objects that must outlive it and its copies.
     objects: Mutex<Vec<Arc<objects::UserObject>>>,
     /// Lists that a program asked for and may look into.
     shown: Mutex<Vec<Arc<Batch>>>,
-    /// Instantiations alive: graphs with memory nodes may have one.
+    /// Instantiations alive: graphs with memory or conditional nodes may have one.
     instances: AtomicUsize,
+    /// One list for a graph and the bodies in it.
+    conditions: Arc<conditional::Known>,
+    /// It belongs to a conditional node.
+    is_body: bool,
 }
 
 /// What a launch of a graph knows: where it starts on the virtual clock, and the events that its nodes mark.
@@ -131,6 +148,15 @@ pub struct LaunchContext {
     start_ns: f64,
     marks: HashMap<Handle, Arc<Ticket>>,
     waits: HashMap<Handle, Arc<Ticket>>,
+    conditions: Arc<ptx_emulator::Conditions>,
+}
+
+impl LaunchContext {
+    /// The same for a graph inside, which starts later.
+    fn at(&self, start_ns: f64) -> LaunchContext {
+        let LaunchContext { marks, waits, conditions, .. } = self;
+        LaunchContext { start_ns, marks: marks.clone(), waits: waits.clone(), conditions: conditions.clone() }
+    }
 }
 
 impl Graph {
@@ -146,7 +172,8 @@ impl Graph {
             }
         }
         let handle = next_handle();
-        nodes.push(Node { handle, operation, dependencies: dependencies.to_vec(), original: handle });
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        nodes.push(Node { handle, operation, dependencies: dependencies.to_vec(), original: handle, number });
         Ok(handle)
     }
 
@@ -159,7 +186,18 @@ impl Graph {
     }
 
     fn has_memory(&self) -> bool {
-        lock(&self.nodes).iter().any(|node| node.operation.is_memory())
+        self.any(&|operation| matches!(operation, Operation::Alloc(_) | Operation::Free(_)))
+    }
+
+    /// Whether it has conditional nodes, or is part of one: such graphs cannot be copied.
+    pub fn is_conditional(&self) -> bool {
+        self.is_body || self.any(&|operation| matches!(operation, Operation::Conditional(_)))
+    }
+
+    /// Whether an operation, of the graphs inside too, is of some kind.
+    fn any(&self, is: &dyn Fn(&Operation) -> bool) -> bool {
+        let nodes = lock(&self.nodes).clone();
+        nodes.iter().any(|node| is(&node.operation) || node.operation.inner().iter().any(|graph| graph.any(is)))
     }
 
     /// A copy, children included; with new handles for a clone, with the same for an executable graph.
@@ -176,12 +214,15 @@ impl Graph {
             }
         }
         for node in &mut nodes {
-            if let Operation::Child(child) = &node.operation {
-                node.operation = Operation::Child(child.copy(fresh));
+            match &node.operation {
+                Operation::Child(child) => node.operation = Operation::Child(child.copy(fresh)),
+                Operation::Conditional(inner) => node.operation = Operation::Conditional(Arc::new(inner.copy())),
+                _ => {}
             }
         }
         let objects = Mutex::new(lock(&self.objects).clone());
-        Arc::new(Graph { nodes: Mutex::new(nodes), objects, ..Graph::default() })
+        let next = AtomicU32::new(self.next.load(Ordering::Relaxed));
+        Arc::new(Graph { nodes: Mutex::new(nodes), next, objects, ..Graph::default() })
     }
 
     /// Positions of the nodes so that each follows its dependencies; None when they form a cycle.
@@ -211,11 +252,8 @@ impl Graph {
     /// Whether every node, children included, can be put in order.
     fn is_acyclic(&self) -> bool {
         let nodes = lock(&self.nodes).clone();
-        let children = nodes.iter().all(|node| match &node.operation {
-            Operation::Child(child) => child.is_acyclic(),
-            _ => true,
-        });
-        children && Graph::order(&nodes).is_some()
+        nodes.iter().all(|node| node.operation.inner().iter().all(|graph| graph.is_acyclic()))
+            && Graph::order(&nodes).is_some()
     }
 
     /// Whether `late` is one of `from` or comes after one of them.
@@ -248,10 +286,9 @@ impl Graph {
             let start_ns = ready.fold(launch.start_ns, f64::max);
             let took = moments.during(node.handle, &node.dependencies, || match &node.operation {
                 _ if disabled.contains(&node.handle) => Ok(0.0),
-                Operation::Child(child) => {
-                    let inner = LaunchContext { start_ns, marks: launch.marks.clone(), waits: launch.waits.clone() };
-                    child.run(&inner, disabled)
-                }
+                Operation::Child(child) => child.run(&launch.at(start_ns), disabled),
+                Operation::Conditional(inner) => inner.run(launch, start_ns, disabled),
+                Operation::Kernel(kernel) => kernel.run(Some(launch.conditions.clone())),
                 Operation::WaitEvent(_) => {
                     let ready_ns = launch.waits.get(&node.handle).map_or(start_ns, |ticket| ticket.done());
                     Ok((ready_ns - start_ns).max(0.0))
@@ -275,22 +312,17 @@ impl Graph {
         let nodes = lock(&self.nodes).clone();
         for node in &nodes {
             visit(node);
-            if let Operation::Child(child) = &node.operation {
-                child.each(visit);
-            }
+            node.operation.inner().iter().for_each(|graph| graph.each(visit));
         }
     }
 
-    /// The graph, this one or a child of it, that holds a node.
+    /// The graph, this one or one inside, that holds a node.
     fn holder(self: &Arc<Self>, node: Handle) -> Option<Arc<Graph>> {
         let nodes = lock(&self.nodes).clone();
         if nodes.iter().any(|other| other.handle == node) {
             return Some(self.clone());
         }
-        nodes.iter().find_map(|other| match &other.operation {
-            Operation::Child(child) => child.holder(node),
-            _ => None,
-        })
+        nodes.iter().find_map(|other| other.operation.inner().iter().find_map(|graph| graph.holder(node)))
     }
 
     /// Changes a node's operation to another of the same kind.
@@ -323,6 +355,15 @@ unsafe fn handles(list: *const Handle, count: usize) -> Result<Vec<Handle>, CUre
 
 /// All entry points of the folder.
 pub fn entries() -> Vec<(&'static str, *const c_void)> {
-    [edges::entries(), exec::entries(), memory::entries(), nodes::entries(), objects::entries(), picture::entries()]
-        .concat()
+    [
+        conditional::entries(),
+        edges::entries(),
+        exec::entries(),
+        identity::entries(),
+        memory::entries(),
+        nodes::entries(),
+        objects::entries(),
+        picture::entries(),
+    ]
+    .concat()
 }

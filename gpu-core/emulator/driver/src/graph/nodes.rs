@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::{Graph, HostCall, Operation, find, handles};
+use super::{Conditional, Graph, HostCall, Operation, find, handles};
 use crate::abi::*;
 use crate::boxes::Copy3d;
 use crate::copy::MemsetNodeParams;
@@ -14,11 +14,10 @@ use crate::state::{self, driver, lock};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct HostNodeParams {
-    function: Option<unsafe extern "C" fn(*mut c_void)>,
-    data: *mut c_void,
+    pub function: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub data: *mut c_void,
 }
 
-const CONDITIONAL: u32 = 13;
 /// `CUgraphNodeParams`: a type, padding, and a union of 232 bytes.
 #[repr(C)]
 pub struct NodeParams {
@@ -29,12 +28,20 @@ pub struct NodeParams {
 }
 
 impl NodeParams {
-    fn get<T: Copy>(&self, word: usize) -> T {
+    pub fn of_kind(kind: u32) -> NodeParams {
+        NodeParams { kind, reserved: [0; 3], value: [0; 29], reserved2: 0 }
+    }
+
+    pub fn get<T: Copy>(&self, word: usize) -> T {
         unsafe { self.value.as_ptr().add(word).cast::<T>().read() }
     }
 
-    /// The operation that the union describes.
-    unsafe fn operation(&mut self) -> Result<Operation, CUresult> {
+    pub fn set<T: Copy>(&mut self, word: usize, value: T) {
+        unsafe { self.value.as_mut_ptr().add(word).cast::<T>().write(value) }
+    }
+
+    /// The operation that the union describes, for a new node of a graph; None of it for one that is there.
+    unsafe fn operation(&mut self, graph: Option<&Graph>) -> Result<Operation, CUresult> {
         if self.reserved != [0; 3] || self.reserved2 != 0 {
             return Err(INVALID_VALUE);
         }
@@ -59,13 +66,14 @@ impl NodeParams {
             }
             11 => Operation::Free(self.value[0]),
             12 => unsafe { words(self.value.as_ptr().cast()) }?,
-            CONDITIONAL => {
-                explain(
-                    "conditional nodes of graphs (CU_GRAPH_NODE_TYPE_CONDITIONAL) are not supported by the emulator",
-                );
-                return Err(NOT_SUPPORTED);
-            }
-            other if other > CONDITIONAL => return Err(INVALID_VALUE),
+            13 => match graph {
+                Some(graph) => Operation::Conditional(Arc::new(Conditional::new(self, graph)?)),
+                None => {
+                    explain("the parameters of a conditional node cannot be changed");
+                    return Err(NOT_SUPPORTED);
+                }
+            },
+            14.. => return Err(INVALID_VALUE),
             other => {
                 explain(format!("graph nodes of type {other} are not supported by the emulator"));
                 return Err(NOT_SUPPORTED);
@@ -84,6 +92,14 @@ pub struct WordsNodeParams {
     flags: u32,
 }
 
+impl WordsNodeParams {
+    /// The list is kept for the caller with the graph.
+    pub fn of(batch: &Batch, graph: &Graph) -> WordsNodeParams {
+        let count = batch.params().len() as u32;
+        WordsNodeParams { context: 0, count, list: graph.keep_words(batch.clone()), flags: 0 }
+    }
+}
+
 unsafe fn words(params: *const WordsNodeParams) -> Result<Operation, CUresult> {
     let params = unsafe { params.as_ref() }.ok_or(INVALID_VALUE)?;
     Ok(Operation::Words(unsafe { Batch::read(params.list, params.count as usize, params.flags) }?))
@@ -94,14 +110,24 @@ fn event(handle: Handle, wait: bool) -> Result<Operation, CUresult> {
     Ok(if wait { Operation::WaitEvent(handle) } else { Operation::RecordEvent(handle) })
 }
 
-/// A child is a copy of a graph without memory nodes.
+/// A child is a copy of a graph without memory or conditional nodes.
 fn child(graph: Handle) -> Result<Operation, CUresult> {
     let graph = driver().graphs.get(graph)?;
+    refuse_conditional(&graph, "be a child of another")?;
     if graph.has_memory() {
         explain("a graph with memory nodes cannot be a child of another");
         return Err(NOT_SUPPORTED);
     }
     Ok(Operation::Child(graph.copy(true)))
+}
+
+/// What cannot be done with conditional nodes.
+pub fn refuse_conditional(graph: &Graph, what: &str) -> Answer {
+    if graph.is_conditional() {
+        explain(format!("a graph with conditional nodes, or the body of one, cannot {what}"));
+        return Err(NOT_SUPPORTED);
+    }
+    Ok(())
 }
 
 unsafe fn add(
@@ -174,10 +200,15 @@ api! {
         put(graph, driver().graphs.add(Arc::new(Graph::default())))
     }
     fn cuGraphDestroy(graph: Handle) {
+        if driver().graphs.get(graph)?.is_body {
+            explain("the body of a conditional node goes with its node");
+            return Err(INVALID_VALUE);
+        }
         driver().graphs.remove(graph).map(drop)
     }
     fn cuGraphClone(clone: *mut Handle, original: Handle) {
         let graph = driver().graphs.get(original)?;
+        refuse_conditional(&graph, "be cloned")?;
         if graph.has_memory() {
             explain("a graph with memory nodes cannot be cloned");
             return Err(NOT_SUPPORTED);
@@ -239,22 +270,17 @@ api! {
     }
     fn cuGraphAddNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, params: *mut NodeParams) {
         let params = params.as_mut().ok_or(INVALID_VALUE)?;
-        add(node, graph, dependencies, count, || params.operation())
+        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
     }
     fn cuGraphAddNode_v2(node: *mut Handle, graph: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, params: *mut NodeParams) {
         let params = params.as_mut().ok_or(INVALID_VALUE)?;
-        add(node, graph, dependencies, count, || params.operation())
+        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
     }
     fn cuGraphNodeSetParams(node: Handle, params: *mut NodeParams) {
-        set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation()?)
+        set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
     }
     fn cuGraphExecNodeSetParams(exec: Handle, node: Handle, params: *mut NodeParams) {
-        set_in(exec, node, params.as_mut().ok_or(INVALID_VALUE)?.operation()?)
-    }
-    fn cuGraphConditionalHandleCreate(_handle: *mut u64, graph: Handle, _context: Handle, _value: u32, _flags: u32) {
-        driver().graphs.get(graph)?;
-        explain("conditional nodes of graphs (cuGraphConditionalHandleCreate) are not supported by the emulator");
-        Err(NOT_SUPPORTED)
+        set_in(exec, node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
     }
     fn cuGraphKernelNodeGetParams_v2(node: Handle, params: *mut KernelNodeParams) {
         put(params, operation_of!(node, Kernel).params())
@@ -308,10 +334,7 @@ api! {
         set_in(exec, node, host(params)?)
     }
     fn cuGraphChildGraphNodeGetGraph(node: Handle, out: *mut Handle) {
-        let graph = operation_of!(node, Child);
-        let mut known = lock(&graph.handle);
-        let handle = *known.get_or_insert_with(|| driver().graphs.add(graph.clone()));
-        put(out, handle)
+        put(out, super::identity::handle_of(&operation_of!(node, Child)))
     }
     fn cuGraphExecChildGraphNodeSetParams(exec: Handle, node: Handle, graph: Handle) {
         set_in(exec, node, child(graph)?)
@@ -340,10 +363,7 @@ api! {
     fn cuGraphBatchMemOpNodeGetParams(node: Handle, params: *mut WordsNodeParams) {
         let (graph, found) = find(node)?;
         let Operation::Words(batch) = found.operation else { return Err(INVALID_VALUE) };
-        let count = batch.params().len() as u32;
-        // The list is kept for the caller with the graph.
-        let list = graph.keep_words(batch);
-        put(params, WordsNodeParams { context: 0, count, list, flags: 0 })
+        put(params, WordsNodeParams::of(&batch, &graph))
     }
     fn cuGraphBatchMemOpNodeSetParams(node: Handle, params: *const WordsNodeParams) {
         set(node, words(params)?)

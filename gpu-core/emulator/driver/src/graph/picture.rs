@@ -8,10 +8,15 @@ use crate::abi::*;
 use crate::state::{driver, lock};
 
 impl Graph {
-    /// Nodes and edges in the DOT language; a child graph becomes a cluster of its own.
+    /// Nodes and edges in the DOT language, by the numbers that the program can ask for (`cuGraphGetId`,
+    /// `cuGraphNodeGetLocalId`); a graph inside becomes a cluster of its own.
     fn dot(&self, out: &mut String, depth: usize) {
         let nodes = lock(&self.nodes).clone();
         let indent = "  ".repeat(depth + 1);
+        let name = |handle: Handle| {
+            let number = nodes.iter().find(|node| node.handle == handle).map_or(0, |node| node.number);
+            format!("graph_{}_node_{number}", self.id.0)
+        };
         for node in &nodes {
             let label = match &node.operation {
                 Operation::Kernel(kernel) => format!("KERNEL {}", kernel.name()),
@@ -25,14 +30,15 @@ impl Graph {
                 Operation::Alloc(_) => "MEM ALLOC".to_owned(),
                 Operation::Free(_) => "MEM FREE".to_owned(),
                 Operation::Words(_) => "BATCH MEM OP".to_owned(),
+                Operation::Conditional(inner) => format!("CONDITIONAL {:?}", inner.kind).to_uppercase(),
             };
-            let _ = writeln!(out, "{indent}\"{:x}\" [label=\"{label}\"];", node.handle);
+            let _ = writeln!(out, "{indent}\"{}\" [label=\"{label}\"];", name(node.handle));
             for dependency in &node.dependencies {
-                let _ = writeln!(out, "{indent}\"{dependency:x}\" -> \"{:x}\";", node.handle);
+                let _ = writeln!(out, "{indent}\"{}\" -> \"{}\";", name(*dependency), name(node.handle));
             }
-            if let Operation::Child(child) = &node.operation {
-                let _ = writeln!(out, "{indent}subgraph \"cluster_{:x}\" {{", node.handle);
-                child.dot(out, depth + 1);
+            for inner in node.operation.inner() {
+                let _ = writeln!(out, "{indent}subgraph \"cluster_{}\" {{", inner.id.0);
+                inner.dot(out, depth + 1);
                 let _ = writeln!(out, "{indent}}}");
             }
         }
