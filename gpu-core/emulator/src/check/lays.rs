@@ -29,7 +29,7 @@ impl Cx<'_> {
                 Window::Shared => self.shared_reach(),
                 _ => Reach::of(&self.grid.regions[lay.region as usize]),
             };
-            let unwritten = watch & watch::INIT != 0 && !reach.all_written && !is_written(&reach, lay, address, mask);
+            let unwritten = watch & watch::INIT != 0 && !reach.all_written && !self.has_values(&reach, lay, address);
             if unwritten && !WRITE {
                 return false;
             }
@@ -51,9 +51,23 @@ impl Cx<'_> {
             }
         }
         if watch & watch::COUNT != 0 {
-            self.count_recalled(recalled);
+            self.count_recalled(lay);
         }
         true
+    }
+
+    /// Whether what lanes of this access touch has values.
+    #[inline(always)]
+    fn has_values(&self, reach: &Reach, lay: &Lay, address: u64) -> bool {
+        let shared = lay.window == Window::Shared;
+        if shared && self.is_known(lay, address) {
+            return true;
+        }
+        let written = is_written(reach, lay, address, self.mask);
+        if written && shared && self.mask == lay.lanes {
+            self.note_known(lay, address);
+        }
+        written
     }
 
     /// What is written first, and races on global memory, lane by lane.
@@ -85,15 +99,16 @@ impl Cx<'_> {
     unsafe fn race_shared_lay<const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &self.block.shared_shadow;
-        let end = address + lay.rise + lay.bytes;
+        let bytes = u64::from(lay.bytes);
+        let end = address + lay.rise + bytes;
         // Lanes that write the same place race among themselves.
-        if end > u64::from(shadow.bytes) || lay.bytes < 1 << shadow.shift || WRITE && !lay.distinct {
+        if end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift || WRITE && !lay.distinct {
             return false;
         }
         if !WRITE
             && !self.tells_now(op)
             // SAFETY: lays change behind [`Cx::tell_reads`] alone.
-            && unsafe { self.reads_later(op, &raw const lay.offsets, lay.bytes, address, address, end) }
+            && unsafe { self.reads_later(op, &raw const lay.offsets, bytes, address, address, end) }
         {
             return true;
         }
@@ -122,7 +137,7 @@ impl Cx<'_> {
 #[inline(always)]
 fn is_written(reach: &Reach, lay: &Lay, address: u64, mask: u32) -> bool {
     let (bits, first) = (reach.init_bits(), address - reach.base);
-    let words = (lay.rise + lay.bytes).div_ceil(64) as usize;
+    let words = (lay.rise + u64::from(lay.bytes)).div_ceil(64) as usize;
     let from = (first / 64) as usize;
     let near = reach.window == Window::Shared && words <= NEAR && from + words < bits.len();
     // SAFETY: the caller's machine has AVX-512.
@@ -233,7 +248,8 @@ impl SharedShadow {
     ) -> bool {
         let first = (address >> 2) as usize;
         let check = WRITE || self.written > floor;
-        let (writes, reads) = (&mut self.writes[first..][..lay.words], &mut self.reads[first..][..lay.words]);
+        let words = usize::from(lay.words);
+        let (writes, reads) = (&mut self.writes[first..][..words], &mut self.reads[first..][..words]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
         // What lanes bring has no flag.
@@ -250,7 +266,7 @@ impl SharedShadow {
         };
         let mine_of = |lane: __m512i| _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane));
         // Of parts beyond the words no cell is touched.
-        let parts = if PARTS > 0 { PARTS } else { lay.words.div_ceil(8) };
+        let parts = if PARTS > 0 { PARTS } else { words.div_ceil(8) };
         // SAFETY: only cells that lanes access are loaded and stored.
         unsafe {
             // Bits in which what is not in order differs from what these lanes bring.
@@ -315,7 +331,7 @@ impl SharedShadow {
     ) -> bool {
         let shift = self.shift;
         let each = (lay.bytes >> shift) as usize;
-        let end = ((address + lay.rise + lay.bytes) >> shift) as usize;
+        let end = ((address + lay.rise + u64::from(lay.bytes)) >> shift) as usize;
         let check = WRITE || self.written > floor;
         let (writes, reads) = (&mut self.writes[..end], &mut self.reads[..end]);
         let first = |lane: usize| ((address + lay.offsets[lane & 31] as u64) >> shift) as usize;

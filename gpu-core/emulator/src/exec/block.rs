@@ -108,6 +108,8 @@ pub struct Block {
     pub shared_init: Vec<AtomicU64>,
     /// All of them are known to be set.
     pub shared_written: AtomicBool,
+    /// How often some of them may have been cleared again.
+    pub shared_changes: u32,
     pub shared_shadow: SharedShadow,
     pub missed: Vec<Missed>,
     /// `cp.async` copies that nobody waited for yet.
@@ -148,6 +150,7 @@ impl Block {
             shared: vec![u128::MAX; shared_units],
             shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             shared_written: Default::default(),
+            shared_changes: 0,
             shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
             missed: Vec::new(),
             copies: Default::default(),
@@ -187,6 +190,7 @@ impl Block {
             *word.get_mut() = *gaps;
         }
         *self.shared_written.get_mut() = false;
+        self.shared_changes = 0;
         let function = grid.kernel();
         let base = self.time;
         self.base_time = base;

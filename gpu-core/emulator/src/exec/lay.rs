@@ -3,6 +3,7 @@
 //! costs the same. With AVX-512; what this does not know goes on its way as if this were not here.
 
 use std::arch::x86_64::*;
+use std::cell::Cell;
 
 use super::access::{AddressWord, Addresses, gathered, window_from};
 use super::cx::{Cx, lanes as lanes_of, watch};
@@ -33,33 +34,24 @@ pub struct Places {
     pub several: u32,
 }
 
-/// How the lanes of one instruction's accesses lay, relative to the lowest place.
+/// A place in shared memory at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    /// The block's index, counted from 1.
+    block: u64,
+    /// [`super::block::Block::shared_changes`]
+    changes: u32,
+    address: u32,
+}
+
+/// How the lanes of one instruction's accesses lay, relative to the lowest place. In this order: what every access asks for lies in
+/// one cache line, and the offsets begin with the next one.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Lay {
-    /// 0 for lanes that nothing is known of.
-    pub offsets: [i32; 32],
-    /// Of accesses of whole words to places of their own: the lane that each word belongs to, where `touched` has its bit.
-    pub lane_of: [u8; MAPPED],
-    pub touched: [u8; MAPPED / 8],
-    /// Words that the map covers; 0: there is none.
-    pub words: usize,
-    pub bytes: u64,
-    /// From the lowest place to the highest one.
-    pub rise: u64,
-    /// No two lanes access the same place.
-    pub distinct: bool,
-    /// The second half of the lanes lies where the first one does.
-    pub twice: bool,
-    /// The places of the lanes, in units of `bytes` from the lowest one on.
-    pub places: Places,
-    /// A bit for each byte from the lowest one on, if they lie no further apart than these.
-    pub bytes_at: [u64; NEAR],
+    site: u32,
     /// Lanes that it holds for; 0 for one that knows nothing.
     pub lanes: u32,
-    pub window: Window,
-    pub region: u32,
-    site: u32,
     /// Least address of the lowest place for all lanes to stay inside the array, and how far above it the last one is.
     first: u64,
     span: u64,
@@ -67,54 +59,82 @@ pub struct Lay {
     origin: u64,
     /// The host's place of address 0, or what is to be added to shared memory's.
     pointer: *mut u8,
-    /// What an access costs: of all lanes, and of any of them if `parts`; and the low bits of the address it holds for.
-    cost: u64,
-    conflicts: u64,
+    /// Accesses that are not counted yet, and their lanes.
+    hits: Cell<u64>,
+    lanes_hit: Cell<u64>,
+    /// Accesses that it served since it was made.
+    uses: Cell<u16>,
+    pub bytes: u8,
+    pub window: Window,
+    /// Words that the map covers; 0: there is none.
+    pub words: u8,
+    /// What an access costs is that of any of its lanes, not of all of them alone; and the low bits of the address it holds for.
     parts: bool,
     phase: u8,
     phase_mask: u8,
-    kind: AccessKind,
-    /// Accesses that are not counted yet, and their lanes.
-    hits: u64,
-    lanes_hit: u64,
-    /// Accesses that lay in another way, and those that it served since it was made.
+    /// 0 for lanes that nothing is known of.
+    pub offsets: [i32; 32],
+    /// From the lowest place to the highest one.
+    pub rise: u64,
+    /// Where all bytes of all lanes are known to have values, in shared memory.
+    known: Cell<Known>,
+    pub region: u32,
+    /// No two lanes access the same place.
+    pub distinct: bool,
+    /// The second half of the lanes lies where the first one does.
+    pub twice: bool,
+    /// Accesses that lay in another way.
     misses: u16,
-    uses: u16,
+    /// Of accesses of whole words to places of their own: the lane that each word belongs to, where `touched` has its bit.
+    pub lane_of: [u8; MAPPED],
+    pub touched: [u8; MAPPED / 8],
+    /// A bit for each byte from the lowest one on, if they lie no further apart than these.
+    pub bytes_at: [u64; NEAR],
+    /// The places of the lanes, in units of `bytes` from the lowest one on.
+    pub places: Places,
+    /// What an access costs.
+    cost: u64,
+    conflicts: u64,
+    kind: AccessKind,
 }
 
 // SAFETY: the pointer goes into memory that the launch owns; only the worker that has the lay uses it.
 unsafe impl Send for Lay {}
 
-const UNKNOWN: Lay = Lay {
-    offsets: [0; 32],
-    lane_of: [0; MAPPED],
-    touched: [0; MAPPED / 8],
-    words: 0,
-    bytes: 0,
-    rise: 0,
-    distinct: false,
-    twice: false,
-    places: Places { count: 0, cells: [0; 32], first: [0; 32], last: [0; 32], several: 0 },
-    bytes_at: [0; NEAR],
-    lanes: 0,
-    window: Window::Global,
-    region: 0,
-    site: 0,
-    first: 0,
-    span: 0,
-    origin: 0,
-    pointer: std::ptr::null_mut(),
-    cost: 0,
-    conflicts: 0,
-    parts: false,
-    phase: 0,
-    phase_mask: 0,
-    kind: AccessKind::Read,
-    hits: 0,
-    lanes_hit: 0,
-    misses: 0,
-    uses: 0,
-};
+/// One that knows nothing.
+fn unknown() -> Lay {
+    Lay {
+        site: 0,
+        lanes: 0,
+        first: 0,
+        span: 0,
+        origin: 0,
+        pointer: std::ptr::null_mut(),
+        hits: Cell::new(0),
+        lanes_hit: Cell::new(0),
+        uses: Cell::new(0),
+        bytes: 0,
+        window: Window::Global,
+        words: 0,
+        parts: false,
+        phase: 0,
+        phase_mask: 0,
+        offsets: [0; 32],
+        rise: 0,
+        known: Cell::new(Known { block: 0, changes: 0, address: 0 }),
+        region: 0,
+        distinct: false,
+        twice: false,
+        misses: 0,
+        lane_of: [0; MAPPED],
+        touched: [0; MAPPED / 8],
+        bytes_at: [0; NEAR],
+        places: Places { count: 0, cells: [0; 32], first: [0; 32], last: [0; 32], several: 0 },
+        cost: 0,
+        conflicts: 0,
+        kind: AccessKind::Read,
+    }
+}
 
 /// Instructions beyond this share lays.
 const LAYS: usize = 512;
@@ -131,7 +151,6 @@ pub struct Lays {
 pub struct Recalled {
     /// As long as the launch, and changed by what remembers another one in its place only.
     pub lay: *const Lay,
-    index: usize,
     /// The lowest place, and its address in the window.
     pub pointer: *mut u8,
     pub address: u64,
@@ -155,7 +174,7 @@ impl Lays {
 
     /// Adds what the lays have seen to the counts.
     pub fn count(&mut self, counts: &mut Counts) {
-        self.all.iter_mut().flatten().for_each(|lay| lay.settle(counts));
+        self.all.iter().flatten().for_each(|lay| lay.settle(counts));
     }
 }
 
@@ -175,9 +194,15 @@ impl Places {
 }
 
 impl Lay {
+    /// An access was recalled, and did what it had to.
+    #[inline(always)]
+    pub fn note_use(&self) {
+        self.uses.set(self.uses.get().saturating_add(1));
+    }
+
     /// Adds what was not counted yet.
-    fn settle(&mut self, counts: &mut Counts) {
-        let (hits, lanes) = (std::mem::take(&mut self.hits), std::mem::take(&mut self.lanes_hit));
+    fn settle(&self, counts: &mut Counts) {
+        let (hits, lanes) = (self.hits.take(), self.lanes_hit.take());
         if hits == 0 {
             return;
         }
@@ -185,7 +210,7 @@ impl Lay {
             requests: hits,
             cost: hits * self.cost,
             conflicts: hits * self.conflicts,
-            bytes: lanes * self.bytes,
+            bytes: lanes * u64::from(self.bytes),
             space: if self.window == Window::Shared { 2 } else { 1 },
             kind: Some(self.kind),
         };
@@ -204,7 +229,7 @@ impl Lay {
         };
         let mut lay = Lay {
             offsets: std::array::from_fn(offset),
-            bytes,
+            bytes: bytes as u8,
             rise: all.high - all.low,
             lanes,
             window,
@@ -212,7 +237,7 @@ impl Lay {
             conflicts,
             // One pass over the banks, in which no two words meet, is one for any of the lanes.
             parts: window == Window::Shared && cost == 1 && conflicts == 0,
-            ..UNKNOWN
+            ..unknown()
         };
         for lane in lanes_of(lanes) {
             let offset = lay.offsets[lane] as u32;
@@ -225,7 +250,7 @@ impl Lay {
         lay.twice = lanes == u32::MAX && lay.offsets[..16] == lay.offsets[16..];
         let words = ((lay.rise + bytes) / 4) as usize;
         if lay.distinct && bytes >= 4 && words <= MAPPED {
-            lay.words = words;
+            lay.words = words as u8;
             for lane in lanes_of(lanes) {
                 for word in 0..(bytes / 4) as usize {
                     let word = lay.offsets[lane] as usize / 4 + word;
@@ -243,7 +268,7 @@ impl Lay {
         let at = |lane: usize| address + self.offsets[lane & 31] as u64;
         let lead = mask.trailing_zeros() as usize;
         let all = std::array::from_fn(|lane| at(if mask >> lane & 1 != 0 { lane } else { lead }));
-        gathered(all, mask, self.bytes)
+        gathered(all, mask, self.bytes.into())
     }
 }
 
@@ -253,8 +278,7 @@ impl Cx<'_> {
     ///
     /// # Safety
     /// As [`super::op::Exec`]; the machine must have AVX-512.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(always)]
     pub unsafe fn recall<A: AddressWord>(&self, op: &Op) -> Option<Recalled> {
         let lays = &self.worker.patterns.lays;
         let (index, mask) = (lays.index(op.site, self.mask), self.mask);
@@ -291,7 +315,7 @@ impl Cx<'_> {
         if size_of::<A::Raw>() == 4 {
             address = address as u32 as u64;
         }
-        if odd & mask != 0 || address.wrapping_sub(lay.first) > lay.span || address & (lay.bytes - 1) != 0 {
+        if odd & mask != 0 || address.wrapping_sub(lay.first) > lay.span || address & u64::from(lay.bytes - 1) != 0 {
             return None;
         }
         let known = (lay.parts || mask == lay.lanes) && address as u8 & lay.phase_mask == lay.phase;
@@ -300,24 +324,33 @@ impl Cx<'_> {
         }
         let base = if lay.window == Window::Shared { self.shared } else { std::ptr::null_mut() };
         let pointer = base.wrapping_add(lay.pointer as usize).wrapping_add(address as usize);
-        Some(Recalled { lay, index, pointer, address: address - lay.origin })
-    }
-
-    /// An access was recalled, and did what it had to.
-    #[inline(always)]
-    pub fn note_use(&mut self, recalled: &Recalled) {
-        if let Some(lay) = &mut self.worker.patterns.lays.all[recalled.index] {
-            lay.uses = lay.uses.saturating_add(1);
-        }
+        Some(Recalled { lay, pointer, address: address - lay.origin })
     }
 
     /// Counts an access that was recalled.
     #[inline(always)]
-    pub fn count_recalled(&mut self, recalled: &Recalled) {
-        if let Some(lay) = &mut self.worker.patterns.lays.all[recalled.index] {
-            lay.hits += 1;
-            lay.lanes_hit += u64::from(self.mask.count_ones());
-        }
+    pub fn count_recalled(&self, lay: &Lay) {
+        lay.hits.set(lay.hits.get() + 1);
+        lay.lanes_hit.set(lay.lanes_hit.get() + u64::from(self.mask.count_ones()));
+    }
+
+    /// What a lay in shared memory knows if all that it covers from `address` on has values now: as long as the block lives, and
+    /// nobody takes them away.
+    #[inline(always)]
+    fn known_at(&self, address: u64) -> Known {
+        Known { block: self.block.index + 1, changes: self.block.shared_changes, address: address as u32 }
+    }
+
+    /// Whether all that lanes of a lay in shared memory access is known to have values.
+    #[inline(always)]
+    pub fn is_known(&self, lay: &Lay, address: u64) -> bool {
+        lay.known.get() == self.known_at(address)
+    }
+
+    /// All of it has.
+    #[inline(always)]
+    pub fn note_known(&self, lay: &Lay, address: u64) {
+        lay.known.set(self.known_at(address));
     }
 
     /// Remembers how a weak load or store of `bytes` a lane lies that nothing was known of.
@@ -331,10 +364,11 @@ impl Cx<'_> {
             lays.all = vec![None; 2 * lays.sites];
         }
         let index = lays.index(op.site, self.mask);
-        let lay = lays.all[index].get_or_insert_with(|| Box::new(UNKNOWN));
+        let lay = lays.all[index].get_or_insert_with(|| Box::new(unknown()));
         // What was of use is to be learnt anew soon; accesses that never lie as the last one did are hardly ever looked at.
-        lay.misses = if lay.uses >= WORTH { 1 } else { lay.misses.wrapping_add(1) };
-        if lay.uses == 0 && lay.misses > 8 {
+        let uses = lay.uses.get();
+        lay.misses = if uses >= WORTH { 1 } else { lay.misses.wrapping_add(1) };
+        if uses == 0 && lay.misses > 8 {
             // Not even asked.
             lay.lanes = 0;
         }

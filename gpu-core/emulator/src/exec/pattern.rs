@@ -12,9 +12,9 @@ use super::space::{Window, window_base};
 use crate::count::{Counts, Site, cost_of_runs};
 use crate::report::AccessKind;
 
-/// How lanes lie, relative to lane 0, which runs.
+/// How lanes lie, relative to lane 0, which runs. In this order, for the offsets to begin where a cache line does.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Pattern {
     /// What is there for lanes that do not run means nothing.
     pub offsets: [i32; 32],

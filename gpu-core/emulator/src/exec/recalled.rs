@@ -29,8 +29,8 @@ pub unsafe fn load_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut
         if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<false>(op, &recalled)) {
             return None;
         }
-        cx.note_use(&recalled);
         let lay = recalled.lay;
+        (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
         if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) && !op.d.is_none() {
             load_near(&*lay, recalled.pointer.cast(), cx.mask, cx.row_mut::<u32>(op.d));
@@ -148,7 +148,7 @@ unsafe fn store_pairs(rows: [*const [u32; 32]; 2], mask: u32, to: *mut u8, offse
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn load_near(lay: &Lay, from: *const i32, mask: u32, row: *mut [u32; 32]) {
-    let there = u32::MAX >> (32 - lay.words);
+    let there = u32::MAX >> (32 - u32::from(lay.words));
     // SAFETY: as the caller says; what lies beyond the words is not touched.
     unsafe {
         let low = _mm512_maskz_loadu_epi32(there as u16, from);
@@ -198,8 +198,8 @@ pub unsafe fn store_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mu
         if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<true>(op, &recalled)) {
             return None;
         }
-        cx.note_use(&recalled);
         let lay = recalled.lay;
+        (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
         if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) {
             store_near(&*lay, cx.row::<u32>(op.b), cx.mask, recalled.pointer.cast());

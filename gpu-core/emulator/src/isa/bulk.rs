@@ -104,6 +104,8 @@ impl Cx<'_> {
         // SAFETY: the range was checked; peers of a cluster are run by this worker alone.
         unsafe {
             let block = &mut *home;
+            // What was never written stays so in a copy to there.
+            block.shared_changes = block.shared_changes.wrapping_add(1);
             Some(Span {
                 pointer: block.shared_pointer().add(offset as usize),
                 init: block.shared_init.as_ptr(),
