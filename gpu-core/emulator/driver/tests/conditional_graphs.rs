@@ -1,5 +1,6 @@
 //! Conditional nodes of graphs. What is expected was seen on an H200 (driver 580.159.04).
 
+#[macro_use]
 mod common;
 
 use common::*;
@@ -41,7 +42,6 @@ struct InstantiateParams {
 }
 
 unsafe extern "C" {
-    fn cuCtxCreate_v2(context: *mut Handle, flags: u32, device: i32) -> u32;
     fn cuGraphCreate(graph: *mut Handle, flags: u32) -> u32;
     fn cuGraphDestroy(graph: Handle) -> u32;
     fn cuGraphClone(clone: *mut Handle, graph: Handle) -> u32;
@@ -156,20 +156,6 @@ const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
 const ASSIGN_DEFAULT: u32 = 1;
-
-macro_rules! ok {
-    ($call:expr) => {
-        // SAFETY: pointers handed over are those of locals that outlive the call.
-        assert_eq!(unsafe { $call }, 0, stringify!($call))
-    };
-}
-
-macro_rules! fails {
-    ($code:expr, $call:expr) => {
-        // SAFETY: as above.
-        assert_eq!(unsafe { $call }, $code, stringify!($call))
-    };
-}
 
 struct Bench {
     context: Handle,

@@ -1,5 +1,6 @@
 //! Graphs: memory nodes, every other kind of node, capture over streams, and what must be refused.
 
+#[macro_use]
 mod common;
 
 use common::*;
@@ -158,20 +159,6 @@ const PTX: &str = "
     ret;
 }
 ";
-
-macro_rules! ok {
-    ($call:expr) => {
-        // SAFETY: pointers handed over are those of locals that outlive the call.
-        assert_eq!(unsafe { $call }, 0, stringify!($call))
-    };
-}
-
-macro_rules! fails {
-    ($code:expr, $call:expr) => {
-        // SAFETY: as above.
-        assert_eq!(unsafe { $call }, $code, stringify!($call))
-    };
-}
 
 fn made(make: impl FnOnce(*mut Handle) -> u32) -> Handle {
     let mut handle = 0;

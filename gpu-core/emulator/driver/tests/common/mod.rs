@@ -9,6 +9,24 @@ use lockstep_cuda as _;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
+/// A call that succeeds.
+#[allow(unused_macros, reason = "as above")]
+macro_rules! ok {
+    ($call:expr) => {
+        // SAFETY: pointers handed over are those of locals that outlive the call.
+        assert_eq!(unsafe { $call }, 0, stringify!($call))
+    };
+}
+
+/// A call that gives a code.
+#[allow(unused_macros, reason = "as above")]
+macro_rules! fails {
+    ($code:expr, $call:expr) => {
+        // SAFETY: as above.
+        assert_eq!(unsafe { $call }, $code, stringify!($call))
+    };
+}
+
 pub type Handle = usize;
 
 unsafe extern "C" {
