@@ -150,8 +150,6 @@ absent! {
     cuLogsRegisterCallback
     cuLogsUnregisterCallback
     cuMemBatchDecompressAsync
-    cuMemDiscardAndPrefetchBatchAsync
-    cuMemDiscardBatchAsync
     cuMemGetHandleForAddressRange
     cuMemGetLocationInfo
     cuMemMapArrayAsync
@@ -159,10 +157,6 @@ absent! {
     cuMemPoolExportToShareableHandle
     cuMemPoolImportFromShareableHandle
     cuMemPoolImportPointer
-    cuMemPrefetchBatchAsync
-    cuMemcpy3DBatchAsync
-    cuMemcpy3DBatchAsync_v2
-    cuMemcpy3DWithAttributesAsync
     cuMemcpyAtoA
     cuMemcpyAtoD
     cuMemcpyAtoH
@@ -170,7 +164,6 @@ absent! {
     cuMemcpyDtoA
     cuMemcpyHtoA
     cuMemcpyHtoAAsync
-    cuMemcpyWithAttributesAsync
     cuMipmappedArrayGetMemoryRequirements
     cuMipmappedArrayGetSparseProperties
     cuMulticastAddDevice

@@ -52,7 +52,7 @@ pub fn channel_bytes(format: u32) -> Option<usize> {
 pub struct Array {
     shape: Deep,
     pub start: CUdeviceptr,
-    element_bytes: usize,
+    pub element_bytes: usize,
     /// Levels of a mipmapped array do not own their memory.
     owned: bool,
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use crate::abi::*;
+use crate::boxes::{BatchCopy, copy_attributes_are_valid};
 use crate::copy;
 
 /// The legacy default stream, by its two names; the CUDA manual does not allow it here.
@@ -33,7 +34,39 @@ unsafe fn copies(
     Ok(())
 }
 
+/// `CUmemcpyAttributes`: an order, two hints of two words, and flags.
+#[repr(C)]
+struct Attributes([u32; 6]);
+
+unsafe fn boxes(count: usize, list: *const BatchCopy, flags: u64, failed: *mut usize, stream: Handle) -> Answer {
+    unsafe { put_optional(failed, usize::MAX) };
+    if list.is_null() || count == 0 || flags != 0 || LEGACY.contains(&stream) {
+        return Err(INVALID_VALUE);
+    }
+    for (index, request) in unsafe { std::slice::from_raw_parts(list, count) }.iter().enumerate() {
+        let answer = request.block().and_then(|block| copy::copy(block, stream, false));
+        answer.inspect_err(|_| unsafe { put_optional(failed, index) })?;
+    }
+    Ok(())
+}
+
 api_with_streams! {
+    fn cuMemcpyWithAttributesAsync(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, attributes: *const Attributes, stream: Handle) {
+        let Attributes([order, .., flags]) = attributes.as_ref().ok_or(INVALID_VALUE)?;
+        if LEGACY.contains(&stream) || !copy_attributes_are_valid(*order, *flags) {
+            return Err(INVALID_VALUE);
+        }
+        copy::unified(to, from, bytes, stream)
+    }
+    fn cuMemcpy3DBatchAsync(count: usize, list: *const BatchCopy, failed: *mut usize, flags: u64, stream: Handle) {
+        boxes(count, list, flags, failed, stream)
+    }
+    fn cuMemcpy3DBatchAsync_v2(count: usize, list: *const BatchCopy, flags: u64, stream: Handle) {
+        boxes(count, list, flags, std::ptr::null_mut(), stream)
+    }
+    fn cuMemcpy3DWithAttributesAsync(request: *const BatchCopy, flags: u64, stream: Handle) {
+        boxes(1, request, flags, std::ptr::null_mut(), stream)
+    }
     fn cuMemcpyBatchAsync(
         to: *const CUdeviceptr, from: *const CUdeviceptr, bytes: *const usize, count: usize, attributes: *const c_void,
         indices: *const usize, attribute_count: usize, failed: *mut usize, stream: Handle,

@@ -182,6 +182,78 @@ impl Copy3d {
     }
 }
 
+/// `CUmemcpy3DOperand`: a pointer with the lengths of rows and layers, or an array with an offset, in elements.
+#[repr(C)]
+struct Operand {
+    kind: u32,
+    what: u64,
+    rest: [usize; 3],
+}
+
+/// `CUDA_MEMCPY3D_BATCH_OP`.
+#[repr(C)]
+pub struct BatchCopy {
+    from: Operand,
+    to: Operand,
+    extent: [usize; 3],
+    order: u32,
+    flags: u32,
+}
+
+impl Operand {
+    const POINTER: u32 = 1;
+    const ARRAY: u32 = 2;
+
+    /// Bytes of an element; a pointer alone does not say.
+    fn element_bytes(&self) -> Result<Option<usize>, CUresult> {
+        match self.kind {
+            Operand::POINTER => Ok(None),
+            Operand::ARRAY => {
+                let array = Array::find(self.what as Handle).map_err(|_| INVALID_VALUE)?;
+                Ok(Some(array.element_bytes))
+            }
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    fn end(&self, element_bytes: usize, [width, height, _]: [usize; 3]) -> Result<End, CUresult> {
+        let mut end = End { kind: KIND_UNIFIED, host: 0, device: 0, array: 0, pitch: 0, rows: 0, at: [0; 3] };
+        let [first, second, third] = self.rest;
+        let scaled = first.checked_mul(element_bytes).ok_or(INVALID_VALUE)?;
+        if self.kind == Operand::ARRAY {
+            (end.kind, end.array, end.at) = (KIND_ARRAY, self.what as Handle, [scaled, second, third]);
+        } else {
+            if first != 0 && first < width || second != 0 && second < height {
+                return Err(INVALID_VALUE);
+            }
+            (end.device, end.pitch, end.rows) = (self.what, scaled, second);
+        }
+        Ok(end)
+    }
+}
+
+impl BatchCopy {
+    /// # Errors
+    /// `CUDA_ERROR_INVALID_VALUE` for an extent, an order, a flag or an operand that does not exist.
+    pub fn block(&self) -> Result<Block, CUresult> {
+        if self.extent.contains(&0) || !copy_attributes_are_valid(self.order, self.flags) {
+            return Err(INVALID_VALUE);
+        }
+        let element_bytes = self.from.element_bytes()?.or(self.to.element_bytes()?).unwrap_or(1);
+        let [width, height, depth] = self.extent;
+        let bytes = [width.checked_mul(element_bytes).ok_or(INVALID_VALUE)?, height, depth];
+        let (to, from) = (self.to.end(element_bytes, self.extent)?, self.from.end(element_bytes, self.extent)?);
+        block(&to, &from, bytes, true)
+    }
+}
+
+/// An order of `CUmemcpySrcAccessOrder` and flags of `CUmemcpyFlags`. Copies here are done in the order of the stream, which
+/// all of them allow, and sources in pageable memory are read during the call.
+pub fn copy_attributes_are_valid(order: u32, flags: u32) -> bool {
+    const PREFER_OVERLAP_WITH_COMPUTE: u32 = 1;
+    matches!(order, 1..=3) && flags & !PREFER_OVERLAP_WITH_COMPUTE == 0
+}
+
 /// `CUDA_MEMCPY3D_PEER`: where the others have reserved words, contexts stand, which all see the same memory.
 unsafe fn peer(request: *const Copy3d, stream: Handle, wait: bool) -> Answer {
     copy(unsafe { request.as_ref() }.ok_or(INVALID_VALUE)?.block()?, stream, wait)

@@ -99,6 +99,48 @@ fn prefetch(pointer: CUdeviceptr, bytes: usize, location: Location, flags: u32, 
     Ok(())
 }
 
+/// Ranges of managed memory.
+unsafe fn ranges(
+    pointers: *const CUdeviceptr,
+    sizes: *const usize,
+    count: usize,
+    flags: u64,
+    stream: Handle,
+) -> Result<Vec<(CUdeviceptr, usize)>, CUresult> {
+    /// The legacy default stream, by its two names; the CUDA manual does not allow it here.
+    const LEGACY: [Handle; 2] = [0, 1];
+    state::stream(stream)?;
+    if pointers.is_null() || sizes.is_null() || count == 0 || flags != 0 || LEGACY.contains(&stream) {
+        return Err(INVALID_VALUE);
+    }
+    let list: Vec<_> = (0..count).map(|index| unsafe { (*pointers.add(index), *sizes.add(index)) }).collect();
+    list.iter().try_for_each(|(pointer, bytes)| range(*pointer, *bytes).map(drop))?;
+    Ok(list)
+}
+
+/// Each location counts from its index to the next one's.
+unsafe fn prefetch_all(
+    list: &[(CUdeviceptr, usize)],
+    locations: *const Location,
+    indices: *const usize,
+    location_count: usize,
+    stream: Handle,
+) -> Answer {
+    if locations.is_null() || indices.is_null() || location_count == 0 || location_count > list.len() {
+        return Err(INVALID_VALUE);
+    }
+    let (locations, starts) = unsafe {
+        (std::slice::from_raw_parts(locations, location_count), std::slice::from_raw_parts(indices, location_count))
+    };
+    if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] >= pair[1]) || starts[location_count - 1] >= list.len() {
+        return Err(INVALID_VALUE);
+    }
+    list.iter().enumerate().try_for_each(|(index, (pointer, bytes))| {
+        let location = locations[starts.partition_point(|start| *start <= index) - 1];
+        prefetch(*pointer, *bytes, location, 0, stream)
+    })
+}
+
 /// Values of `CUmem_range_attribute`.
 fn attribute(advice: &Advice, id: u32) -> Result<i32, CUresult> {
     let kind = |location: Option<Location>| location.map_or(0, |location| location.kind as i32);
@@ -167,6 +209,22 @@ api_with_streams! {
     }
     fn cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: Location, flags: u32, stream: Handle) {
         prefetch(pointer, bytes, location, flags, stream)
+    }
+    fn cuMemPrefetchBatchAsync(
+        pointers: *const CUdeviceptr, sizes: *const usize, count: usize, locations: *const Location, indices: *const usize,
+        location_count: usize, flags: u64, stream: Handle,
+    ) {
+        prefetch_all(&ranges(pointers, sizes, count, flags, stream)?, locations, indices, location_count, stream)
+    }
+    fn cuMemDiscardBatchAsync(pointers: *const CUdeviceptr, sizes: *const usize, count: usize, flags: u64, stream: Handle) {
+        // What was discarded may have any value, also the one that it had.
+        ranges(pointers, sizes, count, flags, stream).map(drop)
+    }
+    fn cuMemDiscardAndPrefetchBatchAsync(
+        pointers: *const CUdeviceptr, sizes: *const usize, count: usize, locations: *const Location, indices: *const usize,
+        location_count: usize, flags: u64, stream: Handle,
+    ) {
+        prefetch_all(&ranges(pointers, sizes, count, flags, stream)?, locations, indices, location_count, stream)
     }
     fn cuMemRangeGetAttribute(out: *mut c_void, bytes: usize, id: u32, pointer: CUdeviceptr, length: usize) {
         state::current()?;

@@ -1,6 +1,7 @@
 //! Memory beyond plain allocations: mapped addresses, arrays, words that streams write and wait for, managed memory.
 //! Every code is what an H200's driver gives for the same call.
 
+#[macro_use]
 mod common;
 
 use std::ffi::c_void;
@@ -82,6 +83,23 @@ unsafe extern "C" {
     fn cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: *const [u64; 6], flags: u32) -> u32;
     fn cuMemAllocManaged(pointer: *mut u64, bytes: usize, flags: u32) -> u32;
     fn cuMemAdvise_v2(pointer: u64, bytes: usize, advice: u32, location: Location) -> u32;
+    fn cuMemPrefetchBatchAsync(
+        pointers: *const u64,
+        sizes: *const usize,
+        count: usize,
+        locations: *const Location,
+        indices: *const usize,
+        location_count: usize,
+        flags: u64,
+        stream: Handle,
+    ) -> u32;
+    fn cuMemDiscardBatchAsync(
+        pointers: *const u64,
+        sizes: *const usize,
+        count: usize,
+        flags: u64,
+        stream: Handle,
+    ) -> u32;
     fn cuMemPrefetchAsync_v2(pointer: u64, bytes: usize, location: Location, flags: u32, stream: Handle) -> u32;
     fn cuMemRangeGetAttribute(out: *mut i32, bytes: usize, id: u32, pointer: u64, length: usize) -> u32;
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: u32) -> u32;
@@ -263,6 +281,7 @@ fn advice_about_managed_memory_is_kept() {
         assert_eq!(cuMemAdvise_v2(memory, 1 << 30, 1, DEVICE), 1, "past its end");
         assert_eq!(cuMemPrefetchAsync_v2(memory, 5000, Location { kind: 1, id: 9 }, 0, 0), 101);
         assert_eq!((cuMemAdvise_v2(memory, 5000, 1, DEVICE), cuMemAdvise_v2(memory, 5000, 3, DEVICE)), (0, 0));
+        batches(memory);
         assert_eq!(cuMemPrefetchAsync_v2(memory, 5000, HOST, 0, 0), 0);
         for (id, expected) in [(1, 1), (2, 0), (3, -2), (4, -1), (5, 1), (7, 2), (8, -1)] {
             let mut value = -9;
@@ -311,4 +330,27 @@ fn nothing_is_taken_for_memory_that_is_none() {
         assert_eq!(cuPointerGetAttributes(2, ids.as_ptr(), null_mut(), memory), 1);
         assert_eq!(cuPointerGetAttributes(0, ids.as_ptr(), places.as_mut_ptr(), memory), 1);
     }
+}
+
+/// Several ranges of managed memory in one call. Codes follow the manual; no GPU was asked.
+fn batches(memory: u64) {
+    let mut stream = 0;
+    let (pointers, sizes) = ([memory, memory + 64, memory + 128], [64usize, 64, 64]);
+    let (host, device) = (Location { kind: 2, id: 0 }, Location { kind: 1, id: 0 });
+    ok!(cuStreamCreate(&mut stream, 1));
+    let prefetch = |locations: &[Location], indices: &[usize], flags: u64, stream: Handle| {
+        let (locations, indices, count) = (locations.as_ptr(), indices.as_ptr(), locations.len());
+        // SAFETY: lists of the lengths that are given.
+        unsafe {
+            cuMemPrefetchBatchAsync(pointers.as_ptr(), sizes.as_ptr(), 3, locations, indices, count, flags, stream)
+        }
+    };
+    assert_eq!(prefetch(&[host, device], &[0, 2], 0, stream), 0);
+    for indices in [[1, 2], [0, 0], [0, 3]] {
+        assert_eq!(prefetch(&[host, device], &indices, 0, stream), 1, "{indices:?}");
+    }
+    assert_eq!(prefetch(&[host], &[0], 1, stream), 1, "no flags yet");
+    assert_eq!(prefetch(&[host], &[0], 0, 0), 1, "not on the legacy stream");
+    ok!(cuMemDiscardBatchAsync(pointers.as_ptr(), sizes.as_ptr(), 3, 0, stream));
+    fails!(1, cuMemDiscardBatchAsync(pointers.as_ptr(), [64usize, 64, 5000].as_ptr(), 3, 0, stream));
 }
