@@ -239,6 +239,48 @@ fn what_several_blocks_read_is_known_byte_by_byte() {
     assert!(clean > 400 && racy > 400, "{clean} scripts without and {racy} with a race: the scripts test nothing");
 }
 
+/// Lanes that share sectors in other ways than side by side: fields of structures, every second or third element, rows from
+/// the end, permutations, neighbours at one place.
+#[test]
+fn what_lanes_share_of_a_sector_is_known_exactly() {
+    let module = load(PLAYER);
+    let (mut clean, mut racy) = (0, 0);
+    for seed in 0..5000 {
+        let mut random = Random(seed * 1327 + 11);
+        let threads = [32, 64][random.below(2) as usize];
+        let mut script = Vec::new();
+        for _ in 0..1 + random.below(5) {
+            let mut row = Vec::new();
+            for block in 0..BLOCKS {
+                let what = 1 + random.below(8);
+                let bytes = size(what);
+                let fields = [2, 3, 5, 7][random.below(4) as usize].min(4096 / bytes / threads - 1);
+                let (shape, shift, field) = (random.below(6), random.below(threads), random.below(fields));
+                let mask = [u32::MAX, u32::MAX, 0x0f0f_3f1f][random.below(3) as usize];
+                let place = |thread: u32| match shape {
+                    0..3 => thread * fields + field,
+                    3 => threads - 1 - thread,
+                    4 => (thread * 13 + shift) % threads,
+                    _ if random.0 >> 40 & 1 == 0 => thread / 2,
+                    _ => thread,
+                };
+                let what_of = |thread: u32| if mask >> (thread % 32) & 1 != 0 { what } else { 0 };
+                row.extend((0..threads).map(|thread| what_of(thread) | (block * 4096 + place(thread) * bytes) << 4));
+            }
+            script.push(row);
+            if random.below(4) > 0 {
+                script.push(vec![9; (BLOCKS * threads) as usize]);
+            }
+        }
+        let expected = oracle(&script, threads);
+        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
+        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
+        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
+        if found { racy += 1 } else { clean += 1 }
+    }
+    assert!(clean > 600 && racy > 600, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+}
+
 /// Steps of a script in which every thread of block 0 does the same at `place(thread)`.
 fn row(what: u32, threads: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..BLOCKS * threads).map(|thread| if thread < threads { what | place(thread) << 4 } else { 0 }).collect()

@@ -4,6 +4,7 @@
 //! Both the last write of a place and the reads since are known, so a write is compared with the reads that came after
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
+mod groups;
 mod updates;
 
 use std::sync::atomic::Ordering;
@@ -19,6 +20,7 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, DATA, NC};
 use crate::report::AccessKind;
+use groups::Group;
 use updates::{knows_atomic, lane_piece};
 
 /// Shadows of all allocations of a launch.
@@ -260,6 +262,15 @@ impl GlobalRaces {
                     at.pages.prefetch(at.table, ahead.wrapping_add(lane * runs.step) / SECTOR);
                 }
             }
+            if const { is_grouped(BYTES) } && runs.step < SECTOR && mine.effect != Effect::Atomic && !mine.cached {
+                let first_of = |lane: usize| first + lane as u64 * runs.step;
+                self.access_grouped::<BYTES>(cx, &mut at, u32::MAX, first_of, &mine, &mut conflicts);
+                drop(at);
+                if !conflicts.is_empty() {
+                    report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
+                }
+                return;
+            }
             // Whole sectors apart, the lanes' pieces differ by their threads alone.
             let level = runs.step.is_multiple_of(SECTOR);
             let lane_0 = lane_piece(&mine, first / SECTOR, first, BYTES, 0);
@@ -322,6 +333,27 @@ impl GlobalRaces {
         let mut conflicts = Conflicts::new();
         let mut place = self.at(reach);
         let mut left = at.mask;
+        let same = |lanes: u32| {
+            let next = lanes & lanes - 1;
+            next != 0 && at.at[next.trailing_zeros() as usize & 31] == at.at[lanes.trailing_zeros() as usize & 31]
+        };
+        if const { is_grouped(BYTES) }
+            && mine.effect != Effect::Atomic
+            && !mine.cached
+            && (mine.effect == Effect::Write || !same(left))
+        {
+            if at.high - at.low > PAGE {
+                let number = |lane: usize| (at.at[lane] - reach.base) / SECTOR;
+                lanes(left).for_each(|lane| place.pages.prefetch(place.table, number(lane)));
+                if place.locked {
+                    // SAFETY: this is the only worker.
+                    lanes(left).for_each(|lane| unsafe { place.pages.prefetch_words(place.table, number(lane)) });
+                }
+            }
+            let first_of = |lane: usize| at.at[lane & 31] - reach.base;
+            self.access_grouped::<BYTES>(cx, &mut place, left, first_of, &mine, &mut conflicts);
+            left = 0;
+        }
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -375,33 +407,55 @@ impl GlobalRaces {
         mine: &Mine,
         conflicts: &mut Conflicts,
     ) -> bool {
+        let known = self.sum_up(cx, at, page, number, piece, mine, conflicts);
+        if known == Some(false) && piece.single && mine.effect != Effect::Atomic {
+            self.settle_cells(cx, page, page.entry(number), &Group::of(&piece, mine), mine, conflicts);
+        } else if known == Some(false) {
+            self.settle(cx, page, page.entry(number), &piece, mine, conflicts);
+        }
+        known.is_none()
+    }
+
+    /// Adds a piece to what is known of its sector. None: it brought nothing new. False: nothing was changed; settle it
+    /// cell by cell, for which the page is locked.
+    #[inline(always)]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "inlined into the loops over pieces; a struct would be built for each"
+    )]
+    fn sum_up(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        page: Page<'_>,
+        number: u64,
+        piece: Piece,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) -> Option<bool> {
         let entry = page.entry(number);
         // What only confirms what is known needs no lock: a write at the same time, if there is one, meets what is known.
         let touched = entry.is_of(self.pages.generation);
         if touched && mine.effect == Effect::Read && is_known(entry, &piece, mine) {
-            return true;
+            return None;
         }
         at.lock();
         // Another worker may have come first.
         if !touched && !entry.is_of(self.pages.generation) {
             let (read, write) = halves(&piece, mine);
             entry.start(self.pages.generation, read, write);
-        } else {
-            if mine.cached && touched {
-                self.find_stale(page, entry, &piece, mine, conflicts);
-            }
-            let done = match mine.effect {
-                Effect::Read => read(cx, entry, &piece, mine),
-                Effect::Write => write(cx, entry, &piece, mine),
-                Effect::Atomic => {
-                    atomic(cx, entry, &piece, mine) || self.update_cells(cx, page, entry, &piece, mine, conflicts)
-                }
-            };
-            if !done {
-                self.settle(cx, page, entry, &piece, mine, conflicts);
-            }
+            return Some(true);
         }
-        false
+        if mine.cached && touched {
+            self.find_stale(page, entry, &piece, mine, conflicts);
+        }
+        Some(match mine.effect {
+            Effect::Read => read(cx, entry, &piece, mine),
+            Effect::Write => write(cx, entry, &piece, mine),
+            Effect::Atomic => {
+                atomic(cx, entry, &piece, mine) || self.update_cells(cx, page, entry, &piece, mine, conflicts)
+            }
+        })
     }
 
     /// Makes what further blocks have read a part of the reads. The page must be locked.
@@ -522,6 +576,11 @@ impl Drop for At<'_> {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Whether lanes of so many bytes are checked by the sectors that they share.
+const fn is_grouped(bytes: u64) -> bool {
+    bytes.is_power_of_two() && bytes <= SECTOR / 2
 }
 
 /// Bytes of sector `number` that lie in `first..end`, which meets it.

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use super::race_memory::FILLED;
-pub use super::race_memory::{Page, Shadow};
+pub use super::race_memory::{Cells, Page, Shadow};
 
 /// Bytes of memory that one page covers.
 pub const PAGE: u64 = 4096;
@@ -101,6 +101,11 @@ pub struct Half {
 
 impl Half {
     pub const NONE: Half = Half { stamp: 0, mask: 0, unit: ONE };
+
+    /// In place of a summary: the cells of that number.
+    fn words(index: usize) -> Half {
+        Half { stamp: index as u64, mask: u32::MAX, unit: WORDS }
+    }
 
     /// True when the sector has cells instead.
     #[inline(always)]
@@ -386,24 +391,72 @@ impl Pages {
         let shift = spread.shift;
         let cells = &spread.cells[..32 >> shift];
         let summary = units.into_iter().filter(|unit| *unit < WORDS).find_map(|unit| summarise(cells, shift, unit));
-        let keep = match (old.unit, shift, &summary) {
-            (WORDS, 2, None) | (BYTES, 0, None) => Some(old.stamp as usize),
-            (WORDS, ..) => {
+        if let Some(summary) = summary {
+            match old.unit {
+                WORDS => stored.free_words.push(old.stamp as u32),
+                BYTES => stored.free_bytes.push(old.stamp as u32),
+                _ => {}
+            }
+            return summary;
+        }
+        self.store(page, old, spread)
+    }
+
+    /// A half as cells of `1 << shift` bytes. The page must be locked.
+    #[inline(always)]
+    pub fn in_cells(&self, page: Page<'_>, half: Half, shift: u32) -> Half {
+        match (half.unit, shift) {
+            (WORDS, 2) | (BYTES, 0) => half,
+            (_, 2) => {
+                // SAFETY: locked, or this is the only worker.
+                let stored = unsafe { page.cells(self.generation) };
+                let words = match half.mask {
+                    0 => [0; 8],
+                    _ => std::array::from_fn(|word| half.cell(4 * word as u32)),
+                };
+                self.place(&mut stored.words, &mut stored.free_words, None, words).map_or(Half::NONE, Half::words)
+            }
+            _ => self.store(page, half, &self.spread(page, half, shift)),
+        }
+    }
+
+    /// Asks for the cells of a sector that has one for each word.
+    ///
+    /// # Safety
+    /// As [`Pages::words`].
+    #[inline(always)]
+    pub unsafe fn prefetch_words(&self, table: usize, number: u64) {
+        let page = self.tables.get(table).and_then(|table| table.page((number * SECTOR / PAGE) as usize));
+        let Some(page) = page else { return };
+        let entry = page.entry(number);
+        let write = entry.write();
+        if entry.is_of(self.generation) && write.unit == WORDS {
+            // SAFETY: as the caller says.
+            let words = unsafe { page.cells(self.generation) }.words.as_ptr();
+            crate::exec::access::prefetch(words.wrapping_add(write.stamp as usize).cast());
+        }
+    }
+
+    /// Puts cells in place of `old`. The page must be locked.
+    fn store(&self, page: Page<'_>, old: Half, spread: &Spread) -> Half {
+        // SAFETY: locked, or this is the only worker.
+        let stored = unsafe { page.cells(self.generation) };
+        let shift = spread.shift;
+        let keep = match (old.unit, shift) {
+            (WORDS, 2) | (BYTES, 0) => Some(old.stamp as usize),
+            (WORDS, _) => {
                 stored.free_words.push(old.stamp as u32);
                 None
             }
-            (BYTES, ..) => {
+            (BYTES, _) => {
                 stored.free_bytes.push(old.stamp as u32);
                 None
             }
             _ => None,
         };
-        if let Some(summary) = summary {
-            return summary;
-        }
         let (list_unit, index) = if shift == 2 {
             let mut words = [0; 8];
-            words.copy_from_slice(cells);
+            words.copy_from_slice(&spread.cells[..8]);
             (WORDS, self.place(&mut stored.words, &mut stored.free_words, keep, words))
         } else {
             (BYTES, self.place(&mut stored.bytes, &mut stored.free_bytes, keep, spread.cells))
@@ -427,6 +480,28 @@ impl Pages {
         };
         list[index] = value;
         Some(index)
+    }
+}
+
+impl Cells {
+    /// What a half says of one byte, as a cell.
+    #[inline(always)]
+    pub fn get(&self, half: Half, byte: u32) -> u64 {
+        match half.unit {
+            WORDS => self.words[half.stamp as usize][byte as usize / 4 & 7],
+            BYTES => self.bytes[half.stamp as usize][byte as usize & 31],
+            _ => half.cell(byte),
+        }
+    }
+
+    /// Changes the cell of a byte, if the half has cells.
+    #[inline(always)]
+    pub fn put(&mut self, half: Half, byte: u32, cell: u64) {
+        match half.unit {
+            WORDS => self.words[half.stamp as usize][byte as usize / 4 & 7] = cell,
+            BYTES => self.bytes[half.stamp as usize][byte as usize & 31] = cell,
+            _ => {}
+        }
     }
 }
 

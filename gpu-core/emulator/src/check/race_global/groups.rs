@@ -1,0 +1,195 @@
+//! Lanes that share sectors in other ways than side by side: the words of structures, every second or third element, places
+//! anywhere. What such lanes touch of one sector is one piece where a unit says whose each byte is, and goes into the
+//! sector's cells where none does.
+
+use super::super::race_pages::*;
+use super::super::race_rules::{Effect, Mine, Piece, step};
+use super::{At, Conflict, Conflicts, GlobalRaces};
+use crate::exec::cx::Cx;
+
+/// Lanes of one access that touch one sector, each at bytes of its own.
+pub(super) struct Group {
+    number: u64,
+    /// Bytes of each lane.
+    bytes: u32,
+    /// Those of all of them.
+    mask: u32,
+    /// Lane and first byte of each.
+    lanes: [(u8, u8); 32],
+    count: usize,
+    /// The unit by which the threads so far go up with their bytes; None: there is no such one.
+    unit: Option<u8>,
+}
+
+impl Group {
+    /// For lanes of `bytes`.
+    #[inline(always)]
+    fn new(bytes: u64) -> Group {
+        Group { number: 0, bytes: bytes as u32, mask: 0, lanes: [(0, 0); 32], count: 0, unit: None }
+    }
+
+    /// The lane that a piece of one lane is of.
+    #[inline(always)]
+    pub(super) fn of(piece: &Piece, mine: &Mine) -> Group {
+        let byte = piece.mask.trailing_zeros() & 31;
+        let thread = thread_of(piece.stamp) + threads_on(piece.unit, byte);
+        let mut group = Group::new(piece.mask.count_ones().into());
+        group.add((thread.wrapping_sub(thread_of(mine.stamp)) & 31) as usize, byte.into());
+        group
+    }
+
+    /// Whether a lane at `first` cannot join: it is in another sector, or at bytes of another lane.
+    #[inline(always)]
+    fn is_foreign(&self, first: u64) -> bool {
+        first / SECTOR != self.number || self.mask & self.bytes_at(first) != 0
+    }
+
+    /// Bytes of the sector that a lane at `first` has.
+    #[inline(always)]
+    fn bytes_at(&self, first: u64) -> u32 {
+        (((1u64 << self.bytes) - 1) << (first % SECTOR)) as u32
+    }
+
+    #[inline(always)]
+    fn add(&mut self, lane: usize, first: u64) {
+        let byte = (first % SECTOR) as u8;
+        let (lane_0, byte_0) = self.lanes[0];
+        let apart = lane as i32 - i32::from(lane_0);
+        match self.count {
+            0 => self.number = first / SECTOR,
+            1 => {
+                let each = (i32::from(byte) - i32::from(byte_0)).checked_div(apart).unwrap_or(0).max(0) as u32;
+                let fits = each.is_power_of_two() && each >= self.bytes.min(SECTOR as u32 / 2);
+                self.unit = fits.then_some(each.trailing_zeros() as u8);
+            }
+            _ => {}
+        }
+        self.unit = self.unit.filter(|unit| i32::from(byte >> unit) - i32::from(byte_0 >> unit) == apart);
+        self.lanes[self.count & 31] = (lane as u8, byte);
+        self.count += 1;
+        self.mask |= self.bytes_at(first);
+    }
+
+    /// All of it as one piece.
+    #[inline(always)]
+    fn piece(&self, mine: &Mine) -> Option<Piece> {
+        let unit = if self.count == 1 { mine.grain } else { self.unit? };
+        let (lane, byte) = self.lanes[0];
+        let thread = thread_of(mine.stamp) + u64::from(lane);
+        let stamp = with_thread(mine.stamp, thread.wrapping_sub(u64::from(byte >> unit)));
+        Some(Piece { mask: self.mask, unit, stamp, single: self.count == 1, many: false })
+    }
+}
+
+impl GlobalRaces {
+    /// Checks plain reads or writes of `BYTES`, a power of two, by lanes of `mask`, which are at `first_of`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "inlined into the loops over lanes")]
+    pub(super) fn access_grouped<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        mask: u32,
+        first_of: impl Fn(usize) -> u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        let mut group = Group::new(BYTES);
+        for lane in crate::exec::cx::lanes(mask) {
+            let first = first_of(lane);
+            if group.count > 0 && group.is_foreign(first) {
+                self.settle_group(cx, at, &group, mine, conflicts);
+                group = Group::new(BYTES);
+            }
+            group.add(lane, first);
+        }
+        if group.count > 0 {
+            self.settle_group(cx, at, &group, mine, conflicts);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_group(&self, cx: &Cx<'_>, at: &mut At<'_>, group: &Group, mine: &Mine, conflicts: &mut Conflicts) {
+        let Some(page) = at.page(group.number) else { return };
+        let entry = page.entry(group.number);
+        if let Some(piece) = group.piece(mine) {
+            match self.sum_up(cx, at, page, group.number, piece, mine, conflicts) {
+                // What has all of it anew may leave a summary in place of cells.
+                Some(false) if piece.mask == u32::MAX => self.settle(cx, page, entry, &piece, mine, conflicts),
+                Some(false) => self.settle_cells(cx, page, entry, group, mine, conflicts),
+                _ => {}
+            }
+            return;
+        }
+        at.lock();
+        if !entry.is_of(self.pages.generation) {
+            entry.start(self.pages.generation, Half::NONE, Half::NONE);
+        }
+        self.settle_cells(cx, page, entry, group, mine, conflicts);
+    }
+
+    /// What plain reads or writes leave in the cells of a sector, which gets some where it has none. The page must be locked.
+    #[inline(never)]
+    pub(super) fn settle_cells(
+        &self,
+        cx: &Cx<'_>,
+        page: Page<'_>,
+        entry: &Entry,
+        group: &Group,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        self.fold(page, entry);
+        let (old_write, old_read) = (entry.write(), entry.read());
+        let mask = if group.bytes < 4 { 1 } else { group.mask };
+        let shift = Pages::shift_of(old_write, mask).min(Pages::shift_of(old_read, mask));
+        let writes = mine.effect == Effect::Write;
+        // Only what is added to needs cells: from a summary of reads a write takes its bytes, if they are there.
+        let write = if writes { self.pages.in_cells(page, old_write, shift) } else { old_write };
+        let read = if !writes || old_read.is_cells() { self.pages.in_cells(page, old_read, shift) } else { old_read };
+        // SAFETY: locked, or this is the only worker; nothing else takes cells until the end.
+        let cells = unsafe { page.cells(self.pages.generation) };
+        for &(lane, first) in &group.lanes[..group.count] {
+            let stamp = with_thread(mine.stamp, thread_of(mine.stamp) + u64::from(lane));
+            for byte in (u32::from(first)..u32::from(first) + group.bytes).step_by(1 << shift) {
+                let (mut was, mut seen) = (cells.get(write, byte), cells.get(read, byte));
+                if !is_clear(was, seen, stamp, mine) {
+                    let clash = step(cx, &mut was, &mut seen, stamp, false, mine);
+                    let lane = usize::from(lane);
+                    if let Some(old) = clash
+                        && conflicts.last().is_none_or(|last| last.stale || last.lane != lane)
+                    {
+                        conflicts.push(Conflict { lane, cell: old, stale: false });
+                    }
+                } else if writes {
+                    (was, seen) = (stamp | WRITTEN, 0);
+                } else {
+                    seen = stamp | READ;
+                }
+                if writes {
+                    cells.put(write, byte, was);
+                }
+                cells.put(read, byte, seen);
+            }
+        }
+        if write != old_write {
+            entry.set_write(write);
+        }
+        if writes && !read.is_cells() {
+            entry.set_read(Half { mask: read.mask & !group.mask, ..read });
+        } else if read != old_read {
+            entry.set_read(read);
+        }
+    }
+}
+
+/// Whether nobody else has touched a place but before this access, as far as its block's clock tells: what becomes of it is
+/// plain then.
+#[inline(always)]
+fn is_clear(write: u64, read: u64, stamp: u64, mine: &Mine) -> bool {
+    let own = |cell: u64| {
+        let before = clock_of(cell) <= mine.floor || thread_of(cell) == thread_of(stamp);
+        cell == 0 || cell >> BLOCK == mine.block && before
+    };
+    own(write) && (read == 0 || read & KIND == READ && own(read))
+}
