@@ -115,7 +115,7 @@ pub struct Block {
     /// `cp.async` copies that nobody waited for yet.
     pub copies: crate::isa::copy::Copies,
     /// Live mbarriers by shared address.
-    pub mbarriers: std::collections::HashMap<u32, crate::isa::mbarrier::MBarrier>,
+    pub mbarriers: std::collections::BTreeMap<u32, crate::isa::mbarrier::MBarrier>,
     /// What asynchronous operations are about.
     pub pending: crate::check::copies::Pending,
     /// Undefined values in shared and local memory.

@@ -6,7 +6,7 @@ use super::memory::{Place, place, space};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
-use crate::exec::block::Block;
+use crate::exec::block::{Block, SharedArray};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
@@ -366,8 +366,13 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         };
         let offset = i64::from(op.list) | i64::from(op.list_len) << 32;
         let address = base.wrapping_add(offset as u64);
-        let (inside, allocation) = cx.locate(Window::Shared, address & 0xff_ffff, 8);
+        let place = address & 0xff_ffff;
+        let holds = |array: &SharedArray| {
+            place >= u64::from(array.base) && place + 8 <= u64::from(array.base) + u64::from(array.bytes)
+        };
+        let inside = cx.grid.shared_arrays.iter().any(holds);
         if !inside || !address.is_multiple_of(8) {
+            let (_, allocation) = cx.locate(Window::Shared, place, 8);
             let name = allocation.map_or(String::new(), |a| format!(" (nearest: `{}`)", a.name));
             let message = format!(
                 "{} has an mbarrier at {address:#x}, which is no 8-byte aligned place in shared memory{name}",
@@ -377,7 +382,6 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             cx.fault(kind, pc, Some(lane), 1, message, Detail::default());
             return Flow::Next;
         }
-        let clocks = cx.warp.clocks();
         match op.imm {
             INIT => {
                 let count = value as u32;
@@ -469,6 +473,8 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 }
             }
             _ => {
+                // As they are before the arrival itself does anything.
+                let clocks = cx.warp.clocks();
                 if matches!(op.imm, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
                     cx.wait_copies(1 << lane, None);
                 }
