@@ -354,8 +354,12 @@ fn run(
     for (index, byte) in launch.params.iter().enumerate() {
         params[index / 16] |= u128::from(*byte) << (8 * (index % 16));
     }
-    let heap =
-        if image.uses_heap { memory.take_heap().map_err(|error| error.to_string())? } else { Default::default() };
+    let heap = if code.uses_heap || !memory.heap_range().is_empty() {
+        memory.take_heap().map_err(|error| error.to_string())?
+    } else {
+        Default::default()
+    };
+    let watched_heap = if code.uses_heap || heap.touched { memory.heap_range() } else { 0..0 };
     // On a GPU only cooperative launches have one: cooperative groups look for it and trap.
     let workspace = match image.uses_workspace && launch.cooperative {
         true => memory.workspace().map_err(|error| error.to_string())?,
@@ -457,6 +461,7 @@ fn run(
         clusters,
         workspace,
         heap: Mutex::new(heap),
+        watched_heap,
         ticks: Default::default(),
         updates: Default::default(),
         objects: memory.texture_objects(),

@@ -202,6 +202,8 @@ pub(crate) struct Heap {
     free: std::collections::BTreeMap<u64, u64>,
     /// Bytes taken and bytes asked for, by address.
     used: std::collections::BTreeMap<u64, (u64, u64)>,
+    /// Anything was ever taken.
+    pub(crate) touched: bool,
 }
 
 impl Heap {
@@ -211,6 +213,7 @@ impl Heap {
         let bytes = bytes.checked_add(HEAP_GAP)?.checked_next_multiple_of(16)?;
         let (&address, &size) = self.free.iter().find(|(_, size)| **size >= bytes)?;
         self.free.remove(&address);
+        self.touched = true;
         if size > bytes {
             self.free.insert(address + bytes, size - bytes);
         }
@@ -461,10 +464,15 @@ impl Memory {
     pub(crate) fn take_heap(&mut self) -> Result<Heap, MemoryError> {
         if self.heap.is_none() {
             let base = self.alloc("device heap (malloc)", HEAP_BYTES)?;
-            let heap = Heap { free: [(base, HEAP_BYTES)].into(), used: Default::default() };
+            let heap = Heap { free: [(base, HEAP_BYTES)].into(), ..Heap::default() };
             self.heap = Some((base, heap));
         }
         Ok(self.heap.as_ref().map(|heap| heap.1.clone()).unwrap_or_default())
+    }
+
+    /// Where the device heap is, once there is one.
+    pub(crate) fn heap_range(&self) -> std::ops::Range<u64> {
+        self.heap.as_ref().map_or(0..0, |(base, _)| *base..base + HEAP_BYTES)
     }
 
     /// Puts the heap's state back after a launch.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use common::*;
-use ptx_emulator::{Conditions, FaultKind, Launch, Options};
+use ptx_emulator::{Conditions, FaultKind, Launch, Memory, Options};
 
 const DIALECTS: [&str; 2] = [include_str!("ptx/more.sm_90a.ptx"), include_str!("ptx/more.sm_120a.ptx")];
 
@@ -111,4 +111,32 @@ fn conditions_of_a_graph_are_set_and_guarded() {
     let (kind, message) = run(5, 16, Some(conditions)).expect("two values at a time");
     assert_eq!(kind, FaultKind::Race);
     assert!(message.contains("thread (16,0,0)") && message.contains("to 1") && message.contains("to 0"), "{message}");
+}
+
+/// Lane 0 of each kernel: `take` stores what `malloc` gave, `put` writes at a pointer that it gets.
+const TAKES: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .extern .func (.param .b64 r) malloc(.param .b64 n);\n\
+    .visible .entry take(.param .u64 out) {\n.reg .b64 %p<3>;\nld.param.u64 %p2, [out];\n\
+    { .param .b64 n; .param .b64 r; st.param.b64 [n], 64;\ncall.uni (r), malloc, (n); ld.param.b64 %p1, [r]; }\n\
+    st.u64 [%p2], %p1;\nret;\n}";
+const PUTS: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .visible .entry put(.param .u64 at) {\n.reg .b64 %p<2>;\nld.param.u64 %p1, [at];\nst.u32 [%p1], 1;\nret;\n}";
+
+/// What device code took from the heap stays its own, and has bounds, in launches of modules that take nothing.
+#[test]
+fn the_heap_outlives_launches_that_do_not_use_it() {
+    let (takes, puts, mut memory) = (load(TAKES), load(PUTS), memory());
+    let out = upload_u32(&mut memory, "out", &[0; 2]);
+    let take = |memory: &mut Memory| {
+        run_clean(&takes, memory, &Launch::new("take", [1, 1, 1], [1, 1, 1]).arg_u64(out));
+        let words = download_u32(memory, out, 2);
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    };
+    let put = |memory: &mut Memory, at| run(&puts, memory, &Launch::new("put", [1, 1, 1], [1, 1, 1]).arg_u64(at));
+    let first = take(&mut memory);
+    assert!(put(&mut memory, first).faults.is_empty());
+    let second = take(&mut memory);
+    assert!(first != 0 && second >= first + 64, "{first:#x}, {second:#x}");
+    assert_eq!(kinds(&put(&mut memory, first + 64)), [FaultKind::OutOfBounds]);
+    assert_eq!(kinds(&put(&mut memory, second + 4096)), [FaultKind::UseAfterFree]);
 }

@@ -133,6 +133,8 @@ pub struct Emit<'m> {
     pub shared_used: Vec<String>,
     pub called: Vec<u32>,
     pub calls_indirectly: bool,
+    /// It calls `malloc` or `free`.
+    pub uses_heap: bool,
     pub entry: bool,
     pub uses_alloca: bool,
     /// Results of the function that are registers.
@@ -184,6 +186,7 @@ impl<'m> Emit<'m> {
             shared_used: Vec::new(),
             called: Vec::new(),
             calls_indirectly: false,
+            uses_heap: false,
             entry,
             uses_alloca: false,
             result_registers: Vec::new(),

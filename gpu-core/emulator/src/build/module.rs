@@ -70,6 +70,8 @@ pub(super) struct Builder<'t, 'a> {
     pub(super) next_global: u64,
     /// What each function mentions: shared variables, callees, calls through pointers.
     pub(super) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
+    /// Whether each function calls `malloc` or `free`.
+    pub(super) on_heap: Vec<bool>,
     /// Most 32-bit registers that each function holds at once; None when it is too large to be looked at.
     pub(super) live_words: Vec<Option<u32>>,
 }
@@ -104,6 +106,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             next_shared: 0,
             next_global: 0,
             mentions: Vec::new(),
+            on_heap: Vec::new(),
             live_words: Vec::new(),
         }
     }
@@ -119,7 +122,6 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     pub(super) fn build(&mut self) {
         let tree = self.tree;
-        self.image.uses_heap = tree.functions.iter().any(|f| f.body.is_none() && matches!(f.name, "malloc" | "free"));
         // Functions with bodies get numbers first: initialisers and calls may name any of them.
         let mut bodies = Vec::new();
         for function in &tree.functions {
@@ -261,6 +263,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             std::mem::take(&mut emit.called),
             emit.calls_indirectly,
         ));
+        self.on_heap.push(emit.uses_heap);
         drop(emit);
         let registers = self.link(
             &mut code[first_pc as usize..],
@@ -295,6 +298,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             undefined: registers.undefined,
             shared: Vec::new(),
             stack_bytes: Some(local_bytes),
+            uses_heap: false,
             cluster: function
                 .limits
                 .iter()

@@ -59,6 +59,7 @@ impl<'a> Builder<'_, 'a> {
             let stack = if indirect { None } else { self.stack_of(index, &mut HashMap::new(), 0) };
             let function = &mut self.image.functions[index];
             function.stack_bytes = stack;
+            function.uses_heap = seen.iter().any(|f| self.on_heap[*f as usize]);
             if function.entry {
                 let bytes: u32 = shared.iter().map(|variable| variable.bytes.next_multiple_of(4)).sum();
                 self.image.kernels[function.kernel].static_shared_bytes = bytes;

@@ -39,13 +39,20 @@ impl Cx<'_> {
             }
         }
         if self.watch & (watch::TRACE | watch::HEAP) != 0 {
-            if self.watch & watch::HEAP != 0 && reach.window == Window::Global {
+            if self.is_on_heap(reach, at.low, at.high) {
                 self.check_heap(at, BYTES, kind);
             }
             if self.watch & watch::TRACE != 0 {
                 self.trace_access(reach.window, at, BYTES as u32, kind, at.low);
             }
         }
+    }
+
+    /// Whether an access from `low` to `high` is one of memory from `malloc`, if that is watched.
+    #[inline(always)]
+    fn is_on_heap(&self, reach: &Reach, low: u64, high: u64) -> bool {
+        let heap = &self.grid.watched_heap;
+        self.watch & watch::HEAP != 0 && reach.window == Window::Global && high >= heap.start && low < heap.end
     }
 
     /// Memory from `malloc` of device code is one allocation to the host: its pieces have bounds of their own.
@@ -137,11 +144,11 @@ impl Cx<'_> {
             }
         }
         if watch & (watch::TRACE | watch::HEAP) != 0 {
-            let all = runs.moved(by).spread(BYTES);
-            if watch & watch::HEAP != 0 && reach.window == Window::Global {
-                self.check_heap(&all, BYTES, kind);
+            if self.is_on_heap(reach, runs.low.wrapping_add(by), runs.high.wrapping_add(by)) {
+                self.check_heap(&runs.moved(by).spread(BYTES), BYTES, kind);
             }
             if watch & watch::TRACE != 0 {
+                let all = runs.moved(by).spread(BYTES);
                 self.trace_access(reach.window, &all, BYTES as u32, kind, all.low);
             }
         }

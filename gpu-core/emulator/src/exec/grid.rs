@@ -51,6 +51,8 @@ pub struct Grid<'r> {
     pub workspace: u64,
     /// `malloc` of device code.
     pub(crate) heap: Mutex<crate::memory::Heap>,
+    /// Where it is, if a thread may have got any of it.
+    pub watched_heap: std::ops::Range<u64>,
     pub ticks: Apart<AtomicU64>,
     pub updates: super::updates::Updates,
     /// Texture and surface objects.

@@ -56,6 +56,8 @@ pub struct FunctionImage {
     pub shared: Vec<SharedVariable>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
     pub stack_bytes: Option<u32>,
+    /// It or a function it may call calls `malloc` or `free`.
+    pub uses_heap: bool,
     /// `.reqnctapercluster`.
     pub cluster: Option<[u32; 3]>,
     /// Index into `Image::kernels` of an entry.
@@ -155,7 +157,6 @@ pub struct Image {
     /// Memory accesses; site 0 is unused.
     pub sites: Vec<Site>,
     pub uses_alloca: bool,
-    pub uses_heap: bool,
     pub uses_workspace: bool,
     /// For each site the first one of the same source line, made when first asked for.
     pub(crate) line_sites: std::sync::OnceLock<Vec<u32>>,

@@ -339,7 +339,7 @@ impl Worker {
         if self.trace.as_ref().is_some_and(|trace| trace.wants(block, warp)) {
             bits |= watch::TRACE;
         }
-        if bits != 0 && grid.image.uses_heap {
+        if bits != 0 && !grid.watched_heap.is_empty() {
             bits |= watch::HEAP;
         }
         bits
