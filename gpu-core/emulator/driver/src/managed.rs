@@ -118,7 +118,8 @@ unsafe fn ranges(
     Ok(list)
 }
 
-/// Each location counts from its index to the next one's.
+/// Each location counts from its index to the next one's. The manual wants each index greater than the one before; a driver
+/// (580.159.04) takes an equal one.
 unsafe fn prefetch_all(
     list: &[(CUdeviceptr, usize)],
     locations: *const Location,
@@ -132,7 +133,7 @@ unsafe fn prefetch_all(
     let (locations, starts) = unsafe {
         (std::slice::from_raw_parts(locations, location_count), std::slice::from_raw_parts(indices, location_count))
     };
-    if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] >= pair[1]) || starts[location_count - 1] >= list.len() {
+    if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[location_count - 1] >= list.len() {
         return Err(INVALID_VALUE);
     }
     list.iter().enumerate().try_for_each(|(index, (pointer, bytes))| {

@@ -332,7 +332,7 @@ fn nothing_is_taken_for_memory_that_is_none() {
     }
 }
 
-/// Several ranges of managed memory in one call. Codes follow the manual; no GPU was asked.
+/// Several ranges of managed memory in one call. Codes as on an H200 (driver 580.159.04).
 fn batches(memory: u64) {
     let mut stream = 0;
     let (pointers, sizes) = ([memory, memory + 64, memory + 128], [64usize, 64, 64]);
@@ -346,7 +346,8 @@ fn batches(memory: u64) {
         }
     };
     assert_eq!(prefetch(&[host, device], &[0, 2], 0, stream), 0);
-    for indices in [[1, 2], [0, 0], [0, 3]] {
+    assert_eq!(prefetch(&[host, device], &[0, 0], 0, stream), 0, "though the manual forbids it");
+    for indices in [[1, 2], [0, 3]] {
         assert_eq!(prefetch(&[host, device], &indices, 0, stream), 1, "{indices:?}");
     }
     assert_eq!(prefetch(&[host], &[0], 1, stream), 1, "no flags yet");
