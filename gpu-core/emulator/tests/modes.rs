@@ -304,12 +304,16 @@ fn ignored_bytes_may_lie_outside_and_mean_nothing() {
             assert_eq!(download_u32(&memory, out, 6), ramp(6));
         }
     }
-    // Who computes with what was ignored is told.
+    // Who computes with what was ignored is told, also where there were values before.
     let text = kernel("sm_90a", 8, &registers(&[0, 8], &[]), copy, true);
     let text = text.replace("st.global.u32 [%l5], %r7;", "setp.eq.u32 %p2, %r7, 1;\n@%p2 st.global.u32 [%l5], %r7;");
-    let mut memory = memory();
-    let data = upload_u32(&mut memory, "data", &ramp(6));
-    let out = upload_u32(&mut memory, "out", &[7; 8]);
-    let outcome = run(&load(&text), &mut memory, &launch_with(&rows(data, 1), out, data));
-    assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
+    let filled = text.replacen("%r6, 4, %r2;\n", "%r6, 4, %r2;\nst.shared.u32 [%r5], %r6;\n", 1);
+    let filled = filled.replacen("READY: bar.sync 0;", "READY: fence.proxy.async.shared::cta;\nbar.sync 0;", 1);
+    for text in [text, filled] {
+        let mut memory = memory();
+        let data = upload_u32(&mut memory, "data", &ramp(6));
+        let out = upload_u32(&mut memory, "out", &[7; 8]);
+        let outcome = run(&load(&text), &mut memory, &launch_with(&rows(data, 1), out, data));
+        assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
+    }
 }

@@ -70,6 +70,15 @@ impl Span {
         // SAFETY: made from a live slice of the launch's memory or of a block of this cluster.
         unsafe { std::slice::from_raw_parts(self.init, self.words) }
     }
+
+    /// Its first `bytes` have no values any more.
+    fn unwrite(&self, bytes: u64) {
+        // SAFETY: null or part of the allocation, which the launch holds.
+        if let Some(claim) = unsafe { self.all_written.as_ref() } {
+            claim.store(false, std::sync::atomic::Ordering::Relaxed);
+        }
+        crate::memory::clear_bits(self.bits(), self.first_bit, bytes);
+    }
 }
 
 impl Cx<'_> {
@@ -294,7 +303,7 @@ unsafe fn ignoring(
     let inner = bytes - left - right;
     let to = cx.shared_span(lane, shared, bytes)?;
     if !to.bits().is_empty() {
-        crate::memory::clear_bits(to.bits(), to.first_bit, bytes);
+        to.unwrite(bytes);
     }
     if inner > 0 {
         let from = cx.global_span(lane, other + left, inner)?;
@@ -327,15 +336,11 @@ pub fn carry_init(from: &Span, to: &Span, bytes: u64) {
         set_bits(target, to.first_bit, bytes);
         return;
     }
-    // SAFETY: null or part of the allocation, which the launch holds.
-    if let Some(claim) = unsafe { to.all_written.as_ref() } {
-        claim.store(false, std::sync::atomic::Ordering::Relaxed);
-    }
     for byte in 0..bytes {
         if all_bits(source, from.first_bit + byte, 1) {
             set_bits(target, to.first_bit + byte, 1);
         } else {
-            crate::memory::clear_bits(target, to.first_bit + byte, 1);
+            to.part(byte).unwrite(1);
         }
     }
 }
