@@ -24,6 +24,23 @@ pub trait Nearly {
     /// Eight results, and where the arguments are such that they can be relied on.
     fn short(x: __m512d) -> (__m512d, __mmask8);
 
+    /// The same of sixteen: the first eight, the others.
+    #[inline(always)]
+    fn shorts(x: __m512) -> (__m512d, __m512d, __mmask16) {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            let (low, first) = Self::short(_mm512_cvtps_pd(_mm512_castps512_ps256(x)));
+            let (high, second) = Self::short(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(x)));
+            (low, high, u16::from_le_bytes([first, second]))
+        }
+    }
+
+    /// Rounded results that nothing can be said of after all.
+    #[inline(always)]
+    fn doubtful(_: __m512) -> __mmask16 {
+        0
+    }
+
     fn long(x: f32, ftz: bool) -> f32;
 }
 
@@ -39,6 +56,21 @@ impl<N: Nearly, const FTZ: bool> Body for Near<N, FTZ> {
     }
 }
 
+/// Where results may be rounded in another way than those of the long way: how far on they are from what is just before the middle
+/// between two f32.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[inline(always)]
+unsafe fn is_near_middle(value: __m512d) -> __mmask8 {
+    // SAFETY: as the caller says.
+    unsafe {
+        let bits = _mm512_add_epi64(_mm512_castpd_si512(value), _mm512_set1_epi64(UNSURE - (1 << 28)));
+        let rest = _mm512_and_si512(bits, _mm512_set1_epi64((1 << 29) - 1));
+        _mm512_cmplt_epu64_mask(rest, _mm512_set1_epi64(2 * UNSURE))
+    }
+}
+
 /// # Safety
 /// As [`super::op::Exec`]; the machine must have AVX-512.
 #[inline(always)]
@@ -51,14 +83,13 @@ unsafe fn near<N: Nearly, const FTZ: bool>(cx: &mut Cx<'_>, op: &Op) {
         for lane in 0..32 {
             x[lane] = N::before(f32::from_bits(row[lane]), FTZ);
         }
-        for part in 0..4 {
-            let (value, reliable) = N::short(_mm512_cvtps_pd(_mm256_loadu_ps(x.as_ptr().add(8 * part))));
-            // How far on from what is just before the middle between two f32.
-            let bits = _mm512_add_epi64(_mm512_castpd_si512(value), _mm512_set1_epi64(UNSURE - (1 << 28)));
-            let rest = _mm512_and_si512(bits, _mm512_set1_epi64((1 << 29) - 1));
-            let middle = _mm512_cmplt_epu64_mask(rest, _mm512_set1_epi64(2 * UNSURE));
-            unsure |= u32::from(middle | !reliable) << (8 * part);
-            _mm256_storeu_ps(y.as_mut_ptr().add(8 * part), _mm512_cvtpd_ps(value));
+        for half in 0..2 {
+            let (low, high, reliable) = N::shorts(_mm512_loadu_ps(x.as_ptr().add(16 * half)));
+            let middle = u16::from_le_bytes([is_near_middle(low), is_near_middle(high)]);
+            let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low));
+            let rounded = _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high));
+            unsure |= u32::from(middle | !reliable | N::doubtful(rounded)) << (16 * half);
+            _mm512_storeu_ps(y.as_mut_ptr().add(16 * half), rounded);
         }
         for lane in 0..32 {
             out[lane] = N::after(f32::from_bits(row[lane]), y[lane], FTZ).to_bits();
@@ -231,17 +262,15 @@ impl Nearly for Lg2 {
 /// `COSINE`: that of a quarter of a turn on.
 pub struct Wave<const COSINE: bool>;
 
-/// The factors of x^17, x^15 ... x^3 in the series of the sine of x; the next one would be less than 2^-44 of a sine up to a
-/// quarter of a turn.
-const SINE: [f64; 8] = [
-    1.0 / 355_687_428_096_000.0,
-    -1.0 / 1_307_674_368_000.0,
-    1.0 / 6_227_020_800.0,
-    -1.0 / 39_916_800.0,
-    1.0 / 362_880.0,
-    -1.0 / 5_040.0,
-    1.0 / 120.0,
-    -1.0 / 6.0,
+/// The factors of x^13, x^11 ... x^3 of the sine of x up to a quarter of a turn, chosen for the largest error to be least, 2^-43 of
+/// the sine: a series would need two more.
+const SINE: [f64; 6] = [
+    1.5409527959327587e-10,
+    -2.503019689534627e-8,
+    2.7556953112031953e-6,
+    -0.00019841266729725933,
+    0.008333333321087318,
+    -0.16666666666504606,
 ];
 
 impl<const COSINE: bool> Nearly for Wave<COSINE> {
@@ -256,15 +285,11 @@ impl<const COSINE: bool> Nearly for Wave<COSINE> {
         y
     }
 
+    /// Of what is left of a number of turns.
     #[inline(always)]
-    fn short(x: __m512d) -> (__m512d, __mmask8) {
+    fn short(rest: __m512d) -> (__m512d, __mmask8) {
         // SAFETY: used with AVX-512 only.
         unsafe {
-            // As many turns as a product of f32 that is rounded toward zero says.
-            let product = _mm512_mul_pd(x, _mm512_set1_pd(f32::from_bits(0x3e22_f983).into()));
-            let turns = _mm512_cvtps_pd(_mm512_cvt_roundpd_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(product));
-            let whole = _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(turns);
-            let rest = _mm512_sub_pd(turns, whole);
             let (size, quarter) = (_mm512_abs_pd(rest), _mm512_set1_pd(0.25));
             let short = if COSINE {
                 _mm512_sub_pd(quarter, size)
@@ -278,17 +303,37 @@ impl<const COSINE: bool> Nearly for Wave<COSINE> {
             for factor in &SINE[1..] {
                 sum = _mm512_fmadd_pd(sum, square, _mm512_set1_pd(*factor));
             }
-            let mut value = _mm512_fmadd_pd(_mm512_mul_pd(angle, square), sum, angle);
-            if !COSINE {
-                // What is no turn at all keeps the sign of the argument.
-                let none = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(turns, _mm512_setzero_pd());
-                let sign = _mm512_and_pd(_mm512_mask_mov_pd(rest, none, x), _mm512_set1_pd(-0.0));
-                value = _mm512_or_pd(value, sign);
-            }
-            let finite = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), _mm512_set1_pd(f32::MAX.into()));
-            let least = _mm512_set1_pd(f32::MIN_POSITIVE.into());
-            let zero = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(value, _mm512_setzero_pd());
-            (value, finite & (zero | _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(value), least)))
+            let value = _mm512_fmadd_pd(_mm512_mul_pd(angle, square), sum, angle);
+            let sign = _mm512_and_pd(rest, _mm512_set1_pd(-0.0));
+            (if COSINE { value } else { _mm512_or_pd(value, sign) }, u8::MAX)
+        }
+    }
+
+    #[inline(always)]
+    fn shorts(x: __m512) -> (__m512d, __m512d, __mmask16) {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            // As many turns as a product that is rounded toward zero says; what is left of them needs no rounding.
+            let factor = _mm512_set1_ps(f32::from_bits(0x3e22_f983));
+            let turns = _mm512_mul_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x, factor);
+            let whole = _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(turns);
+            // What is no turn at all keeps the sign of the argument.
+            let none = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(turns, _mm512_setzero_ps());
+            let rest = _mm512_mask_mov_ps(_mm512_sub_ps(turns, whole), none, turns);
+            let (low, _) = Self::short(_mm512_cvtps_pd(_mm512_castps512_ps256(rest)));
+            let (high, _) = Self::short(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(rest)));
+            (low, high, _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_abs_ps(x), _mm512_set1_ps(f32::MAX)))
+        }
+    }
+
+    /// Subnormals, and the least number that is none.
+    #[inline(always)]
+    fn doubtful(y: __m512) -> __mmask16 {
+        // SAFETY: used with AVX-512 only.
+        unsafe {
+            let size = _mm512_castps_si512(_mm512_abs_ps(y));
+            let before = _mm512_sub_epi32(size, _mm512_set1_epi32(1));
+            _mm512_cmplt_epu32_mask(before, _mm512_set1_epi32(0x0080_0000))
         }
     }
 
