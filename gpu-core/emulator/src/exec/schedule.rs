@@ -322,16 +322,22 @@ impl Cx<'_> {
             if op.straight == CONDITIONAL && !self.attention {
                 // SAFETY: slots of a decoded instruction.
                 let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
+                if count {
+                    self.worker.counts.instruction(pc, taken);
+                }
+                budget -= 1;
                 // All go one way, which they mostly do.
                 if taken == 0 || taken == self.active {
-                    if count {
-                        self.worker.counts.instruction(pc, taken);
-                    }
-                    budget -= 1;
                     pc = if taken == 0 { pc + 1 } else { op.imm as u32 };
                     self.pc = pc;
                     continue;
                 }
+                if count {
+                    self.worker.counts.divergent(pc);
+                }
+                self.diverge(taken, op.imm as u32, pc + 1, op.list);
+                pc = self.pc;
+                continue;
             }
             // Not beyond the meeting point, where this group waits.
             let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);

@@ -444,11 +444,10 @@ impl Cx<'_> {
         let others = self.active & !taken;
         let current = self.warp.current;
         let (frame, parent) = (self.warp.splits[current].frame, self.warp.splits[current].join);
-        // The end of a kernel is no meeting point: lanes exit one group after another.
-        let entry = self.warp.frame(frame).parent == NONE;
-        let returning = |join: &Join| join.frame == frame && join.pc == NONE;
         let met = match meet {
-            NONE => entry || self.warp.joins.get(parent as usize).is_some_and(returning),
+            // The end of a kernel is no meeting point: lanes exit one group after another.
+            NONE if self.warp.frame(frame).parent == NONE => true,
+            NONE => self.warp.joins.get(parent as usize).is_some_and(|join| join.frame == frame && join.pc == NONE),
             _ => self.rpc == meet,
         };
         let join = if met {
@@ -481,7 +480,9 @@ impl Cx<'_> {
             self.active = others;
             self.pc = next;
         }
-        self.set_join(frame, join);
+        if !met {
+            self.rpc = meet;
+        }
         self.store_split();
         Flow::Goto
     }
