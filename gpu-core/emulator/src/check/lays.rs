@@ -7,7 +7,7 @@ use super::shadow::{CLOCK, FLAG, OTHER, SharedShadow, THREAD, THREAD_MASK, THREA
 use super::shadow_runs::{join_read, of_lane};
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::cx::{Cx, lanes, watch};
-use crate::exec::lay::{Lay, NEAR, Recalled};
+use crate::exec::lay::{Lay, Map, NEAR, Recalled};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::report::AccessKind;
@@ -114,12 +114,13 @@ impl Cx<'_> {
         }
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(address, end);
-        let clear = if lay.words > 0 && shadow.shift == 2 {
+        let clear = if lay.map.words > 0 && shadow.shift == 2 {
+            let some = (self.mask != lay.lanes).then_some(self.mask);
             // SAFETY: passed on; a map of so few words has no more parts.
             unsafe {
-                match lay.words {
-                    ..=32 => shadow.mapped::<WRITE, 4>(lay, address, self.mask, stamp, floor),
-                    _ => shadow.mapped::<WRITE, 0>(lay, address, self.mask, stamp, floor),
+                match lay.map.words {
+                    ..=32 => shadow.mapped::<WRITE, 4>(&lay.map, address, some, stamp, floor),
+                    _ => shadow.mapped::<WRITE, 0>(&lay.map, address, some, stamp, floor),
                 }
             }
         } else {
@@ -230,9 +231,70 @@ unsafe fn read_places(lay: &Lay, reads: &mut [u64], from: u64, stamp: u64, floor
     true
 }
 
+/// Lanes of `mask` write two cells each, of their own, which nobody accessed since all was in order: most arrays are filled so. False:
+/// somebody did; nothing was changed.
+///
+/// # Safety
+/// The cells that `first` says, and those behind them, must be there; the machine must have AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn write_fresh_pairs(
+    writes: &mut [u64],
+    reads: &mut [u64],
+    first: impl Fn(usize) -> usize,
+    mask: u32,
+    stamp: u64,
+    floor: u64,
+) -> bool {
+    let (writes, reads) = (writes.as_mut_ptr(), reads.as_mut_ptr());
+    let mut last = _mm_setzero_si128();
+    for lane in lanes(mask) {
+        let cell = first(lane);
+        // SAFETY: as the caller says.
+        unsafe {
+            let (write, read) = (_mm_loadu_si128(writes.add(cell).cast()), _mm_loadu_si128(reads.add(cell).cast()));
+            last = _mm_max_epu64(last, _mm_max_epu64(write, read));
+        }
+    }
+    if _mm_cmpgt_epu64_mask(last, _mm_set1_epi64x(floor as i64)) != 0 {
+        return false;
+    }
+    for lane in lanes(mask) {
+        let cell = first(lane);
+        // SAFETY: as above.
+        unsafe {
+            _mm_storeu_si128(writes.add(cell).cast(), _mm_set1_epi64x(of_lane(stamp, lane) as i64));
+            _mm_storeu_si128(reads.add(cell).cast(), _mm_setzero_si128());
+        }
+    }
+    true
+}
+
+impl Cx<'_> {
+    /// What a plain access by all lanes leaves, which lies as a map says from `address` on, in one array. False: look closer;
+    /// nothing was changed.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn race_shared_map<const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
+        let (stamp, floor) = self.shared_stamp(op);
+        let shadow = &mut self.block.shared_shadow;
+        let end = address + 4 * u64::from(map.words);
+        if end > u64::from(shadow.bytes) || shadow.shift != 2 {
+            return false;
+        }
+        shadow.settle(address, end);
+        shadow.note(stamp, WRITE);
+        // SAFETY: passed on.
+        unsafe { shadow.mapped::<WRITE, 0>(map, address, None, stamp, floor) }
+    }
+}
+
 impl SharedShadow {
-    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on: in `PARTS` of eight, or
-    /// (0) as many as there are.
+    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on, by all lanes of the map
+    /// or `some`: in `PARTS` of eight words, or (0) as many as there are.
     ///
     /// # Safety
     /// The machine must have AVX-512; the words must be no more than the parts have.
@@ -240,29 +302,32 @@ impl SharedShadow {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn mapped<const WRITE: bool, const PARTS: usize>(
         &mut self,
-        lay: &Lay,
+        map: &Map,
         address: u64,
-        mask: u32,
+        some: Option<u32>,
         stamp: u64,
         floor: u64,
     ) -> bool {
         let first = (address >> 2) as usize;
         let check = WRITE || self.written > floor;
-        let words = usize::from(lay.words);
+        let words = usize::from(map.words);
         let (writes, reads) = (&mut self.writes[first..][..words], &mut self.reads[first..][..words]);
         let all = |value: u64| _mm512_set1_epi64(value as i64);
         let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
         // What lanes bring has no flag.
         let (others, thread_or_flag) = (all(THREADS << OTHER | FLAG), all(THREAD_MASK | FLAG));
-        let (stamp, runs, one) = (all(stamp), all(mask.into()), all(1));
+        let (stamp, runs, one) = (all(stamp), all(some.unwrap_or(0).into()), all(1));
         // The cells of a part that lanes of the mask access, and what these leave there.
         // SAFETY: the map has whole parts.
         let lane_of =
-            |part: usize| _mm512_cvtepu8_epi64(unsafe { _mm_loadl_epi64(lay.lane_of.as_ptr().add(8 * part).cast()) });
+            |part: usize| _mm512_cvtepu8_epi64(unsafe { _mm_loadl_epi64(map.lane_of.as_ptr().add(8 * part).cast()) });
         let here_of = |part: usize, lane: __m512i| {
-            let touched = lay.touched[part];
-            let some = mask != lay.lanes;
-            if some { _mm512_mask_test_epi64_mask(touched, _mm512_srlv_epi64(runs, lane), one) } else { touched }
+            let touched = map.touched[part];
+            if some.is_some() {
+                _mm512_mask_test_epi64_mask(touched, _mm512_srlv_epi64(runs, lane), one)
+            } else {
+                touched
+            }
         };
         let mine_of = |lane: __m512i| _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane));
         // Of parts beyond the words no cell is touched.
@@ -335,6 +400,12 @@ impl SharedShadow {
         let check = WRITE || self.written > floor;
         let (writes, reads) = (&mut self.writes[..end], &mut self.reads[..end]);
         let first = |lane: usize| ((address + lay.offsets[lane & 31] as u64) >> shift) as usize;
+        if WRITE && each == 2 {
+            // SAFETY: the cells of all lanes of the lay lie before `end`; the caller's machine has AVX-512.
+            if unsafe { write_fresh_pairs(writes, reads, first, mask, stamp, floor) } {
+                return true;
+            }
+        }
         let mut bad = 0;
         for lane in lanes(if check { mask } else { 0 }) {
             for cell in first(lane)..first(lane) + each {

@@ -6,6 +6,9 @@ use std::arch::x86_64::*;
 /// 32 lanes of a register.
 type Row = [u32; 32];
 
+/// The first two words of every four.
+const PAIRS: u16 = 0x3333;
+
 /// Loads 32 pairs: `rows` are the registers of their first and second words.
 ///
 /// # Safety
@@ -13,15 +16,49 @@ type Row = [u32; 32];
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub unsafe fn load_pairs(from: *const u32, rows: [*mut Row; 2]) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let from = from.cast_mut();
+        load_pairs_of([from, from.add(16), from.add(32), from.add(48)], rows)
+    }
+}
+
+/// Loads pairs of which eight lie at each of `parts`.
+///
+/// # Safety
+/// As [`load_pairs`], with 16 words at each.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn load_pairs_of(parts: [*mut u32; 4], rows: [*mut Row; 2]) {
     let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     let odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
     for half in 0..2 {
         // SAFETY: as the caller says.
         unsafe {
-            let a = _mm512_loadu_si512(from.add(32 * half).cast());
-            let b = _mm512_loadu_si512(from.add(32 * half + 16).cast());
+            let a = _mm512_loadu_si512(parts[2 * half].cast());
+            let b = _mm512_loadu_si512(parts[2 * half + 1].cast());
             put(rows[0], half, _mm512_permutex2var_epi32(a, even, b));
             put(rows[1], half, _mm512_permutex2var_epi32(a, odd, b));
+        }
+    }
+}
+
+/// Loads pairs that begin four words behind each other; what lies between them is not touched.
+///
+/// # Safety
+/// As [`load_pairs`], with 126 words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn load_pairs_apart(from: *const u32, rows: [*mut Row; 2]) {
+    let first = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let part = |index: usize| _mm512_maskz_loadu_epi32(PAIRS, from.add(64 * half + 16 * index).cast());
+            let low = _mm512_permutex2var_epi32(part(0), first, part(1));
+            let high = _mm512_permutex2var_epi32(part(2), first, part(3));
+            put(rows[0], half, _mm512_shuffle_i64x2::<0x44>(low, high));
+            put(rows[1], half, _mm512_shuffle_i64x2::<0xee>(low, high));
         }
     }
 }
@@ -60,12 +97,45 @@ pub unsafe fn load_quads(from: *const u32, rows: [*mut Row; 4]) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub unsafe fn store_pairs(to: *mut u32, rows: [*const Row; 2]) {
+    // SAFETY: as the caller says.
+    unsafe { store_pairs_of([to, to.add(16), to.add(32), to.add(48)], rows) }
+}
+
+/// The opposite of [`load_pairs_of`]; where parts overlap, what is stored to the last one stays.
+///
+/// # Safety
+/// As [`load_pairs_of`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn store_pairs_of(parts: [*mut u32; 4], rows: [*const Row; 2]) {
     for half in 0..2 {
         // SAFETY: as the caller says.
         unsafe {
             let (low, high) = weave(get(rows[0], half), get(rows[1], half));
-            _mm512_storeu_si512(to.add(32 * half).cast(), low);
-            _mm512_storeu_si512(to.add(32 * half + 16).cast(), high);
+            _mm512_storeu_si512(parts[2 * half].cast(), low);
+            _mm512_storeu_si512(parts[2 * half + 1].cast(), high);
+        }
+    }
+}
+
+/// The opposite of [`load_pairs_apart`].
+///
+/// # Safety
+/// As [`load_pairs_apart`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub unsafe fn store_pairs_apart(to: *mut u32, rows: [*const Row; 2]) {
+    let lower = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+    let upper = _mm512_setr_epi64(4, 4, 5, 5, 6, 6, 7, 7);
+    for half in 0..2 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let (low, high) = weave(get(rows[0], half), get(rows[1], half));
+            let parts = [(low, lower), (low, upper), (high, lower), (high, upper)];
+            for (index, (pairs, order)) in parts.into_iter().enumerate() {
+                let place = to.add(64 * half + 16 * index).cast();
+                _mm512_mask_storeu_epi32(place, PAIRS, _mm512_permutexvar_epi64(order, pairs));
+            }
         }
     }
 }

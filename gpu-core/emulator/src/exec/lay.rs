@@ -34,6 +34,38 @@ pub struct Places {
     pub several: u32,
 }
 
+/// Which words an access of whole words covers, from its lowest place on, if they are no more than these.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// Words that it covers, holes too; 0: there is none.
+    pub words: u8,
+    /// The lane that each word belongs to, where `touched` has its bit.
+    pub lane_of: [u8; MAPPED],
+    pub touched: [u8; MAPPED / 8],
+}
+
+impl Map {
+    pub const NONE: Map = Map { words: 0, lane_of: [0; MAPPED], touched: [0; MAPPED / 8] };
+
+    /// Of lanes that lie so far from the lowest place as `offsets` say, each at places of its own.
+    pub fn of(offsets: &[i32; 32], lanes: u32, bytes: u64) -> Map {
+        let mut map = Map::NONE;
+        let rise = lanes_of(lanes).map(|lane| offsets[lane] as u64).max().unwrap_or(0);
+        if bytes < 4 || rise + bytes > 4 * MAPPED as u64 {
+            return map;
+        }
+        map.words = ((rise + bytes) / 4) as u8;
+        for lane in lanes_of(lanes) {
+            for word in 0..(bytes / 4) as usize {
+                let word = offsets[lane] as usize / 4 + word;
+                map.lane_of[word] = lane as u8;
+                map.touched[word / 8] |= 1 << (word % 8);
+            }
+        }
+        map
+    }
+}
+
 /// A place in shared memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known {
@@ -66,8 +98,8 @@ pub struct Lay {
     uses: Cell<u16>,
     pub bytes: u8,
     pub window: Window,
-    /// Words that the map covers; 0: there is none.
-    pub words: u8,
+    /// Whether there is a map, of no more than 32 words.
+    pub near: bool,
     /// What an access costs is that of any of its lanes, not of all of them alone; and the low bits of the address it holds for.
     parts: bool,
     phase: u8,
@@ -85,9 +117,8 @@ pub struct Lay {
     pub twice: bool,
     /// Accesses that lay in another way.
     misses: u16,
-    /// Of accesses of whole words to places of their own: the lane that each word belongs to, where `touched` has its bit.
-    pub lane_of: [u8; MAPPED],
-    pub touched: [u8; MAPPED / 8],
+    /// Of lanes at places of their own.
+    pub map: Map,
     /// A bit for each byte from the lowest one on, if they lie no further apart than these.
     pub bytes_at: [u64; NEAR],
     /// The places of the lanes, in units of `bytes` from the lowest one on.
@@ -115,7 +146,7 @@ fn unknown() -> Lay {
         uses: Cell::new(0),
         bytes: 0,
         window: Window::Global,
-        words: 0,
+        near: false,
         parts: false,
         phase: 0,
         phase_mask: 0,
@@ -126,8 +157,7 @@ fn unknown() -> Lay {
         distinct: false,
         twice: false,
         misses: 0,
-        lane_of: [0; MAPPED],
-        touched: [0; MAPPED / 8],
+        map: Map::NONE,
         bytes_at: [0; NEAR],
         places: Places { count: 0, cells: [0; 32], first: [0; 32], last: [0; 32], several: 0 },
         cost: 0,
@@ -248,16 +278,9 @@ impl Lay {
         }
         lay.distinct = lay.places.several == 0;
         lay.twice = lanes == u32::MAX && lay.offsets[..16] == lay.offsets[16..];
-        let words = ((lay.rise + bytes) / 4) as usize;
-        if lay.distinct && bytes >= 4 && words <= MAPPED {
-            lay.words = words as u8;
-            for lane in lanes_of(lanes) {
-                for word in 0..(bytes / 4) as usize {
-                    let word = lay.offsets[lane] as usize / 4 + word;
-                    lay.lane_of[word] = lane as u8;
-                    lay.touched[word / 8] |= 1 << (word % 8);
-                }
-            }
+        if lay.distinct {
+            lay.map = Map::of(&lay.offsets, lanes, bytes);
+            lay.near = (1..=32).contains(&lay.map.words);
         }
         (lay, all.low)
     }

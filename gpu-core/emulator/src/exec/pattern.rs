@@ -5,7 +5,7 @@
 use super::access::{AddressWord, Runs};
 use super::cx::{Cx, watch};
 #[cfg(target_arch = "x86_64")]
-use super::lay::Lays;
+use super::lay::{Lays, Map};
 use super::op::Op;
 use super::quick::Shape;
 use super::space::{Window, window_base};
@@ -21,6 +21,9 @@ pub struct Pattern {
     pub runs: Runs,
     pub shape: Shape,
     bytes: u64,
+    /// Of one column of words or vectors of words.
+    #[cfg(target_arch = "x86_64")]
+    pub map: Map,
 }
 
 /// Where the accesses of one instruction go.
@@ -232,7 +235,18 @@ impl Cx<'_> {
         };
         let runs_here = |lane: usize| runs.is_full() || lane < runs.width;
         let at = |lane: usize| if runs_here(lane) { runs.at(lane).wrapping_sub(low) as i32 } else { 0 };
-        let pattern = Pattern { offsets: std::array::from_fn(at), runs: runs.moved(low.wrapping_neg()), shape, bytes };
+        let offsets = std::array::from_fn(at);
+        let pattern = Pattern {
+            offsets,
+            runs: runs.moved(low.wrapping_neg()),
+            shape,
+            bytes,
+            #[cfg(target_arch = "x86_64")]
+            map: match (shape, runs.count) {
+                (Shape::Runs, 1) if runs.step > bytes => Map::of(&offsets, u32::MAX, bytes),
+                _ => Map::NONE,
+            },
+        };
         let hit = self.worker.hit[op.site as usize & 63];
         let (base, end, pointer) = if window == Window::Shared {
             let array = &self.grid.shared_arrays[hit as usize];

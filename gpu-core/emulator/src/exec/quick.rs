@@ -414,6 +414,11 @@ impl Cx<'_> {
             Shape::Runs if !WRITE && BYTES <= 4 && runs.count == 1 => {
                 self.race_shared_column(op, first, runs.step, BYTES)
             }
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Shape::Runs if FORM == WIDEST && pattern.map.words > 0 => unsafe {
+                self.race_shared_map::<WRITE>(op, &pattern.map, low)
+            },
             _ => false,
         }
     }

@@ -32,7 +32,7 @@ pub unsafe fn load_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut
         let lay = recalled.lay;
         (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
-        if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) && !op.d.is_none() {
+        if const { is_word::<WIDEST, E>(V) } && (*lay).near && !op.d.is_none() {
             load_near(&*lay, recalled.pointer.cast(), cx.mask, cx.row_mut::<u32>(op.d));
             return Some(Flow::Next);
         }
@@ -148,7 +148,7 @@ unsafe fn store_pairs(rows: [*const [u32; 32]; 2], mask: u32, to: *mut u8, offse
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn load_near(lay: &Lay, from: *const i32, mask: u32, row: *mut [u32; 32]) {
-    let there = u32::MAX >> (32 - u32::from(lay.words));
+    let there = u32::MAX >> (32 - u32::from(lay.map.words));
     // SAFETY: as the caller says; what lies beyond the words is not touched.
     unsafe {
         let low = _mm512_maskz_loadu_epi32(there as u16, from);
@@ -176,8 +176,8 @@ unsafe fn store_near(lay: &Lay, row: *const [u32; 32], mask: u32, to: *mut i32) 
         let high = _mm512_loadu_si512(row.cast::<i32>().add(16).cast());
         let (runs, one) = (_mm512_set1_epi32(mask as i32), _mm512_set1_epi32(1));
         for half in 0..2 {
-            let lane = _mm512_cvtepu8_epi32(_mm_loadu_si128(lay.lane_of.as_ptr().add(16 * half).cast()));
-            let touched = u16::from_le_bytes([lay.touched[2 * half], lay.touched[2 * half + 1]]);
+            let lane = _mm512_cvtepu8_epi32(_mm_loadu_si128(lay.map.lane_of.as_ptr().add(16 * half).cast()));
+            let touched = u16::from_le_bytes([lay.map.touched[2 * half], lay.map.touched[2 * half + 1]]);
             let here = _mm512_mask_test_epi32_mask(touched, _mm512_srlv_epi32(runs, lane), one);
             let words = _mm512_permutex2var_epi32(low, lane, high);
             _mm512_mask_storeu_epi32(to.wrapping_add(16 * half), here, words);
@@ -201,7 +201,7 @@ pub unsafe fn store_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mu
         let lay = recalled.lay;
         (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
-        if const { is_word::<WIDEST, E>(V) } && (1..=32).contains(&(*lay).words) {
+        if const { is_word::<WIDEST, E>(V) } && (*lay).near {
             store_near(&*lay, cx.row::<u32>(op.b), cx.mask, recalled.pointer.cast());
             cx.worker.writes += 1;
             return Some(Flow::Next);

@@ -7,6 +7,9 @@ use super::cx::{Cx, lanes};
 use super::lanes::{BASE, Body, Word, blend, exec, exec_widest, is_spare};
 use super::op::{Exec, Flow, Op, Slot};
 use super::quick::{Quick, Shape};
+#[cfg(target_arch = "x86_64")]
+use super::runs::{load_pairs_in_runs, store_pairs_in_runs};
+use super::runs::{load_run, load_runs, store_run, store_runs};
 use super::space::Window;
 use crate::report::AccessKind;
 
@@ -81,57 +84,6 @@ unsafe fn prepare<A: AddressWord>(
             8 => cx.prepare::<A, 8>(op, kind, access),
             16 => cx.prepare::<A, 16>(op, kind, access),
             _ => cx.prepare::<A, 32>(op, kind, access),
-        }
-    }
-}
-
-/// Loads `N` neighbours into lanes `first..first + N` of a row: element `index` of each `V`.
-///
-/// # Safety
-/// `from` must hold `N * V` elements, `row` must be a row.
-#[inline(always)]
-unsafe fn load_run<E: Element, const V: usize, const N: usize>(
-    from: *const E,
-    index: usize,
-    row: *mut [<E::Row as Word>::Raw; 32],
-    first: usize,
-) {
-    // SAFETY: as the caller says; equal sizes mean that memory and row hold the same bits.
-    unsafe {
-        let to = row.cast::<<E::Row as Word>::Raw>().add(first);
-        if V == 1 && size_of::<E>() == size_of::<<E::Row as Word>::Raw>() {
-            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), N * size_of::<E>());
-            return;
-        }
-        let mut out = [E::Row::ZERO; N];
-        for (lane, value) in out.iter_mut().enumerate() {
-            *value = from.add(lane * V + index).read_unaligned().load().to_raw();
-        }
-        to.cast::<[<E::Row as Word>::Raw; N]>().write(out);
-    }
-}
-
-/// The opposite of [`load_run`].
-///
-/// # Safety
-/// As [`load_run`].
-#[inline(always)]
-unsafe fn store_run<E: Element, const V: usize, const N: usize>(
-    to: *mut E,
-    index: usize,
-    row: *const [<E::Row as Word>::Raw; 32],
-    first: usize,
-) {
-    // SAFETY: as the caller says; equal sizes mean that memory and row hold the same bits.
-    unsafe {
-        let from = row.cast::<<E::Row as Word>::Raw>().add(first);
-        if V == 1 && size_of::<E>() == size_of::<<E::Row as Word>::Raw>() {
-            std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), N * size_of::<E>());
-            return;
-        }
-        let values = from.cast::<[<E::Row as Word>::Raw; N]>().read();
-        for (lane, value) in values.iter().enumerate() {
-            to.add(lane * V + index).write_unaligned(E::store(E::Row::from_raw(*value)));
         }
     }
 }
@@ -248,6 +200,13 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 }
                 return Flow::Next;
             }
+            #[cfg(target_arch = "x86_64")]
+            if const { V == 2 && deals::<FORM, E>(V) } && shape == Shape::Runs && !slots.contains(&Slot::NONE) {
+                let rows = [cx.row_mut::<u32>(slots[0]), cx.row_mut::<u32>(slots[1])];
+                if load_pairs_in_runs(pointer, &*runs, rows) {
+                    return Flow::Next;
+                }
+            }
             for (index, slot) in slots.iter().enumerate() {
                 if slot.is_none() {
                     continue;
@@ -271,54 +230,6 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             }
         }
         Flow::Next
-    }
-}
-
-/// Loads element `index` of each `V` in runs; `pointer` is the place of address 0.
-///
-/// # Safety
-/// All that the runs cover must be there; `row` must be a row.
-#[inline(always)]
-unsafe fn load_runs<E: Element, const V: usize>(
-    pointer: *mut u8,
-    runs: &Runs,
-    index: usize,
-    row: *mut [<E::Row as Word>::Raw; 32],
-) {
-    let place = |address: u64| pointer.wrapping_add(address as usize).cast::<E>().cast_const();
-    let start = |group: usize| place(runs.starts[group]);
-    // SAFETY: as the caller says.
-    unsafe {
-        if runs.step == (size_of::<E>() * V) as u64 {
-            if runs.count == 2 {
-                load_run::<E, V, 16>(start(0), index, row, 0);
-                load_run::<E, V, 16>(start(1), index, row, 16);
-            } else {
-                for group in 0..4 {
-                    load_run::<E, V, 8>(start(group), index, row, 8 * group);
-                }
-            }
-        } else if runs.step == 0 && runs.count == 2 {
-            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
-            let halves = row.cast::<[<E::Row as Word>::Raw; 16]>();
-            halves.write([value(0); 16]);
-            halves.add(1).write([value(1); 16]);
-        } else if runs.step == 0 {
-            // Groups of 16 are two neighbouring quarters each.
-            let value = |group| start(group).add(index).read_unaligned().load().to_raw();
-            let quarters = row.cast::<[<E::Row as Word>::Raw; 8]>();
-            for quarter in 0..4 {
-                quarters.add(quarter).write([value(quarter * runs.count / 4); 8]);
-            }
-        } else {
-            let first = start(0);
-            let mut out = [E::Row::ZERO; 32];
-            for (lane, value) in out.iter_mut().enumerate() {
-                let from = first.wrapping_byte_add(lane * runs.step as usize);
-                *value = from.add(index).read_unaligned().load().to_raw();
-            }
-            *row = out;
-        }
     }
 }
 
@@ -414,6 +325,14 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 cx.worker.writes += 1;
                 return Flow::Next;
             }
+            #[cfg(target_arch = "x86_64")]
+            if const { V == 2 && deals::<FORM, E>(V) } && shape == Shape::Runs {
+                let rows = [cx.row::<u32>(slots[0]), cx.row::<u32>(slots[1])];
+                if store_pairs_in_runs(pointer, &*runs, rows) {
+                    cx.worker.writes += 1;
+                    return Flow::Next;
+                }
+            }
             for (index, slot) in slots.iter().enumerate() {
                 let row = cx.row::<E::Row>(*slot);
                 match shape {
@@ -439,40 +358,6 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
         }
         cx.worker.writes += 1;
         Flow::Next
-    }
-}
-
-/// The opposite of [`load_runs`].
-///
-/// # Safety
-/// As [`load_runs`].
-#[inline(always)]
-unsafe fn store_runs<E: Element, const V: usize>(
-    pointer: *mut u8,
-    runs: &Runs,
-    index: usize,
-    row: *const [<E::Row as Word>::Raw; 32],
-) {
-    let place = |address: u64| pointer.wrapping_add(address as usize).cast::<E>();
-    // SAFETY: as the caller says.
-    unsafe {
-        match runs.count {
-            2 if runs.step == (size_of::<E>() * V) as u64 => {
-                store_run::<E, V, 16>(place(runs.starts[0]), index, row, 0);
-                store_run::<E, V, 16>(place(runs.starts[1]), index, row, 16);
-            }
-            4 if runs.step == (size_of::<E>() * V) as u64 => {
-                for group in 0..4 {
-                    store_run::<E, V, 8>(place(runs.starts[group]), index, row, 8 * group);
-                }
-            }
-            _ => {
-                for lane in 0..32 {
-                    let to = place(runs.at(lane));
-                    to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane])));
-                }
-            }
-        }
     }
 }
 

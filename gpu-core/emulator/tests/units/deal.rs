@@ -27,4 +27,34 @@ fn vectors_are_dealt_out_and_collected() {
     // SAFETY: as above.
     unsafe { store_pairs(back.as_mut_ptr(), [&rows[0], &rows[1]]) };
     assert_eq!(back[..], memory[..64]);
+    // Eight pairs each anywhere, and pairs with as much between them.
+    let mut other = memory;
+    let parts = [48, 7, 100, 25].map(|word| other.as_mut_ptr().wrapping_add(word));
+    let [a, b, ..] = &mut rows;
+    // SAFETY: as above.
+    unsafe { load_pairs_of(parts, [a, b]) };
+    for lane in 0..32 {
+        let first = [48, 7, 100, 25][lane / 8] + 2 * (lane % 8);
+        assert_eq!([rows[0][lane], rows[1][lane]], [memory[first], memory[first + 1]]);
+    }
+    let mut back = [0u32; 128];
+    let parts = [48, 7, 100, 25].map(|word| back.as_mut_ptr().wrapping_add(word));
+    // SAFETY: as above.
+    unsafe { store_pairs_of(parts, [&rows[0], &rows[1]]) };
+    for (index, value) in back.iter().enumerate() {
+        let inside = [48, 7, 100, 25].iter().any(|first| (*first..first + 16).contains(&index));
+        assert_eq!(*value, if inside { memory[index] } else { 0 });
+    }
+    let [a, b, ..] = &mut rows;
+    // SAFETY: as above; the last two words are not there.
+    unsafe { load_pairs_apart(memory[..126].as_ptr(), [a, b]) };
+    for lane in 0..32 {
+        assert_eq!([rows[0][lane], rows[1][lane]], [memory[4 * lane], memory[4 * lane + 1]]);
+    }
+    let mut back = [0u32; 126];
+    // SAFETY: as above.
+    unsafe { store_pairs_apart(back.as_mut_ptr(), [&rows[0], &rows[1]]) };
+    for (index, value) in back.iter().enumerate() {
+        assert_eq!(*value, if index % 4 < 2 { memory[index] } else { 0 });
+    }
 }
