@@ -11,6 +11,7 @@ pub mod history;
 mod later;
 #[cfg(target_arch = "x86_64")]
 mod lays;
+pub mod marks;
 mod patience;
 pub mod proxy;
 pub mod race;

@@ -168,7 +168,10 @@ impl Cx<'_> {
 
     /// Gives a register's lanes of `mask` this mark, or none.
     fn mark(&mut self, key: (u32, u32), mark: Option<Poison>, mask: u32) {
-        let old = self.warp.poison.get(&key).copied();
+        if mark.is_none() && !self.warp.poison.may_have(Slot(key.1)) {
+            return;
+        }
+        let old = self.warp.poison.get(key).copied();
         let kept = old.map_or(0, |old| old.lanes & !mask);
         match (mark, old) {
             (Some(mark), old) => {
@@ -178,7 +181,7 @@ impl Cx<'_> {
                 self.warp.poison.insert(key, Poison { lanes: 0, bits: [0; 32], ..old }.over(Some(&old), kept));
             }
             (None, Some(_)) => {
-                self.warp.poison.remove(&key);
+                self.warp.poison.remove(key);
             }
             (None, None) => {}
         }
@@ -202,7 +205,7 @@ impl Cx<'_> {
             if Some(*slot) == skip {
                 continue;
             }
-            if let Some(mark) = self.warp.poison.get(&(frame, slot.0)) {
+            if let Some(mark) = self.warp.poison.get((frame, slot.0)) {
                 let lanes = lanes_of(&mark.bits, width) & self.active;
                 if lanes != 0 {
                     let sum = sum.get_or_insert(Poison { lanes: 0, bits: [0; 32], ..*mark });
@@ -224,10 +227,16 @@ impl Cx<'_> {
         let pc = self.pc;
         let image = self.image();
         let info = &image.infos[pc as usize];
+        let marks = &self.warp.poison;
+        if ![op.a, op.b, op.c, op.guard].iter().chain(&info.reads).any(|slot| marks.may_have(*slot)) {
+            self.worker.carried = None;
+            self.worker.moved = None;
+            return;
+        }
         let frame = self.warp.splits[self.warp.current].frame;
         // The guard decides in all lanes of the group.
         if !op.guard.is_pool()
-            && let Some(mark) = self.warp.poison.get(&(frame, op.guard.0)).copied()
+            && let Some(mark) = self.warp.poison.get((frame, op.guard.0)).copied()
             && mark.lanes & self.active != 0
         {
             self.report_use(mark.origin, pc, mark.lanes & self.active, "decides by it");
@@ -338,6 +347,14 @@ impl Cx<'_> {
         let info = &self.image().infos[self.place_of(op) as usize];
         let Some(split) = self.warp.splits.get(self.warp.current) else { return };
         let frame = split.frame;
+        if self.worker.carried.is_none() {
+            let mask = self.mask;
+            for slot in &info.writes {
+                self.mark((frame, slot.0), None, mask);
+            }
+            self.look_for_marks();
+            return;
+        }
         let carried = self.worker.carried.take();
         if info.taint == Taint::Memory && info.writes.is_empty() {
             if let Some(mark) = carried {
@@ -358,6 +375,12 @@ impl Cx<'_> {
                 self.mark((frame, slot.0), mark, mask);
             }
         }
+        self.look_for_marks();
+    }
+
+    /// Whether any register is marked still.
+    #[inline(always)]
+    fn look_for_marks(&mut self) {
         if self.warp.poison.is_empty() {
             self.tainted = false;
             self.attention = !self.warp.is_settled();
@@ -372,7 +395,7 @@ impl Cx<'_> {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {
-                let Some(mark) = self.warp.poison.get(&(frame, slot.0)).copied() else { continue };
+                let Some(mark) = self.warp.poison.get((frame, slot.0)).copied() else { continue };
                 for lane in lanes(mark.lanes & self.mask) {
                     let (window, address) = self.place_in(op, lane);
                     let address = address.wrapping_add(part as u64 * size);

@@ -81,7 +81,7 @@ impl Cx<'_> {
         if slot.is_pool() {
             return 0;
         }
-        self.warp.poison.get(&(frame, slot.0)).map_or(0, |mark| mark.bits[lane])
+        self.warp.poison.get((frame, slot.0)).map_or(0, |mark| mark.bits[lane])
     }
 
     /// Value and undefined bits of an operand in a lane.

@@ -134,7 +134,7 @@ pub struct Warp {
     pub unfenced: Vec<(super::space::Window, u64)>,
     /// The last load of those, if it was of a row or of one place: window, lowest and highest address, lanes.
     pub unfenced_last: Option<(super::space::Window, u64, u64, u32)>,
-    pub poison: std::collections::HashMap<(u32, u32), Poison>,
+    pub poison: crate::check::marks::Marks,
     /// Registers of `wgmma` in flight, by frame and slot.
     pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
     /// What this warp has seen of each warp of its block, where that is beyond `floor`.
