@@ -527,6 +527,16 @@ fn local_sectors(at: &Addresses, bytes: u64) -> u64 {
         let words = (at.low + bytes - 1) / 4 - at.low / 4 + 1;
         return words * u64::from(eights.count_ones());
     }
+    let words = |lane: usize| (at.at[lane] / 4 - at.low / 4, (at.at[lane] + bytes - 1) / 4 - at.low / 4);
+    if (at.high + bytes - 1) / 4 - at.low / 4 < 64 {
+        // The words of each eight lanes, from the lowest one on.
+        let mut eights = [0u64; 4];
+        for lane in lanes(at.mask) {
+            let (first, last) = words(lane);
+            eights[lane / 8] |= u64::MAX >> (63 - (last - first)) << first;
+        }
+        return eights.iter().map(|words| u64::from(words.count_ones())).sum();
+    }
     let mut list = Vec::with_capacity(32);
     for lane in lanes(at.mask) {
         for word in at.at[lane] / 4..=(at.at[lane] + bytes - 1) / 4 {
