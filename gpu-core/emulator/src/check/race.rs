@@ -381,7 +381,10 @@ impl Cx<'_> {
         self.warp.last_volatile = now;
     }
 
-    fn optimistic(&self, site: u32) {
+    fn optimistic(&mut self, site: u32) {
+        if std::mem::replace(&mut self.worker.rechecked, site) == site {
+            return;
+        }
         let mut sites = self.grid.deferred.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sites.insert(site);
     }

@@ -429,6 +429,10 @@ impl Cx<'_> {
 
     /// Remembers a load for the fence that may follow. Loops load the same places again and again.
     fn remember_load(&mut self, reach: &Reach, at: &Addresses) {
+        if reach.window == Window::Shared && self.block.syncs.is_empty() && !self.clustered() {
+            // Nothing that it can have seen was published.
+            return;
+        }
         let plain = at.contiguous || at.low == at.high;
         let place = plain.then_some((reach.window, at.low, at.high, at.mask));
         let (none, last) = (self.warp.unfenced.is_empty(), self.warp.unfenced_last);

@@ -60,6 +60,8 @@ pub struct Worker {
     fuel: u64,
     /// Marks of uninitialised values on their way from sources to results.
     pub carried: Option<super::warp::Poison>,
+    /// The last read of shared memory that an atomic was known to check again.
+    pub rechecked: u32,
     /// What the running instruction gives each register, where it only moves bits.
     pub moved: Option<crate::check::undefined::Moved>,
     pub fresh_taint: bool,
@@ -117,6 +119,7 @@ impl Worker {
             spent: 0,
             fuel: QUANTUM,
             carried: None,
+            rechecked: 0,
             fresh_taint: false,
             moved: None,
             last_cost: 0,
