@@ -13,6 +13,8 @@ const EVERYDAY_PTX: &str = include_str!("everyday.ptx");
 const ORDINARY_PTX: &str = include_str!("ordinary.ptx");
 /// `further.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
 const FURTHER_PTX: &str = include_str!("further.ptx");
+/// `layouts.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
+const LAYOUTS_PTX: &str = include_str!("layouts.ptx");
 
 /// A kernel with its shape: three buffers of `words` floats and one number.
 #[derive(Clone, Copy)]
@@ -120,11 +122,29 @@ pub const FURTHER: &[Case] = &[
     further("softmax_block", 512, 2048),
     further("mandelbrot", 1024, M),
 ];
+/// A kernel of `layouts.cu` in blocks of 256 threads.
+const fn layout(name: &'static str, blocks: u32, n: u32) -> Case {
+    Case::new(name, LAYOUTS_PTX, [blocks, 1], [256, 1], MIB, n)
+}
+
+/// Lanes side by side, or nearly so.
+pub const NEIGHBOURS: &[Case] = &[
+    layout("mirror", 4096, M),
+    layout("sweeps", 2048, M),
+    adding(layout("take_places", 1024, 262_144)),
+    adding(Case::new("red_black", LAYOUTS_PTX, [16, 128], [32, 8], MIB, 1024)),
+];
 /// Those of them that do little but move memory.
 pub const STREAMS: &[&str] = &["copy4", "axpy4"];
 /// Neighbouring threads are far apart.
-pub const SCATTERED: &[Case] =
-    &[STRIDED, Case::new("transpose_naive", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024), everyday("gather", 4096, M)];
+pub const SCATTERED: &[Case] = &[
+    STRIDED,
+    Case::new("transpose_naive", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024),
+    everyday("gather", 4096, M),
+    layout("points", 1365, M),
+    layout("pixels3", 4096, 4 * M),
+    layout("every_second", 2048, M),
+];
 
 /// Neighbouring threads are 128 bytes apart.
 pub const STRIDED: Case = Case::new("strided", SPEED, [128, 1], [256, 1], MIB, MIB as u32);

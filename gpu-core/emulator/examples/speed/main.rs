@@ -14,8 +14,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cases::{
-    BIG_TILED, BIG_VADD, COALESCED, Case, EVERYDAY, FURTHER, MATRIX, MATRIX_COUNT, NUMBA_MATMUL, NUMBA_VADD, ORDINARY,
-    Ready, SCATTERED, STREAMS,
+    BIG_TILED, BIG_VADD, COALESCED, Case, EVERYDAY, FURTHER, MATRIX, MATRIX_COUNT, NEIGHBOURS, NUMBA_MATMUL,
+    NUMBA_VADD, ORDINARY, Ready, SCATTERED, STREAMS,
 };
 use clock::{Spread, load, peak_memory, thread_time};
 use ptx_emulator::{Checks, Options};
@@ -91,7 +91,7 @@ fn rates(bench: &mut Bench) {
         ("all checks", one_worker(Options::default())),
     ];
     for (mode, options) in &modes {
-        let near = COALESCED.iter().chain(EVERYDAY).chain(ORDINARY).chain(FURTHER).map(|case| (case, true));
+        let near = [COALESCED, EVERYDAY, ORDINARY, FURTHER, NEIGHBOURS].into_iter().flatten().map(|case| (case, true));
         for (case, near) in near.chain(SCATTERED.iter().map(|case| (case, false))) {
             let target = match (*mode, near) {
                 ("unchecked", false) | ("counters", _) => None,

@@ -338,9 +338,9 @@ impl GlobalRaces {
             next != 0 && at.at[next.trailing_zeros() as usize & 31] == at.at[lanes.trailing_zeros() as usize & 31]
         };
         if const { is_grouped(BYTES) }
-            && mine.effect != Effect::Atomic
+            && kind != AccessKind::Atomic
             && !mine.cached
-            && (mine.effect == Effect::Write || !same(left))
+            && (kind == AccessKind::Write || !same(left))
         {
             if at.high - at.low > PAGE {
                 let number = |lane: usize| (at.at[lane] - reach.base) / SECTOR;
@@ -459,11 +459,16 @@ impl GlobalRaces {
     }
 
     /// Makes what further blocks have read a part of the reads. The page must be locked.
+    #[inline(always)]
     fn fold(&self, page: Page<'_>, entry: &Entry) {
-        let (others, old) = (entry.others(), entry.read());
-        if others.mask == 0 {
-            return;
+        if entry.others().mask != 0 {
+            self.fold_now(page, entry);
         }
+    }
+
+    #[inline(never)]
+    fn fold_now(&self, page: Page<'_>, entry: &Entry) {
+        let (others, old) = (entry.others(), entry.read());
         let shift = Pages::shift_of(old, others.mask).min(Pages::shift_of(others, others.mask));
         let mut reads = self.pages.spread(page, old, shift);
         for (index, cell) in reads.cells.iter_mut().enumerate().take(32 >> shift) {

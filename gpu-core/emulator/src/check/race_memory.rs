@@ -138,6 +138,7 @@ impl<'s> Page<'s> {
     /// # Safety
     /// The page must be locked, or there must be only one worker; and nobody may hold what an earlier call gave.
     #[allow(clippy::mut_from_ref, reason = "the lock, or being alone, makes it the only one")]
+    #[inline(always)]
     pub unsafe fn cells(self, generation: u32) -> &'s mut Cells {
         // SAFETY: as the caller says.
         let cells = unsafe { &mut *self.head.cells.get() }.get_or_insert_default();

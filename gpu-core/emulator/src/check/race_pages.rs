@@ -420,6 +420,14 @@ impl Pages {
         }
     }
 
+    /// Cells of words that nobody has touched. The page must be locked.
+    #[inline(always)]
+    pub fn new_words(&self, page: Page<'_>) -> Half {
+        // SAFETY: locked, or this is the only worker.
+        let stored = unsafe { page.cells(self.generation) };
+        self.place(&mut stored.words, &mut stored.free_words, None, [0; 8]).map_or(Half::NONE, Half::words)
+    }
+
     /// Asks for the cells of a sector that has one for each word.
     ///
     /// # Safety
@@ -492,6 +500,12 @@ impl Cells {
             BYTES => self.bytes[half.stamp as usize][byte as usize & 31],
             _ => half.cell(byte),
         }
+    }
+
+    /// The cells of a half that has one for each word.
+    #[inline(always)]
+    pub fn words_of(&mut self, half: Half) -> Option<&mut [u64; 8]> {
+        if half.unit == WORDS { self.words.get_mut(half.stamp as usize) } else { None }
     }
 
     /// Changes the cell of a byte, if the half has cells.

@@ -4,6 +4,7 @@
 
 use super::super::race_pages::*;
 use super::super::race_rules::{Effect, Mine, Piece, step};
+use super::updates::lane_piece;
 use super::{At, Conflict, Conflicts, GlobalRaces};
 use crate::exec::cx::Cx;
 
@@ -26,6 +27,11 @@ impl Group {
     #[inline(always)]
     fn new(bytes: u64) -> Group {
         Group { number: 0, bytes: bytes as u32, mask: 0, lanes: [(0, 0); 32], count: 0, unit: None }
+    }
+
+    #[inline(always)]
+    fn begin_anew(&mut self) {
+        (self.mask, self.count, self.unit) = (0, 0, None);
     }
 
     /// The lane that a piece of one lane is of.
@@ -70,6 +76,20 @@ impl Group {
         self.mask |= self.bytes_at(first);
     }
 
+    /// Writes words that nobody else has touched but before this access. False: nothing was changed.
+    #[inline(always)]
+    fn puts_words(&self, words: &mut [u64; 8], mine: &Mine) -> bool {
+        let stamp = |lane: u8| with_thread(mine.stamp, thread_of(mine.stamp) + u64::from(lane));
+        let mut clear = true;
+        for &(lane, byte) in &self.lanes[..self.count] {
+            clear &= is_own(words[usize::from(byte / 4) & 7], stamp(lane), mine);
+        }
+        for &(lane, byte) in &self.lanes[..if clear { self.count } else { 0 }] {
+            words[usize::from(byte / 4) & 7] = stamp(lane) | WRITTEN;
+        }
+        clear
+    }
+
     /// All of it as one piece.
     #[inline(always)]
     fn piece(&self, mine: &Mine) -> Option<Piece> {
@@ -99,7 +119,7 @@ impl GlobalRaces {
             let first = first_of(lane);
             if group.count > 0 && group.is_foreign(first) {
                 self.settle_group(cx, at, &group, mine, conflicts);
-                group = Group::new(BYTES);
+                group.begin_anew();
             }
             group.add(lane, first);
         }
@@ -115,9 +135,19 @@ impl GlobalRaces {
         if let Some(piece) = group.piece(mine) {
             match self.sum_up(cx, at, page, group.number, piece, mine, conflicts) {
                 // What has all of it anew may leave a summary in place of cells.
-                Some(false) if piece.mask == u32::MAX => self.settle(cx, page, entry, &piece, mine, conflicts),
+                Some(false) if piece.mask == u32::MAX || mine.effect == Effect::Atomic => {
+                    self.settle(cx, page, entry, &piece, mine, conflicts);
+                }
                 Some(false) => self.settle_cells(cx, page, entry, group, mine, conflicts),
                 _ => {}
+            }
+            return;
+        }
+        if mine.effect == Effect::Atomic {
+            for &(lane, byte) in &group.lanes[..group.count] {
+                let first = group.number * SECTOR + u64::from(byte);
+                let piece = lane_piece(mine, group.number, first, group.bytes.into(), lane.into());
+                self.piece(cx, at, page, group.number, piece, mine, conflicts);
             }
             return;
         }
@@ -141,12 +171,34 @@ impl GlobalRaces {
     ) {
         self.fold(page, entry);
         let (old_write, old_read) = (entry.write(), entry.read());
+        let writes = mine.effect == Effect::Write;
+        // Whether nothing but its writes is to be looked at.
+        let plain = writes && group.bytes == 4 && !old_read.is_cells() && old_read.mask & group.mask == 0;
+        if plain && old_write.mask == 0 {
+            let write = self.pages.new_words(page);
+            // SAFETY: locked, or this is the only worker.
+            let cells = unsafe { page.cells(self.pages.generation) };
+            if let Some(words) = cells.words_of(write) {
+                group.puts_words(words, mine);
+            }
+            entry.set_write(write);
+            return;
+        }
+        if plain {
+            // SAFETY: as above.
+            let cells = unsafe { page.cells(self.pages.generation) };
+            if cells.words_of(old_write).is_some_and(|words| group.puts_words(words, mine)) {
+                return;
+            }
+        }
         let mask = if group.bytes < 4 { 1 } else { group.mask };
         let shift = Pages::shift_of(old_write, mask).min(Pages::shift_of(old_read, mask));
-        let writes = mine.effect == Effect::Write;
         // Only what is added to needs cells: from a summary of reads a write takes its bytes, if they are there.
         let write = if writes { self.pages.in_cells(page, old_write, shift) } else { old_write };
         let read = if !writes || old_read.is_cells() { self.pages.in_cells(page, old_read, shift) } else { old_read };
+        if write != old_write {
+            entry.set_write(write);
+        }
         // SAFETY: locked, or this is the only worker; nothing else takes cells until the end.
         let cells = unsafe { page.cells(self.pages.generation) };
         for &(lane, first) in &group.lanes[..group.count] {
@@ -172,9 +224,6 @@ impl GlobalRaces {
                 cells.put(read, byte, seen);
             }
         }
-        if write != old_write {
-            entry.set_write(write);
-        }
         if writes && !read.is_cells() {
             entry.set_read(Half { mask: read.mask & !group.mask, ..read });
         } else if read != old_read {
@@ -187,9 +236,11 @@ impl GlobalRaces {
 /// plain then.
 #[inline(always)]
 fn is_clear(write: u64, read: u64, stamp: u64, mine: &Mine) -> bool {
-    let own = |cell: u64| {
-        let before = clock_of(cell) <= mine.floor || thread_of(cell) == thread_of(stamp);
-        cell == 0 || cell >> BLOCK == mine.block && before
-    };
-    own(write) && (read == 0 || read & KIND == READ && own(read))
+    is_own(write, stamp, mine) && (read == 0 || read & KIND == READ && is_own(read, stamp, mine))
+}
+
+#[inline(always)]
+fn is_own(cell: u64, stamp: u64, mine: &Mine) -> bool {
+    let before = (clock_of(cell) <= mine.floor) | (thread_of(cell) == thread_of(stamp));
+    (cell == 0) | ((cell >> BLOCK == mine.block) & before)
 }
