@@ -1,4 +1,5 @@
-//! mbarriers that are made anew or given up while others still look at them, and lanes that copy the same.
+//! mbarriers that are made anew or given up while others still look at them, or asked for phases long past, and lanes that copy the
+//! same.
 
 mod common;
 
@@ -56,4 +57,55 @@ fn lanes_may_copy_the_same_to_the_same_place() {
             assert_eq!(download_u32(&memory, out, 32), numbers[..32]);
         }
     }
+}
+
+/// What is said once is counted from then on: a loop that makes the same mistake in every turn takes about as long as one that
+/// makes none.
+#[test]
+fn the_same_mistake_again_and_again_is_cheap() {
+    let kernel = |phases: &str| {
+        load(&format!(
+            "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry again()
+{{
+    .reg .pred %p<3>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    .shared .align 8 .b8 bar[8];
+    mov.u32 %r1, bar;
+    mov.u32 %r2, %tid.x;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra $made;
+    mbarrier.init.shared.b64 [%r1], 32;
+$made:
+    bar.sync 0;
+    mbarrier.arrive.shared.b64 %rd1, [%r1];
+    {phases}
+$again:
+    mbarrier.test_wait.shared.b64 %p2, [%r1], %rd1;
+    bra $again;
+}}"
+        ))
+    };
+    let run = |module: &ptx_emulator::Module| {
+        let options = Options { workers: 1, max_warp_instructions: Some(30_000), ..Options::default() };
+        let launch = Launch::new("again", [1, 1, 1], [32, 1, 1]);
+        let begin = std::time::Instant::now();
+        let outcome = run_with(module, &mut memory(), &launch, &options);
+        (begin.elapsed(), kinds(&outcome).contains(&FaultKind::BarrierPhase))
+    };
+    // Two further phases, and the token is none any more.
+    let late = "bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd2, [%r1];".repeat(2);
+    let (right, wrong) = (kernel(""), kernel(&late));
+    // Whatever else the machine does, it does not do it all the time.
+    let ratio = (0..5).map(|_| {
+        let ((usual, none), (again, some)) = (run(&right), run(&wrong));
+        assert!(!none && some);
+        again.as_secs_f64() / usual.as_secs_f64()
+    });
+    let least = ratio.fold(f64::MAX, f64::min);
+    assert!(least < 10.0, "{least} times as long");
 }

@@ -46,6 +46,7 @@ const SOURCES: &[Source] = &[
     source!("stale": "sm_90a"),
     source!("waits": "sm_90a"),
     source!("suites": "sm_90a"),
+    source!("ordering": "sm_90a"),
 ];
 
 /// One kernel of a source and what is expected of it.
@@ -320,6 +321,7 @@ walks! {
     stale_reads_and_early_waits: "stale"
     waits_of_libraries: "waits"
     kernels_of_known_suites: "suites"
+    orderings: "ordering"
 }
 
 /// On a GPU the copy ends whether or not the other lanes run: no lesson about lanes that wait for each other.

@@ -1,5 +1,6 @@
 //! What is wrong with a kernel beyond bounds: races, uninitialised values, copies not waited for.
 
+pub mod arrivals;
 pub mod audit;
 pub mod cluster;
 pub mod copies;
@@ -20,6 +21,7 @@ mod race_memory;
 pub mod race_pages;
 mod race_rules;
 pub mod repeats;
+mod same;
 pub mod shadow;
 #[cfg(target_arch = "x86_64")]
 mod shadow_rows;

@@ -7,8 +7,9 @@
 //!
 //! What counts: atomics and volatile accesses do not race among themselves, but for volatile loads of data that nobody looks
 //! at ([`crate::build::data`]). The same value stored by the same
-//! instruction is no race, whoever executes it. A plain read of what others update atomically is reported for shared
-//! memory unless the kernel re-checks with an atomic of its own (the usual compare-and-swap loop).
+//! instruction is no race, whoever executes it. A plain read races with a volatile or relaxed store, whichever comes first. A plain
+//! read of what others update atomically is reported for shared memory unless the kernel re-checks with an atomic of its
+//! own (the usual compare-and-swap loop).
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -50,9 +51,6 @@ impl Deferred {
         faults.drain(..).filter(|(site, _)| !optimistic.contains(site)).map(|(_, fault)| fault).collect()
     }
 }
-
-/// Bytes of the widest store.
-const MOST_BYTES: usize = 64;
 
 /// One party of a race.
 pub struct Party {
@@ -257,7 +255,7 @@ impl Cx<'_> {
                     }
                     (AccessKind::Read, _) => {
                         if foreign_write && (!strong || !atomic_write || self.is_stored(write)) {
-                            let atomic = atomic_write && !(strong && self.is_stored(write));
+                            let atomic = atomic_write && !self.is_stored(write);
                             let other = if atomic { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
                         }
@@ -271,6 +269,8 @@ impl Cx<'_> {
                     (AccessKind::Atomic, _) | (AccessKind::Write, true) => {
                         if foreign_write && !atomic_write {
                             against = Some((write, thread_of(write), AccessKind::Write));
+                        } else if kind == AccessKind::Write {
+                            against = self.unread(read, me, floor);
                         }
                         if read > floor && thread_of(read) == me {
                             self.optimistic(site_of(read));
@@ -286,13 +286,8 @@ impl Cx<'_> {
                         if foreign_write {
                             let other = if atomic_write { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
-                        } else if read > floor && !self.has_seen(read, me) {
-                            if thread_of(read) != me {
-                                against = Some((read, thread_of(read), AccessKind::Read));
-                            } else if read & FLAG != 0 && other_of(read) != me && !self.knows(other_of(read), read, me)
-                            {
-                                against = Some((read, other_of(read), AccessKind::Read));
-                            }
+                        } else {
+                            against = self.unread(read, me, floor);
                         }
                         self.block.shared_shadow.writes[index] = mine;
                         self.block.shared_shadow.reads[index] = 0;
@@ -335,6 +330,20 @@ impl Cx<'_> {
             }
         }
         !unclear
+    }
+
+    /// The read that a write of thread `me` comes too early for.
+    #[inline(always)]
+    fn unread(&self, read: u64, me: u32, floor: u64) -> Option<(u64, u32, AccessKind)> {
+        if read <= floor || self.has_seen(read, me) {
+            return None;
+        }
+        let (first, other) = (thread_of(read), other_of(read));
+        if first != me {
+            return Some((read, first, AccessKind::Read));
+        }
+        let both = read & FLAG != 0 && other != me && !self.knows(other, read, me);
+        both.then_some((read, other, AccessKind::Read))
     }
 
     /// Whether what a cell says is ordered before what thread `me` does, beyond what the floor says; of its own, whether the
@@ -387,53 +396,6 @@ impl Cx<'_> {
         }
         let mut sites = self.grid.deferred.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sites.insert(site);
-    }
-
-    /// Whether a lane's `cp.async` copies the same to the same place as that of an earlier lane.
-    fn same_copy(&self, op: &Op, at: &Addresses, lane: usize, thread: u32) -> bool {
-        let partner = thread as usize % 32;
-        if thread / 32 != self.warp.index || at.mask >> partner & 1 == 0 || partner >= lane || op.b.is_none() {
-            return false;
-        }
-        // SAFETY: slots of a decoded instruction.
-        let same_source = unsafe { self.lane::<u64>(op.b, lane) == self.lane::<u64>(op.b, partner) };
-        let sized = op.list_len & 4 != 0;
-        // SAFETY: as above; with that bit the slot holds the lanes' numbers of bytes.
-        let same_size = !sized || unsafe { self.lane::<u32>(op.d, lane) == self.lane::<u32>(op.d, partner) };
-        same_source && same_size && at.at[partner] == at.at[lane]
-    }
-
-    /// Whether a lane stores what is there already, or what an earlier lane of this instruction stores.
-    fn same_value(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
-        let slots = if op.list_len > 1 { self.image().list(op) } else { &[op.b] };
-        let each = (bytes as usize / slots.len()).max(1);
-        let bits = (each as u32 * 8).clamp(32, 128);
-        // SAFETY: matrix stores set it for as long as their accesses are checked.
-        let rows = unsafe { self.rows.as_ref() };
-        let value = |lane: usize| {
-            let mut value = [0; MOST_BYTES];
-            if let Some(rows) = rows {
-                value[..16].copy_from_slice(&rows[lane]);
-                return value;
-            }
-            for (slot, part) in slots.iter().zip(value.chunks_exact_mut(each)) {
-                // SAFETY: slots of a decoded store.
-                let bytes = unsafe { crate::isa::movement::get_wide(self, *slot, lane, bits) }.to_le_bytes();
-                part.copy_from_slice(&bytes[..each]);
-            }
-            value
-        };
-        let own = value(lane);
-        let same_warp = thread / 32 == self.warp.index;
-        let partner = thread as usize % 32;
-        if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && partner < lane {
-            return own == value(partner);
-        }
-        let mut now = [0; MOST_BYTES];
-        let Some(now) = now.get_mut(..bytes as usize) else { return false };
-        let address = at.at[lane];
-        let generic = if address >> 32 == 0 { crate::exec::space::SHARED_BASE + address } else { address };
-        self.peek(generic, lane, now).is_some() && *now == own[..bytes as usize]
     }
 
     #[cold]
@@ -584,9 +546,5 @@ impl Cx<'_> {
     ) {
         let party = Party { site: other.0, thread: other.1, kind: other.2 };
         self.report_race(op, Window::Global, address, bytes, lane, kind, party);
-    }
-
-    pub fn stores_same(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
-        self.same_value(op, at, lane, thread, bytes)
     }
 }

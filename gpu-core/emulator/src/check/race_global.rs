@@ -18,7 +18,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
-use crate::isa::memory::{CTA, DATA, NC};
+use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
 use groups::Group;
 use updates::{knows_atomic, lane_piece};
@@ -134,7 +134,7 @@ impl GlobalRaces {
             floor: if clock == CLOCKS { CLOCKS } else { floor },
             effect,
             narrow: op.e.0 & CTA != 0,
-            strict: op.e.0 & DATA != 0,
+            stores: strong && kind == AccessKind::Write,
             cached: op.e.0 & NC != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
         })
@@ -637,9 +637,9 @@ fn report<const BYTES: u64>(
             && site == op.site
             && !cx.grid.options.written_once
             && if same_block {
-                cx.stores_same(op, at, lane, thread, BYTES)
+                cx.same_value(op, at, lane, thread, BYTES)
             } else {
-                cx.grid.races.patience.holds_soon(|| cx.stores_same(op, at, lane, u32::MAX, BYTES))
+                cx.grid.races.patience.holds_soon(|| cx.same_value(op, at, lane, u32::MAX, BYTES))
             }
         {
             continue;

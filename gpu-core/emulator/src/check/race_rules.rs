@@ -19,8 +19,8 @@ pub struct Mine {
     pub effect: Effect,
     /// Its scope is the block: for other blocks it is no atomic.
     pub narrow: bool,
-    /// A strong read of what has to be there already: it races with strong stores too.
-    pub strict: bool,
+    /// A strong store: no atomic update, so that plain reads race with it.
+    pub stores: bool,
     /// Reads through the cache for what is only read.
     pub cached: bool,
     /// log2 of the bytes of a lane.
@@ -165,7 +165,7 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
         if write.is_cells() {
             return false;
         }
-        let conflicts = write.kind() == WRITTEN || mine.strict;
+        let conflicts = write.kind() == WRITTEN || is_store(cx, write.stamp);
         if conflicts && !piece.same(write) && !mine.ordered(cx, write) {
             return false;
         }
@@ -325,16 +325,8 @@ fn unit_mask(half: Half) -> u32 {
 #[inline(always)]
 pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let (old, reads) = (entry.write(), entry.read());
-    if entry.others().mask != 0 {
+    if entry.others().mask != 0 || !follows_reads(cx, reads, piece, mine) {
         return false;
-    }
-    if reads.mask & piece.mask != 0 {
-        let clear = !reads.is_cells()
-            && reads.kind() != READ_BLOCKS
-            && (reads.kind() == READ && piece.same(reads) || mine.ordered(cx, reads));
-        if !clear {
-            return false;
-        }
     }
     if old.mask & piece.mask != 0 && (old.is_cells() || !(piece.same(old) || mine.ordered(cx, old))) {
         return false;
@@ -350,12 +342,24 @@ pub fn write(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     true
 }
 
-/// An atomic or strong write. It races with plain writes only: plain reads of what others update atomically are the
+/// Whether all reads of what a write touches are its own, or ordered before it, as far as that is known at once.
+#[inline(always)]
+fn follows_reads(cx: &Cx<'_>, reads: Half, piece: &Piece, mine: &Mine) -> bool {
+    reads.mask & piece.mask == 0
+        || !reads.is_cells()
+            && reads.kind() != READ_BLOCKS
+            && (reads.kind() == READ && piece.same(reads) || mine.ordered(cx, reads))
+}
+
+/// An atomic or strong store. An atomic races with plain writes only: plain reads of what others update atomically are the
 /// usual optimistic read. False: settle it cell by cell; nothing was changed.
 #[inline(always)]
 pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let old = entry.write();
     if old.is_cells() || entry.others().mask != 0 {
+        return false;
+    }
+    if mine.stores && !follows_reads(cx, entry.read(), piece, mine) {
         return false;
     }
     if old.mask & piece.mask != 0 {
@@ -393,6 +397,19 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
                 && cx.warp.met(thread as u32, clock_of(cell) + cx.block.base_time, me as u32)
     };
     let clear = |cell: u64| by_me(cell, thread_of(cell)) || before(cell, thread_of(cell));
+    // The read that a write comes too early for.
+    let unread = |old: u64| match old & KIND {
+        READ => (!clear(old)).then_some(old),
+        READ_MANY if !clear(old) => Some(old),
+        READ_MANY => {
+            let other = other_of(old);
+            let clear = by_me(old, other) || before(old, other);
+            (!clear).then_some(with_thread(old, other))
+        }
+        READ_BLOCKS if old >> BLOCK == mine.block => (!cx.grid.syncs.used_by(cx.block.index)).then_some(old),
+        READ_BLOCKS => (!before(old, thread_of(old))).then_some(old),
+        _ => None,
+    };
     match mine.effect {
         Effect::Atomic => {
             let written = *write & KIND == WRITTEN;
@@ -400,13 +417,14 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
                 return None;
             }
             let clash = ((written || mine.out_of_scope(*write)) && !clear(*write)).then_some(*write);
+            let clash = clash.or_else(|| if mine.stores { unread(*read) } else { None });
             *write = stamp | mine.atomic_kind();
             clash
         }
         Effect::Read => {
             // Of many readers only one can be the writer.
             let ordered = if many { before(*write, thread_of(*write)) } else { clear(*write) };
-            let conflicts = |cell: u64| cell & KIND == WRITTEN || mine.strict && cell & KIND != 0 && is_store(cx, cell);
+            let conflicts = |cell: u64| cell & KIND == WRITTEN || cell & KIND != 0 && is_store(cx, cell);
             let clash = (!ordered && conflicts(*write)).then_some(*write);
             let new = stamp | if many { READ_MANY } else { READ };
             let old = *read;
@@ -431,24 +449,7 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
             clash
         }
         Effect::Write => {
-            let mut clash = (*write != 0 && !clear(*write)).then_some(*write);
-            let old = *read;
-            if clash.is_none() {
-                clash = match old & KIND {
-                    READ => (!clear(old)).then_some(old),
-                    READ_MANY if !clear(old) => Some(old),
-                    READ_MANY => {
-                        let other = other_of(old);
-                        let clear = by_me(old, other) || before(old, other);
-                        (!clear).then_some(with_thread(old, other))
-                    }
-                    READ_BLOCKS if old >> BLOCK == mine.block => {
-                        (!cx.grid.syncs.used_by(cx.block.index)).then_some(old)
-                    }
-                    READ_BLOCKS => (!before(old, thread_of(old))).then_some(old),
-                    _ => None,
-                };
-            }
+            let clash = (*write != 0 && !clear(*write)).then_some(*write).or_else(|| unread(*read));
             *write = stamp | WRITTEN;
             *read = 0;
             clash

@@ -5,6 +5,7 @@
 use super::memory::{Place, place, space};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::arrivals::Before;
 use crate::check::repeats::Told;
 use crate::exec::block::{Block, SharedArray};
 use crate::exec::cx::{Cx, lanes, watch};
@@ -30,6 +31,9 @@ pub struct MBarrier {
     pub phase: u64,
     clocks: [u32; 32],
     released: [u32; 32],
+    /// Lanes of each warp of its block that arrived in the current phase, and in the one before.
+    arrived: [u32; 32],
+    ended: [u32; 32],
     /// Who initialised it, at which of the block's times, and where.
     init: (u32, u32, u32),
     /// Somebody used it without being ordered behind that, which was reported.
@@ -67,7 +71,22 @@ impl MBarrier {
             for (released, clock) in self.released.iter_mut().zip(&mut self.clocks) {
                 *released = (*released).max(std::mem::take(clock));
             }
+            self.ended = std::mem::take(&mut self.arrived);
         }
+    }
+
+    /// What a lane of warp `warp`, which has seen `clocks`, has to know before it arrives: how the phase before ended.
+    /// None: it knows, as far as other warps go, or there was none.
+    fn before(&self, warp: usize, clocks: &[u32; 32], lane: usize) -> Option<Before> {
+        let unseen = self.released.iter().zip(clocks).any(|(released, seen)| released > seen);
+        let lanes = self.ended[warp] & !(1 << lane);
+        (self.phase > self.born && !self.gone && (unseen || lanes != 0)).then(|| Before {
+            phase: self.phase - self.born - 1,
+            count: self.count,
+            released: self.released,
+            lanes,
+            init: self.init.2,
+        })
     }
 
     /// Bytes of a copy have arrived; gives the phase that they belong to.
@@ -409,6 +428,8 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     phase: born,
                     clocks: [0; 32],
                     released: [0; 32],
+                    arrived: [0; 32],
+                    ended: [0; 32],
                     init: (cx.warp.index * 32 + lane as u32, cx.warp.clock, cx.pc),
                     unordered: false,
                     overwritten: false,
@@ -451,7 +472,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     cx.report_anew((address & 0xff_ffff) as u32, lane);
                 }
                 let old = matches!(op.imm, TEST | TRY) && !earlier && phases > (value >> 32) + 1;
-                if old {
+                if old && !cx.repeats(Told::alone(FaultKind::BarrierPhase, cx.pc), 1) {
                     let message = format!(
                         "{} waits for phase {} of the mbarrier{}, but {phases} phases are over: a token is good for its own \
                          phase and until the next one ends",
@@ -479,8 +500,15 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     cx.wait_copies(1 << lane, None);
                 }
                 let remote = cx.publish_remote(address);
+                let warp = cx.warp.index as usize;
+                let arrives = matches!(op.imm, ARRIVE | ARRIVE_EXPECT | DROP | DROP_EXPECT | COPY_ARRIVE_NOINC);
+                let ordered = arrives && !remote && cx.watch & watch::RACE != 0 && cx.grid.options.checks.barrier;
                 let state = cx.with_mbarrier(address, lane, |barrier| {
                     let state = barrier.phase << 32 | barrier.pending.max(0) as u64;
+                    let before = if ordered { barrier.before(warp, &clocks, lane) } else { None };
+                    if arrives && !remote {
+                        barrier.arrived[warp] |= 1 << lane;
+                    }
                     if !remote {
                         for (clock, seen) in barrier.clocks.iter_mut().zip(&clocks) {
                             *clock = (*clock).max(*seen);
@@ -506,10 +534,13 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     }
                     let over = barrier.pending < 0;
                     barrier.settle();
-                    (state, over)
+                    (state, over, before)
                 });
-                let Some((state, over)) = state else { return Flow::Next };
-                if over {
+                let Some((state, over, before)) = state else { return Flow::Next };
+                if let Some(before) = before {
+                    cx.check_arrival((address & 0xff_ffff) as u32, lane, &before);
+                }
+                if over && !cx.repeats(Told::alone(FaultKind::BarrierPhase, cx.pc), 1) {
                     let message = format!(
                         "{} arrives at an mbarrier more often than its count of this phase allows",
                         text_of(&cx.thread(lane))

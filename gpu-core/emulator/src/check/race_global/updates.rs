@@ -27,7 +27,8 @@ impl GlobalRaces {
     ) -> bool {
         // SAFETY: locked, or this is the only worker.
         let Some(cells) = (unsafe { self.pages.words(page, entry.write()) }) else { return false };
-        if !is_words(piece.mask) {
+        // The reads that a strong store may race with lie elsewhere.
+        if !is_words(piece.mask) || mine.stores && entry.read().mask & piece.mask != 0 {
             return false;
         }
         let new = piece.half(0);
