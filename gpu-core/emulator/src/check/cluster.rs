@@ -9,7 +9,7 @@ use super::race::Party;
 use super::shadow::{FLAG, clock_of, other_of, site_of, thread_of};
 use crate::exec::access::{Addresses, STRONG, verb};
 use crate::exec::block::Block;
-use crate::exec::cx::{Cx, lanes};
+use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
@@ -38,6 +38,8 @@ struct Cell {
 #[derive(Debug, Default)]
 pub struct Remotes {
     cells: HashMap<u32, Cell>,
+    /// The last arrival of each warp at an mbarrier, by its offset, the warp's block and number; and where.
+    arrivals: HashMap<(u32, u64, u32), (Remote, u32)>,
     /// Ranks of the cluster that this block knows to have started.
     started: u32,
 }
@@ -45,6 +47,11 @@ pub struct Remotes {
 impl Remotes {
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
+    }
+
+    /// Nobody did anything that must be over before the block ends.
+    pub fn are_none(&self) -> bool {
+        self.cells.is_empty() && self.arrivals.is_empty()
     }
 
     /// An asynchronous copy has written `[low, high)` anew.
@@ -78,13 +85,33 @@ impl Cx<'_> {
     }
 
     fn remote(&self, op: &Op, lane: usize, kind: AccessKind) -> Remote {
+        self.remote_at(op.site, lane, kind)
+    }
+
+    fn remote_at(&self, site: u32, lane: usize, kind: AccessKind) -> Remote {
         Remote {
             block: self.block.index,
             thread: self.thread(lane),
             linear: self.warp.index * 32 + lane as u32,
             clock: self.warp.clock.saturating_sub(self.block.base_time),
-            site: op.site,
+            site,
             kind,
+        }
+    }
+
+    /// An arrival at an mbarrier of another block, which must still be there.
+    pub fn check_remote_arrival(&mut self, home: *mut Block, address: u64, lane: usize) {
+        if self.watch & watch::RACE == 0 {
+            return;
+        }
+        // SAFETY: peers of a cluster are run by this worker alone.
+        let rank = u64::from(unsafe { (*home).cluster_rank });
+        let offset = (address & 0xff_ffff) as u32;
+        if self.peer_runs(home, (rank + 1) << 24 | u64::from(offset), 8, lane, AccessKind::Atomic) {
+            let mine = self.remote_at(0, lane, AccessKind::Atomic);
+            // SAFETY: as above.
+            let arrivals = unsafe { &mut (*home).pending.remote.arrivals };
+            arrivals.insert((offset, mine.block, mine.linear / 32), (mine, self.pc));
         }
     }
 
@@ -271,10 +298,12 @@ impl Cx<'_> {
 
     /// The block ends: whatever others did to its memory must be ordered before that.
     pub fn check_ended(&mut self) {
-        let all = self.block.pending.remote.cells.values().flat_map(|cell| [cell.write, cell.read]);
-        let Some(other) = all.flatten().find(|other| !self.after(other)) else { return };
         let image = self.image();
-        let pc = image.sites.get(other.site as usize).map_or(0, |site| site.pc);
+        let remote = &self.block.pending.remote;
+        let accesses = remote.cells.values().flat_map(|cell| [cell.write, cell.read]).flatten();
+        let accesses = accesses.map(|access| (access, image.sites.get(access.site as usize).map_or(0, |site| site.pc)));
+        let mut all = accesses.chain(remote.arrivals.values().copied());
+        let Some((other, pc)) = all.find(|(other, _)| !self.after(other)) else { return };
         let message = format!(
             "{} {} shared memory of block ({},{},{}), which may have ended by then; let the blocks of a cluster meet at a \
              cluster barrier before any of them ends",

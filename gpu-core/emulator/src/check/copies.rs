@@ -551,7 +551,7 @@ impl Cx<'_> {
             self.fault_of(FaultKind::MissingAsyncWait, source.pc, Some(thread), 1, message, detail);
         }
         self.check_warpgroups();
-        if self.watch & watch::RACE != 0 && !self.block.pending.remote.is_empty() {
+        if self.watch & watch::RACE != 0 && !self.block.pending.remote.are_none() {
             self.check_ended();
         }
     }

@@ -98,6 +98,9 @@ impl Cx<'_> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn race_shared_lay<const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
+        if !WRITE && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &self.block.shared_shadow;
         let bytes = u64::from(lay.bytes);
         let end = address + lay.rise + bytes;
@@ -280,6 +283,9 @@ impl Cx<'_> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     pub unsafe fn race_shared_map<const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
+        if !WRITE && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &mut self.block.shared_shadow;
         let end = address + 4 * u64::from(map.words);
         if end > u64::from(shadow.bytes) || shadow.shift != 2 {

@@ -102,6 +102,9 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        if kind == AccessKind::Read && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(runs.low.wrapping_add(by), high + BYTES);
         shadow.note(stamp, kind != AccessKind::Read);
@@ -139,6 +142,9 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        if self.joins_slowly(floor) {
+            return false;
+        }
         self.block.shared_shadow.settle(first.into(), u64::from(first) + bytes);
         self.block.shared_shadow.note(stamp, false);
         self.block.shared_shadow.read_word(first, stamp, floor)
@@ -151,6 +157,9 @@ impl Cx<'_> {
         let end = u64::from(first) + 31 * step + bytes;
         if u32::try_from(end).is_ok_and(|end| self.is_by(bytes, end)) && step.is_multiple_of(bytes) {
             let (stamp, floor) = self.shared_stamp(op);
+            if self.joins_slowly(floor) {
+                return false;
+            }
             self.block.shared_shadow.settle(first.into(), end);
             self.block.shared_shadow.note(stamp, false);
             return self.block.shared_shadow.read_column(first, step, stamp, floor);
@@ -177,6 +186,9 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        if !WRITE && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(first.into(), u64::from(first) + bytes * lanes as u64);
         shadow.note(stamp, WRITE);
@@ -212,6 +224,9 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        if !WRITE && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(low, end);
         shadow.note(stamp, WRITE);
@@ -259,9 +274,11 @@ impl Cx<'_> {
                             let other = if atomic { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
                         }
-                        let first_reader = read <= floor || thread_of(read) == me;
-                        self.block.shared_shadow.reads[index] = if first_reader {
-                            mine | if read > floor { read & (FLAG | THREADS << OTHER) } else { 0 }
+                        self.block.shared_shadow.reads[index] = if thread_of(read) == me && read > floor {
+                            let gone = self.warp.beyond && self.knows(other_of(read), read, me);
+                            mine | if gone { 0 } else { read & (FLAG | THREADS << OTHER) }
+                        } else if read <= floor || self.follows(read, me) {
+                            mine
                         } else {
                             read & !(THREADS << OTHER) | u64::from(me) << OTHER | FLAG
                         };
@@ -330,6 +347,18 @@ impl Cx<'_> {
             }
         }
         !unclear
+    }
+
+    /// Whether the reads that a cell tells of are ordered before what thread `me` does, beyond what the floor says.
+    #[inline(always)]
+    fn follows(&self, read: u64, me: u32) -> bool {
+        self.warp.beyond && self.has_seen(read, me) && (read & FLAG == 0 || self.knows(other_of(read), read, me))
+    }
+
+    /// Whether reads have to be joined with what is known by what this warp has seen of others, which short ways do not ask.
+    #[inline(always)]
+    pub(super) fn joins_slowly(&self, floor: u64) -> bool {
+        self.warp.beyond && self.block.shared_shadow.plain > floor
     }
 
     /// The read that a write of thread `me` comes too early for.

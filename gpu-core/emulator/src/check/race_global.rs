@@ -134,6 +134,7 @@ impl GlobalRaces {
             floor: if clock == CLOCKS { CLOCKS } else { floor },
             effect,
             narrow: op.e.0 & CTA != 0,
+            beyond: cx.warp.beyond,
             stores: strong && kind == AccessKind::Write,
             cached: op.e.0 & NC != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
@@ -151,6 +152,9 @@ impl GlobalRaces {
         runs: &Runs,
         by: u64,
     ) -> bool {
+        if warp.beyond {
+            return false;
+        }
         let Some(table) = self.pages.table(region.shadow as usize) else { return false };
         let clock = warp.clock - block.base_time;
         // A saturated clock may be any time.

@@ -19,6 +19,8 @@ pub struct Mine {
     pub effect: Effect,
     /// Its scope is the block: for other blocks it is no atomic.
     pub narrow: bool,
+    /// The warp has seen more than the floor says: what is summed up by that may be out of date.
+    pub beyond: bool,
     /// A strong store: no atomic update, so that plain reads race with it.
     pub stores: bool,
     /// Reads through the cache for what is only read.
@@ -144,6 +146,7 @@ impl Mine {
 pub fn is_known(entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let (write, others, read) = (entry.write(), entry.others(), entry.read());
     let own_many = read.kind() == READ_MANY && read.stamp >> BLOCK == mine.block && clock_of(read.stamp) > mine.floor;
+    let own_many = own_many && !mine.beyond;
     if piece.mask & !others.mask == 0 {
         return true;
     }
@@ -199,6 +202,9 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     if clock_of(old.stamp) <= mine.floor && covers {
         entry.set_read(new);
         return true;
+    }
+    if mine.beyond && clock_of(old.stamp) > mine.floor && !piece.same(old) {
+        return false;
     }
     if old.kind() == READ_MANY {
         return covered && clock_of(old.stamp) > mine.floor || extend(entry, piece, old, READ);

@@ -298,7 +298,7 @@ impl Cx<'_> {
 
     /// What this warp has seen and some fence covered: a relaxed atomic publishes it. The fence may be another warp's with a
     /// barrier behind it, as in `__threadfence(); __syncthreads(); if (threadIdx.x == 0) atomicAdd(...)`.
-    fn fenced(&self, narrow: bool) -> Option<[u32; 32]> {
+    pub fn fenced(&self, narrow: bool) -> Option<[u32; 32]> {
         let fenced = if narrow { &self.block.fenced_block } else { &self.block.fenced };
         let fenced = fenced.as_deref()?;
         let mut seen = self.clocks();
@@ -518,8 +518,10 @@ impl Cx<'_> {
     }
 
     /// An arrival at another block's mbarrier: the two blocks count time differently.
-    pub fn publish_mbarrier(&mut self, home: u64, offset: u32, phase: u64) {
-        let clocks = self.clocks();
+    /// `relaxed`: it publishes only what a fence covers.
+    pub fn publish_mbarrier(&mut self, home: u64, offset: u32, phase: u64, relaxed: bool) {
+        let clocks = if relaxed { self.fenced(false) } else { Some(self.clocks()) };
+        let Some(clocks) = clocks else { return };
         let clocks = self.since_start(clocks);
         self.grid.syncs.release(mbarrier_key(home, offset, phase), self.block.index, clocks);
     }

@@ -173,6 +173,9 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
+        if !WRITE && self.joins_slowly(floor) {
+            return false;
+        }
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(words.low, words.high + 4);
         shadow.note(stamp, WRITE);

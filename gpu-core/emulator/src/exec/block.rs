@@ -407,6 +407,7 @@ impl Warp {
         self.clock = self.clock.max(barrier.time);
         if barrier.whole {
             self.floor = self.floor.max(barrier.time - 1);
+            self.beyond = false;
             return;
         }
         let clocks = barrier.released;
@@ -435,6 +436,7 @@ impl Warp {
             self.refresh_floor();
         }
         self.meetings.push((self.clock, mask));
+        self.beyond = true;
         self.tick(time);
     }
 
@@ -448,5 +450,8 @@ impl Warp {
 
     pub fn refresh_floor(&mut self) {
         self.floor = self.floor.max(self.seen.iter().copied().min().unwrap_or(0));
+        // Warps that the block does not have were seen for all time.
+        let more = self.seen.iter().any(|seen| *seen > self.floor && *seen != u32::MAX);
+        self.beyond = more || !self.meetings.is_empty();
     }
 }

@@ -128,6 +128,8 @@ pub struct Warp {
     /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
+    /// It has seen more of some warps (of itself too) than that: a floor is raised by a barrier of the whole block.
+    pub beyond: bool,
     /// Meetings of some of its lanes since all of them met: what they did up to a clock is ordered among these lanes.
     pub(super) meetings: Vec<(u32, u32)>,
     /// Places of relaxed loads that no fence followed yet.
@@ -177,6 +179,7 @@ impl Warp {
             seen: [0; 32],
             clock: 0,
             floor: 0,
+            beyond: false,
             meetings: Vec::new(),
             unfenced: Vec::new(),
             unfenced_last: None,
@@ -203,6 +206,7 @@ impl Warp {
             *word.get_mut() = 0;
         }
         self.meetings.clear();
+        self.beyond = false;
         self.unfenced.clear();
         self.fills_known = u64::MAX;
         self.in_flight.clear();

@@ -112,6 +112,8 @@ const DROP: i64 = 10;
 const DROP_EXPECT: i64 = 11;
 const COPY_ARRIVE: i64 = 12;
 const COPY_ARRIVE_NOINC: i64 = 13;
+/// Publishes only what a fence covers.
+const RELAXED: i64 = 1 << 8;
 
 fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let what = i.take_any(&[
@@ -139,12 +141,13 @@ fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let partial = i.take("noComplete");
     let parity = i.take("parity");
     let window = space(i);
-    i.take_where(|part| {
+    let taken = i.take_where(|part| {
         matches!(part, "relaxed" | "acquire" | "release" | "cta" | "cluster")
             || part.starts_with("phase_type")
             || part == "shared::cta"
             || part == "shared::cluster"
     });
+    let relaxed = taken.contains(&"relaxed");
     i.take("b64");
     let operands = i.operands;
     let code = match (what, expects, parity) {
@@ -186,7 +189,7 @@ fn decode(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.a = at.base;
     op.list = at.offset as u32;
     op.list_len = (at.offset >> 32) as u32;
-    op.imm = code;
+    op.imm = code | if relaxed { RELAXED } else { 0 };
     op.b = match (tail.first(), code) {
         (Some(count), TEST | TRY) => e.src(count, Ty::B64)?,
         // The parity operand may be a predicate-like number.
@@ -245,14 +248,15 @@ impl Cx<'_> {
     }
 
     /// Before an arrival: true when the mbarrier is another block's, which then learns of this warp through the launch.
-    fn publish_remote(&mut self, address: u64) -> bool {
+    fn publish_remote(&mut self, address: u64, lane: usize, relaxed: bool) -> bool {
         let Some((home, offset)) = self.shared_home(address) else { return false };
         if std::ptr::eq(home, self.block) {
             return false;
         }
+        self.check_remote_arrival(home, address, lane);
         // SAFETY: peers of a cluster are run by this worker alone.
         let (index, phase) = unsafe { ((*home).index, (*home).mbarriers.get(&offset).map_or(0, |b| b.phase)) };
-        self.publish_mbarrier(index, offset, phase);
+        self.publish_mbarrier(index, offset, phase, relaxed);
         true
     }
 
@@ -375,12 +379,13 @@ impl Cx<'_> {
 
 unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (mut passed, mut refused) = (0, 0);
-    let waits = matches!(op.imm, TEST | TRY | TEST_PARITY | TRY_PARITY);
+    let (code, relaxed) = (op.imm & !RELAXED, op.imm & RELAXED != 0);
+    let waits = matches!(code, TEST | TRY | TEST_PARITY | TRY_PARITY);
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
         let (base, value) = unsafe {
             let base = if WIDE { cx.lane::<u64>(op.a, lane) } else { cx.lane::<u32>(op.a, lane).into() };
-            let wide = matches!(op.imm, TEST | TRY);
+            let wide = matches!(code, TEST | TRY);
             (base, if wide { cx.lane::<u64>(op.b, lane) } else { cx.lane::<u32>(op.b, lane).into() })
         };
         let offset = i64::from(op.list) | i64::from(op.list_len) << 32;
@@ -401,7 +406,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             cx.fault(kind, pc, Some(lane), 1, message, Detail::default());
             return Flow::Next;
         }
-        match op.imm {
+        match code {
             INIT => {
                 let count = value as u32;
                 if !(1..1 << 20).contains(&count) {
@@ -457,12 +462,12 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             }
             TEST | TRY | TEST_PARITY | TRY_PARITY => {
                 let Some((done, released, phases, earlier, anew)) = cx.with_mbarrier(address, lane, |barrier| {
-                    let done = match op.imm {
+                    let done = match code {
                         TEST | TRY => barrier.phase != value >> 32,
                         // The phase of this parity is over when the current one has the other parity.
                         _ => barrier.phase & 1 != value & 1,
                     };
-                    let earlier = matches!(op.imm, TEST | TRY) && value >> 32 < barrier.born;
+                    let earlier = matches!(code, TEST | TRY) && value >> 32 < barrier.born;
                     let anew = earlier && !barrier.gone && !std::mem::replace(&mut barrier.late, true);
                     (done, barrier.released, barrier.phase, earlier, anew)
                 }) else {
@@ -471,7 +476,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 if anew && cx.grid.options.checks.barrier {
                     cx.report_anew((address & 0xff_ffff) as u32, lane);
                 }
-                let old = matches!(op.imm, TEST | TRY) && !earlier && phases > (value >> 32) + 1;
+                let old = matches!(code, TEST | TRY) && !earlier && phases > (value >> 32) + 1;
                 if old && !cx.repeats(Told::alone(FaultKind::BarrierPhase, cx.pc), 1) {
                     let message = format!(
                         "{} waits for phase {} of the mbarrier{}, but {phases} phases are over: a token is good for its own \
@@ -496,13 +501,14 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
             _ => {
                 // As they are before the arrival itself does anything.
                 let clocks = cx.warp.clocks();
-                if matches!(op.imm, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
+                if matches!(code, COPY_ARRIVE | COPY_ARRIVE_NOINC) {
                     cx.wait_copies(1 << lane, None);
                 }
-                let remote = cx.publish_remote(address);
+                let remote = cx.publish_remote(address, lane, relaxed);
                 let warp = cx.warp.index as usize;
-                let arrives = matches!(op.imm, ARRIVE | ARRIVE_EXPECT | DROP | DROP_EXPECT | COPY_ARRIVE_NOINC);
+                let arrives = matches!(code, ARRIVE | ARRIVE_EXPECT | DROP | DROP_EXPECT | COPY_ARRIVE_NOINC);
                 let ordered = arrives && !remote && cx.watch & watch::RACE != 0 && cx.grid.options.checks.barrier;
+                let published = if relaxed { cx.fenced(true).unwrap_or_default() } else { clocks };
                 let state = cx.with_mbarrier(address, lane, |barrier| {
                     let state = barrier.phase << 32 | barrier.pending.max(0) as u64;
                     let before = if ordered { barrier.before(warp, &clocks, lane) } else { None };
@@ -510,11 +516,11 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                         barrier.arrived[warp] |= 1 << lane;
                     }
                     if !remote {
-                        for (clock, seen) in barrier.clocks.iter_mut().zip(&clocks) {
+                        for (clock, seen) in barrier.clocks.iter_mut().zip(&published) {
                             *clock = (*clock).max(*seen);
                         }
                     }
-                    match op.imm {
+                    match code {
                         EXPECT => barrier.bytes += value as i64,
                         COMPLETE => barrier.bytes -= value as i64,
                         ARRIVE => barrier.pending -= value as i64,
@@ -523,8 +529,8 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                             barrier.pending -= 1;
                         }
                         DROP | DROP_EXPECT => {
-                            let gone = if op.imm == DROP { value.max(1) } else { 1 };
-                            barrier.bytes += if op.imm == DROP_EXPECT { value as i64 } else { 0 };
+                            let gone = if code == DROP { value.max(1) } else { 1 };
+                            barrier.bytes += if code == DROP_EXPECT { value as i64 } else { 0 };
                             barrier.count = barrier.count.saturating_sub(gone as u32);
                             barrier.pending -= gone as i64;
                         }
@@ -572,5 +578,5 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         return Flow::Next;
     }
     // Waiting costs nobody anything: the others run first.
-    if matches!(op.imm, TRY | TRY_PARITY) || cx.polled() { Flow::Yield } else { Flow::Next }
+    if matches!(code, TRY | TRY_PARITY) || cx.polled() { Flow::Yield } else { Flow::Next }
 }
