@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use super::patience::Patience;
 use super::race_pages::*;
 use super::race_rules::{Effect, Mine, Piece, atomic, is_known, is_store, read, step, write};
-use crate::exec::access::{Addresses, Reach, Region, Runs, STRONG};
+use crate::exec::access::{Addresses, Reach, Region, Runs};
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
@@ -20,8 +20,8 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
-use groups::Group;
-use updates::{knows_atomic, lane_piece};
+use groups::{Group, is_grouped};
+use updates::lane_piece;
 
 /// Shadows of all allocations of a launch.
 pub struct GlobalRaces {
@@ -330,71 +330,6 @@ impl GlobalRaces {
         At { pages: &self.pages, table: reach.shadow as usize, page: None, locked }
     }
 
-    /// Checks an access lane by lane.
-    #[inline(never)]
-    pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
-        let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, op.e.0 & STRONG != 0) else { return };
-        let mut conflicts = Conflicts::new();
-        let mut place = self.at(reach);
-        let mut left = at.mask;
-        let same = |lanes: u32| {
-            let next = lanes & lanes - 1;
-            next != 0 && at.at[next.trailing_zeros() as usize & 31] == at.at[lanes.trailing_zeros() as usize & 31]
-        };
-        if const { is_grouped(BYTES) }
-            && kind != AccessKind::Atomic
-            && !mine.cached
-            && (kind == AccessKind::Write || !same(left))
-        {
-            if at.high - at.low > PAGE {
-                let number = |lane: usize| (at.at[lane] - reach.base) / SECTOR;
-                lanes(left).for_each(|lane| place.pages.prefetch(place.table, number(lane)));
-                if place.locked {
-                    // SAFETY: this is the only worker.
-                    lanes(left).for_each(|lane| unsafe { place.pages.prefetch_words(place.table, number(lane)) });
-                }
-            }
-            let first_of = |lane: usize| at.at[lane & 31] - reach.base;
-            self.access_grouped::<BYTES>(cx, &mut place, left, first_of, &mine, &mut conflicts);
-            left = 0;
-        }
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let first = at.at[lane] - reach.base;
-            // Lanes that read the same place one after the other: the first and the last stand for all.
-            let mut last = lane;
-            while mine.effect == Effect::Read && left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane]
-            {
-                last = left.trailing_zeros() as usize;
-                left &= left - 1;
-            }
-            for number in first / SECTOR..=(first + BYTES - 1) / SECTOR {
-                let Some(page) = place.page(number) else { break };
-                let mut piece = lane_piece(&mine, number, first, BYTES, lane);
-                if last != lane {
-                    let thread = thread_of(mine.stamp);
-                    let stamp = with_thread(mine.stamp, thread + lane as u64) | (thread + last as u64) << OTHER;
-                    piece = Piece { stamp, unit: ONE, single: false, many: true, ..piece };
-                }
-                self.piece(cx, &mut place, page, number, piece, &mine, &mut conflicts);
-            }
-            if mine.effect == Effect::Atomic && knows_atomic(&place, first, BYTES, &mine) {
-                // More lanes at the same place: the last one stays known, and those between bring nothing new.
-                let mut same = 0;
-                while left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane] {
-                    same = left & left.wrapping_neg();
-                    left &= left - 1;
-                }
-                left |= same;
-            }
-        }
-        drop(place);
-        if !conflicts.is_empty() {
-            report::<BYTES>(cx, op, at, kind, &mine, conflicts);
-        }
-    }
-
     /// Settles one piece. True: it brought nothing new.
     #[inline(always)]
     #[allow(
@@ -585,11 +520,6 @@ impl Drop for At<'_> {
     fn drop(&mut self) {
         self.leave();
     }
-}
-
-/// Whether lanes of so many bytes are checked by the sectors that they share.
-const fn is_grouped(bytes: u64) -> bool {
-    bytes.is_power_of_two() && bytes <= SECTOR / 2
 }
 
 /// Bytes of sector `number` that lie in `first..end`, which meets it.

@@ -4,9 +4,12 @@
 
 use super::super::race_pages::*;
 use super::super::race_rules::{Effect, Mine, Piece, step};
-use super::updates::lane_piece;
-use super::{At, Conflict, Conflicts, GlobalRaces};
-use crate::exec::cx::Cx;
+use super::updates::{knows_atomic, lane_piece};
+use super::{At, Conflict, Conflicts, GlobalRaces, report};
+use crate::exec::access::{Addresses, Reach, STRONG};
+use crate::exec::cx::{Cx, lanes};
+use crate::exec::op::Op;
+use crate::report::AccessKind;
 
 /// Lanes of one access that touch one sector, each at bytes of its own.
 pub(super) struct Group {
@@ -101,7 +104,77 @@ impl Group {
     }
 }
 
+/// Whether lanes of so many bytes are checked by the sectors that they share.
+pub(super) const fn is_grouped(bytes: u64) -> bool {
+    bytes.is_power_of_two() && bytes <= SECTOR / 2
+}
+
 impl GlobalRaces {
+    /// Checks an access lane by lane.
+    #[inline(never)]
+    pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, op.e.0 & STRONG != 0) else { return };
+        let mut conflicts = Conflicts::new();
+        let mut place = self.at(reach);
+        let mut left = at.mask;
+        let same = |lanes: u32| {
+            let next = lanes & lanes - 1;
+            next != 0 && at.at[next.trailing_zeros() as usize & 31] == at.at[lanes.trailing_zeros() as usize & 31]
+        };
+        if const { is_grouped(BYTES) }
+            && kind != AccessKind::Atomic
+            && !mine.cached
+            && (kind == AccessKind::Write || !same(left))
+        {
+            if at.high - at.low > PAGE {
+                let number = |lane: usize| (at.at[lane] - reach.base) / SECTOR;
+                lanes(left).for_each(|lane| place.pages.prefetch(place.table, number(lane)));
+                if place.locked {
+                    // SAFETY: this is the only worker.
+                    lanes(left).for_each(|lane| unsafe { place.pages.prefetch_words(place.table, number(lane)) });
+                }
+            }
+            let first_of = |lane: usize| at.at[lane & 31] - reach.base;
+            self.access_grouped::<BYTES>(cx, &mut place, left, first_of, &mine, &mut conflicts);
+            left = 0;
+        }
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let first = at.at[lane] - reach.base;
+            // Lanes that read the same place one after the other: the first and the last stand for all.
+            let mut last = lane;
+            while mine.effect == Effect::Read && left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane]
+            {
+                last = left.trailing_zeros() as usize;
+                left &= left - 1;
+            }
+            for number in first / SECTOR..=(first + BYTES - 1) / SECTOR {
+                let Some(page) = place.page(number) else { break };
+                let mut piece = lane_piece(&mine, number, first, BYTES, lane);
+                if last != lane {
+                    let thread = thread_of(mine.stamp);
+                    let stamp = with_thread(mine.stamp, thread + lane as u64) | (thread + last as u64) << OTHER;
+                    piece = Piece { stamp, unit: ONE, single: false, many: true, ..piece };
+                }
+                self.piece(cx, &mut place, page, number, piece, &mine, &mut conflicts);
+            }
+            if mine.effect == Effect::Atomic && knows_atomic(&place, first, BYTES, &mine) {
+                // More lanes at the same place: the last one stays known, and those between bring nothing new.
+                let mut same = 0;
+                while left != 0 && at.at[left.trailing_zeros() as usize & 31] == at.at[lane] {
+                    same = left & left.wrapping_neg();
+                    left &= left - 1;
+                }
+                left |= same;
+            }
+        }
+        drop(place);
+        if !conflicts.is_empty() {
+            report::<BYTES>(cx, op, at, kind, &mine, conflicts);
+        }
+    }
+
     /// Checks plain reads or writes of `BYTES`, a power of two, by lanes of `mask`, which are at `first_of`.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "inlined into the loops over lanes")]
@@ -115,7 +188,7 @@ impl GlobalRaces {
         conflicts: &mut Conflicts,
     ) {
         let mut group = Group::new(BYTES);
-        for lane in crate::exec::cx::lanes(mask) {
+        for lane in lanes(mask) {
             let first = first_of(lane);
             if group.count > 0 && group.is_foreign(first) {
                 self.settle_group(cx, at, &group, mine, conflicts);
