@@ -109,6 +109,10 @@ pub(super) const fn is_grouped(bytes: u64) -> bool {
     bytes.is_power_of_two() && bytes <= SECTOR / 2
 }
 
+/// Lanes over more than this many bytes meet pages that nobody met of late: their entries are asked for ahead. Columns of a
+/// matrix lie closer, and its pages are at hand.
+const SCATTERED: u64 = 64 * PAGE;
+
 impl GlobalRaces {
     /// Checks an access lane by lane.
     #[inline(never)]
@@ -126,7 +130,7 @@ impl GlobalRaces {
             && !mine.cached
             && (kind == AccessKind::Write || !same(left))
         {
-            if at.high - at.low > PAGE {
+            if at.high - at.low > SCATTERED {
                 let number = |lane: usize| (at.at[lane] - reach.base) / SECTOR;
                 lanes(left).for_each(|lane| place.pages.prefetch(place.table, number(lane)));
                 if place.locked {
