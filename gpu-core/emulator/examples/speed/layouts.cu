@@ -68,7 +68,8 @@ __global__ void take_places(const float* a, const float* b, unsigned* c, unsigne
         int leader = __ffs(who) - 1;
         if (lane == leader) first = atomicAdd(c, __popc(who));
         first = __shfl_sync(~0u, first, leader);
-        if (keep) c[1 + first + __popc(who & ((1u << lane) - 1))] = i;
+        // Where the number of a launch before ends, the next one begins.
+        if (keep) c[1 + (first + __popc(who & ((1u << lane) - 1))) % 262144] = i;
     }
 }
 
