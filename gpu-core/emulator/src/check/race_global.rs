@@ -20,7 +20,7 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
-use groups::{Group, is_grouped};
+use groups::is_grouped;
 use updates::lane_piece;
 
 /// Shadows of all allocations of a launch.
@@ -347,10 +347,8 @@ impl GlobalRaces {
         conflicts: &mut Conflicts,
     ) -> bool {
         let known = self.sum_up(cx, at, page, number, piece, mine, conflicts);
-        if known == Some(false) && piece.single && mine.effect != Effect::Atomic {
-            self.settle_cells(cx, page, page.entry(number), &Group::of(&piece, mine), mine, conflicts);
-        } else if known == Some(false) {
-            self.settle(cx, page, page.entry(number), &piece, mine, conflicts);
+        if known == Some(false) {
+            self.settle_piece(cx, page, number, &piece, mine, conflicts);
         }
         known.is_none()
     }

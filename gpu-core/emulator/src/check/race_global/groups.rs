@@ -205,6 +205,24 @@ impl GlobalRaces {
         }
     }
 
+    /// What a piece leaves where its sector has cells, or needs some. The page must be locked.
+    #[inline(never)]
+    pub(super) fn settle_piece(
+        &self,
+        cx: &Cx<'_>,
+        page: Page<'_>,
+        number: u64,
+        piece: &Piece,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        if piece.single && mine.effect != Effect::Atomic {
+            self.settle_cells(cx, page, page.entry(number), &Group::of(piece, mine), mine, conflicts);
+        } else {
+            self.settle(cx, page, page.entry(number), piece, mine, conflicts);
+        }
+    }
+
     #[inline(never)]
     fn settle_group(&self, cx: &Cx<'_>, at: &mut At<'_>, group: &Group, mine: &Mine, conflicts: &mut Conflicts) {
         let Some(page) = at.page(group.number) else { return };
