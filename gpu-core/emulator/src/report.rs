@@ -114,10 +114,16 @@ pub struct AllocationRef {
     pub offset: i64,
 }
 
+/// What makes two parties of faults one: the line, and the call that led to it.
+pub(crate) type Position<'a> = (Option<&'a SourceLine>, Option<&'a SourceLine>);
+
 /// The second party of a race, or the place where other threads wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherSide {
     pub source: Option<SourceLine>,
+    /// Where the function that `source` is in was called, when the compiler inlined it.
+    #[serde(default)]
+    pub inlined_at: Option<SourceLine>,
     pub thread: ThreadId,
     pub access: Option<AccessKind>,
 }
@@ -152,6 +158,23 @@ impl Fault {
     /// Source line of the second party.
     pub fn other_line(&self) -> Option<&SourceLine> {
         self.other.as_ref()?.source.as_ref()
+    }
+
+    /// Line and call of this party.
+    pub(crate) fn position(&self) -> Position<'_> {
+        (self.source.as_ref(), self.inlined_at.as_ref())
+    }
+
+    /// The same of the second party.
+    pub(crate) fn other_position(&self) -> Option<Position<'_>> {
+        self.other.as_ref().map(|other| (other.source.as_ref(), other.inlined_at.as_ref()))
+    }
+
+    /// `kernel.cu:7`, or `lab.cuh:3, called from kernel.cu:7` when the compiler inlined the function of that line.
+    pub fn place(&self) -> Option<String> {
+        let source = self.source.as_ref()?;
+        let call = self.inlined_at.as_ref().map(|call| format!(", called from {}:{}", call.file, call.line));
+        Some(format!("{}:{}{}", source.file, source.line, call.unwrap_or_default()))
     }
 }
 

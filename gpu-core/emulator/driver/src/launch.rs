@@ -318,8 +318,8 @@ fn code_of(fault: &Fault) -> CUresult {
 
 fn describe(fault: &Fault) -> String {
     let mut text = format!("{:?} in `{}`", fault.kind, fault.kernel);
-    if let Some(source) = &fault.source {
-        text += &format!(" at {}:{}", source.file, source.line);
+    if let Some(place) = fault.place() {
+        text += &format!(" at {place}");
     }
     if let Some(thread) = &fault.thread {
         text += &format!(" block {:?} thread {:?}", thread.block, thread.thread);

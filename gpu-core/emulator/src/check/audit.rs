@@ -9,7 +9,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::memory::{all_bits, set_bits, set_bits_alone};
-use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space};
+use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 
 /// Bytes between the ends of an access that are looked at as a whole.
 const NEAR: u64 = 8192;
@@ -279,14 +279,13 @@ impl Cx<'_> {
             }
             let (_, allocation) = self.locate(Window::Shared, at.at[lane], bytes);
             let what = allocation.as_ref().map_or(String::new(), |a| format!(" `{}` byte {}", a.name, a.offset));
-            let source = self.grid.image.source(copy_pc);
             let message = format!(
                 "{} {} {bytes} bytes of{what} while an asynchronous copy fills them (started at {}); wait for it first",
                 text_of(&self.thread(lane)),
                 crate::exec::access::verb(kind),
                 self.grid.image.place(copy_pc)
             );
-            let other = OtherSide { source, thread: self.thread_of(thread), access: Some(AccessKind::AsyncCopy) };
+            let other = self.grid.image.other_side(Some(copy_pc), self.thread_of(thread), Some(AccessKind::AsyncCopy));
             let detail = Detail {
                 space: Some(Space::Shared),
                 access: Some(kind),

@@ -13,7 +13,7 @@ use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::report::{AccessKind, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 /// One access of another block.
 #[derive(Clone, Copy, Debug)]
@@ -267,7 +267,7 @@ impl Cx<'_> {
             address: Some(address),
             bytes: bytes as u32,
             allocation,
-            other: Some(OtherSide { source: None, thread: self.grid.thread(home, 0), access: None }),
+            other: Some(self.grid.image.other_side(None, self.grid.thread(home, 0), None)),
         };
         let pc = self.pc;
         self.fault(fault, pc, Some(lane), 1, message, detail);
@@ -316,7 +316,7 @@ impl Cx<'_> {
         let detail = Detail {
             space: Some(Space::Cluster),
             access: Some(other.kind),
-            other: Some(OtherSide { source: None, thread: self.grid.thread(self.block.id, 0), access: None }),
+            other: Some(self.grid.image.other_side(None, self.grid.thread(self.block.id, 0), None)),
             ..Detail::default()
         };
         self.fault_of(FaultKind::UseAfterFree, pc, Some(other.thread), 1, message, detail);

@@ -15,7 +15,7 @@ use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Op, Slot};
 use crate::exec::space::Window;
-use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, Class, FaultKind, Space, ThreadId};
 
 /// Shared memory that a copy fills.
 #[derive(Clone, Debug)]
@@ -422,8 +422,7 @@ impl Cx<'_> {
             text_of(&self.thread(lane)),
             text_of(&writer)
         );
-        let other =
-            OtherSide { source: pc.and_then(|pc| image.source(pc)), thread: writer, access: Some(AccessKind::Write) };
+        let other = image.other_side(pc, writer, Some(AccessKind::Write));
         let detail = Detail {
             space: Some(Space::Shared),
             access: Some(AccessKind::AsyncCopy),

@@ -5,7 +5,7 @@ use crate::exec::access::{Addresses, verb};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::space::Window;
-use crate::report::{AccessKind, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 /// A range of global memory that a bulk copy of this block writes.
 #[derive(Clone, Debug)]
@@ -111,14 +111,14 @@ impl Cx<'_> {
         copier: ThreadId,
     ) {
         let (_, allocation) = self.locate(window, address, bytes);
-        let source = self.image().source(copy);
+        let other = self.image().other_side(Some(copy), copier, Some(AccessKind::AsyncCopy));
         let detail = Detail {
             space: Some(if window == Window::Shared { Space::Shared } else { Space::Global }),
             access: Some(access),
             address: Some(address),
             bytes: bytes as u32,
             allocation,
-            other: Some(OtherSide { source, thread: copier, access: Some(AccessKind::AsyncCopy) }),
+            other: Some(other),
         };
         let pc = self.pc;
         self.fault(kind, pc, Some(lane), 1, message, detail);

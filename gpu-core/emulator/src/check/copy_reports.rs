@@ -6,7 +6,7 @@ use crate::exec::access::verb;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::space::Window;
-use crate::report::{AccessKind, FaultKind, OtherSide, Space};
+use crate::report::{AccessKind, FaultKind, Space};
 
 impl Cx<'_> {
     #[cold]
@@ -47,11 +47,7 @@ impl Cx<'_> {
                 )
             }
         };
-        let other = OtherSide {
-            source: self.grid.image.source(fill.pc),
-            thread: fill.thread,
-            access: Some(AccessKind::AsyncCopy),
-        };
+        let other = self.grid.image.other_side(Some(fill.pc), fill.thread, Some(AccessKind::AsyncCopy));
         let detail = Detail {
             space: Some(Space::Shared),
             access: Some(kind),
@@ -84,11 +80,8 @@ impl Cx<'_> {
             text_of(&self.thread(lane)),
             verb(kind)
         );
-        let other = OtherSide {
-            source: self.grid.image.source(source.pc),
-            thread: self.thread_of(source.thread),
-            access: Some(AccessKind::AsyncCopy),
-        };
+        let other =
+            self.grid.image.other_side(Some(source.pc), self.thread_of(source.thread), Some(AccessKind::AsyncCopy));
         let detail = Detail {
             space: Some(Space::Shared),
             access: Some(kind),
@@ -122,7 +115,7 @@ impl Cx<'_> {
             phase & 1
         );
         let copier = self.thread(self.mask.trailing_zeros() as usize & 31);
-        let other = OtherSide { source: image.source(self.pc), thread: copier, access: Some(AccessKind::AsyncCopy) };
+        let other = image.other_side(Some(self.pc), copier, Some(AccessKind::AsyncCopy));
         let detail = Detail {
             space: Some(Space::Shared),
             access: Some(AccessKind::Read),

@@ -25,7 +25,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::isa::memory::{DATA, VOLATILE};
-use crate::report::{AccessKind, Fault, FaultKind, OtherSide, SourceLine, Space, ThreadId};
+use crate::report::{AccessKind, Fault, FaultKind, Position, Space, ThreadId};
 
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
 #[derive(Debug, Default)]
@@ -36,9 +36,9 @@ pub struct Deferred {
 
 impl Deferred {
     /// More of those that a read at `site` made with what is at `other`.
-    pub fn count(&self, site: u32, other: Option<&SourceLine>, more: u64) {
+    pub fn count(&self, site: u32, other: Option<Position<'_>>, more: u64) {
         let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let same = |known: &&mut (u32, Fault)| known.0 == site && known.1.other_line() == other;
+        let same = |known: &&mut (u32, Fault)| known.0 == site && known.1.other_position() == other;
         if let Some((_, fault)) = faults.iter_mut().find(same) {
             fault.occurrences += more;
         }
@@ -492,11 +492,7 @@ impl Cx<'_> {
             Window::Shared => Space::Shared,
             _ => Space::Global,
         };
-        let side = other.thread.map(|thread| OtherSide {
-            source: other_pc.and_then(|pc| image.source(pc)),
-            thread,
-            access: Some(other.kind),
-        });
+        let side = other.thread.map(|thread| image.other_side(other_pc, thread, Some(other.kind)));
         let detail = Detail {
             space: Some(space),
             access: Some(kind),
@@ -525,7 +521,10 @@ impl Cx<'_> {
             };
             let mut faults = self.grid.deferred.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let count = faults.len();
-            match faults.iter_mut().find(|(site, known)| *site == op.site && known.other_line() == fault.other_line()) {
+            match faults
+                .iter_mut()
+                .find(|(site, known)| *site == op.site && known.other_position() == fault.other_position())
+            {
                 Some((_, known)) => known.occurrences += 1,
                 None if count < 64 => faults.push((op.site, fault)),
                 None => {}

@@ -38,12 +38,12 @@ impl Told {
         Told { other: Other::At(other), ..Told::alone(kind, pc) }
     }
 
-    /// The source line of the other side; None without one.
-    fn other_source(&self, image: &Image) -> Option<Option<SourceLine>> {
+    /// The source line of the other side, and its call; None without one.
+    fn other_position(&self, image: &Image) -> Option<(Option<SourceLine>, Option<SourceLine>)> {
         match self.other {
             Other::None => None,
-            Other::Nowhere => Some(None),
-            Other::At(pc) => Some(image.source(pc)),
+            Other::Nowhere => Some((None, None)),
+            Other::At(pc) => Some((image.source(pc), image.inlined_at(pc))),
         }
     }
 }
@@ -115,17 +115,19 @@ impl Grid<'_> {
     /// Adds what was not told again to what was told.
     pub fn count_repeats(&self, repeats: &Repeats) {
         for (told, more) in repeats.list.iter().filter(|(_, more)| *more > 0) {
-            let other = told.other_source(self.image);
+            let other = told.other_position(self.image);
+            let other = other.as_ref().map(|(source, call)| (source.as_ref(), call.as_ref()));
             if let Some(site) = told.deferred {
-                self.deferred.count(site, other.flatten().as_ref(), *more);
+                self.deferred.count(site, other, *more);
                 continue;
             }
-            let (source, text) = (self.image.source(told.pc), self.image.text(told.pc));
+            let (source, call) = (self.image.source(told.pc), self.image.inlined_at(told.pc));
+            let text = self.image.text(told.pc);
             let same = |fault: &&mut Fault| {
                 fault.kind == told.kind
-                    && fault.source == source
+                    && fault.position() == (source.as_ref(), call.as_ref())
                     && fault.instruction == text
-                    && fault.other.as_ref().map(|side| &side.source) == other.as_ref()
+                    && fault.other_position() == other
             };
             let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             // What was one too many for the list is in none.

@@ -9,7 +9,7 @@ use crate::check::repeats::{Other, Told};
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::space::Window;
-use crate::report::{AccessKind, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 impl GlobalRaces {
     /// Finds writes of this launch in a piece that is read through that cache. The page must be locked.
@@ -77,11 +77,7 @@ impl Cx<'_> {
              and no barrier or fence changes that; read it without __ldg and without const __restrict__",
             text_of(&reader)
         );
-        let other = writer.map(|thread| OtherSide {
-            source: other_pc.and_then(|pc| image.source(pc)),
-            thread,
-            access: Some(by),
-        });
+        let other = writer.map(|thread| image.other_side(other_pc, thread, Some(by)));
         let detail = Detail {
             space: Some(Space::Global),
             access: Some(AccessKind::Read),

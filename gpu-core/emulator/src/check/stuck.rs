@@ -3,7 +3,7 @@
 use crate::exec::block::Block;
 use crate::exec::grid::Grid;
 use crate::exec::warp::{NONE, Split, Wait};
-use crate::report::{Class, Fault, FaultKind, OtherSide};
+use crate::report::{Class, Fault, FaultKind};
 
 /// Where the first live group of some blocks stands.
 pub fn running_place(grid: &Grid<'_>, blocks: &[Box<Block>]) -> (Option<u32>, String) {
@@ -141,7 +141,7 @@ pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     let first = pcs.first().copied();
     let other = pcs.iter().find(|pc| Some(**pc) != first).and_then(|&pc| {
         let (warp, lane) = first_waiter(grid, block, pc)?;
-        Some(OtherSide { source: grid.image.source(pc), thread: grid.thread(block.id, warp * 32 + lane), access: None })
+        Some(grid.image.other_side(Some(pc), grid.thread(block.id, warp * 32 + lane), None))
     });
     let waits: Vec<&Wait> =
         block.warps.iter().flatten().flat_map(|warp| warp.splits.iter().map(|split| &split.wait)).collect();

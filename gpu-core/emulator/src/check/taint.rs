@@ -13,7 +13,7 @@ use crate::exec::op::{Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::exec::warp::{Poison, Warp};
 use crate::memory::all_bits;
-use crate::report::{AccessKind, AllocationRef, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, AllocationRef, FaultKind, Space, ThreadId};
 
 /// Where an uninitialised value came from.
 #[derive(Clone, Debug)]
@@ -533,11 +533,7 @@ impl Cx<'_> {
                     address: Some(origin.address),
                     bytes: origin.bytes,
                     allocation: Some(allocation.clone()),
-                    other: (pc != origin.pc).then(|| OtherSide {
-                        source: image.source(pc),
-                        thread: self.thread(lane),
-                        access: None,
-                    }),
+                    other: (pc != origin.pc).then(|| image.other_side(Some(pc), self.thread(lane), None)),
                 };
                 (message, origin.pc, detail)
             }

@@ -9,7 +9,7 @@ use crate::exec::cx::{Cx, watch};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Op, Slot, Taint};
 use crate::exec::warp::Warp;
-use crate::report::{AccessKind, FaultKind, OtherSide};
+use crate::report::{AccessKind, FaultKind};
 
 /// A register of an operation in flight.
 #[derive(Clone, Copy, Debug)]
@@ -153,8 +153,7 @@ impl Cx<'_> {
         };
         let image = self.image();
         let message = format!("{} {what} the wgmma at {}, {how}", text_of(&self.thread(lane)), image.place(mark.pc));
-        let other =
-            OtherSide { source: image.source(mark.pc), thread: self.thread(lane), access: Some(AccessKind::AsyncCopy) };
+        let other = image.other_side(Some(mark.pc), self.thread(lane), Some(AccessKind::AsyncCopy));
         let detail = Detail { other: Some(other), ..Detail::default() };
         self.fault(FaultKind::MissingAsyncWait, pc, Some(lane), count, message, detail);
     }

@@ -16,15 +16,15 @@ pub struct Detail {
 }
 
 impl Grid<'_> {
-    /// Records a fault; equal ones (same kind, same instruction, same other line) are counted.
+    /// Records a fault; equal ones (same kind, same instruction and call, same other line) are counted.
     pub fn report(&self, fault: Fault) {
         let fatal = fault.kind.ends_launch();
         let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let same = |other: &&mut Fault| {
             other.kind == fault.kind
-                && other.source == fault.source
+                && other.position() == fault.position()
                 && other.instruction == fault.instruction
-                && other.other.as_ref().map(|o| &o.source) == fault.other.as_ref().map(|o| &o.source)
+                && other.other_position() == fault.other_position()
         };
         let count = faults.len();
         match faults.iter_mut().find(same) {

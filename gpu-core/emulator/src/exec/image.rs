@@ -5,7 +5,7 @@ use super::op::{Op, OpInfo, Slot};
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
 use crate::module::KernelInfo;
-use crate::report::SourceLine;
+use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
 
 /// 128 bytes of the constant pool, aligned for vector loads.
 #[derive(Clone, Copy, Debug)]
@@ -207,6 +207,12 @@ impl Image {
     pub fn inlined_at(&self, pc: u32) -> Option<SourceLine> {
         let info = self.infos.get(pc as usize)?;
         info.source.and_then(|index| self.inlined_at.get(index as usize).cloned().flatten())
+    }
+
+    /// The second party of a fault; without `pc` nobody knows where it was.
+    pub fn other_side(&self, pc: Option<u32>, thread: ThreadId, access: Option<AccessKind>) -> OtherSide {
+        let source = pc.and_then(|pc| self.source(pc));
+        OtherSide { source, inlined_at: pc.and_then(|pc| self.inlined_at(pc)), thread, access }
     }
 
     pub fn text(&self, pc: u32) -> &str {

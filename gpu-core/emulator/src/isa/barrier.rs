@@ -8,7 +8,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::warp::Wait;
-use crate::report::{Class, FaultKind, OtherSide};
+use crate::report::{Class, FaultKind};
 
 pub const ROWS: &[Row] = &[
     Row { opcode: "bar", class: Class::Barrier, decode: bar, examples: &[] },
@@ -275,8 +275,7 @@ impl Cx<'_> {
         } else {
             return;
         };
-        let other =
-            OtherSide { source: image.source(first), thread: self.thread_of(barrier.first_thread), access: None };
+        let other = image.other_side(Some(first), self.thread_of(barrier.first_thread), None);
         let detail = Detail { other: Some(other), ..Detail::default() };
         self.fault(FaultKind::BarrierDivergence, pc, Some(lane), self.mask.count_ones(), message, detail);
     }

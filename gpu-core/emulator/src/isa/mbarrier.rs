@@ -14,7 +14,7 @@ use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::{SHARED_BASE, Window};
 use crate::memory::set_bits;
 use crate::ptx::tree::Operand;
-use crate::report::{AccessKind, Class, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, Class, FaultKind, Space, ThreadId};
 
 pub const ROWS: &[Row] = &[Row { opcode: "mbarrier", class: Class::Barrier, decode, examples: &[] }];
 
@@ -274,7 +274,7 @@ impl Cx<'_> {
             text_of(&by),
             image.place(init)
         );
-        let other = OtherSide { source: image.source(init), thread: by, access: Some(AccessKind::Write) };
+        let other = image.other_side(Some(init), by, Some(AccessKind::Write));
         let detail = Detail {
             space: Some(Space::Shared),
             address: Some(offset.into()),
