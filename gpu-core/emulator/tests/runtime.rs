@@ -140,3 +140,41 @@ fn the_heap_outlives_launches_that_do_not_use_it() {
     assert_eq!(kinds(&put(&mut memory, first + 64)), [FaultKind::OutOfBounds]);
     assert_eq!(kinds(&put(&mut memory, second + 4096)), [FaultKind::UseAfterFree]);
 }
+
+/// Lane 0 of each kernel: `take` stores what `malloc` gave for so many bytes, `give` gives it back.
+const PIECES: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n\
+    .visible .entry take(.param .u64 out, .param .u64 bytes) {\n.reg .b64 %p<4>;\nld.param.u64 %p2, [out];\n\
+    ld.param.u64 %p3, [bytes];\n{ .param .b64 n; .param .b64 r; st.param.b64 [n], %p3;\n\
+    call.uni (r), malloc, (n); ld.param.b64 %p1, [r]; }\nst.u64 [%p2], %p1;\nret;\n}\n\
+    .visible .entry give(.param .u64 at) {\n.reg .b64 %p<2>;\nld.param.u64 %p1, [at];\n\
+    { .param .b64 p; st.param.b64 [p], %p1;\ncall.uni free, (p); }\nret;\n}";
+
+/// Pieces that lie side by side become one again, in whatever order they come back; else the heap would have room for small
+/// ones only.
+#[test]
+fn pieces_of_the_heap_grow_together_again() {
+    let (module, mut memory) = (load(PIECES), memory());
+    let out = upload_u32(&mut memory, "out", &[0; 2]);
+    let take = |memory: &mut Memory, bytes: u64| {
+        run_clean(&module, memory, &Launch::new("take", [1, 1, 1], [1, 1, 1]).arg_u64(out).arg_u64(bytes));
+        let words = download_u32(memory, out, 2);
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    };
+    let give = |memory: &mut Memory, at| {
+        run_clean(&module, memory, &Launch::new("give", [1, 1, 1], [1, 1, 1]).arg_u64(at));
+    };
+    // Of 8 MiB.
+    let (third, most) = (5 << 19, 8_000_000);
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let pieces = [0; 3].map(|_| take(&mut memory, third));
+        assert!(pieces[0] != 0 && pieces[1] >= pieces[0] + third && pieces[2] >= pieces[1] + third, "{pieces:x?}");
+        assert_eq!(take(&mut memory, third), 0, "more than there is");
+        for index in order {
+            give(&mut memory, pieces[index]);
+        }
+        let all = take(&mut memory, most);
+        assert_eq!(all, pieces[0], "given back in the order {order:?}");
+        give(&mut memory, all);
+    }
+}
