@@ -238,9 +238,9 @@ impl Worker {
     fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
         let size = grid.cluster_size();
         if self.taken.is_empty() {
-            // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker.
-            let teams = grid.blocks / size;
-            let count = (teams / (grid.workers as u64 * 16)).clamp(1, 16);
+            // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker, and
+            // of a picture whole rows of blocks do. Fewer when few are left, so that workers end together.
+            let count = (grid.waiting.left() / (grid.workers as u64 * 8)).clamp(1, 64);
             self.taken = grid.waiting.take(count);
         }
         let index = self.taken.next()?;
