@@ -5,6 +5,7 @@
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
 mod groups;
+mod stepped;
 mod updates;
 
 use std::sync::atomic::Ordering;
@@ -267,8 +268,11 @@ impl GlobalRaces {
                 }
             }
             if const { is_grouped(BYTES) } && runs.step < SECTOR && mine.effect != Effect::Atomic && !mine.cached {
-                let first_of = |lane: usize| first + lane as u64 * runs.step;
-                self.access_grouped::<BYTES>(cx, &mut at, u32::MAX, first_of, &mine, &mut conflicts);
+                if runs.step == 0 {
+                    self.access_grouped::<BYTES>(cx, &mut at, u32::MAX, |_| first, &mine, &mut conflicts);
+                } else {
+                    self.access_stepped::<BYTES>(cx, &mut at, first, runs.step, &mine, &mut conflicts);
+                }
                 drop(at);
                 if !conflicts.is_empty() {
                     report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
@@ -432,7 +436,7 @@ impl GlobalRaces {
         self.fold(page, entry);
         let (old_write, old_read) = (entry.write(), entry.read());
         // Threads of less than a word need cells of a byte.
-        let mask = if piece.unit < 2 { 1 } else { piece.mask };
+        let mask = if size_of_unit(piece.unit) < 2 { 1 } else { piece.mask };
         let shift = Pages::shift_of(old_write, mask).min(Pages::shift_of(old_read, mask));
         let mut writes = self.pages.spread(page, old_write, shift);
         let mut reads = self.pages.spread(page, old_read, shift);

@@ -143,7 +143,10 @@ impl<'s> Page<'s> {
         // SAFETY: as the caller says.
         let cells = unsafe { &mut *self.head.cells.get() }.get_or_insert_default();
         if cells.generation != generation {
-            **cells = Cells { generation, ..Cells::default() };
+            // That of words is of use again: a program mostly launches the same kernel on the same data.
+            let mut words = std::mem::take(&mut cells.words);
+            words.clear();
+            **cells = Cells { generation, words, ..Cells::default() };
         }
         cells
     }

@@ -44,6 +44,10 @@ pub const ONE: u8 = 5;
 /// A unit is log2 of the bytes of each thread, and from this bit on log2 of how far the numbers of the threads of
 /// neighbouring places are apart: 0 where a warp goes along a row, more where it goes along a column.
 const RISE: u8 = 3;
+/// Bits of it.
+const RISES: u8 = 15;
+/// In a unit: the threads go down from place to place, as in a row that is written from its end.
+const DOWN: u8 = 1 << 7;
 
 /// log2 of the bytes of each thread.
 #[inline(always)]
@@ -54,13 +58,20 @@ pub fn size_of_unit(unit: u8) -> u8 {
 /// How far the thread of a byte is from that of byte 0.
 #[inline(always)]
 pub fn threads_on(unit: u8, byte: u32) -> u64 {
-    u64::from(byte >> size_of_unit(unit)) << (unit >> RISE)
+    let on = u64::from(byte >> size_of_unit(unit)) << (unit >> RISE & RISES);
+    if unit & DOWN == 0 { on } else { on.wrapping_neg() & THREADS }
 }
 
 /// A unit of so many bytes whose threads are `1 << rise` apart.
 #[inline(always)]
 pub fn risen(size: u8, rise: u32) -> u8 {
     size | (rise as u8) << RISE
+}
+
+/// A unit of so many bytes whose threads go down one by one.
+#[inline(always)]
+pub fn falling(size: u8) -> u8 {
+    size | DOWN
 }
 
 /// In place of a unit: the stamp is an index into the page's cells, of 4 bytes or of 1.
@@ -147,7 +158,7 @@ impl Half {
         if !holds(warp(first)) || warp(first) != warp(last) && !holds(warp(last)) {
             return false;
         }
-        let near = self.unit >> RISE == 0;
+        let near = self.unit >> RISE & RISES == 0;
         near || super::race_rules::bytes_of_mask(self.mask).all(|byte| holds(warp(byte)))
     }
 }
@@ -420,12 +431,21 @@ impl Pages {
         }
     }
 
-    /// Cells of words that nobody has touched. The page must be locked.
+    /// Cells of words. The page must be locked.
     #[inline(always)]
-    pub fn new_words(&self, page: Page<'_>) -> Half {
+    pub fn new_words(&self, page: Page<'_>, cells: [u64; 8]) -> Half {
         // SAFETY: locked, or this is the only worker.
         let stored = unsafe { page.cells(self.generation) };
-        self.place(&mut stored.words, &mut stored.free_words, None, [0; 8]).map_or(Half::NONE, Half::words)
+        self.place(&mut stored.words, &mut stored.free_words, None, cells).map_or(Half::NONE, Half::words)
+    }
+
+    /// Cells of bytes. The page must be locked.
+    #[inline(always)]
+    pub fn new_bytes(&self, page: Page<'_>, cells: [u64; 32]) -> Half {
+        // SAFETY: locked, or this is the only worker.
+        let stored = unsafe { page.cells(self.generation) };
+        let index = self.place(&mut stored.bytes, &mut stored.free_bytes, None, cells);
+        index.map_or(Half::NONE, |index| Half { stamp: index as u64, mask: u32::MAX, unit: BYTES })
     }
 
     /// Asks for the cells of a sector that has one for each word.
@@ -506,6 +526,12 @@ impl Cells {
     #[inline(always)]
     pub fn words_of(&mut self, half: Half) -> Option<&mut [u64; 8]> {
         if half.unit == WORDS { self.words.get_mut(half.stamp as usize) } else { None }
+    }
+
+    /// The cells of a half that has one for each byte.
+    #[inline(always)]
+    pub fn bytes_of(&mut self, half: Half) -> Option<&mut [u64; 32]> {
+        if half.unit == BYTES { self.bytes.get_mut(half.stamp as usize) } else { None }
     }
 
     /// Changes the cell of a byte, if the half has cells.

@@ -15,7 +15,7 @@ use crate::exec::lanes::WIDEST;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::exec::words::{Lie, Words};
-use crate::memory::all_bits;
+use crate::memory::{all_bits, set_bits};
 use crate::report::AccessKind;
 
 impl Cx<'_> {
@@ -155,12 +155,21 @@ impl Cx<'_> {
                 return false;
             }
         }
-        if init && WRITE {
+        let first = words.low - reach.base;
+        if init && WRITE && words.falling {
+            if !all_bits(reach.init_bits(), first, 128) {
+                set_bits(reach.init_bits(), first, 128);
+            }
+        } else if init && WRITE {
             self.check_init::<4>(op, &reach, &words.spread(4), kind);
         }
         if !shared && self.watch & watch::RACE != 0 && !(reach.only_read && self.is_mere_read(&reach, kind)) {
             let grid = self.grid;
-            grid.races.access::<4>(self, op, &reach, &words.spread(4), kind);
+            if words.falling {
+                grid.races.access_falling::<4>(self, op, &reach, words, kind);
+            } else {
+                grid.races.access::<4>(self, op, &reach, &words.spread(4), kind);
+            }
         }
         true
     }

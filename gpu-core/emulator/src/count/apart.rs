@@ -19,6 +19,7 @@ impl Cx<'_> {
         // SAFETY: as the caller says.
         let cost = unsafe {
             match words.lie {
+                Lie::Apart(_) if !shared && words.falling => Some((words.high / 32 - words.low / 32 + 1, 0)),
                 Lie::Apart(offsets) if !shared => Some((distinct::<5>(offsets, words.address), 0)),
                 Lie::Apart(offsets) if BYTES == 4 => few_rows(offsets, words).or_else(|| rows(offsets, words)),
                 _ => None,

@@ -78,6 +78,17 @@ pub unsafe fn store_apart<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Option<Fl
             cx.count_words::<4>(op, &words, AccessKind::Write);
         }
         let values = &*cx.row::<u32>(op.b);
+        if words.falling {
+            let part = |lane: usize| {
+                let turned = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                _mm512_permutexvar_epi32(turned, _mm512_loadu_si512(values.as_ptr().add(lane).cast()))
+            };
+            let lowest = words.first.add((words.low - words.address) as usize);
+            _mm512_storeu_si512(lowest.cast(), part(16));
+            _mm512_storeu_si512(lowest.add(64).cast(), part(0));
+            cx.worker.writes += 1;
+            return Some(Flow::Next);
+        }
         // Of lanes at one place the last one stays.
         for lane in lanes(words.mask) {
             let by = (words.at(lane, 4) - words.address) as usize;
@@ -181,6 +192,13 @@ pub unsafe fn find_apart<'o, A: AddressWord, const BYTES: u64, const WRITE: bool
         let second = _mm512_add_epi32(first, _mm512_set1_epi32(16 * BYTES as i32));
         let row = mask == u32::MAX
             && _mm512_cmpneq_epi32_mask(found[0], first) | _mm512_cmpneq_epi32_mask(found[1], second) == 0;
+        // Each lane and its opposite in the row: their places add up to the same.
+        let ends = _mm512_set1_epi32(least.wrapping_add(most) as i32);
+        let falling = mask == u32::MAX
+            && least != most
+            && _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(ends, found[0]), first)
+                | _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(ends, found[1]), second)
+                == 0;
         let (by, lie) = match () {
             () if least == most => (least, Lie::One),
             () if row => (least, Lie::Row),
@@ -192,6 +210,6 @@ pub unsafe fn find_apart<'o, A: AddressWord, const BYTES: u64, const WRITE: bool
         };
         let (low, high) = (base + u64::from(least), base + u64::from(most));
         let (first, address) = (pointer.wrapping_add(by as usize), base + u64::from(by));
-        Some(Words { first, address, low, high, mask, window, region, lie })
+        Some(Words { first, address, low, high, mask, window, region, lie, falling })
     }
 }

@@ -25,6 +25,8 @@ pub struct Words<'a> {
     pub window: Window,
     pub region: u32,
     pub lie: Lie<'a>,
+    /// Those of all lanes lie side by side in falling order, as [`Lie::Apart`].
+    pub falling: bool,
 }
 
 impl<'a> Words<'a> {
@@ -57,6 +59,7 @@ impl<'a> Words<'a> {
             window: reach.window,
             region: reach.shadow,
             lie,
+            falling: false,
         })
     }
 }

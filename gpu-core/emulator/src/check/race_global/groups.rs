@@ -28,7 +28,7 @@ pub(super) struct Group {
 impl Group {
     /// For lanes of `bytes`.
     #[inline(always)]
-    fn new(bytes: u64) -> Group {
+    pub(super) fn new(bytes: u64) -> Group {
         Group { number: 0, bytes: bytes as u32, mask: 0, lanes: [(0, 0); 32], count: 0, unit: None }
     }
 
@@ -60,20 +60,23 @@ impl Group {
     }
 
     #[inline(always)]
-    fn add(&mut self, lane: usize, first: u64) {
+    pub(super) fn add(&mut self, lane: usize, first: u64) {
         let byte = (first % SECTOR) as u8;
         let (lane_0, byte_0) = self.lanes[0];
         let apart = lane as i32 - i32::from(lane_0);
         match self.count {
             0 => self.number = first / SECTOR,
             1 => {
-                let each = (i32::from(byte) - i32::from(byte_0)).checked_div(apart).unwrap_or(0).max(0) as u32;
+                let on = (i32::from(byte) - i32::from(byte_0)).checked_div(apart).unwrap_or(0);
+                let each = on.unsigned_abs();
                 let fits = each.is_power_of_two() && each >= self.bytes.min(SECTOR as u32 / 2);
-                self.unit = fits.then_some(each.trailing_zeros() as u8);
+                let size = each.trailing_zeros() as u8;
+                self.unit = fits.then(|| if on < 0 { falling(size) } else { size });
             }
             _ => {}
         }
-        self.unit = self.unit.filter(|unit| i32::from(byte >> unit) - i32::from(byte_0 >> unit) == apart);
+        let on = |unit: u8| threads_on(unit, byte.into()).wrapping_sub(threads_on(unit, byte_0.into())) & THREADS;
+        self.unit = self.unit.filter(|unit| on(*unit) == apart as u64);
         self.lanes[self.count & 31] = (lane as u8, byte);
         self.count += 1;
         self.mask |= self.bytes_at(first);
@@ -99,7 +102,7 @@ impl Group {
         let unit = if self.count == 1 { mine.grain } else { self.unit? };
         let (lane, byte) = self.lanes[0];
         let thread = thread_of(mine.stamp) + u64::from(lane);
-        let stamp = with_thread(mine.stamp, thread.wrapping_sub(u64::from(byte >> unit)));
+        let stamp = with_thread(mine.stamp, thread.wrapping_sub(threads_on(unit, byte.into())));
         Some(Piece { mask: self.mask, unit, stamp, single: self.count == 1, many: false })
     }
 }
@@ -224,17 +227,19 @@ impl GlobalRaces {
     }
 
     #[inline(never)]
-    fn settle_group(&self, cx: &Cx<'_>, at: &mut At<'_>, group: &Group, mine: &Mine, conflicts: &mut Conflicts) {
+    pub(super) fn settle_group(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        group: &Group,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
         let Some(page) = at.page(group.number) else { return };
         let entry = page.entry(group.number);
         if let Some(piece) = group.piece(mine) {
-            match self.sum_up(cx, at, page, group.number, piece, mine, conflicts) {
-                // What has all of it anew may leave a summary in place of cells.
-                Some(false) if piece.mask == u32::MAX || mine.effect == Effect::Atomic => {
-                    self.settle(cx, page, entry, &piece, mine, conflicts);
-                }
-                Some(false) => self.settle_cells(cx, page, entry, group, mine, conflicts),
-                _ => {}
+            if self.sum_up(cx, at, page, group.number, piece, mine, conflicts) == Some(false) {
+                self.settle_summed(cx, page, &piece, group, mine, conflicts);
             }
             return;
         }
@@ -251,6 +256,26 @@ impl GlobalRaces {
             entry.start(self.pages.generation, Half::NONE, Half::NONE);
         }
         self.settle_cells(cx, page, entry, group, mine, conflicts);
+    }
+
+    /// A group that is one piece, but that no summary can tell. The page must be locked.
+    #[inline(always)]
+    pub(super) fn settle_summed(
+        &self,
+        cx: &Cx<'_>,
+        page: Page<'_>,
+        piece: &Piece,
+        group: &Group,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        let entry = page.entry(group.number);
+        // What has all of it anew may leave a summary in place of cells.
+        if piece.mask == u32::MAX || mine.effect == Effect::Atomic {
+            self.settle(cx, page, entry, piece, mine, conflicts);
+        } else {
+            self.settle_cells(cx, page, entry, group, mine, conflicts);
+        }
     }
 
     /// What plain reads or writes leave in the cells of a sector, which gets some where it has none. The page must be locked.
@@ -270,7 +295,7 @@ impl GlobalRaces {
         // Whether nothing but its writes is to be looked at.
         let plain = writes && group.bytes == 4 && !old_read.is_cells() && old_read.mask & group.mask == 0;
         if plain && old_write.mask == 0 {
-            let write = self.pages.new_words(page);
+            let write = self.pages.new_words(page, [0; 8]);
             // SAFETY: locked, or this is the only worker.
             let cells = unsafe { page.cells(self.pages.generation) };
             if let Some(words) = cells.words_of(write) {

@@ -75,7 +75,7 @@ unsafe fn update_near<const FORM: u8, A: AddressWord, const BYTES: u64>(
         let generic = window_from(op.e.0) == Window::Generic;
         let low = if generic { followed.first - window_base(window) } else { followed.first };
         let (first, high) = (followed.pointer, low + span);
-        let words = Words { first, address: low, low, high, mask: cx.mask, window, region, lie };
+        let words = Words { first, address: low, low, high, mask: cx.mask, window, region, lie, falling: false };
         let left = cx.count_followed(&followed);
         if left != 0 {
             cx.check_update::<FORM, BYTES>(op, &words, left);

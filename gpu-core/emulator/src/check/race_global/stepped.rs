@@ -1,0 +1,279 @@
+//! Rows of lanes that lie a step apart, several to a sector, and rows from their end: what lanes have of each sector is told from
+//! the step alone. As [`super::groups`], with which this agrees in everything that is found.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use super::super::race_pages::*;
+use super::super::race_rules::{Effect, Mine, Piece};
+use super::groups::Group;
+use super::{At, Conflicts, GlobalRaces, report};
+use crate::exec::access::Reach;
+use crate::exec::cx::Cx;
+use crate::exec::op::Op;
+use crate::exec::words::Words;
+use crate::report::AccessKind;
+
+/// Steps of so many elements have a table.
+const STEPS: usize = 8;
+/// In a table, an element that is no lane's.
+#[cfg(target_arch = "x86_64")]
+const NOBODY: u8 = 0xff;
+/// Elements of a sector, in bytes: none of a lane lies further in front of what a sector begins with.
+#[cfg(target_arch = "x86_64")]
+const BEFORE: usize = 32;
+#[cfg(target_arch = "x86_64")]
+const TABLE: usize = BEFORE + 32 * STEPS + 32;
+
+/// For each step, counted in elements, the lane that each element from the first one on belongs to.
+#[cfg(target_arch = "x86_64")]
+static LANES: [[u8; TABLE]; STEPS] = {
+    let mut all = [[NOBODY; TABLE]; STEPS];
+    let mut step = 1;
+    while step < STEPS {
+        let mut lane = 0;
+        while lane < 32 {
+            all[step][BEFORE + lane * step] = lane as u8;
+            lane += 1;
+        }
+        step += 1;
+    }
+    all
+};
+
+/// The lanes of a stepped access that lie in one sector.
+#[derive(Clone, Copy)]
+struct Part {
+    number: u64,
+    /// The first of them, and its first byte in the sector.
+    lane: u32,
+    byte: u32,
+    count: u32,
+    mask: u32,
+}
+
+impl Part {
+    #[inline(never)]
+    fn group(&self, bytes: u64, step: u64) -> Group {
+        let mut group = Group::new(bytes);
+        for index in 0..u64::from(self.count) {
+            let first = self.number * SECTOR + u64::from(self.byte) + index * step;
+            group.add(self.lane as usize + index as usize, first);
+        }
+        group
+    }
+}
+
+impl GlobalRaces {
+    /// Checks plain reads or writes of `BYTES`, a power of two, by all lanes, from `first` on `step` apart: a multiple of `BYTES`,
+    /// and less than a sector.
+    #[inline(never)]
+    pub(super) fn access_stepped<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        first: u64,
+        step: u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        let width = step as u32;
+        let unit = width.is_power_of_two().then_some(width.trailing_zeros() as u8);
+        // The bytes of lanes of which the first one is at the beginning.
+        let own = (1u64 << BYTES) as u32 - 1;
+        let all = (0..SECTOR as u32).step_by(step as usize).fold(0, |all, byte| all | own << byte);
+        // To divide less than 32 by it.
+        let shares = 0xffff / width + 1;
+        let mut lane = 0;
+        while lane < 32 {
+            let here = first + u64::from(lane * width);
+            let (number, byte) = (here / SECTOR, (here % SECTOR) as u32);
+            let count = ((SECTOR as u32 - 1 - byte) * shares >> 16) + 1;
+            let count = count.min(32 - lane);
+            let end = u64::from(byte + count * width);
+            let mask = (u64::from(all << byte) & ((1 << end) - 1)) as u32;
+            let part = Part { number, lane, byte, count, mask };
+            lane += count;
+            let Some(page) = at.page(number) else { return };
+            let unit = if count == 1 { Some(mine.grain) } else { unit };
+            let Some(unit) = unit else {
+                if mine.effect != Effect::Write || !self.write_cells::<BYTES>(cx, at, page, &part, width, mine) {
+                    self.settle_group(cx, at, &part.group(BYTES, step), mine, conflicts);
+                }
+                continue;
+            };
+            let thread = thread_of(mine.stamp) + u64::from(part.lane);
+            let stamp = with_thread(mine.stamp, thread.wrapping_sub(u64::from(byte >> unit)));
+            let piece = Piece { mask, unit, stamp, single: count == 1, many: false };
+            if self.sum_up(cx, at, page, number, piece, mine, conflicts) == Some(false)
+                // What has all of it anew may leave a summary in place of cells.
+                && (mine.effect != Effect::Write
+                    || mask == u32::MAX
+                    || !self.write_cells::<BYTES>(cx, at, page, &part, width, mine))
+            {
+                self.settle_summed(cx, page, &piece, &part.group(BYTES, step), mine, conflicts);
+            }
+        }
+    }
+
+    /// Writes of words or bytes into the cells of a sector, where nobody else has touched these but before. False: settle them;
+    /// nothing that matters was changed.
+    #[inline(always)]
+    fn write_cells<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        page: Page<'_>,
+        part: &Part,
+        step: u32,
+        mine: &Mine,
+    ) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if cx.widest && const { BYTES == 4 || BYTES == 1 } && (step / BYTES as u32) < STEPS as u32 {
+            let entry = page.entry(part.number);
+            at.lock();
+            if !entry.is_of(self.pages.generation) {
+                entry.start(self.pages.generation, Half::NONE, Half::NONE);
+            }
+            let (mut write, read) = (entry.write(), entry.read());
+            if read.is_cells() || read.mask & part.mask != 0 || entry.others().mask != 0 {
+                return false;
+            }
+            let from = (part.lane * step) as i32 - part.byte as i32;
+            let elements = (BEFORE as i32 + from / BYTES as i32) as usize;
+            let lanes = &LANES[(step / BYTES as u32) as usize][elements..];
+            if write.mask == 0 {
+                // SAFETY: the machine has AVX-512.
+                entry.set_write(unsafe {
+                    match BYTES {
+                        4 => self.pages.new_words(page, fresh(lanes, mine)),
+                        _ => self.pages.new_bytes(page, fresh(lanes, mine)),
+                    }
+                });
+                return true;
+            }
+            let shift = if BYTES == 4 { 2 } else { 0 };
+            if !write.is_cells() && Pages::shift_of(write, if BYTES == 4 { part.mask } else { 1 }) == shift {
+                // Fields of structures, and both of every two elements: one instruction after the other.
+                write = self.pages.in_cells(page, write, shift);
+                entry.set_write(write);
+            }
+            // SAFETY: locked, or this is the only worker.
+            let cells = unsafe { page.cells(self.pages.generation) };
+            // SAFETY: the machine has AVX-512.
+            return unsafe {
+                match BYTES {
+                    4 => cells.words_of(write).is_some_and(|words| put(words, lanes, mine)),
+                    _ => cells.bytes_of(write).is_some_and(|bytes| put(bytes, lanes, mine)),
+                }
+            };
+        }
+        let _ = (cx, at, page, part, step, mine);
+        false
+    }
+
+    /// Checks plain reads or writes of `BYTES` by all lanes, which lie side by side in falling order.
+    #[inline(never)]
+    pub fn access_falling<const BYTES: u64>(
+        &self,
+        cx: &mut Cx<'_>,
+        op: &Op,
+        reach: &Reach,
+        words: &Words<'_>,
+        kind: AccessKind,
+    ) {
+        let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, false) else { return };
+        let mut conflicts = Conflicts::new();
+        let mut at = self.at(reach);
+        let first = words.low - reach.base;
+        let (end, last) = (first + 32 * BYTES, thread_of(mine.stamp) + 31);
+        let unit = falling(mine.grain);
+        let mut number = first / SECTOR;
+        at.pages.prefetch(at.table, number.wrapping_sub(super::AHEAD));
+        at.pages.prefetch(at.table, number.wrapping_sub(super::AHEAD - 2));
+        while number * SECTOR < end {
+            let Some(page) = at.page(number) else { break };
+            // Threads count from the first byte of the sector, also where the row begins behind it.
+            let passed = (number * SECTOR).wrapping_sub(first) as i64 >> mine.grain;
+            let stamp = with_thread(mine.stamp, last.wrapping_sub(passed as u64));
+            let piece = Piece { mask: super::bytes_of(number, first, end), unit, stamp, single: false, many: false };
+            self.piece(cx, &mut at, page, number, piece, &mine, &mut conflicts);
+            number += 1;
+        }
+        drop(at);
+        if !conflicts.is_empty() {
+            report::<BYTES>(cx, op, &words.spread(BYTES), kind, &mine, conflicts);
+        }
+    }
+}
+
+/// What eight lanes leave, and which of them are lanes.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn stamps(lanes: &[u8], part: usize, mine: &Mine) -> (__mmask8, __m512i) {
+    let eight = u64::from_le_bytes(std::array::from_fn(|index| lanes[8 * part + index]));
+    let lane = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(eight as i64));
+    let here = _mm512_cmpneq_epi64_mask(lane, _mm512_set1_epi64(NOBODY.into()));
+    let stamp = _mm512_add_epi64(_mm512_set1_epi64(mine.stamp as i64), _mm512_slli_epi64::<THREAD>(lane));
+    (here, _mm512_or_si512(stamp, _mm512_set1_epi64(WRITTEN as i64)))
+}
+
+/// The cells of lanes, where nobody has touched any.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn fresh<const N: usize>(lanes: &[u8], mine: &Mine) -> [u64; N] {
+    let mut cells = [0; N];
+    let lanes = &lanes[..N];
+    for part in 0..N / 8 {
+        // SAFETY: the machine has AVX-512; eight cells each.
+        unsafe {
+            let (here, stamp) = stamps(lanes, part, mine);
+            _mm512_storeu_epi64(cells.as_mut_ptr().add(8 * part).cast(), _mm512_maskz_mov_epi64(here, stamp));
+        }
+    }
+    cells
+}
+
+/// Writes the cells of lanes, unless somebody else has touched one but before. False: nothing was changed.
+///
+/// # Safety
+/// The machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn put<const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool {
+    const { assert!(N.is_multiple_of(8)) };
+    let lanes = &lanes[..N];
+    let all = |value: u64| _mm512_set1_epi64(value as i64);
+    let (block, thread, floor) = (all(mine.block), all(THREADS << THREAD), all(mine.floor.into()));
+    let mut bad = 0;
+    for part in 0..N / 8 {
+        // SAFETY: the machine has AVX-512.
+        let (here, stamp) = unsafe { stamps(lanes, part, mine) };
+        // SAFETY: eight cells each.
+        let old = unsafe { _mm512_loadu_epi64(cells.as_ptr().add(8 * part).cast()) };
+        let clock = _mm512_and_si512(_mm512_srli_epi64::<CLOCK>(old), all(CLOCKS.into()));
+        let before = _mm512_cmple_epu64_mask(clock, floor);
+        let same = _mm512_testn_epi64_mask(_mm512_xor_si512(old, stamp), thread);
+        let own = _mm512_cmpeq_epi64_mask(_mm512_srli_epi64::<BLOCK>(old), block);
+        bad |= here & !(_mm512_testn_epi64_mask(old, old) | own & (before | same));
+    }
+    if bad != 0 {
+        return false;
+    }
+    for part in 0..N / 8 {
+        // SAFETY: the machine has AVX-512.
+        let (here, stamp) = unsafe { stamps(lanes, part, mine) };
+        // SAFETY: eight cells each.
+        unsafe { _mm512_mask_storeu_epi64(cells.as_mut_ptr().add(8 * part).cast(), here, stamp) };
+    }
+    true
+}

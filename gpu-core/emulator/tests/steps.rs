@@ -1,0 +1,74 @@
+//! Stores of lanes that lie a step apart, or side by side from the end: the values, which bytes have one, and what it costs.
+
+mod common;
+
+use common::*;
+use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+
+/// `put`: each lane stores its number at `at + lane * step`. `get`: one thread reads one byte.
+fn kernels(bits: u32) -> String {
+    format!(
+        "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry put(.param .u64 at, .param .u64 step)
+{{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u64 %rd2, [step];
+    mov.u32 %r1, %tid.x;
+    cvt.u64.u32 %rd3, %r1;
+    mad.lo.u64 %rd4, %rd3, %rd2, %rd1;
+    st.global.u{bits} [%rd4], %r1;
+    ret;
+}}
+.visible .entry get(.param .u64 at)
+{{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [at];
+    ld.global.u8 %r1, [%rd1];
+    setp.eq.u32 %p1, %r1, 77;
+    @%p1 trap;
+    ret;
+}}"
+    )
+    .replace("    .reg .b32 %r<3>;", "    .reg .b32 %r<3>;\n    .reg .pred %p<2>;")
+}
+
+#[test]
+fn stores_a_step_apart_give_values_to_their_bytes_alone() {
+    const BYTES: u64 = 1024;
+    for bytes in [1, 4] {
+        let module = load(&kernels(8 * bytes as u32));
+        for (step, first) in [(-1, 96), (-1, 130), (1, 64), (2, 65), (3, 0), (3, 35), (5, 6), (6, 3), (7, 9)] {
+            let (step, first) = (step * bytes as i64, first * bytes);
+            let place = |lane: u64| (first as i64 + lane as i64 * step) as u64;
+            let launched = |trace: bool| {
+                let mut memory = memory();
+                let data = memory.alloc("data", BYTES).expect("fits");
+                let launch = Launch::new("put", [1, 1, 1], [32, 1, 1]).arg_u64(data + first).arg_u64(step as u64);
+                let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
+                let trace = trace.then_some(request);
+                let outcome = run_with(&module, &mut memory, &launch, &Options { trace, ..Options::default() });
+                assert!(outcome.faults.is_empty(), "{bytes} {step} {first}: {:#?}", outcome.faults);
+                (Outcome { trace: None, ..outcome }, memory, data)
+            };
+            let (short, mut memory, data) = launched(false);
+            assert_eq!(short, launched(true).0, "{bytes} {step} {first}");
+            let mut stored = vec![0; BYTES as usize];
+            memory.read(data, &mut stored).expect("inside");
+            for lane in 0..32 {
+                assert_eq!(u64::from(stored[place(lane) as usize]), lane, "{bytes} {step} {first}");
+            }
+            for byte in 0..BYTES {
+                let launch = Launch::new("get", [1, 1, 1], [1, 1, 1]).arg_u64(data + byte);
+                let outcome = run_with(&module, &mut memory, &launch, &Options::default());
+                let written = (0..32).any(|lane| (place(lane)..place(lane) + bytes).contains(&byte));
+                assert_eq!(outcome.faults.is_empty(), written, "{bytes} {step} {first}: byte {byte}");
+            }
+        }
+    }
+}
