@@ -150,6 +150,7 @@ fn fault(f: &Fault) -> Value {
         "message": f.message,
         "kernel": f.kernel,
         "source": f.source.as_ref().map(source),
+        "inlined_at": f.inlined_at.as_ref().map(source),
         "instruction": f.instruction,
         "thread": f.thread.as_ref().map(thread),
         "space": f.space,
@@ -160,7 +161,12 @@ fn fault(f: &Fault) -> Value {
             json!({ "name": a.name, "base": a.base, "bytes": a.bytes, "offset": a.offset })
         }),
         "other": f.other.as_ref().map(|o| {
-            json!({ "source": o.source.as_ref().map(source), "thread": thread(&o.thread), "access": o.access })
+            json!({
+                "source": o.source.as_ref().map(source),
+                "inlined_at": o.inlined_at.as_ref().map(source),
+                "thread": thread(&o.thread),
+                "access": o.access,
+            })
         }),
         "occurrences": f.occurrences,
     })

@@ -119,6 +119,7 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
     if let Some(SourceLine { file, line, column }) = &fault.source {
         text += &kernel.snippet(file, *line, *column);
     }
+    text += &called_from(&fault.inlined_at, kernel);
     if let Some(other) = &fault.other {
         text += &format!("       with {} at {}\n", thread(&other.thread), at(&other.source, kernel));
         if let Some(SourceLine { file, line, column }) = &other.source
@@ -126,8 +127,15 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
         {
             text += &kernel.snippet(file, *line, *column);
         }
+        text += &called_from(&other.inlined_at, kernel);
     }
     text
+}
+
+/// The line of the kernel that led to a line of a helper, which many lines may call.
+fn called_from(call: &Option<SourceLine>, kernel: &Kernel<'_>) -> String {
+    let Some(SourceLine { file, line, column }) = call else { return String::new() };
+    format!("       called from {}\n", kernel.place(file, *line, 0)) + &kernel.snippet(file, *line, *column)
 }
 
 fn number(value: f64) -> String {
@@ -200,11 +208,14 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     text
 }
 
-/// The first fault of each kind and pair of lines, and how many more are like it: every size of a check finds the same
+/// The first fault of each kind, pair of lines and calls, and how many more are like it: every size of a check finds the same
 /// mistake again.
 fn folded(faults: &[Fault]) -> Vec<(&Fault, usize)> {
     let line = |source: &Option<SourceLine>| source.as_ref().map(|s| (s.file.clone(), s.line));
-    let place = |f: &Fault| (f.kind, line(&f.source), f.other.as_ref().map(|other| line(&other.source)));
+    let place = |f: &Fault| {
+        let other = f.other.as_ref().map(|other| (line(&other.source), line(&other.inlined_at)));
+        (f.kind, line(&f.source), line(&f.inlined_at), other)
+    };
     let mut kept: Vec<(&Fault, usize)> = Vec::new();
     for fault in faults {
         match kept.iter_mut().find(|(first, _)| place(first) == place(fault)) {
@@ -348,6 +359,39 @@ mod tests {
         }];
         let text = diagnostics(&list, &KERNEL, Style::plain());
         assert_eq!(text, "mine/kernel.cu:3:1: error: expected a \";\"\n     3 | last\n       | ^\n");
+    }
+
+    #[test]
+    fn both_sides_of_a_race_name_their_calls() {
+        let id = ThreadId { block: [0; 3], thread: [1, 0, 0], warp: 0, lane: 1 };
+        let line = |file: &str, line| Some(SourceLine { file: file.into(), line, column: 1 });
+        let race = Fault {
+            kind: gpu_core::emulator::FaultKind::Race,
+            message: "both write".into(),
+            kernel: "k".into(),
+            source: line("lab.cuh", 7),
+            inlined_at: line("kernel.cu", 1),
+            instruction: String::new(),
+            thread: None,
+            space: None,
+            access: None,
+            address: None,
+            access_bytes: 4,
+            allocation: None,
+            other: Some(gpu_core::emulator::OtherSide {
+                source: line("lab.cuh", 7),
+                inlined_at: line("kernel.cu", 3),
+                thread: id,
+                access: None,
+            }),
+            occurrences: 1,
+        };
+        assert_eq!(
+            fault(&race, &KERNEL, Style::plain()),
+            "lab.cuh:7: race: both write\n       called from mine/kernel.cu:1\n     1 | a\n       | ^\n       \
+             with block (0,0,0), thread (1,0,0) at lab.cuh:7:1\n       called from mine/kernel.cu:3\n     3 | last\n       \
+             | ^\n"
+        );
     }
 
     #[test]

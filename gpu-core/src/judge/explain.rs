@@ -54,11 +54,11 @@ pub fn is_dangerous(kind: FaultKind) -> bool {
     }
 }
 
-/// The sentence of a fault with its place: `... (kernel.cu:7)`.
+/// The sentence of a fault with its place: `... (kernel.cu:7)`, `... (lab.cuh:3, called from kernel.cu:7)`.
 pub fn fault_sentence(fault: &Fault) -> String {
     let message = fault.message.trim_end_matches('.');
-    match &fault.source {
-        Some(source) => format!("{message} ({}:{})", source.file, source.line),
+    match fault.place() {
+        Some(place) => format!("{message} ({place})"),
         None => message.to_owned(),
     }
 }

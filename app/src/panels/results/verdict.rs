@@ -196,6 +196,10 @@ fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
             ui.label(RichText::new(format!("{} line {}", place.file, place.line)).color(t.text_muted));
         }
     }
+    // A line of a helper says little when many lines call it.
+    let Some(call) = &fault.inlined_at else { return };
+    let text = format!("called from {} line {}", call.file, call.line);
+    ui.label(RichText::new(text).color(t.text_muted));
 }
 
 /// The fault's kind in words.
