@@ -240,7 +240,10 @@ impl Worker {
         if self.taken.is_empty() {
             // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker, and
             // of a picture whole rows of blocks do. Fewer when few are left, so that workers end together.
-            let count = (grid.waiting.left() / (grid.workers as u64 * 8)).clamp(1, 64);
+            // Not below a number that is the same for the whole launch: in loops over the grid, blocks taken one by one lie on
+            // the same pages all the time.
+            let share = |teams: u64, most| (teams / (grid.workers as u64 * 16)).clamp(1, most);
+            let count = share(grid.blocks / size, 16).max(share(grid.waiting.left(), 64));
             self.taken = grid.waiting.take(count);
         }
         let index = self.taken.next()?;
