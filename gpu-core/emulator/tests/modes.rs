@@ -317,3 +317,33 @@ fn ignored_bytes_may_lie_outside_and_mean_nothing() {
         assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
     }
 }
+
+/// Words out of order are read by the same instruction before the copy and after it.
+#[test]
+fn ignored_bytes_take_values_away_from_words_that_were_read_before() {
+    for (ignored, faults) in [(0, vec![]), (8, vec![FaultKind::Uninitialised])] {
+        let text = format!(
+            ".version 9.2\n.target sm_90a\n.address_size 64\n\
+             .visible .entry k(.param .u64 out, .param .u64 data) {{\n\
+             .reg .pred %p<6>; .reg .b32 %r<16>; .reg .b64 %l<6>;\n\
+             .shared .align 1024 .b8 box[32]; .shared .align 8 .b8 bar[8];\n\
+             ld.param.u64 %l1, [out]; ld.param.u64 %l2, [data]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;\n\
+             mov.u32 %r2, box; mov.u32 %r3, bar; @%p1 mbarrier.init.shared.b64 [%r3], 1;\n\
+             mul.lo.u32 %r4, %r1, 3; and.b32 %r4, %r4, 7; mad.lo.u32 %r4, %r4, 4, %r2; st.shared.u32 [%r4], %r1;\n\
+             mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r10, 0; mov.u32 %r11, {ignored};\n\
+             fence.proxy.async.shared::cta;\n\
+             AGAIN: bar.sync 0;\nld.shared.u32 %r7, [%r4];\nadd.u32 %r6, %r6, %r7;\nbar.sync 0;\n\
+             setp.ne.u32 %p2, %r5, 30;\n@%p2 bra ON;\n\
+             @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 32;\n@%p1 cp.async.bulk.shared::cta.global\
+             .mbarrier::complete_tx::bytes.ignore_oob [%r2], [%l2], 32, %r10, %r11, [%r3];\n\
+             WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;\n@!%p3 bra WAIT;\n\
+             ON: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p4, %r5, 40;\n@%p4 bra AGAIN;\n\
+             mul.wide.u32 %l3, %r1, 4;\nadd.u64 %l4, %l1, %l3;\nst.global.u32 [%l4], %r6;\nret;\n}}\n"
+        );
+        let mut memory = memory();
+        let (out, data) = (upload_u32(&mut memory, "out", &[7; 8]), upload_u32(&mut memory, "data", &ramp(8)));
+        let launch = Launch::new("k", [1, 1, 1], [8, 1, 1]).arg_u64(out).arg_u64(data);
+        let outcome = run(&load(&text), &mut memory, &launch);
+        assert_eq!(kinds(&outcome), faults, "{:#?}", outcome.faults);
+    }
+}
