@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::shadow::{CLOCK, FLAG, OTHER, SharedShadow, THREAD, THREAD_MASK, THREADS};
 use super::shadow_runs::{join_read, of_lane};
 use crate::exec::access::{Addresses, Reach};
-use crate::exec::cx::{Cx, lanes, watch};
+use crate::exec::cx::{Cx, each_lane, lanes, watch};
+use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::lay::{Lay, Map, NEAR, Recalled};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
@@ -16,10 +17,36 @@ impl Cx<'_> {
     /// Counts and checks an access that was recalled. False: look closer; nothing was changed.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    pub unsafe fn settles_recalled<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
+        // SAFETY: passed on.
+        unsafe {
+            match FORM {
+                WIDEST => self.settles_widest::<WRITE>(op, recalled),
+                _ => self.settles_wide::<WRITE>(op, recalled),
+            }
+        }
+    }
+
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn settles_recalled<const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
+    unsafe fn settles_widest<const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.settles_as::<WIDEST, WRITE>(op, recalled) }
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn settles_wide<const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.settles_as::<WIDE, WRITE>(op, recalled) }
+    }
+
+    /// # Safety
+    /// As [`Cx::settles_recalled`].
+    #[inline(always)]
+    unsafe fn settles_as<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, recalled: &Recalled) -> bool {
         let (watch, mask, address) = (self.watch, self.mask, recalled.address);
         // SAFETY: lays stay where they are as long as the launch; what is called here changes its counts alone, after all else.
         let lay = unsafe { &*recalled.lay };
@@ -29,12 +56,13 @@ impl Cx<'_> {
                 Window::Shared => self.shared_reach(),
                 _ => Reach::of(&self.grid.regions[lay.region as usize]),
             };
-            let unwritten = watch & watch::INIT != 0 && !reach.all_written && !self.has_values(&reach, lay, address);
+            let unwritten =
+                watch & watch::INIT != 0 && !reach.all_written && !self.has_values::<FORM>(&reach, lay, address);
             if unwritten && !WRITE {
                 return false;
             }
             // SAFETY: passed on.
-            if watch & watch::RACE != 0 && shared && !unsafe { self.race_shared_lay::<WRITE>(op, lay, address) } {
+            if watch & watch::RACE != 0 && shared && !unsafe { self.race_shared_lay::<FORM, WRITE>(op, lay, address) } {
                 return false;
             }
             let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
@@ -58,12 +86,12 @@ impl Cx<'_> {
 
     /// Whether what lanes of this access touch has values.
     #[inline(always)]
-    fn has_values(&self, reach: &Reach, lay: &Lay, address: u64) -> bool {
+    fn has_values<const FORM: u8>(&self, reach: &Reach, lay: &Lay, address: u64) -> bool {
         let shared = lay.window == Window::Shared;
         if shared && self.is_known(lay, address) {
             return true;
         }
-        let written = is_written(reach, lay, address, self.mask);
+        let written = is_written::<FORM>(reach, lay, address, self.mask);
         if written && shared && self.mask == lay.lanes {
             self.note_known(lay, address);
         }
@@ -93,10 +121,9 @@ impl Cx<'_> {
     /// What a plain access leaves in shared memory where it meets nothing unordered. False: look closer; nothing was changed.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn race_shared_lay<const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    unsafe fn race_shared_lay<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
         if !WRITE && self.joins_slowly(floor) {
             return false;
@@ -122,13 +149,13 @@ impl Cx<'_> {
             // SAFETY: passed on; a map of so few words has no more parts.
             unsafe {
                 match lay.map.words {
-                    ..=32 => shadow.mapped::<WRITE, 4>(&lay.map, address, some, stamp, floor),
-                    _ => shadow.mapped::<WRITE, 0>(&lay.map, address, some, stamp, floor),
+                    ..=32 => shadow.mapped::<FORM, WRITE, 4>(&lay.map, address, some, stamp, floor),
+                    _ => shadow.mapped::<FORM, WRITE, 0>(&lay.map, address, some, stamp, floor),
                 }
             }
         } else {
             // SAFETY: passed on.
-            unsafe { shadow.scattered::<WRITE>(lay, address, self.mask, stamp, floor) }
+            unsafe { shadow.scattered::<FORM, WRITE>(lay, address, self.mask, stamp, floor) }
         };
         if clear {
             shadow.note(stamp, WRITE);
@@ -139,14 +166,21 @@ impl Cx<'_> {
 
 /// Whether what lanes of `mask` access has values.
 #[inline(always)]
-fn is_written(reach: &Reach, lay: &Lay, address: u64, mask: u32) -> bool {
+fn is_written<const FORM: u8>(reach: &Reach, lay: &Lay, address: u64, mask: u32) -> bool {
     let (bits, first) = (reach.init_bits(), address - reach.base);
     let words = (lay.rise + u64::from(lay.bytes)).div_ceil(64) as usize;
     let from = (first / 64) as usize;
     let near = reach.window == Window::Shared && words <= NEAR && from + words < bits.len();
-    // SAFETY: the caller's machine has AVX-512.
-    if near && unsafe { have_values(lay, &bits[from..=from + words], first % 64) } {
-        return true;
+    if near {
+        let bits = &bits[from..=from + words];
+        let all = match FORM {
+            // SAFETY: the caller's machine has AVX-512 in this form.
+            WIDEST => unsafe { have_values(lay, bits, first % 64) },
+            _ => have_values_wide(lay, bits, first % 64),
+        };
+        if all {
+            return true;
+        }
     }
     // Aligned accesses stay inside one word of bits.
     let want = u64::MAX >> (64 - lay.bytes);
@@ -183,6 +217,18 @@ unsafe fn have_values(lay: &Lay, bits: &[AtomicU64], by: u64) -> bool {
             let lacks = _mm512_andnot_si512(have, want);
             missing |= _mm512_test_epi64_mask(lacks, lacks);
         }
+    }
+    missing == 0
+}
+
+/// The same word by word.
+#[inline(always)]
+fn have_values_wide(lay: &Lay, bits: &[AtomicU64], by: u64) -> bool {
+    // SAFETY: shared memory is never that of two workers.
+    let bits = unsafe { std::slice::from_raw_parts(bits.as_ptr().cast::<u64>(), bits.len()) };
+    let mut missing = 0;
+    for ((low, high), want) in bits.iter().zip(&bits[1..]).zip(&lay.bytes_at) {
+        missing |= want & !(low >> by | high << 1 << (63 - by));
     }
     missing == 0
 }
@@ -234,6 +280,81 @@ unsafe fn read_places(lay: &Lay, reads: &mut [u64], from: u64, stamp: u64, floor
     true
 }
 
+/// The same where there is no AVX-512.
+///
+/// # Safety
+/// The cells must be there.
+#[inline(always)]
+unsafe fn read_places_wide(lay: &Lay, reads: &mut [u64], from: u64, stamp: u64, floor: u64) -> bool {
+    let places = &lay.places;
+    let cells = reads.as_mut_ptr().wrapping_add(from as usize);
+    let other = |mine: u64| (mine & THREAD_MASK) >> (THREAD - OTHER) | FLAG;
+    let parts = places.count.div_ceil(8);
+    let (mut new, mut again) = ([[0u64; 8]; 4], 0);
+    for (part, new) in new.iter_mut().enumerate().take(parts) {
+        // SAFETY: as the caller says; places that are not set are the lowest cell.
+        let old: [u64; 8] = std::array::from_fn(|index| unsafe { *cells.add(places.cells[8 * part + index] as usize) });
+        let (first, last) = (&places.first[8 * part..][..8], &places.last[8 * part..][..8]);
+        let several = u64::from(places.several) >> (8 * part);
+        for index in 0..8 {
+            let [first, last] = [first, last].map(|lane| of_lane(stamp, lane[index].into()));
+            let late = u64::from(old[index] > floor).wrapping_neg();
+            // Of this warp.
+            let own = u64::from((old[index] ^ stamp) & (THREAD_MASK & !(31 << THREAD)) == 0).wrapping_neg();
+            let others = (several >> index & 1).wrapping_neg();
+            again |= late & own;
+            let fresh = first | other(last) & others;
+            let joined = old[index] & !(THREADS << OTHER) | other(last);
+            new[index] = joined & late | fresh & !late;
+        }
+    }
+    if again != 0 {
+        return false;
+    }
+    for (cell, new) in places.cells[..places.count].iter().zip(new.as_flattened()) {
+        // SAFETY: as the caller says.
+        unsafe { cells.add(*cell as usize).write(*new) };
+    }
+    true
+}
+
+/// Lanes of `mask` write `each` cells each, of their own, which nobody accessed since all was in order: most arrays are filled so.
+/// False: somebody did; nothing was changed.
+///
+/// # Safety
+/// The cells that `first` says, and those behind them, must be there.
+#[inline(always)]
+unsafe fn write_fresh(
+    writes: &mut [u64],
+    reads: &mut [u64],
+    first: impl Fn(usize) -> usize,
+    each: usize,
+    mask: u32,
+    stamp: u64,
+    floor: u64,
+) -> bool {
+    let (writes, reads) = (writes.as_mut_ptr(), reads.as_mut_ptr());
+    let mut last = 0;
+    let look = |lane: usize| {
+        for cell in first(lane)..first(lane) + each {
+            // SAFETY: as the caller says.
+            last = unsafe { last.max(*writes.add(cell)).max(*reads.add(cell)) };
+        }
+    };
+    each_lane(mask, look);
+    if last > floor {
+        return false;
+    }
+    let leave = |lane: usize| {
+        for cell in first(lane)..first(lane) + each {
+            // SAFETY: as the caller says.
+            unsafe { (*writes.add(cell), *reads.add(cell)) = (of_lane(stamp, lane), 0) };
+        }
+    };
+    each_lane(mask, leave);
+    true
+}
+
 /// Lanes of `mask` write two cells each, of their own, which nobody accessed since all was in order: most arrays are filled so. False:
 /// somebody did; nothing was changed.
 ///
@@ -278,10 +399,41 @@ impl Cx<'_> {
     /// nothing was changed.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    pub unsafe fn race_shared_map<const FORM: u8, const WRITE: bool>(
+        &mut self,
+        op: &Op,
+        map: &Map,
+        address: u64,
+    ) -> bool {
+        // SAFETY: passed on.
+        unsafe {
+            match FORM {
+                WIDEST => self.map_widest::<WRITE>(op, map, address),
+                _ => self.map_wide::<WRITE>(op, map, address),
+            }
+        }
+    }
+
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn race_shared_map<const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
+    unsafe fn map_widest<const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.map_as::<WIDEST, WRITE>(op, map, address) }
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn map_wide<const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.map_as::<WIDE, WRITE>(op, map, address) }
+    }
+
+    /// # Safety
+    /// As [`Cx::race_shared_map`].
+    #[inline(always)]
+    unsafe fn map_as<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
         if !WRITE && self.joins_slowly(floor) {
             return false;
@@ -294,105 +446,17 @@ impl Cx<'_> {
         shadow.settle(address, end);
         shadow.note(stamp, WRITE);
         // SAFETY: passed on.
-        unsafe { shadow.mapped::<WRITE, 0>(map, address, None, stamp, floor) }
+        unsafe { shadow.mapped::<FORM, WRITE, 0>(map, address, None, stamp, floor) }
     }
 }
 
 impl SharedShadow {
-    /// An access by words of which each belongs to one lane, of those side by side from the lowest one on, by all lanes of the map
-    /// or `some`: in `PARTS` of eight words, or (0) as many as there are.
+    /// What lanes leave in cells anywhere, one lane after the other; lanes that write have cells of their own.
     ///
     /// # Safety
-    /// The machine must have AVX-512; the words must be no more than the parts have.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn mapped<const WRITE: bool, const PARTS: usize>(
-        &mut self,
-        map: &Map,
-        address: u64,
-        some: Option<u32>,
-        stamp: u64,
-        floor: u64,
-    ) -> bool {
-        let first = (address >> 2) as usize;
-        let check = WRITE || self.written > floor;
-        let words = usize::from(map.words);
-        let (writes, reads) = (&mut self.writes[first..][..words], &mut self.reads[first..][..words]);
-        let all = |value: u64| _mm512_set1_epi64(value as i64);
-        let (floor, thread, flag) = (all(floor), all(THREAD_MASK), all(FLAG));
-        // What lanes bring has no flag.
-        let (others, thread_or_flag) = (all(THREADS << OTHER | FLAG), all(THREAD_MASK | FLAG));
-        let (stamp, runs, one) = (all(stamp), all(some.unwrap_or(0).into()), all(1));
-        // The cells of a part that lanes of the mask access, and what these leave there.
-        // SAFETY: the map has whole parts.
-        let lane_of =
-            |part: usize| _mm512_cvtepu8_epi64(unsafe { _mm_loadl_epi64(map.lane_of.as_ptr().add(8 * part).cast()) });
-        let here_of = |part: usize, lane: __m512i| {
-            let touched = map.touched[part];
-            if some.is_some() {
-                _mm512_mask_test_epi64_mask(touched, _mm512_srlv_epi64(runs, lane), one)
-            } else {
-                touched
-            }
-        };
-        let mine_of = |lane: __m512i| _mm512_add_epi64(stamp, _mm512_slli_epi64::<THREAD>(lane));
-        // Of parts beyond the words no cell is touched.
-        let parts = if PARTS > 0 { PARTS } else { words.div_ceil(8) };
-        // SAFETY: only cells that lanes access are loaded and stored.
-        unsafe {
-            // Bits in which what is not in order differs from what these lanes bring.
-            let mut bad = _mm512_setzero_si512();
-            for part in 0..if check { parts } else { 0 } {
-                let lane = lane_of(part);
-                let (here, mine) = (here_of(part, lane), mine_of(lane));
-                let write = _mm512_maskz_loadu_epi64(here, writes.as_ptr().wrapping_add(8 * part).cast());
-                let late = _mm512_cmpgt_epu64_mask(write, floor);
-                let other = _mm512_and_si512(_mm512_xor_si512(write, mine), thread);
-                bad = _mm512_mask_or_epi64(bad, late, bad, other);
-                if WRITE {
-                    let read = _mm512_maskz_loadu_epi64(here, reads.as_ptr().wrapping_add(8 * part).cast());
-                    let late = _mm512_cmpgt_epu64_mask(read, floor);
-                    let other = _mm512_and_si512(_mm512_xor_si512(read, mine), thread_or_flag);
-                    bad = _mm512_mask_or_epi64(bad, late, bad, other);
-                }
-            }
-            if _mm512_test_epi64_mask(bad, bad) != 0 {
-                return false;
-            }
-            for part in 0..parts {
-                let lane = lane_of(part);
-                let (here, mine) = (here_of(part, lane), mine_of(lane));
-                let place = reads.as_mut_ptr().wrapping_add(8 * part);
-                if WRITE {
-                    _mm512_mask_storeu_epi64(writes.as_mut_ptr().wrapping_add(8 * part).cast(), here, mine);
-                    _mm512_mask_storeu_epi64(place.cast(), here, _mm512_setzero_si512());
-                    continue;
-                }
-                let old = _mm512_maskz_loadu_epi64(here, place.cast());
-                let late = _mm512_cmpgt_epu64_mask(old, floor);
-                let new = if late == 0 {
-                    mine
-                } else {
-                    let other = _mm512_mask_test_epi64_mask(late, _mm512_xor_si512(old, mine), thread);
-                    // By this lane before: what is known of others stays. By another one: this lane is the other.
-                    let same = _mm512_or_si512(mine, _mm512_and_si512(old, others));
-                    let me = _mm512_srli_epi64::<{ THREAD - OTHER }>(_mm512_and_si512(mine, thread));
-                    let joined = _mm512_or_si512(_mm512_andnot_si512(others, old), _mm512_or_si512(me, flag));
-                    _mm512_mask_mov_epi64(_mm512_mask_mov_epi64(mine, late, same), other, joined)
-                };
-                _mm512_mask_storeu_epi64(place.cast(), here, new);
-            }
-        }
-        true
-    }
-
-    /// The same for cells anywhere, one lane after the other; lanes that write have cells of their own.
-    ///
-    /// # Safety
-    /// The machine must have AVX-512.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn scattered<const WRITE: bool>(
+    /// The machine must have what `FORM` is for.
+    #[inline(always)]
+    unsafe fn scattered<const FORM: u8, const WRITE: bool>(
         &mut self,
         lay: &Lay,
         address: u64,
@@ -406,7 +470,12 @@ impl SharedShadow {
         let check = WRITE || self.written > floor;
         let (writes, reads) = (&mut self.writes[..end], &mut self.reads[..end]);
         let first = |lane: usize| ((address + lay.offsets[lane & 31] as u64) >> shift) as usize;
-        if WRITE && each == 2 {
+        if WRITE && FORM != WIDEST {
+            // SAFETY: the cells of all lanes of the lay lie before `end`.
+            if unsafe { write_fresh(writes, reads, first, each, mask, stamp, floor) } {
+                return true;
+            }
+        } else if WRITE && each == 2 {
             // SAFETY: the cells of all lanes of the lay lie before `end`; the caller's machine has AVX-512.
             if unsafe { write_fresh_pairs(writes, reads, first, mask, stamp, floor) } {
                 return true;
@@ -428,7 +497,12 @@ impl SharedShadow {
         }
         if !WRITE && each == 1 && mask == lay.lanes {
             // SAFETY: the cells of all places lie inside; the caller's machine has AVX-512.
-            let done = unsafe { read_places(lay, reads, address >> shift, stamp, floor) };
+            let done = unsafe {
+                match FORM {
+                    WIDEST => read_places(lay, reads, address >> shift, stamp, floor),
+                    _ => read_places_wide(lay, reads, address >> shift, stamp, floor),
+                }
+            };
             if done {
                 return true;
             }

@@ -12,6 +12,8 @@ pub mod history;
 mod later;
 #[cfg(target_arch = "x86_64")]
 mod lays;
+#[cfg(target_arch = "x86_64")]
+mod mapped;
 pub mod marks;
 mod patience;
 pub mod proxy;

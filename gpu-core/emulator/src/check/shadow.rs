@@ -39,6 +39,9 @@ pub fn stamp(clock: u32, site: u32, thread: u32) -> u64 {
     u64::from(clock.min(MAX_TIME)) << CLOCK | u64::from(site) << SITE | u64::from(thread) << THREAD
 }
 
+/// Cells behind the last one of memory, so that where several are looked at at once, all of them are there.
+const BEHIND: usize = 7;
+
 /// Shadow of a block's shared memory.
 #[derive(Debug, Default)]
 pub struct SharedShadow {
@@ -57,7 +60,7 @@ pub struct SharedShadow {
 
 impl SharedShadow {
     pub fn new(bytes: u32) -> SharedShadow {
-        let cells = (bytes as usize).div_ceil(4);
+        let cells = if bytes == 0 { 0 } else { (bytes as usize).div_ceil(4) + BEHIND };
         SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, ..SharedShadow::default() }
     }
 

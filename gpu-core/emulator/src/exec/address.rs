@@ -121,11 +121,11 @@ pub trait AddressWord: Word {
     /// `row` must be a row; the machine must have what `FORM` is for.
     unsafe fn quarters<const FORM: u8>(row: *const [Self::Raw; 32], step: u64) -> bool;
 
-    /// Whether the addresses of the lanes of `mask` are so far from lane 0's as `offsets` says.
+    /// Whether the addresses of the lanes of `mask` are so far from `first` as `offsets` says.
     ///
     /// # Safety
     /// As [`AddressWord::quarters`].
-    unsafe fn follows<const FORM: u8>(row: *const [Self::Raw; 32], offsets: &[i32; 32], mask: u32) -> bool;
+    unsafe fn follows<const FORM: u8>(row: *const [Self::Raw; 32], first: u64, offsets: &[i32; 32], mask: u32) -> bool;
 }
 
 impl AddressWord for u32 {
@@ -170,14 +170,14 @@ impl AddressWord for u32 {
     }
 
     #[inline(always)]
-    unsafe fn follows<const FORM: u8>(row: *const [u32; 32], offsets: &[i32; 32], mask: u32) -> bool {
+    unsafe fn follows<const FORM: u8>(row: *const [u32; 32], first: u64, offsets: &[i32; 32], mask: u32) -> bool {
         #[cfg(target_arch = "x86_64")]
         if FORM == WIDEST {
             use std::arch::x86_64::*;
             // SAFETY: the caller gives a row, and AVX-512 is there.
             unsafe {
                 let (row, offsets) = (row.cast::<i32>(), offsets.as_ptr());
-                let first = _mm512_set1_epi32(*row);
+                let first = _mm512_set1_epi32(first as i32);
                 let mut off = 0;
                 for part in 0..2 {
                     let want = _mm512_add_epi32(first, _mm512_loadu_si512(offsets.add(16 * part).cast()));
@@ -189,7 +189,7 @@ impl AddressWord for u32 {
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let off = |lane: usize| row[lane] ^ row[0].wrapping_add(offsets[lane] as u32);
+        let off = |lane: usize| row[lane] ^ (first as u32).wrapping_add(offsets[lane] as u32);
         // Apart, for the common one needs no mask.
         if mask == u32::MAX {
             return (0..32).fold(0, |any, lane| any | off(lane)) == 0;
@@ -258,14 +258,14 @@ impl AddressWord for u64 {
     }
 
     #[inline(always)]
-    unsafe fn follows<const FORM: u8>(row: *const [u64; 32], offsets: &[i32; 32], mask: u32) -> bool {
+    unsafe fn follows<const FORM: u8>(row: *const [u64; 32], first: u64, offsets: &[i32; 32], mask: u32) -> bool {
         #[cfg(target_arch = "x86_64")]
         if FORM == WIDEST {
             use std::arch::x86_64::*;
             // SAFETY: the caller gives a row, and AVX-512 is there.
             unsafe {
                 let (row, offsets) = (row.cast::<i64>(), offsets.as_ptr());
-                let first = _mm512_set1_epi64(*row);
+                let first = _mm512_set1_epi64(first as i64);
                 let mut off = [_mm512_setzero_si512(); 4];
                 for part in 0..4 {
                     let offsets = _mm512_cvtepi32_epi64(_mm256_loadu_si256(offsets.add(8 * part).cast()));
@@ -285,7 +285,7 @@ impl AddressWord for u64 {
         }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let off = |lane: usize| row[lane] ^ row[0].wrapping_add(offsets[lane] as u64);
+        let off = |lane: usize| row[lane] ^ first.wrapping_add(offsets[lane] as u64);
         // Apart, for the common one needs no mask.
         if mask == u32::MAX {
             return (0..32).fold(0, |any, lane| any | off(lane)) == 0;

@@ -139,3 +139,12 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
         Some(lane)
     })
 }
+
+/// Calls for each lane of a mask, in order; mostly all of them run.
+#[inline(always)]
+pub fn each_lane(mask: u32, call: impl FnMut(usize)) {
+    match mask {
+        u32::MAX => (0..32).for_each(call),
+        some => lanes(some).for_each(call),
+    }
+}

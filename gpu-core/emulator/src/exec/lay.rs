@@ -1,8 +1,7 @@
 //! Accesses whose lanes lie in no runs, but as they did the last time: rows and columns with holes, butterflies, two columns of
 //! one tile. As [`super::pattern`], for any lanes: which of them run may differ from time to time where each part of the access
-//! costs the same. With AVX-512; what this does not know goes on its way as if this were not here.
+//! costs the same. What this does not know goes on its way as if this were not here.
 
-use std::arch::x86_64::*;
 use std::cell::Cell;
 
 use super::access::{AddressWord, Addresses, gathered, window_from};
@@ -39,13 +38,17 @@ pub struct Places {
 pub struct Map {
     /// Words that it covers, holes too; 0: there is none.
     pub words: u8,
-    /// The lane that each word belongs to, where `touched` has its bit.
+    /// The lane that each word belongs to, or [`NOBODY`].
     pub lane_of: [u8; MAPPED],
+    /// A bit for each word that belongs to a lane.
     pub touched: [u8; MAPPED / 8],
 }
 
+/// In place of a lane: a mask of lanes has no bit for it.
+pub const NOBODY: u8 = 32;
+
 impl Map {
-    pub const NONE: Map = Map { words: 0, lane_of: [0; MAPPED], touched: [0; MAPPED / 8] };
+    pub const NONE: Map = Map { words: 0, lane_of: [NOBODY; MAPPED], touched: [0; MAPPED / 8] };
 
     /// Of lanes that lie so far from the lowest place as `offsets` say, each at places of its own.
     pub fn of(offsets: &[i32; 32], lanes: u32, bytes: u64) -> Map {
@@ -300,9 +303,9 @@ impl Cx<'_> {
     /// well, if that is asked for. Nothing is counted or checked yet but bounds and alignment.
     ///
     /// # Safety
-    /// As [`super::op::Exec`]; the machine must have AVX-512.
+    /// As [`super::op::Exec`]; the machine must have what `FORM` is for.
     #[inline(always)]
-    pub unsafe fn recall<A: AddressWord>(&self, op: &Op) -> Option<Recalled> {
+    pub unsafe fn recall<const FORM: u8, A: AddressWord>(&self, op: &Op) -> Option<Recalled> {
         let lays = &self.worker.patterns.lays;
         let (index, mask) = (lays.index(op.site, self.mask), self.mask);
         let lay = lays.at(index)?;
@@ -315,30 +318,15 @@ impl Cx<'_> {
             let row = self.row::<A>(op.a);
             (row, A::from_raw((*row)[lead]).widen().wrapping_sub(lay.offsets[lead] as u64))
         };
-        let mut odd = 0;
-        // SAFETY: as above; the machine has AVX-512.
-        unsafe {
-            if size_of::<A::Raw>() == 4 {
-                for half in 0..2 {
-                    let by = _mm512_loadu_si512(lay.offsets.as_ptr().add(16 * half).cast());
-                    let want = _mm512_add_epi32(_mm512_set1_epi32(own as i32), by);
-                    let have = _mm512_loadu_si512(row.cast::<u32>().add(16 * half).cast());
-                    odd |= u32::from(_mm512_cmpneq_epi32_mask(have, want)) << (16 * half);
-                }
-            } else {
-                for part in 0..4 {
-                    let by = _mm256_loadu_si256(lay.offsets.as_ptr().add(8 * part).cast());
-                    let want = _mm512_add_epi64(_mm512_set1_epi64(own as i64), _mm512_cvtepi32_epi64(by));
-                    let have = _mm512_loadu_si512(row.cast::<u64>().add(8 * part).cast());
-                    odd |= u32::from(_mm512_cmpneq_epi64_mask(have, want)) << (8 * part);
-                }
-            }
+        // SAFETY: as above.
+        if !unsafe { A::follows::<FORM>(row, own, &lay.offsets, mask) } {
+            return None;
         }
         let mut address = own.wrapping_add(op.imm as u64);
         if size_of::<A::Raw>() == 4 {
             address = address as u32 as u64;
         }
-        if odd & mask != 0 || address.wrapping_sub(lay.first) > lay.span || address & u64::from(lay.bytes - 1) != 0 {
+        if address.wrapping_sub(lay.first) > lay.span || address & u64::from(lay.bytes - 1) != 0 {
             return None;
         }
         let known = (lay.parts || mask == lay.lanes) && address as u8 & lay.phase_mask == lay.phase;

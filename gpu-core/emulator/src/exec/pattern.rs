@@ -195,10 +195,11 @@ impl Cx<'_> {
             }
             let pattern = patterns.known.get_unchecked(cell.pattern as usize);
             let row = self.row::<A>(op.a);
-            if !A::follows::<FORM>(row, &pattern.offsets, self.mask) {
+            let own = A::from_raw((*row)[0]);
+            if !A::follows::<FORM>(row, own.widen(), &pattern.offsets, self.mask) {
                 return None;
             }
-            let first = A::from_raw((*row)[0]).plus(op.imm as u64);
+            let first = own.plus(op.imm as u64);
             if first.wrapping_sub(cell.first) > cell.span || first & (bytes - 1) != 0 {
                 return None;
             }

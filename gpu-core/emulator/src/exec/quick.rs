@@ -416,8 +416,8 @@ impl Cx<'_> {
             }
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Shape::Runs if FORM == WIDEST && pattern.map.words > 0 => unsafe {
-                self.race_shared_map::<WRITE>(op, &pattern.map, low)
+            Shape::Runs if pattern.map.words > 0 => unsafe {
+                self.race_shared_map::<FORM, WRITE>(op, &pattern.map, low)
             },
             _ => false,
         }

@@ -4,8 +4,8 @@ use std::arch::x86_64::*;
 
 use super::access::AddressWord;
 use super::apart::is_plain;
-use super::cx::{Cx, lanes};
-use super::lanes::{WIDEST, Word, blend};
+use super::cx::{Cx, each_lane};
+use super::lanes::{BASE, WIDE, WIDEST, Word, blend};
 use super::lay::Lay;
 use super::op::{Flow, Op, Slot};
 use super::transfer::{Element, deals, is_word};
@@ -13,39 +13,83 @@ use crate::report::AccessKind;
 
 /// Whether accesses of vectors of `vector` are remembered that lie in no runs.
 pub const fn recalls<const FORM: u8>(vector: usize) -> bool {
-    FORM == WIDEST && vector <= 4
+    FORM != BASE && vector <= 4
 }
 
 /// A weak load. None: it goes the other ways; nothing was done.
 ///
 /// # Safety
-/// As [`super::op::Exec`]; the machine must have AVX-512.
+/// As [`super::op::Exec`]; the machine must have what `FORM` is for.
+#[inline(always)]
+pub unsafe fn load_recalled<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe {
+        match FORM {
+            WIDEST => load_widest::<E, A, V>(cx, op),
+            _ => load_wide::<E, A, V>(cx, op),
+        }
+    }
+}
+
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-pub unsafe fn load_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+unsafe fn load_widest<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe { load_as::<WIDEST, E, A, V>(cx, op) }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn load_wide<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe { load_as::<WIDE, E, A, V>(cx, op) }
+}
+
+/// # Safety
+/// As [`load_recalled`].
+#[inline(always)]
+unsafe fn load_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
     // SAFETY: passed on; the places of all lanes that the lay knows lie in one array, and the lowest one is that of the others.
     unsafe {
-        let recalled = cx.recall::<A>(op)?;
-        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<false>(op, &recalled)) {
+        let recalled = cx.recall::<FORM, A>(op)?;
+        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, false>(op, &recalled)) {
             return None;
         }
         let lay = recalled.lay;
         (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
-        if const { is_word::<WIDEST, E>(V) } && (*lay).near && !op.d.is_none() {
+        if const { is_word::<FORM, E>(V) } && (*lay).near && !op.d.is_none() {
             load_near(&*lay, recalled.pointer.cast(), cx.mask, cx.row_mut::<u32>(op.d));
             return Some(Flow::Next);
         }
         if const { is_word::<WIDEST, E>(V) } && !op.d.is_none() {
-            let low = apart(recalled.pointer, offsets.cast());
-            let high = if (*lay).twice { low } else { apart(recalled.pointer, offsets.cast::<i32>().add(16)) };
             let to = cx.row_mut::<u32>(op.d).cast::<i32>();
-            _mm512_mask_storeu_epi32(to, cx.mask as u16, low);
-            _mm512_mask_storeu_epi32(to.add(16), (cx.mask >> 16) as u16, high);
+            if FORM == WIDEST {
+                let low = apart(recalled.pointer, offsets.cast());
+                let high = if (*lay).twice { low } else { apart(recalled.pointer, offsets.cast::<i32>().add(16)) };
+                _mm512_mask_storeu_epi32(to, cx.mask as u16, low);
+                _mm512_mask_storeu_epi32(to.add(16), (cx.mask >> 16) as u16, high);
+                return Some(Flow::Next);
+            }
+            for first in [0, 8] {
+                let low = eight(recalled.pointer, offsets.cast::<i32>().add(first));
+                let high = match (*lay).twice {
+                    true => low,
+                    false => eight(recalled.pointer, offsets.cast::<i32>().add(first + 16)),
+                };
+                put_eight(cx.mask >> first, to.add(first).cast(), low);
+                put_eight(cx.mask >> (first + 16), to.add(first + 16).cast(), high);
+            }
             return Some(Flow::Next);
         }
         let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
-        if const { V == 2 && deals::<WIDEST, E>(V) } && !slots.contains(&Slot::NONE) {
+        if const { V == 2 && deals::<FORM, E>(V) } && !slots.contains(&Slot::NONE) {
             let rows = [0, 1].map(|index| cx.row_mut::<u32>(slots[index]));
             load_pairs(recalled.pointer, offsets.cast(), cx.mask, rows);
             return Some(Flow::Next);
@@ -74,19 +118,42 @@ pub unsafe fn load_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut
     Some(Flow::Next)
 }
 
-/// Words at 16 places, one by one: that is faster than the machine's own instruction for it, and in a register at once, where
+/// Words at 8 places, one by one: that is faster than the machine's own instruction for it, and in a register at once, where
 /// an array of them would have to be written before it can be read as a whole.
 ///
 /// # Safety
-/// The words must be there; the machine must have AVX-512.
+/// The words must be there; the machine must have AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn eight(from: *const u8, offsets: *const i32) -> __m256i {
+    // SAFETY: as the caller says.
+    let at = |lane: usize| unsafe { from.add(*offsets.add(lane) as usize).cast::<i32>().read_unaligned() };
+    let four = |lane: usize| _mm_setr_epi32(at(lane), at(lane + 1), at(lane + 2), at(lane + 3));
+    _mm256_setr_m128i(four(0), four(4))
+}
+
+/// Writes those of 8 words that `mask` has a bit for.
+///
+/// # Safety
+/// `to` must point into a row; the machine must have AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn put_eight(mask: u32, to: *mut __m256i, words: __m256i) {
+    let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    let here = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bits), bits);
+    // SAFETY: as the caller says.
+    unsafe { _mm256_storeu_si256(to, _mm256_blendv_epi8(_mm256_loadu_si256(to), words, here)) };
+}
+
+/// Words at 16 places.
+///
+/// # Safety
+/// As [`eight`]; the machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn apart(from: *const u8, offsets: *const i32) -> __m512i {
     // SAFETY: as the caller says.
-    let at = |lane: usize| unsafe { from.add(*offsets.add(lane) as usize).cast::<i32>().read_unaligned() };
-    let four = |lane: usize| _mm_setr_epi32(at(lane), at(lane + 1), at(lane + 2), at(lane + 3));
-    let eight = |lane: usize| _mm256_setr_m128i(four(lane), four(lane + 4));
-    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(eight(0)), eight(8))
+    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(eight(from, offsets)), eight(from, offsets.add(8))) }
 }
 
 /// Loads a pair of words for each lane of `mask`.
@@ -134,10 +201,7 @@ unsafe fn store_pairs(rows: [*const [u32; 32]; 2], mask: u32, to: *mut u8, offse
             _mm512_storeu_epi64(out.add(8), _mm512_permutex2var_epi32(low, second, high));
         }
         let store = |lane: usize| to.add(offsets[lane & 31] as usize).cast::<u64>().write_unaligned(pairs[lane & 31]);
-        match mask {
-            u32::MAX => (0..32).for_each(store),
-            some => lanes(some).for_each(store),
-        }
+        each_lane(mask, store);
     }
 }
 
@@ -189,25 +253,57 @@ unsafe fn store_near(lay: &Lay, row: *const [u32; 32], mask: u32, to: *mut i32) 
 ///
 /// # Safety
 /// As [`load_recalled`].
+#[inline(always)]
+pub unsafe fn store_recalled<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe {
+        match FORM {
+            WIDEST => store_widest::<E, A, V>(cx, op),
+            _ => store_wide::<E, A, V>(cx, op),
+        }
+    }
+}
+
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-pub unsafe fn store_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+unsafe fn store_widest<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe { store_as::<WIDEST, E, A, V>(cx, op) }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn store_wide<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+    // SAFETY: passed on.
+    unsafe { store_as::<WIDE, E, A, V>(cx, op) }
+}
+
+/// # Safety
+/// As [`load_recalled`].
+#[inline(always)]
+unsafe fn store_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
     // SAFETY: as for loads; lanes that run are among those that the lay knows.
     unsafe {
-        let recalled = cx.recall::<A>(op)?;
-        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<true>(op, &recalled)) {
+        let recalled = cx.recall::<FORM, A>(op)?;
+        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, true>(op, &recalled)) {
             return None;
         }
         let lay = recalled.lay;
         (*lay).note_use();
         let offsets = &raw const (*lay).offsets;
-        if const { is_word::<WIDEST, E>(V) } && (*lay).near {
+        if const { is_word::<FORM, E>(V) } && (*lay).near {
             store_near(&*lay, cx.row::<u32>(op.b), cx.mask, recalled.pointer.cast());
             cx.worker.writes += 1;
             return Some(Flow::Next);
         }
         let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
-        if const { V == 2 && deals::<WIDEST, E>(V) } {
+        if const { V == 2 && deals::<FORM, E>(V) } {
             let rows = [0, 1].map(|index| cx.row::<u32>(slots[index]));
             store_pairs(rows, cx.mask, recalled.pointer, &*offsets);
             cx.worker.writes += 1;
@@ -220,42 +316,54 @@ pub unsafe fn store_recalled<E: Element, A: AddressWord, const V: usize>(cx: &mu
                 let to = recalled.pointer.add((*offsets)[lane & 31] as usize).cast::<E>();
                 to.add(index).write_unaligned(E::store(E::Row::from_raw((*row)[lane & 31])));
             };
-            match cx.mask {
-                u32::MAX => (0..32).for_each(store),
-                some => lanes(some).for_each(store),
-            }
+            each_lane(cx.mask, store);
         }
     }
     cx.worker.writes += 1;
     Some(Flow::Next)
 }
 
-/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
-/// nothing was done.
+/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words and the machine has AVX-512.
+/// None: it goes the long way; nothing was done.
 ///
 /// # Safety
 /// As [`load_recalled`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-pub unsafe fn load_anew<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+#[inline(always)]
+pub unsafe fn load_anew<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
+    let bytes = (size_of::<E>() * V) as u64;
     // SAFETY: passed on.
     unsafe {
-        cx.note_lay::<A>(op, (size_of::<E>() * V) as u64, AccessKind::Read);
-        if const { is_word::<WIDEST, E>(V) } { super::apart::load_apart::<A>(cx, op) } else { None }
+        note_anew::<A>(cx, op, bytes, AccessKind::Read);
+        if const { is_word::<FORM, E>(V) } { super::apart::load_apart::<A>(cx, op) } else { None }
     }
 }
 
-/// A weak store of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
-/// nothing was done.
+/// A weak store of which nothing was known: as [`load_anew`].
 ///
 /// # Safety
 /// As [`load_recalled`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-pub unsafe fn store_anew<E: Element, A: AddressWord, const V: usize>(cx: &mut Cx<'_>, op: &Op) -> Option<Flow> {
+#[inline(always)]
+pub unsafe fn store_anew<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<Flow> {
+    let bytes = (size_of::<E>() * V) as u64;
     // SAFETY: passed on.
     unsafe {
-        cx.note_lay::<A>(op, (size_of::<E>() * V) as u64, AccessKind::Write);
-        if const { is_word::<WIDEST, E>(V) } { super::apart::store_apart::<A>(cx, op) } else { None }
+        note_anew::<A>(cx, op, bytes, AccessKind::Write);
+        if const { is_word::<FORM, E>(V) } { super::apart::store_apart::<A>(cx, op) } else { None }
     }
+}
+
+/// Out of line, so that the common access stays short.
+///
+/// # Safety
+/// As [`load_recalled`].
+#[inline(never)]
+unsafe fn note_anew<A: AddressWord>(cx: &mut Cx<'_>, op: &Op, bytes: u64, kind: AccessKind) {
+    // SAFETY: passed on.
+    unsafe { cx.note_lay::<A>(op, bytes, kind) };
 }

@@ -174,7 +174,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 None => {
                     #[cfg(target_arch = "x86_64")]
                     if const { super::recalled::recalls::<FORM>(V) }
-                        && let Some(flow) = super::recalled::load_recalled::<E, A, V>(cx, op)
+                        && let Some(flow) = super::recalled::load_recalled::<FORM, E, A, V>(cx, op)
                     {
                         return flow;
                     }
@@ -184,7 +184,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
                 if const { super::recalled::recalls::<FORM>(V) }
-                    && let Some(flow) = super::recalled::load_anew::<E, A, V>(cx, op)
+                    && let Some(flow) = super::recalled::load_anew::<FORM, E, A, V>(cx, op)
                 {
                     return flow;
                 }
@@ -298,7 +298,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 None => {
                     #[cfg(target_arch = "x86_64")]
                     if const { super::recalled::recalls::<FORM>(V) }
-                        && let Some(flow) = super::recalled::store_recalled::<E, A, V>(cx, op)
+                        && let Some(flow) = super::recalled::store_recalled::<FORM, E, A, V>(cx, op)
                     {
                         return flow;
                     }
@@ -308,7 +308,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
             if shape == Shape::Other {
                 #[cfg(target_arch = "x86_64")]
                 if const { super::recalled::recalls::<FORM>(V) }
-                    && let Some(flow) = super::recalled::store_anew::<E, A, V>(cx, op)
+                    && let Some(flow) = super::recalled::store_anew::<FORM, E, A, V>(cx, op)
                 {
                     return flow;
                 }
