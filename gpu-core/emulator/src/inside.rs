@@ -17,8 +17,10 @@ pub mod check {
 pub mod exec {
     pub use crate::exec::crew;
     #[cfg(target_arch = "x86_64")]
-    pub use crate::exec::deal;
+    pub use crate::exec::lanes::wide;
     pub use crate::exec::lanes::widest;
+    #[cfg(target_arch = "x86_64")]
+    pub use crate::exec::{deal, deal_wide};
 }
 pub mod isa {
     pub use crate::build::emit::Arch;

@@ -11,7 +11,7 @@ use super::shadow_runs::{join_read, of_lane};
 use crate::exec::access::{Reach, STRONG};
 use crate::exec::cx::{Cx, lanes, watch};
 #[cfg(target_arch = "x86_64")]
-use crate::exec::lanes::WIDEST;
+use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::exec::words::{Lie, Words};
@@ -26,9 +26,13 @@ impl Cx<'_> {
     #[inline(always)]
     pub unsafe fn check_update<const FORM: u8, const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
         #[cfg(target_arch = "x86_64")]
-        if FORM == WIDEST {
-            // SAFETY: as the caller says.
-            return unsafe { self.check_update_widest::<BYTES>(op, words, watch) };
+        // SAFETY: as the caller says.
+        unsafe {
+            match FORM {
+                WIDEST => return self.check_update_widest::<BYTES>(op, words, watch),
+                WIDE => return self.check_update_wide::<BYTES>(op, words, watch),
+                _ => {}
+            }
         }
         self.check_update_base::<BYTES>(op, words, watch);
     }
@@ -37,6 +41,13 @@ impl Cx<'_> {
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn check_update_widest<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
+        self.check_update_inner::<BYTES>(op, words, watch);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn check_update_wide<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, watch: u32) {
         self.check_update_inner::<BYTES>(op, words, watch);
     }
 
@@ -134,10 +145,9 @@ impl Cx<'_> {
     /// Checks a weak load or store of words of 4 bytes. False: look closer; nothing was changed.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn settles_words<const WRITE: bool>(&mut self, op: &Op, words: &Words<'_>) -> bool {
+    /// The machine must have what `FORM` is for, AVX2 at least.
+    #[inline(always)]
+    pub unsafe fn settles_words<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, words: &Words<'_>) -> bool {
         let shared = words.window == Window::Shared;
         let reach = match words.window {
             Window::Shared => self.shared_reach(),
@@ -150,7 +160,7 @@ impl Cx<'_> {
         }
         if shared && self.watch & watch::RACE != 0 {
             // SAFETY: passed on.
-            let apart = !WRITE || unsafe { crate::count::are_distinct(words) };
+            let apart = !WRITE || unsafe { crate::count::are_distinct::<FORM>(words) };
             if !apart || !self.race_shared_apart::<WRITE>(op, words) {
                 return false;
             }

@@ -2,6 +2,7 @@
 
 use super::{sectors, wavefronts};
 use crate::exec::cx::Cx;
+use crate::exec::lanes::WIDEST;
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::exec::words::{Lie, Words};
@@ -11,16 +12,22 @@ impl Cx<'_> {
     /// Counts an access to words of `BYTES`.
     ///
     /// # Safety
-    /// The machine must have AVX-512.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    pub unsafe fn count_words<const BYTES: u64>(&mut self, op: &Op, words: &Words<'_>, kind: AccessKind) {
+    /// The machine must have what `FORM` is for, AVX2 at least.
+    #[inline(always)]
+    pub unsafe fn count_words<const FORM: u8, const BYTES: u64>(
+        &mut self,
+        op: &Op,
+        words: &Words<'_>,
+        kind: AccessKind,
+    ) {
         let shared = words.window == Window::Shared;
         // SAFETY: as the caller says.
         let cost = unsafe {
             match words.lie {
                 Lie::Apart(_) if !shared && words.falling => Some((words.high / 32 - words.low / 32 + 1, 0)),
-                Lie::Apart(offsets) if !shared => Some((distinct::<5>(offsets, words.address), 0)),
+                Lie::Apart(offsets) if !shared => {
+                    Some((distinct::<FORM, 5>(offsets, words.address, words.high - words.low), 0))
+                }
                 Lie::Apart(offsets) if BYTES == 4 => few_rows(offsets, words).or_else(|| rows(offsets, words)),
                 _ => None,
             }
@@ -37,26 +44,59 @@ impl Cx<'_> {
 /// Whether the lanes that run have a word each.
 ///
 /// # Safety
-/// The machine must have AVX-512.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-pub unsafe fn are_distinct(words: &Words<'_>) -> bool {
+/// The machine must have what `FORM` is for, AVX2 at least.
+#[inline(always)]
+pub unsafe fn are_distinct<const FORM: u8>(words: &Words<'_>) -> bool {
     match words.lie {
         Lie::One => words.mask.is_power_of_two(),
         Lie::Row => true,
         // Lanes that do not run are where the first one is.
         // SAFETY: passed on.
-        Lie::Apart(offsets) => unsafe { distinct::<2>(offsets, 0) == u64::from(words.mask.count_ones()) },
+        Lie::Apart(offsets) => unsafe {
+            distinct::<FORM, 2>(offsets, 0, words.high - words.low) == u64::from(words.mask.count_ones())
+        },
     }
 }
 
-/// How many pieces of `1 << SHIFT` bytes the places are in; `base` is where offset 0 is.
+/// How many pieces of `1 << SHIFT` bytes the places are in, of which the last is `span` behind the first; `base` is where offset 0
+/// is.
+///
+/// # Safety
+/// The machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn distinct<const FORM: u8, const SHIFT: u32>(offsets: &[u32; 32], base: u64, span: u64) -> u64 {
+    if FORM == WIDEST {
+        // SAFETY: passed on.
+        return unsafe { distinct_widest::<SHIFT>(offsets, base) };
+    }
+    let inside = base as u32 & ((1 << SHIFT) - 1);
+    let mut pieces = [0; 64];
+    for lane in 0..32 {
+        pieces[32 + lane] = offsets[lane].wrapping_add(inside) >> SHIFT;
+    }
+    if span >> SHIFT < 63 {
+        // Numbers that differ by less than 64 differ in their last six bits.
+        let seen = pieces[32..].iter().fold(0, |seen, piece| seen | 1u64 << (piece & 63));
+        return seen.count_ones().into();
+    }
+    // What is in no array stands before the first lane.
+    pieces[..32].fill(u32::MAX);
+    let mut known = [0; 32];
+    for back in 1..32 {
+        for lane in 0..32 {
+            known[lane] |= u32::from(pieces[32 + lane] == pieces[32 + lane - back]).wrapping_neg();
+        }
+    }
+    known.iter().map(|known| u64::from(!known & 1)).sum()
+}
+
+/// The same with AVX-512.
 ///
 /// # Safety
 /// The machine must have AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn distinct<const SHIFT: u32>(offsets: &[u32; 32], base: u64) -> u64 {
+unsafe fn distinct_widest<const SHIFT: u32>(offsets: &[u32; 32], base: u64) -> u64 {
     use std::arch::x86_64::*;
     let inside = _mm512_set1_epi32((base & ((1 << SHIFT) - 1)) as i32);
     // SAFETY: 16 offsets each.
@@ -80,9 +120,8 @@ unsafe fn distinct<const SHIFT: u32>(offsets: &[u32; 32], base: u64) -> u64 {
 /// None: there are more rows.
 ///
 /// # Safety
-/// The machine must have AVX-512.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+/// The machine must have AVX2.
+#[inline(always)]
 unsafe fn few_rows(offsets: &[u32; 32], words: &Words<'_>) -> Option<(u64, u64)> {
     use std::arch::x86_64::*;
     let lowest = words.low / 128;
@@ -90,19 +129,13 @@ unsafe fn few_rows(offsets: &[u32; 32], words: &Words<'_>) -> Option<(u64, u64)>
         return None;
     }
     // Relative to the first row; below it only by what the array's own place is.
-    let by = _mm512_set1_epi32((words.address.wrapping_sub(128 * lowest)) as i32);
+    let by = words.address.wrapping_sub(128 * lowest) as u32;
     let mut banks = [0u32; 32];
     let mut bits = [0u32; 32];
-    for half in 0..2 {
-        // SAFETY: 16 offsets each.
-        unsafe {
-            let at = _mm512_add_epi32(_mm512_loadu_si512(offsets.as_ptr().add(16 * half).cast()), by);
-            let word = _mm512_srli_epi32::<2>(at);
-            let bank = _mm512_and_si512(word, _mm512_set1_epi32(31));
-            let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32::<5>(word));
-            _mm512_storeu_si512(banks.as_mut_ptr().add(16 * half).cast(), bank);
-            _mm512_storeu_si512(bits.as_mut_ptr().add(16 * half).cast(), bit);
-        }
+    for lane in 0..32 {
+        let word = offsets[lane].wrapping_add(by) / 4;
+        banks[lane] = word & 31;
+        bits[lane] = 1 << (word / 32 & 31);
     }
     let mut rows = [0u8; 32];
     for lane in 0..32 {
@@ -132,12 +165,8 @@ unsafe fn few_rows(offsets: &[u32; 32], words: &Words<'_>) -> Option<(u64, u64)>
 }
 
 /// The same of no more than 64 rows.
-///
-/// # Safety
-/// As [`few_rows`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn rows(offsets: &[u32; 32], words: &Words<'_>) -> Option<(u64, u64)> {
+#[inline(always)]
+fn rows(offsets: &[u32; 32], words: &Words<'_>) -> Option<(u64, u64)> {
     let lowest = words.low / 128;
     if words.high / 128 - lowest >= 64 {
         return None;

@@ -10,6 +10,8 @@ pub mod crew;
 pub mod cx;
 #[cfg(target_arch = "x86_64")]
 pub mod deal;
+#[cfg(target_arch = "x86_64")]
+pub mod deal_wide;
 pub mod fault;
 #[cfg(target_arch = "x86_64")]
 pub mod flushed;

@@ -8,7 +8,7 @@ use super::cx::{Cx, each_lane};
 use super::lanes::{BASE, WIDE, WIDEST, Word, blend};
 use super::lay::Lay;
 use super::op::{Flow, Op, Slot};
-use super::transfer::{Element, deals, is_word};
+use super::transfer::{Element, deals, is_plain_word, is_word};
 use crate::report::AccessKind;
 
 /// Whether accesses of vectors of `vector` are remembered that lie in no runs.
@@ -323,8 +323,8 @@ unsafe fn store_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
     Some(Flow::Next)
 }
 
-/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words and the machine has AVX-512.
-/// None: it goes the long way; nothing was done.
+/// A weak load of which nothing was known: remembers how it lies, and does it if it is of words. None: it goes the long way;
+/// nothing was done.
 ///
 /// # Safety
 /// As [`load_recalled`].
@@ -337,7 +337,7 @@ pub unsafe fn load_anew<const FORM: u8, E: Element, A: AddressWord, const V: usi
     // SAFETY: passed on.
     unsafe {
         note_anew::<A>(cx, op, bytes, AccessKind::Read);
-        if const { is_word::<FORM, E>(V) } { super::apart::load_apart::<A>(cx, op) } else { None }
+        if const { V == 1 && is_plain_word::<E>() } { super::apart::load_apart::<FORM, A>(cx, op) } else { None }
     }
 }
 
@@ -354,7 +354,7 @@ pub unsafe fn store_anew<const FORM: u8, E: Element, A: AddressWord, const V: us
     // SAFETY: passed on.
     unsafe {
         note_anew::<A>(cx, op, bytes, AccessKind::Write);
-        if const { is_word::<FORM, E>(V) } { super::apart::store_apart::<A>(cx, op) } else { None }
+        if const { V == 1 && is_plain_word::<E>() } { super::apart::store_apart::<FORM, A>(cx, op) } else { None }
     }
 }
 

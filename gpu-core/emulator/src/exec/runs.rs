@@ -1,6 +1,8 @@
 //! Loads and stores of lanes that lie in runs: the values themselves, where all else is known.
 
 use super::access::Runs;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::WIDE;
 use super::lanes::Word;
 use super::transfer::Element;
 
@@ -155,14 +157,19 @@ fn first_of_apart(pointer: *mut u8, runs: &Runs) -> Option<*mut u32> {
 /// Loads pairs of words in runs; `pointer` is the place of address 0. False: they lie in no way that this knows.
 ///
 /// # Safety
-/// All that the runs cover must be there; `rows` must be rows; the machine must have AVX-512.
+/// All that the runs cover must be there; `rows` must be rows; the machine must have what `FORM` is for, AVX2 at least.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn load_pairs_in_runs(pointer: *mut u8, runs: &Runs, rows: [*mut [u32; 32]; 2]) -> bool {
+pub unsafe fn load_pairs_in_runs<const FORM: u8>(pointer: *mut u8, runs: &Runs, rows: [*mut [u32; 32]; 2]) -> bool {
     // SAFETY: passed on.
     unsafe {
         if let Some(parts) = parts_of_pairs(pointer, runs) {
-            super::deal::load_pairs_of(parts, rows);
+            match FORM {
+                WIDE => super::deal_wide::load_pairs_of(parts, rows),
+                _ => super::deal::load_pairs_of(parts, rows),
+            }
+        } else if FORM == WIDE {
+            return false;
         } else if let Some(first) = first_of_apart(pointer, runs) {
             super::deal::load_pairs_apart(first, rows);
         } else {
@@ -178,11 +185,16 @@ pub unsafe fn load_pairs_in_runs(pointer: *mut u8, runs: &Runs, rows: [*mut [u32
 /// As [`load_pairs_in_runs`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn store_pairs_in_runs(pointer: *mut u8, runs: &Runs, rows: [*const [u32; 32]; 2]) -> bool {
+pub unsafe fn store_pairs_in_runs<const FORM: u8>(pointer: *mut u8, runs: &Runs, rows: [*const [u32; 32]; 2]) -> bool {
     // SAFETY: passed on.
     unsafe {
         if let Some(parts) = parts_of_pairs(pointer, runs) {
-            super::deal::store_pairs_of(parts, rows);
+            match FORM {
+                WIDE => super::deal_wide::store_pairs_of(parts, rows),
+                _ => super::deal::store_pairs_of(parts, rows),
+            }
+        } else if FORM == WIDE {
+            return false;
         } else if let Some(first) = first_of_apart(pointer, runs) {
             super::deal::store_pairs_apart(first, rows);
         } else {

@@ -4,6 +4,8 @@ use std::mem::MaybeUninit;
 
 use super::access::{Access, AddressWord, Prepared, Runs};
 use super::cx::{Cx, lanes};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::WIDE;
 use super::lanes::{BASE, Body, Word, blend, exec, exec_widest, is_spare};
 use super::op::{Exec, Flow, Op, Slot};
 use super::quick::{Quick, Shape};
@@ -192,18 +194,26 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
             }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
             #[cfg(target_arch = "x86_64")]
-            if deals::<FORM, E>(V) && shape == Shape::Dense && !slots.contains(&Slot::NONE) {
+            if const { deals::<FORM, E>(V) || deals_wide::<FORM, E>(V) }
+                && shape == Shape::Dense
+                && !slots.contains(&Slot::NONE)
+            {
                 let row = |index: usize| cx.regs.add(slots[index].0 as usize).cast();
-                match V {
-                    2 => super::deal::load_pairs(pointer.cast(), [row(0), row(1)]),
+                match (FORM, V) {
+                    (WIDE, 2) => super::deal_wide::load_pairs_of(parts_of_row(pointer), [row(0), row(1)]),
+                    (WIDE, _) => super::deal_wide::load_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
+                    (_, 2) => super::deal::load_pairs(pointer.cast(), [row(0), row(1)]),
                     _ => super::deal::load_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
                 }
                 return Flow::Next;
             }
             #[cfg(target_arch = "x86_64")]
-            if const { V == 2 && deals::<FORM, E>(V) } && shape == Shape::Runs && !slots.contains(&Slot::NONE) {
+            if const { V == 2 && (deals::<FORM, E>(V) || deals_wide::<FORM, E>(V)) }
+                && shape == Shape::Runs
+                && !slots.contains(&Slot::NONE)
+            {
                 let rows = [cx.row_mut::<u32>(slots[0]), cx.row_mut::<u32>(slots[1])];
-                if load_pairs_in_runs(pointer, &*runs, rows) {
+                if load_pairs_in_runs::<FORM>(pointer, &*runs, rows) {
                     return Flow::Next;
                 }
             }
@@ -316,19 +326,21 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
             }
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
             #[cfg(target_arch = "x86_64")]
-            if deals::<FORM, E>(V) && shape == Shape::Dense {
+            if const { deals::<FORM, E>(V) || deals_wide::<FORM, E>(V) } && shape == Shape::Dense {
                 let row = |index: usize| cx.row::<u32>(slots[index]);
-                match V {
-                    2 => super::deal::store_pairs(pointer.cast(), [row(0), row(1)]),
+                match (FORM, V) {
+                    (WIDE, 2) => super::deal_wide::store_pairs_of(parts_of_row(pointer), [row(0), row(1)]),
+                    (WIDE, _) => super::deal_wide::store_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
+                    (_, 2) => super::deal::store_pairs(pointer.cast(), [row(0), row(1)]),
                     _ => super::deal::store_quads(pointer.cast(), [row(0), row(1), row(2), row(3)]),
                 }
                 cx.worker.writes += 1;
                 return Flow::Next;
             }
             #[cfg(target_arch = "x86_64")]
-            if const { V == 2 && deals::<FORM, E>(V) } && shape == Shape::Runs {
+            if const { V == 2 && (deals::<FORM, E>(V) || deals_wide::<FORM, E>(V)) } && shape == Shape::Runs {
                 let rows = [cx.row::<u32>(slots[0]), cx.row::<u32>(slots[1])];
-                if store_pairs_in_runs(pointer, &*runs, rows) {
+                if store_pairs_in_runs::<FORM>(pointer, &*runs, rows) {
                     cx.worker.writes += 1;
                     return Flow::Next;
                 }
@@ -432,19 +444,36 @@ pub fn load_param<E: Element>(vector: usize) -> Exec {
     }
 }
 
+/// Whether an element is a word in memory and in a register.
+#[cfg(target_arch = "x86_64")]
+pub const fn is_plain_word<E: Element>() -> bool {
+    size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4
+}
+
 /// Whether vectors of `vector` such elements move as whole words by AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub const fn deals<const FORM: u8, E: Element>(vector: usize) -> bool {
-    let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
-    FORM == super::lanes::WIDEST && words && (vector == 2 || vector == 4)
+    FORM == super::lanes::WIDEST && is_plain_word::<E>() && (vector == 2 || vector == 4)
+}
+
+/// Whether they do so by AVX2.
+#[cfg(target_arch = "x86_64")]
+const fn deals_wide<const FORM: u8, E: Element>(vector: usize) -> bool {
+    FORM == WIDE && is_plain_word::<E>() && (vector == 2 || vector == 4)
+}
+
+/// The four parts of 32 pairs of words side by side.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn parts_of_row(pointer: *mut u8) -> [*mut u32; 4] {
+    std::array::from_fn(|part| pointer.wrapping_add(64 * part).cast())
 }
 
 /// Whether such elements are single words that AVX-512 moves as they are.
 #[cfg(target_arch = "x86_64")]
 pub const fn is_word<const FORM: u8, E: Element>(vector: usize) -> bool {
-    let words = size_of::<E>() == 4 && size_of::<<E::Row as Word>::Raw>() == 4;
-    FORM == super::lanes::WIDEST && words && vector == 1
+    FORM == super::lanes::WIDEST && is_plain_word::<E>() && vector == 1
 }
 
 /// The form of `B`, which moves vectors of `E`, for this machine.

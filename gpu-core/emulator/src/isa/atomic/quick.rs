@@ -8,9 +8,9 @@ use crate::exec::access::{AddressWord, window_from};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::apart::find_apart;
 use crate::exec::cx::{Cx, watch};
-#[cfg(target_arch = "x86_64")]
-use crate::exec::lanes::WIDEST;
 use crate::exec::lanes::is_spare;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::Op;
 use crate::exec::quick::Shape;
 use crate::exec::space::{Window, window_base};
@@ -60,7 +60,9 @@ unsafe fn update_near<const FORM: u8, A: AddressWord, const BYTES: u64>(
         let followed = match cx.follow::<FORM, A>(op, BYTES) {
             Some(followed) => followed,
             #[cfg(target_arch = "x86_64")]
-            None if FORM == WIDEST => return update_apart::<A, BYTES>(cx, op, code),
+            None if FORM == WIDEST => return update_widest::<A, BYTES>(cx, op, code),
+            #[cfg(target_arch = "x86_64")]
+            None if FORM == WIDE => return update_wide::<A, BYTES>(cx, op, code),
             None => return None,
         };
         let (lie, span) = match (*followed.pattern).shape {
@@ -97,30 +99,49 @@ fn learn(cx: &mut Cx<'_>, op: &Op, words: &Words<'_>) {
     }
 }
 
-/// An atomic on words anywhere in one array of global or shared memory. None: it is another; nothing was done.
-///
-/// # Safety
-/// As [`crate::exec::op::Exec`]; the machine must have AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn update_apart<A: AddressWord, const BYTES: u64>(cx: &mut Cx<'_>, op: &Op, code: Code) -> Option<bool> {
+unsafe fn update_widest<A: AddressWord, const BYTES: u64>(cx: &mut Cx<'_>, op: &Op, code: Code) -> Option<bool> {
+    // SAFETY: passed on.
+    unsafe { update_apart::<WIDEST, A, BYTES>(cx, op, code) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn update_wide<A: AddressWord, const BYTES: u64>(cx: &mut Cx<'_>, op: &Op, code: Code) -> Option<bool> {
+    // SAFETY: passed on.
+    unsafe { update_apart::<WIDE, A, BYTES>(cx, op, code) }
+}
+
+/// An atomic on words anywhere in one array of global or shared memory. None: it is another; nothing was done.
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for, AVX2 at least.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn update_apart<const FORM: u8, A: AddressWord, const BYTES: u64>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    code: Code,
+) -> Option<bool> {
     let mut offsets = [0; 32];
     // SAFETY: passed on; the words are found inside one array.
     unsafe {
-        let words = find_apart::<A, BYTES, true>(cx, op, &mut offsets)?;
+        let words = find_apart::<FORM, A, BYTES, true>(cx, op, &mut offsets)?;
         if cx.mask == u32::MAX
             && let Some(runs) = words.runs(BYTES)
         {
             cx.remember(op, BYTES, words.window, &runs, AccessKind::Atomic);
         }
         if cx.watch & watch::COUNT != 0 {
-            cx.count_words::<BYTES>(op, &words, AccessKind::Atomic);
+            cx.count_words::<FORM, BYTES>(op, &words, AccessKind::Atomic);
         }
         if cx.watch & !watch::COUNT != 0 {
-            cx.check_update::<WIDEST, BYTES>(op, &words, cx.watch & !watch::COUNT);
+            cx.check_update::<FORM, BYTES>(op, &words, cx.watch & !watch::COUNT);
         }
-        let changed = update_words_far::<WIDEST>(cx, op, code, &words);
+        let changed = update_words_far::<FORM>(cx, op, code, &words);
         learn(cx, op, &words);
         Some(changed)
     }
