@@ -59,6 +59,7 @@ pub fn wide() -> bool {
     *WIDE.get_or_init(|| {
         is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
@@ -163,7 +164,7 @@ unsafe fn run_base<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
     unsafe { B::run::<WIDE>(cx, op) }

@@ -3,11 +3,13 @@
 
 use super::Ty;
 use crate::exec::cx::Cx;
+use crate::exec::lanes::{Body, blend, exec_widest, is_spare};
 #[cfg(target_arch = "x86_64")]
-use crate::exec::lanes::WIDEST;
-use crate::exec::lanes::{Body, blend, exec_widest};
+use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::{Exec, Flow, Op};
 use crate::num::arith16::{Kind, Mode};
+use crate::num::arith32::{sum_to_odd, sum_to_odd_f32};
+use crate::num::half::round_to_odd;
 
 const PLAIN: Mode = Mode { ftz: false, sat: false, relu: false, oob: false };
 pub const ADD: u8 = 0;
@@ -33,8 +35,88 @@ pub fn compute<const WHAT: u8, const BF16: bool>(a: &[u16; 32], b: &[u16; 32], c
     out
 }
 
-/// The same of f16 by the machine's own conversions. Each result is what [`Kind`] gives: a NaN of any kind ends as the
-/// canonical one.
+/// The same in steps of which the compiler makes vectors, for any machine: all lanes are widened, then computed, then rounded.
+#[inline(always)]
+pub fn compute_in_steps<const WHAT: u8, const BF16: bool>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
+    let kind = if BF16 { Kind::Bf16 } else { Kind::F16 };
+    let wide = |narrow: &[u16; 32]| {
+        let mut out = [0f32; 32];
+        (0..32).for_each(|lane| out[lane] = kind.widen(narrow[lane]));
+        out
+    };
+    let (a, b) = (wide(a), wide(b));
+    let c = if WHAT == FMA { wide(c) } else { [0.0; 32] };
+    let value = if BF16 && WHAT >= MUL { to_odd::<WHAT>(&a, &b, &c) } else { value::<WHAT>(&a, &b, &c) };
+    let mut out = [0; 32];
+    (0..32).for_each(|lane| out[lane] = kind.narrow(value[lane]));
+    out
+}
+
+/// Results in f32 that have bits enough to be rounded again, to f16 at least.
+#[inline(always)]
+fn value<const WHAT: u8>(a: &[f32; 32], b: &[f32; 32], c: &[f32; 32]) -> [f32; 32] {
+    let mut out = [0.0; 32];
+    for lane in 0..32 {
+        out[lane] = match WHAT {
+            ADD => a[lane] + b[lane],
+            SUB => a[lane] - b[lane],
+            MUL => a[lane] * b[lane],
+            // The product of two f16 is exact.
+            _ => sum_to_odd_f32(a[lane] * b[lane], c[lane]),
+        };
+    }
+    out
+}
+
+/// Products and sums of products of bf16, exact in f64 or rounded to odd there, as an f32 that can be rounded again.
+#[inline(always)]
+fn to_odd<const WHAT: u8>(a: &[f32; 32], b: &[f32; 32], c: &[f32; 32]) -> [f32; 32] {
+    let mut out = [0.0; 32];
+    for lane in 0..32 {
+        let product = f64::from(a[lane]) * f64::from(b[lane]);
+        out[lane] = round_to_odd(if WHAT == MUL { product } else { sum_to_odd(product, f64::from(c[lane])) });
+    }
+    out
+}
+
+/// f16 by the machine's own conversions, which every machine with AVX2 has.
+///
+/// # Safety
+/// The machine must have AVX2 and F16C.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub unsafe fn compute_f16_wide<const WHAT: u8>(a: &[u16; 32], b: &[u16; 32], c: &[u16; 32]) -> [u16; 32] {
+    use std::arch::x86_64::*;
+
+    let wide = |narrow: &[u16; 32]| {
+        let mut out = [0f32; 32];
+        for part in 0..4 {
+            // SAFETY: 8 values each.
+            unsafe {
+                let lanes = _mm256_cvtph_ps(_mm_loadu_si128(narrow.as_ptr().add(8 * part).cast()));
+                _mm256_storeu_ps(out.as_mut_ptr().add(8 * part), lanes);
+            }
+        }
+        out
+    };
+    let value = value::<WHAT>(&wide(a), &wide(b), &if WHAT == FMA { wide(c) } else { [0.0; 32] });
+    let mut out = [0; 32];
+    for part in 0..4 {
+        // SAFETY: 8 values each.
+        unsafe {
+            let lanes = _mm256_loadu_ps(value.as_ptr().add(8 * part));
+            // Of a NaN the upper bits stay: these are all ones then, and the sign is none.
+            let nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(lanes, lanes);
+            let lanes = _mm256_blendv_ps(lanes, _mm256_set1_ps(crate::num::NAN_F32), nan);
+            let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(lanes);
+            _mm_storeu_si128(out.as_mut_ptr().add(8 * part).cast(), rounded);
+        }
+    }
+    out
+}
+
+/// f16 by the machine's own conversions. Each result is what [`Kind`] gives: a NaN of any kind ends as the canonical one.
 ///
 /// # Safety
 /// The machine must have AVX-512.
@@ -159,7 +241,15 @@ unsafe fn compute_form<const FORM: u8, const WHAT: u8, const BF16: bool>(
         // SAFETY: as the caller says.
         return unsafe { compute_bf16::<WHAT>(a, b, c) };
     }
-    compute::<WHAT, BF16>(a, b, c)
+    #[cfg(target_arch = "x86_64")]
+    if FORM == WIDE && !BF16 {
+        // SAFETY: as the caller says.
+        return unsafe { compute_f16_wide::<WHAT>(a, b, c) };
+    }
+    if const { is_spare(FORM) } {
+        return compute::<WHAT, BF16>(a, b, c);
+    }
+    compute_in_steps::<WHAT, BF16>(a, b, c)
 }
 
 /// One half of each lane.

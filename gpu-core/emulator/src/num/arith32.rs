@@ -44,7 +44,7 @@ pub fn round_f64(x: f64, rounding: Rounding) -> f32 {
 
 /// a + b in f64 where an inexact sum has an odd last bit, so that the next rounding sees which side the truth is on.
 #[inline(always)]
-pub(super) fn sum_to_odd(a: f64, b: f64) -> f64 {
+pub fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
