@@ -1,9 +1,6 @@
 //! Rows of lanes that lie a step apart, several to a sector, and rows from their end: what lanes have of each sector is told from
 //! the step alone. As [`super::groups`], with which this agrees in everything that is found.
 
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::*;
-
 use super::super::race_pages::*;
 use super::super::race_rules::{Effect, Mine, Piece};
 use super::groups::Group;
@@ -17,16 +14,12 @@ use crate::report::AccessKind;
 /// Steps of so many elements have a table.
 const STEPS: usize = 8;
 /// In a table, an element that is no lane's.
-#[cfg(target_arch = "x86_64")]
 const NOBODY: u8 = 0xff;
 /// Elements of a sector, in bytes: none of a lane lies further in front of what a sector begins with.
-#[cfg(target_arch = "x86_64")]
 const BEFORE: usize = 32;
-#[cfg(target_arch = "x86_64")]
 const TABLE: usize = BEFORE + 32 * STEPS + 32;
 
 /// For each step, counted in elements, the lane that each element from the first one on belongs to.
-#[cfg(target_arch = "x86_64")]
 static LANES: [[u8; TABLE]; STEPS] = {
     let mut all = [[NOBODY; TABLE]; STEPS];
     let mut step = 1;
@@ -67,8 +60,74 @@ impl Part {
 impl GlobalRaces {
     /// Checks plain reads or writes of `BYTES`, a power of two, by all lanes, from `first` on `step` apart: a multiple of `BYTES`,
     /// and less than a sector.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn access_stepped<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        first: u64,
+        step: u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        // SAFETY: the machine has what the form is for.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            if cx.widest {
+                return self.stepped_widest::<BYTES>(cx, at, first, step, mine, conflicts);
+            }
+            if crate::exec::lanes::wide() {
+                return self.stepped_wide::<BYTES>(cx, at, first, step, mine, conflicts);
+            }
+        }
+        self.stepped_base::<BYTES>(cx, at, first, step, mine, conflicts);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn stepped_widest<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        first: u64,
+        step: u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn stepped_wide<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        first: u64,
+        step: u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+    }
+
+    #[inline(never)]
+    fn stepped_base<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        first: u64,
+        step: u64,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+    }
+
+    #[inline(always)]
+    fn stepped<const BYTES: u64>(
         &self,
         cx: &Cx<'_>,
         at: &mut At<'_>,
@@ -97,7 +156,7 @@ impl GlobalRaces {
             let Some(page) = at.page(number) else { return };
             let unit = if count == 1 { Some(mine.grain) } else { unit };
             let Some(unit) = unit else {
-                if mine.effect != Effect::Write || !self.write_cells::<BYTES>(cx, at, page, &part, width, mine) {
+                if mine.effect != Effect::Write || !self.write_cells::<BYTES>(at, page, &part, width, mine) {
                     self.settle_group(cx, at, &part.group(BYTES, step), mine, conflicts);
                 }
                 continue;
@@ -109,7 +168,7 @@ impl GlobalRaces {
                 // What has all of it anew may leave a summary in place of cells.
                 && (mine.effect != Effect::Write
                     || mask == u32::MAX
-                    || !self.write_cells::<BYTES>(cx, at, page, &part, width, mine))
+                    || !self.write_cells::<BYTES>(at, page, &part, width, mine))
             {
                 self.settle_summed(cx, page, &piece, &part.group(BYTES, step), mine, conflicts);
             }
@@ -121,55 +180,46 @@ impl GlobalRaces {
     #[inline(always)]
     fn write_cells<const BYTES: u64>(
         &self,
-        cx: &Cx<'_>,
         at: &mut At<'_>,
         page: Page<'_>,
         part: &Part,
         step: u32,
         mine: &Mine,
     ) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if cx.widest && const { BYTES == 4 || BYTES == 1 } && (step / BYTES as u32) < STEPS as u32 {
-            let entry = page.entry(part.number);
-            at.lock();
-            if !entry.is_of(self.pages.generation) {
-                entry.start(self.pages.generation, Half::NONE, Half::NONE);
-            }
-            let (mut write, read) = (entry.write(), entry.read());
-            if read.is_cells() || read.mask & part.mask != 0 || entry.others().mask != 0 {
-                return false;
-            }
-            let from = (part.lane * step) as i32 - part.byte as i32;
-            let elements = (BEFORE as i32 + from / BYTES as i32) as usize;
-            let lanes = &LANES[(step / BYTES as u32) as usize][elements..];
-            if write.mask == 0 {
-                // SAFETY: the machine has AVX-512.
-                entry.set_write(unsafe {
-                    match BYTES {
-                        4 => self.pages.new_words(page, fresh(lanes, mine)),
-                        _ => self.pages.new_bytes(page, fresh(lanes, mine)),
-                    }
-                });
-                return true;
-            }
-            let shift = if BYTES == 4 { 2 } else { 0 };
-            if !write.is_cells() && Pages::shift_of(write, if BYTES == 4 { part.mask } else { 1 }) == shift {
-                // Fields of structures, and both of every two elements: one instruction after the other.
-                write = self.pages.in_cells(page, write, shift);
-                entry.set_write(write);
-            }
-            // SAFETY: locked, or this is the only worker.
-            let cells = unsafe { page.cells(self.pages.generation) };
-            // SAFETY: the machine has AVX-512.
-            return unsafe {
-                match BYTES {
-                    4 => cells.words_of(write).is_some_and(|words| put(words, lanes, mine)),
-                    _ => cells.bytes_of(write).is_some_and(|bytes| put(bytes, lanes, mine)),
-                }
-            };
+        if const { BYTES != 4 && BYTES != 1 } || (step / BYTES as u32) >= STEPS as u32 {
+            return false;
         }
-        let _ = (cx, at, page, part, step, mine);
-        false
+        let entry = page.entry(part.number);
+        at.lock();
+        if !entry.is_of(self.pages.generation) {
+            entry.start(self.pages.generation, Half::NONE, Half::NONE);
+        }
+        let (mut write, read) = (entry.write(), entry.read());
+        if read.is_cells() || read.mask & part.mask != 0 || entry.others().mask != 0 {
+            return false;
+        }
+        let from = (part.lane * step) as i32 - part.byte as i32;
+        let elements = (BEFORE as i32 + from / BYTES as i32) as usize;
+        let lanes = &LANES[(step / BYTES as u32) as usize][elements..];
+        if write.mask == 0 {
+            entry.set_write(match BYTES {
+                4 => self.pages.new_words(page, fresh(lanes, mine)),
+                _ => self.pages.new_bytes(page, fresh(lanes, mine)),
+            });
+            return true;
+        }
+        let shift = if BYTES == 4 { 2 } else { 0 };
+        if !write.is_cells() && Pages::shift_of(write, if BYTES == 4 { part.mask } else { 1 }) == shift {
+            // Fields of structures, and both of every two elements: one instruction after the other.
+            write = self.pages.in_cells(page, write, shift);
+            entry.set_write(write);
+        }
+        // SAFETY: locked, or this is the only worker.
+        let cells = unsafe { page.cells(self.pages.generation) };
+        match BYTES {
+            4 => cells.words_of(write).is_some_and(|words| put(words, lanes, mine)),
+            _ => cells.bytes_of(write).is_some_and(|bytes| put(bytes, lanes, mine)),
+        }
     }
 
     /// Checks plain reads or writes of `BYTES` by all lanes, which lie side by side in falling order.
@@ -207,73 +257,43 @@ impl GlobalRaces {
     }
 }
 
-/// What eight lanes leave, and which of them are lanes.
-///
-/// # Safety
-/// The machine must have AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn stamps(lanes: &[u8], part: usize, mine: &Mine) -> (__mmask8, __m512i) {
-    let eight = u64::from_le_bytes(std::array::from_fn(|index| lanes[8 * part + index]));
-    let lane = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(eight as i64));
-    let here = _mm512_cmpneq_epi64_mask(lane, _mm512_set1_epi64(NOBODY.into()));
-    let stamp = _mm512_add_epi64(_mm512_set1_epi64(mine.stamp as i64), _mm512_slli_epi64::<THREAD>(lane));
-    (here, _mm512_or_si512(stamp, _mm512_set1_epi64(WRITTEN as i64)))
+/// What a lane leaves, and all ones where there is one.
+#[inline(always)]
+fn stamp(lane: u8, mine: &Mine) -> (u64, u64) {
+    (mine.stamp.wrapping_add(u64::from(lane) << THREAD) | WRITTEN, u64::from(lane == NOBODY).wrapping_sub(1))
 }
 
 /// The cells of lanes, where nobody has touched any.
-///
-/// # Safety
-/// The machine must have AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn fresh<const N: usize>(lanes: &[u8], mine: &Mine) -> [u64; N] {
+#[inline(always)]
+fn fresh<const N: usize>(lanes: &[u8], mine: &Mine) -> [u64; N] {
+    let lanes: &[u8; N] = lanes.first_chunk().expect("a table ends behind the last sector");
     let mut cells = [0; N];
-    let lanes = &lanes[..N];
-    for part in 0..N / 8 {
-        // SAFETY: the machine has AVX-512; eight cells each.
-        unsafe {
-            let (here, stamp) = stamps(lanes, part, mine);
-            _mm512_storeu_epi64(cells.as_mut_ptr().add(8 * part).cast(), _mm512_maskz_mov_epi64(here, stamp));
-        }
+    for index in 0..N {
+        let (stamp, here) = stamp(lanes[index], mine);
+        cells[index] = stamp & here;
     }
     cells
 }
 
 /// Writes the cells of lanes, unless somebody else has touched one but before. False: nothing was changed.
-///
-/// # Safety
-/// The machine must have AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn put<const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool {
-    const { assert!(N.is_multiple_of(8)) };
-    let lanes = &lanes[..N];
-    let all = |value: u64| _mm512_set1_epi64(value as i64);
-    let (block, thread, floor) = (all(mine.block), all(THREADS << THREAD), all(mine.floor.into()));
-    let mut bad = 0;
-    for part in 0..N / 8 {
-        // SAFETY: the machine has AVX-512.
-        let (here, stamp) = unsafe { stamps(lanes, part, mine) };
-        // SAFETY: eight cells each.
-        let old = unsafe { _mm512_loadu_epi64(cells.as_ptr().add(8 * part).cast()) };
-        let clock = _mm512_and_si512(_mm512_srli_epi64::<CLOCK>(old), all(CLOCKS.into()));
-        let before = _mm512_cmple_epu64_mask(clock, floor);
-        let same = _mm512_testn_epi64_mask(_mm512_xor_si512(old, stamp), thread);
-        let own = _mm512_cmpeq_epi64_mask(_mm512_srli_epi64::<BLOCK>(old), block);
-        bad |= here & !(_mm512_testn_epi64_mask(old, old) | own & (before | same));
+#[inline(always)]
+fn put<const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool {
+    let lanes: &[u8; N] = lanes.first_chunk().expect("a table ends behind the last sector");
+    let (mut new, mut bad) = ([0; N], 0);
+    let (floor, block) = (i64::from(mine.floor), mine.block << BLOCK);
+    // By signs, all ones where it holds: what compares for equality is not made a vector of.
+    let is_any = |bits: u64| ((0 - (bits >> 1 | bits & 1) as i64) >> 63) as u64;
+    for index in 0..N {
+        let (stamp, here) = stamp(lanes[index], mine);
+        let old = cells[index];
+        let behind = ((floor - i64::from(clock_of(old))) >> 63) as u64;
+        let other = is_any((old ^ stamp) & THREADS << THREAD);
+        let foreign = is_any((old ^ block) >> BLOCK);
+        bad |= here & is_any(old) & (foreign | behind & other);
+        new[index] = stamp & here | old & !here;
     }
-    if bad != 0 {
-        return false;
+    if bad == 0 {
+        *cells = new;
     }
-    for part in 0..N / 8 {
-        // SAFETY: the machine has AVX-512.
-        let (here, stamp) = unsafe { stamps(lanes, part, mine) };
-        // SAFETY: eight cells each.
-        unsafe { _mm512_mask_storeu_epi64(cells.as_mut_ptr().add(8 * part).cast(), here, stamp) };
-    }
-    true
+    bad == 0
 }
