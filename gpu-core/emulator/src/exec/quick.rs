@@ -408,7 +408,12 @@ impl Cx<'_> {
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Shape::Dense if FORM == WIDE => unsafe { self.row_wide::<BYTES, WRITE>(op, runs, first) },
+            Shape::Dense | Shape::First if FORM == WIDE => unsafe { self.row_wide::<BYTES, WRITE>(op, runs, first) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Shape::Runs if FORM == WIDE && (runs.step == BYTES || runs.step == 0 && !WRITE) => unsafe {
+                self.row_wide::<BYTES, WRITE>(op, runs, first)
+            },
             #[cfg(not(target_arch = "x86_64"))]
             Shape::Dense => self.row_base::<BYTES, WRITE>(op, runs, first),
             Shape::Runs if !WRITE && BYTES <= 4 && runs.count == 1 => {

@@ -3,7 +3,7 @@
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::tri;
 #[cfg(target_arch = "x86_64")]
-use crate::exec::{cx::Cx, lanes::Body, op::Flow, op::Op};
+use crate::exec::{cx::Cx, lanes::Body, lanes::WIDEST, lanes::blend, op::Flow, op::Op};
 use crate::isa::Ty;
 
 #[inline(always)]
@@ -25,7 +25,7 @@ macro_rules! dot {
 pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let (a, b) = (i.ty()?, i.ty()?);
     #[cfg(target_arch = "x86_64")]
-    if crate::exec::lanes::widest() {
+    if crate::exec::lanes::wide() {
         use crate::exec::lanes::exec_widest;
         let run = match (a.signed(), b.signed()) {
             (false, false) => exec_widest::<Bytes<false, false>>(),
@@ -46,7 +46,7 @@ pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.simple3(i, run, Ty::B32, Ty::B32, Ty::B32, Ty::B32)
 }
 
-/// dp4a with AVX-512: bytes as halves, of which the machine multiplies two and adds the products at once.
+/// dp4a with AVX2 or AVX-512: bytes as halves, of which the machine multiplies two and adds the products at once.
 #[cfg(target_arch = "x86_64")]
 struct Bytes<const A: bool, const B: bool>;
 
@@ -54,8 +54,13 @@ struct Bytes<const A: bool, const B: bool>;
 impl<const A: bool, const B: bool> Body for Bytes<A, B> {
     #[inline(always)]
     unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-        // SAFETY: slots of a decoded instruction; used with AVX-512 only.
-        unsafe { sums_of_bytes::<A, B>(cx, op) };
+        // SAFETY: slots of a decoded instruction; used where there is AVX2.
+        unsafe {
+            match FORM {
+                WIDEST => sums_of_bytes::<A, B>(cx, op),
+                _ => sums_of_bytes_wide::<A, B>(cx, op),
+            }
+        }
         Flow::Next
     }
 }
@@ -85,6 +90,37 @@ unsafe fn sums_of_bytes<const A: bool, const B: bool>(cx: &mut Cx<'_>, op: &Op) 
             let sum = _mm512_add_epi32(part(c, half), _mm512_add_epi32(low, high));
             _mm512_mask_storeu_epi32(d.add(16 * half), (mask >> (16 * half)) as u16, sum);
         }
+    }
+}
+
+/// The same of eight lanes at a time.
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`]; the machine must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn sums_of_bytes_wide<const A: bool, const B: bool>(cx: &mut Cx<'_>, op: &Op) {
+    use std::arch::x86_64::*;
+    let mut sums = [0u32; 32];
+    // SAFETY: as the caller says; a row has 32 lanes.
+    unsafe {
+        let (a, b, c) = (cx.row::<u32>(op.a), cx.row::<u32>(op.b), cx.row::<u32>(op.c));
+        let part = |row: *const [u32; 32], part: usize| _mm256_loadu_si256(row.cast::<u32>().add(8 * part).cast());
+        let halves = |word: __m256i, signed: bool| {
+            if signed {
+                (_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(word)), _mm256_srai_epi16::<8>(word))
+            } else {
+                (_mm256_and_si256(word, _mm256_set1_epi16(0xff)), _mm256_srli_epi16::<8>(word))
+            }
+        };
+        for index in 0..4 {
+            let ((a_low, a_high), (b_low, b_high)) = (halves(part(a, index), A), halves(part(b, index), B));
+            let (low, high) = (_mm256_madd_epi16(a_low, b_low), _mm256_madd_epi16(a_high, b_high));
+            let sum = _mm256_add_epi32(part(c, index), _mm256_add_epi32(low, high));
+            _mm256_storeu_si256(sums.as_mut_ptr().add(8 * index).cast(), sum);
+        }
+        blend(cx.mask, cx.row_mut::<u32>(op.d), &sums);
     }
 }
 
