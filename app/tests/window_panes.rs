@@ -483,3 +483,16 @@ fn a_lecture_shows_more_than_two_rows_of_ptx() {
     window.settle();
     assert_eq!([Pane::Compiled, Pane::Timing].map(|pane| height(&window, pane)), [ptx, plot], "and back");
 }
+
+/// The line of a header is not the learner's to look at; the one that calls it is.
+#[test]
+fn a_fault_in_a_header_is_shown_at_the_line_that_calls_it() {
+    let mut window = Window::open(false, SIZE, simple_script());
+    window.paste_kernel(&unguarded().replace("a[i] + b[i]", "a[i] + helper(b, i)"));
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.has("lab.cuh line 90"));
+    assert!(window.has("Fault on line 6"), "the gutter marks the call");
+    window.harness.get_all_by_label("called from line 6").next().expect("a link to the call").click();
+    window.settle();
+    assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position().0, 6);
+}

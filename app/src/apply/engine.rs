@@ -10,7 +10,7 @@ use curriculum::quiz::{Evidence, quantity};
 use curriculum::store::{RunRecord, Slot as TextSlot};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::device::DeviceKind;
-use gpu_core::emulator::Fault;
+use gpu_core::emulator::{Fault, SourceLine};
 use gpu_core::job::{Event, Outcome};
 use gpu_core::verdict::Verdict;
 
@@ -334,16 +334,21 @@ pub(crate) fn compiler_marks(diagnostics: &[Diagnostic]) -> Vec<LineMark> {
         .collect()
 }
 
+/// The line of the learner's text that a place is in, or that called what it is in.
+fn own_line<'a>(source: &'a Option<SourceLine>, inlined_at: &'a Option<SourceLine>) -> Option<&'a SourceLine> {
+    source.iter().chain(inlined_at).find(|place| place.file == KERNEL_NAME)
+}
+
 fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
     let mark = |line: u32, column: u32, message: String| LineMark { kind: MarkKind::Fault, line, column, message };
     let mut marks: Vec<LineMark> = Vec::new();
     for fault in faults {
-        let own = fault.source.as_ref().filter(|place| place.file == KERNEL_NAME);
+        let own = own_line(&fault.source, &fault.inlined_at);
         if let Some(place) = own {
             marks.push(mark(place.line, place.column, fault.message.clone()));
         }
-        let other = fault.other.as_ref().and_then(|other| other.source.as_ref());
-        if let Some(place) = other.filter(|other| other.file == KERNEL_NAME && Some(*other) != own) {
+        let other = fault.other.as_ref().and_then(|other| own_line(&other.source, &other.inlined_at));
+        if let Some(place) = other.filter(|other| Some(*other) != own) {
             marks.push(mark(place.line, place.column, format!("the other side of: {}", fault.message)));
         }
     }

@@ -7,7 +7,7 @@ use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, S
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
 use gpu_core::device::DeviceChoice;
-use gpu_core::emulator::TraceRequest;
+use gpu_core::emulator::{SourceLine, TraceRequest};
 use gpu_core::job::{Emit, Job, Source};
 
 /// Memory that a run's trace may take: enough for the first warps of a small case.
@@ -344,9 +344,8 @@ impl State {
         effects.push(Effect::InstallCompiler);
     }
 
-    /// The command that a hint or a fault's button stands for.
-    pub fn jump_to(fault: &gpu_core::emulator::Fault) -> Option<Command> {
-        let place = fault.source.as_ref().filter(|place| place.file == KERNEL_NAME)?;
-        Some(Command::GoToLine { line: place.line, column: place.column })
+    /// The command that the link to a place stands for. None: the place is in no text of the learner's.
+    pub fn jump_to(place: &SourceLine) -> Option<Command> {
+        (place.file == KERNEL_NAME).then_some(Command::GoToLine { line: place.line, column: place.column })
     }
 }

@@ -9,7 +9,7 @@ use crate::theme::{self, space};
 use crate::widgets::sentence;
 use curriculum::Step;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
-use gpu_core::emulator::Fault;
+use gpu_core::emulator::{Fault, SourceLine};
 use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
 
 /// Faults shown; the Problems tab lists all.
@@ -180,26 +180,32 @@ pub fn fault_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     });
 }
 
-/// A fault's kind, and a link to its line.
+/// A fault's kind, and links to its line and to the line that called what it is in.
 fn heading_ui(ui: &mut Ui, screen: &mut Screen<'_>, fault: &Fault) {
     let t = theme::tokens(ui);
     ui.label(RichText::new("⚡").color(t.fail));
     ui.label(RichText::new(fault_name(fault)).bold().color(t.fail));
     let Some(place) = &fault.source else { return };
-    match State::jump_to(fault) {
+    place_ui(ui, screen, place, "");
+    // A line of a helper says little when many lines call it.
+    if let Some(call) = &fault.inlined_at {
+        place_ui(ui, screen, call, "called from ");
+    }
+}
+
+/// A line by its number, with the name of its file where that is not the learner's own.
+fn place_ui(ui: &mut Ui, screen: &mut Screen<'_>, place: &SourceLine, before: &str) {
+    match State::jump_to(place) {
         Some(command) => {
-            if ui.link(format!("line {}", place.line)).on_hover_text("Go to the line").clicked() {
+            if ui.link(format!("{before}line {}", place.line)).on_hover_text("Go to the line").clicked() {
                 screen.send(command);
             }
         }
         None => {
-            ui.label(RichText::new(format!("{} line {}", place.file, place.line)).color(t.text_muted));
+            let text = format!("{before}{} line {}", place.file, place.line);
+            ui.label(RichText::new(text).color(theme::tokens(ui).text_muted));
         }
     }
-    // A line of a helper says little when many lines call it.
-    let Some(call) = &fault.inlined_at else { return };
-    let text = format!("called from {} line {}", call.file, call.line);
-    ui.label(RichText::new(text).color(t.text_muted));
 }
 
 /// The fault's kind in words.
