@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
 
 /// `put`: each lane stores its number at `at + lane * step`. `get`: one thread reads one byte.
 fn kernels(bits: u32) -> String {
@@ -69,6 +69,26 @@ fn stores_a_step_apart_give_values_to_their_bytes_alone() {
                 let written = (0..32).any(|lane| (place(lane)..place(lane) + bytes).contains(&byte));
                 assert_eq!(outcome.faults.is_empty(), written, "{bytes} {step} {first}: byte {byte}");
             }
+        }
+    }
+}
+
+#[test]
+fn blocks_that_store_at_the_same_steps_race() {
+    for bytes in [1, 4] {
+        // Each block stores a value of its own.
+        let own = "mov.u32 %r1, %ctaid.x;\n    st.global";
+        let module = load(&kernels(8 * bytes as u32).replacen("st.global", own, 1));
+        for step in [1, 2, 3, 5, 7] {
+            let mut memory = memory();
+            let data = memory.alloc("data", 1024).expect("fits");
+            // The same threads of two blocks: nothing but the block tells them apart.
+            let launch = Launch::new("put", [2, 1, 1], [32, 1, 1]).arg_u64(data).arg_u64(step * bytes);
+            let options = Options { workers: 1, ..Options::default() };
+            let outcome = run_with(&module, &mut memory, &launch, &options);
+            let races = outcome.faults.iter().filter(|fault| fault.kind == FaultKind::Race);
+            let lanes: u64 = races.map(|fault| fault.occurrences).sum();
+            assert_eq!(lanes, 32, "{bytes} {step}: {:#?}", outcome.faults);
         }
     }
 }
