@@ -15,10 +15,11 @@ pub mod check {
     pub use crate::check::{history, race_pages, sync};
 }
 pub mod exec {
+    pub use crate::exec::address::AddressWord;
     pub use crate::exec::crew;
+    pub use crate::exec::lanes::{BASE, widest};
     #[cfg(target_arch = "x86_64")]
-    pub use crate::exec::lanes::wide;
-    pub use crate::exec::lanes::widest;
+    pub use crate::exec::lanes::{WIDE, WIDEST, wide};
     #[cfg(target_arch = "x86_64")]
     pub use crate::exec::{deal, deal_wide};
 }

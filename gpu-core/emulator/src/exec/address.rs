@@ -187,14 +187,38 @@ impl AddressWord for u32 {
                 return off & mask == 0;
             }
         }
+        #[cfg(target_arch = "x86_64")]
+        if FORM != BASE {
+            use std::arch::x86_64::*;
+            // SAFETY: the caller gives a row, and AVX2 is there.
+            unsafe {
+                let (row, offsets) = (row.cast::<i32>(), offsets.as_ptr());
+                let first = _mm256_set1_epi32(first as i32);
+                let off: [__m256i; 4] = std::array::from_fn(|part| {
+                    let want = _mm256_add_epi32(first, _mm256_loadu_si256(offsets.add(8 * part).cast()));
+                    _mm256_xor_si256(_mm256_loadu_si256(row.add(8 * part).cast()), want)
+                });
+                if mask == u32::MAX {
+                    let any = _mm256_or_si256(_mm256_or_si256(off[0], off[1]), _mm256_or_si256(off[2], off[3]));
+                    return _mm256_testz_si256(any, any) == 1;
+                }
+                let zero = _mm256_setzero_si256();
+                let mut on = 0;
+                for (part, off) in off.into_iter().enumerate() {
+                    let same = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(off, zero)));
+                    on |= (same as u32) << (8 * part);
+                }
+                return mask & !on == 0;
+            }
+        }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let off = |lane: usize| row[lane] ^ (first as u32).wrapping_add(offsets[lane] as u32);
-        // Apart, for the common one needs no mask.
-        if mask == u32::MAX {
-            return (0..32).fold(0, |any, lane| any | off(lane)) == 0;
+        let mut off = 0;
+        for lane in 0..32 {
+            let want = (first as u32).wrapping_add(offsets[lane] as u32);
+            off |= (row[lane] ^ want) & (mask >> lane & 1).wrapping_neg();
         }
-        (0..32).fold(0, |any, lane| any | off(lane) & (mask >> lane & 1).wrapping_neg()) == 0
+        off == 0
     }
 }
 
@@ -283,14 +307,42 @@ impl AddressWord for u64 {
                 return lanes & mask == 0;
             }
         }
+        #[cfg(target_arch = "x86_64")]
+        if FORM != BASE {
+            use std::arch::x86_64::*;
+            // SAFETY: the caller gives a row, and AVX2 is there.
+            unsafe {
+                let (row, offsets) = (row.cast::<i64>(), offsets.as_ptr());
+                let first = _mm256_set1_epi64x(first as i64);
+                let off = |part: usize| {
+                    let offsets = _mm256_cvtepi32_epi64(_mm_loadu_si128(offsets.add(4 * part).cast()));
+                    let have = _mm256_loadu_si256(row.add(4 * part).cast());
+                    _mm256_xor_si256(have, _mm256_add_epi64(first, offsets))
+                };
+                if mask == u32::MAX {
+                    let mut any = off(0);
+                    for part in 1..8 {
+                        any = _mm256_or_si256(any, off(part));
+                    }
+                    return _mm256_testz_si256(any, any) == 1;
+                }
+                let zero = _mm256_setzero_si256();
+                let mut on = 0;
+                for part in 0..8 {
+                    let same = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(off(part), zero)));
+                    on |= (same as u32) << (4 * part);
+                }
+                return mask & !on == 0;
+            }
+        }
         // SAFETY: the caller gives a row.
         let row = unsafe { &*row };
-        let off = |lane: usize| row[lane] ^ first.wrapping_add(offsets[lane] as u64);
-        // Apart, for the common one needs no mask.
-        if mask == u32::MAX {
-            return (0..32).fold(0, |any, lane| any | off(lane)) == 0;
+        let mut off = 0;
+        for lane in 0..32 {
+            let want = first.wrapping_add(offsets[lane] as u64);
+            off |= (row[lane] ^ want) & (u64::from(mask >> lane) & 1).wrapping_neg();
         }
-        (0..32).fold(0, |any, lane| any | off(lane) & (u64::from(mask >> lane) & 1).wrapping_neg()) == 0
+        off == 0
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of parts that the interface does not show. They are a program of their own, for a crate with tests inside is
 //! compiled a second time for them, and this one takes minutes.
 
+mod address;
 mod catalogue;
 mod crew;
 #[cfg(target_arch = "x86_64")]
