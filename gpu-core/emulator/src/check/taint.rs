@@ -333,7 +333,7 @@ impl Cx<'_> {
         }
         let mark = self.marks(&[op.a], None)?;
         // SAFETY: slots of a decoded instruction.
-        let (from, _) = unsafe { crate::isa::warp_ops::sources(self, op) };
+        let (from, _) = unsafe { crate::isa::shuffle::sources(self, op) };
         mark.on(std::array::from_fn(|lane| mark.bits[from[lane] as usize & 31]), u32::MAX)
     }
 

@@ -6,6 +6,7 @@ use crate::check::repeats::Told;
 use crate::exec::block::{BARRIERS, Reduced, completion};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::lanes::BASE;
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::warp::Wait;
 use crate::report::{Class, FaultKind};
@@ -298,7 +299,7 @@ unsafe fn finish_reduction(cx: &mut Cx<'_>, op: &Op, (count, all, any): Reduced)
 
 unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: slots of a decoded instruction.
-    let members = match unsafe { cx.members(op.a) } {
+    let members = match unsafe { cx.members::<BASE>(op.a) } {
         Ok(members) => members,
         Err(flow) => return flow,
     };

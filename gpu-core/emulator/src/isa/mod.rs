@@ -28,6 +28,7 @@ mod multimem;
 pub mod narrow;
 pub mod packed;
 pub mod printf;
+pub mod shuffle;
 pub mod special;
 pub mod st_async;
 mod surface;
@@ -167,6 +168,7 @@ pub const FAMILIES: &[&[Row]] = &[
     memory::ROWS,
     movement::ROWS,
     multimem::ROWS,
+    shuffle::ROWS,
     surface::ROWS,
     tensormap::ROWS,
     texture::ROWS,
