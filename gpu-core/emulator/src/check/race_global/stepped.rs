@@ -7,6 +7,7 @@ use super::groups::Group;
 use super::{At, Conflicts, GlobalRaces, report};
 use crate::exec::access::Reach;
 use crate::exec::cx::Cx;
+use crate::exec::lanes::{BASE, WIDE, WIDEST};
 use crate::exec::op::Op;
 use crate::exec::words::Words;
 use crate::report::AccessKind;
@@ -95,7 +96,7 @@ impl GlobalRaces {
         mine: &Mine,
         conflicts: &mut Conflicts,
     ) {
-        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+        self.stepped::<WIDEST, BYTES>(cx, at, first, step, mine, conflicts);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -110,7 +111,7 @@ impl GlobalRaces {
         mine: &Mine,
         conflicts: &mut Conflicts,
     ) {
-        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+        self.stepped::<WIDE, BYTES>(cx, at, first, step, mine, conflicts);
     }
 
     #[inline(never)]
@@ -123,11 +124,11 @@ impl GlobalRaces {
         mine: &Mine,
         conflicts: &mut Conflicts,
     ) {
-        self.stepped::<BYTES>(cx, at, first, step, mine, conflicts);
+        self.stepped::<BASE, BYTES>(cx, at, first, step, mine, conflicts);
     }
 
     #[inline(always)]
-    fn stepped<const BYTES: u64>(
+    fn stepped<const FORM: u8, const BYTES: u64>(
         &self,
         cx: &Cx<'_>,
         at: &mut At<'_>,
@@ -156,7 +157,7 @@ impl GlobalRaces {
             let Some(page) = at.page(number) else { return };
             let unit = if count == 1 { Some(mine.grain) } else { unit };
             let Some(unit) = unit else {
-                if mine.effect != Effect::Write || !self.write_cells::<BYTES>(at, page, &part, width, mine) {
+                if mine.effect != Effect::Write || !self.write_cells::<FORM, BYTES>(at, page, &part, width, mine) {
                     self.settle_group(cx, at, &part.group(BYTES, step), mine, conflicts);
                 }
                 continue;
@@ -168,7 +169,7 @@ impl GlobalRaces {
                 // What has all of it anew may leave a summary in place of cells.
                 && (mine.effect != Effect::Write
                     || mask == u32::MAX
-                    || !self.write_cells::<BYTES>(at, page, &part, width, mine))
+                    || !self.write_cells::<FORM, BYTES>(at, page, &part, width, mine))
             {
                 self.settle_summed(cx, page, &piece, &part.group(BYTES, step), mine, conflicts);
             }
@@ -178,7 +179,7 @@ impl GlobalRaces {
     /// Writes of words or bytes into the cells of a sector, where nobody else has touched these but before. False: settle them;
     /// nothing that matters was changed.
     #[inline(always)]
-    fn write_cells<const BYTES: u64>(
+    fn write_cells<const FORM: u8, const BYTES: u64>(
         &self,
         at: &mut At<'_>,
         page: Page<'_>,
@@ -217,8 +218,8 @@ impl GlobalRaces {
         // SAFETY: locked, or this is the only worker.
         let cells = unsafe { page.cells(self.pages.generation) };
         match BYTES {
-            4 => cells.words_of(write).is_some_and(|words| put(words, lanes, mine)),
-            _ => cells.bytes_of(write).is_some_and(|bytes| put(bytes, lanes, mine)),
+            4 => cells.words_of(write).is_some_and(|words| put::<FORM, 8>(words, lanes, mine)),
+            _ => cells.bytes_of(write).is_some_and(|bytes| put::<FORM, 32>(bytes, lanes, mine)),
         }
     }
 
@@ -277,8 +278,13 @@ fn fresh<const N: usize>(lanes: &[u8], mine: &Mine) -> [u64; N] {
 
 /// Writes the cells of lanes, unless somebody else has touched one but before. False: nothing was changed.
 #[inline(always)]
-fn put<const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool {
+fn put<const FORM: u8, const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool {
     let lanes: &[u8; N] = lanes.first_chunk().expect("a table ends behind the last sector");
+    #[cfg(target_arch = "x86_64")]
+    if FORM == WIDE {
+        // SAFETY: the caller's machine has AVX2 in this form.
+        return unsafe { put_wide(cells, lanes, mine) };
+    }
     let (mut new, mut bad) = ([0; N], 0);
     let (floor, block) = (i64::from(mine.floor), mine.block << BLOCK);
     // By signs, all ones where it holds: what compares for equality is not made a vector of.
@@ -296,4 +302,45 @@ fn put<const N: usize>(cells: &mut [u64; N], lanes: &[u8], mine: &Mine) -> bool 
         *cells = new;
     }
     bad == 0
+}
+
+/// The same four cells at a time. Of the loop above compilers make one lane after the other, with AVX2.
+///
+/// # Safety
+/// The machine must have AVX2; `N` must be a multiple of 4.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn put_wide<const N: usize>(cells: &mut [u64; N], lanes: &[u8; N], mine: &Mine) -> bool {
+    use std::arch::x86_64::*;
+    let all = |value: u64| _mm256_set1_epi64x(value as i64);
+    let (own, thread, zero) = (all(mine.stamp | WRITTEN), all(THREADS << THREAD), _mm256_setzero_si256());
+    let (floor, clocks) = (all(mine.floor.into()), all(CLOCKS.into()));
+    let (mut new, mut bad) = ([zero; N], zero);
+    for part in 0..N / 4 {
+        // SAFETY: four of each.
+        let (lane, old) = unsafe {
+            let lane = lanes.as_ptr().add(4 * part).cast::<i32>().read_unaligned();
+            (_mm256_cvtepi8_epi64(_mm_cvtsi32_si128(lane)), _mm256_loadu_si256(cells.as_ptr().add(4 * part).cast()))
+        };
+        // A lane has no sign, what is nobody's has one.
+        let nobody = _mm256_cmpgt_epi64(zero, lane);
+        let stamp = _mm256_add_epi64(own, _mm256_slli_epi64::<{ THREAD as i32 }>(lane));
+        let apart = _mm256_xor_si256(old, stamp);
+        let clock = _mm256_and_si256(_mm256_srli_epi64::<{ CLOCK as i32 }>(old), clocks);
+        let late = _mm256_cmpgt_epi64(clock, floor);
+        let other = _mm256_and_si256(_mm256_and_si256(apart, thread), late);
+        let odd = _mm256_or_si256(_mm256_srli_epi64::<{ BLOCK as i32 }>(apart), other);
+        let free = _mm256_or_si256(nobody, _mm256_cmpeq_epi64(old, zero));
+        bad = _mm256_or_si256(bad, _mm256_andnot_si256(free, odd));
+        new[part] = _mm256_blendv_epi8(stamp, old, nobody);
+    }
+    if _mm256_testz_si256(bad, bad) == 0 {
+        return false;
+    }
+    for (part, new) in new[..N / 4].iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(cells.as_mut_ptr().add(4 * part).cast(), *new) };
+    }
+    true
 }
