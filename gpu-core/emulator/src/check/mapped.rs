@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::shadow::{FLAG, OTHER, SharedShadow, THREAD, THREAD_MASK, THREADS};
 use crate::exec::lanes::WIDEST;
-use crate::exec::lay::Map;
+use crate::exec::lay::{MAPPED, Map};
 
 impl SharedShadow {
     /// An access by words of which each belongs to one lane, of those side by side from the lowest one on, by all lanes of the map
@@ -130,18 +130,25 @@ impl SharedShadow {
         let writes = self.writes[first..][..4 * parts].as_mut_ptr().cast::<__m256i>();
         let reads = self.reads[first..][..4 * parts].as_mut_ptr().cast::<__m256i>();
         let all = |value: u64| _mm256_set1_epi64x(value as i64);
-        let (stamp, runs, one, thread, flag) = (all(stamp), all(mask.into()), all(1), all(THREAD_MASK), all(FLAG));
+        let (stamp, thread, flag) = (all(stamp), all(THREAD_MASK), all(FLAG));
         let (others, zero) = (all(THREADS << OTHER | FLAG), _mm256_setzero_si256());
         // Comparisons have a sign.
         let (sign, floor) = (all(1 << 63), all(floor ^ 1 << 63));
         let late = |cell: __m256i| _mm256_cmpgt_epi64(_mm256_xor_si256(cell, sign), floor);
+        // By its bits: of a blend with what a cell holds compilers make a masked store, which takes much longer.
+        let pick = |yes: __m256i, no: __m256i, here: __m256i| {
+            _mm256_or_si256(_mm256_and_si256(yes, here), _mm256_andnot_si256(here, no))
+        };
+        // SAFETY: this machine has AVX2.
+        let running = unsafe { running(&map.lane_of, mask) };
         // Of a part: which of its cells lanes of the mask access, and what these leave there.
         let here_and_mine = |part: usize| {
-            // SAFETY: the map has whole parts.
-            let lanes = unsafe { map.lane_of.as_ptr().add(4 * part).cast::<i32>().read_unaligned() };
-            let lane = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(lanes));
-            let here = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_srlv_epi64(runs, lane), one), one);
-            (here, _mm256_add_epi64(stamp, _mm256_slli_epi64::<{ THREAD as i32 }>(lane)))
+            let of = |bytes: &[u8; MAPPED]| {
+                // SAFETY: the map has whole parts.
+                _mm_cvtsi32_si128(unsafe { bytes.as_ptr().add(4 * part).cast::<i32>().read_unaligned() })
+            };
+            let lane = _mm256_cvtepu8_epi64(of(&map.lane_of));
+            (_mm256_cvtepi8_epi64(of(&running)), _mm256_add_epi64(stamp, _mm256_slli_epi64::<{ THREAD as i32 }>(lane)))
         };
         // SAFETY: the cells are there.
         unsafe {
@@ -166,8 +173,7 @@ impl SharedShadow {
                 let (write, read) = (writes.add(part), reads.add(part));
                 let old = _mm256_loadu_si256(read);
                 if WRITE {
-                    let last = _mm256_loadu_si256(write);
-                    _mm256_storeu_si256(write, _mm256_blendv_epi8(last, mine, here));
+                    _mm256_storeu_si256(write, pick(mine, _mm256_loadu_si256(write), here));
                     _mm256_storeu_si256(read, _mm256_andnot_si256(here, old));
                     continue;
                 }
@@ -181,9 +187,31 @@ impl SharedShadow {
                     let own = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_xor_si256(old, mine), thread), zero);
                     new = _mm256_blendv_epi8(mine, _mm256_blendv_epi8(joined, same, own), late);
                 }
-                _mm256_storeu_si256(read, _mm256_blendv_epi8(old, new, here));
+                _mm256_storeu_si256(read, pick(new, old, here));
             }
         }
         true
     }
+}
+
+/// For each word of a map all ones where its lane is one of `mask`, else 0. As bytes in memory: where compilers
+/// see that these come from comparisons, they make masks of masks of them.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn running(lane_of: &[u8; MAPPED], mask: u32) -> [u8; MAPPED] {
+    let bytes = _mm256_broadcastsi128_si256(_mm_cvtsi32_si128(mask as i32));
+    let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+    let seven = _mm256_set1_epi8(7);
+    let mut running = [0; MAPPED];
+    for part in 0..MAPPED / 32 {
+        // SAFETY: 32 bytes of each.
+        unsafe {
+            let lane = _mm256_loadu_si256(lane_of.as_ptr().add(32 * part).cast());
+            let byte = _mm256_and_si256(_mm256_srli_epi16::<3>(lane), seven);
+            let bit = _mm256_shuffle_epi8(bits, _mm256_and_si256(lane, seven));
+            let runs = _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bytes, byte), bit), bit);
+            _mm256_storeu_si256(running.as_mut_ptr().add(32 * part).cast(), runs);
+        }
+    }
+    running
 }
