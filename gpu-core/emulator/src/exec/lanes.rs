@@ -129,6 +129,17 @@ bits!(u32, u64, u128);
 /// `to` must point to a row.
 #[inline(always)]
 pub unsafe fn blend<R: Bits>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
+    // SAFETY: passed on.
+    unsafe { blend_as::<BASE, R>(mask, to, from) };
+}
+
+/// The same in the form for this machine. With AVX2 compilers make masked stores of what keeps some of what it replaces, which take
+/// some processors many times as long as whole ones: so they are not to see that it is the same place.
+///
+/// # Safety
+/// As [`blend`].
+#[inline(always)]
+pub unsafe fn blend_as<const FORM: u8, R: Bits>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
     // SAFETY: the caller gives a valid row.
     unsafe {
         if mask == u32::MAX {
@@ -139,7 +150,7 @@ pub unsafe fn blend<R: Bits>(mask: u32, to: *mut [R; 32], from: &[R; 32]) {
             for lane in 0..32 {
                 new[lane] = from[lane].mix(old[lane], mask, lane);
             }
-            *to = new;
+            *(if FORM == WIDE { std::hint::black_box(to) } else { to }) = new;
         }
     }
 }
@@ -207,7 +218,7 @@ macro_rules! mapper {
                         out[lane] = f($($arg::from_raw((*$slot)[lane])),+).to_raw();
                     }
                     let d = cx.row_mut::<D>(op.d);
-                    blend(cx.mask, d, &out);
+                    blend_as::<FORM, _>(cx.mask, d, &out);
                 }
                 Flow::Next
             }
@@ -383,7 +394,7 @@ impl<A: Word> Body for CopyRow<A> {
                 std::ptr::copy(from, to, 1);
             } else {
                 let from = *from;
-                blend(cx.mask, to, &from);
+                blend_as::<FORM, _>(cx.mask, to, &from);
             }
         }
         Flow::Next
@@ -403,7 +414,7 @@ impl<F: Fn(&Cx<'_>, i64) -> u32 + Copy> Body for Splat<F> {
     unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let value = conjure::<F>()(cx, op.imm);
         // SAFETY: slots of a decoded instruction.
-        unsafe { blend(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
+        unsafe { blend_as::<FORM, _>(cx.mask, cx.row_mut::<u32>(op.d), &[value; 32]) };
         Flow::Next
     }
 }
@@ -434,7 +445,7 @@ impl<A: Word> Body for Select<A> {
                 out[lane] = (*a)[lane].mix((*b)[lane], choose, lane);
             }
             let d = cx.row_mut::<A>(op.d);
-            blend(cx.mask, d, &out);
+            blend_as::<FORM, _>(cx.mask, d, &out);
         }
         Flow::Next
     }

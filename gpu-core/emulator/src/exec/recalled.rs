@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::access::AddressWord;
 use super::apart::is_plain;
 use super::cx::{Cx, each_lane};
-use super::lanes::{BASE, WIDE, WIDEST, Word, blend};
+use super::lanes::{BASE, WIDE, WIDEST, Word, blend_as};
 use super::lay::Lay;
 use super::op::{Flow, Op, Slot};
 use super::transfer::{Element, deals, is_plain_word, is_word};
@@ -105,14 +105,14 @@ unsafe fn load_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
                     let value = from.add(index).read_unaligned().load().to_raw();
                     (out[lane], out[lane + 16]) = (value, value);
                 }
-                blend(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
+                blend_as::<FORM, _>(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
                 continue;
             }
             for lane in 0..32 {
                 let from = recalled.pointer.add((*offsets)[lane] as usize).cast::<E>().cast_const();
                 out[lane] = from.add(index).read_unaligned().load().to_raw();
             }
-            blend(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
+            blend_as::<FORM, _>(cx.mask, cx.row_mut::<E::Row>(*slot), &out);
         }
     }
     Some(Flow::Next)
@@ -141,8 +141,9 @@ unsafe fn eight(from: *const u8, offsets: *const i32) -> __m256i {
 unsafe fn put_eight(mask: u32, to: *mut __m256i, words: __m256i) {
     let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     let here = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bits), bits);
+    // As in `blend_as`, they are not to see that it is the same place.
     // SAFETY: as the caller says.
-    unsafe { _mm256_storeu_si256(to, _mm256_blendv_epi8(_mm256_loadu_si256(to), words, here)) };
+    unsafe { _mm256_storeu_si256(std::hint::black_box(to), _mm256_blendv_epi8(_mm256_loadu_si256(to), words, here)) };
 }
 
 /// Words at 16 places.
