@@ -22,6 +22,8 @@ pub mod lanes;
 pub mod lay;
 #[cfg(target_arch = "x86_64")]
 pub mod nearly;
+#[cfg(target_arch = "x86_64")]
+pub mod nearly_wide;
 pub mod op;
 pub mod order;
 pub mod pattern;

@@ -2,7 +2,7 @@
 //! near to the middle between two numbers, and for what is no ordinary argument, the long way of [`crate::num::approx`]
 //! decides. So every result is that of the long way, bit by bit; `tests/num/nearly.rs` compares them.
 //!
-//! With AVX-512 only, which has the first guesses and the tables in registers.
+//! For AVX-512, which has the first guesses and the tables in registers; [`super::nearly_wide`] is for AVX2.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use super::op::{Flow, Op};
 use crate::num::{approx, canonical, flush};
 
 /// Up to so many units of the last place of f64, 2^-40 of the value at least, results of the short ways may be wrong.
-const UNSURE: i64 = 1 << 13;
+pub const UNSURE: i64 = 1 << 13;
 
 /// A function of f32 with a short way.
 pub trait Nearly {
@@ -149,7 +149,7 @@ const EIGHTHS: [f64; 8] = [
 ];
 
 /// What y^6, y^5 ... y of 2^y are multiplied by; the next one would be less than 2^-44 where |y| is 1/16.
-const POWERS: [f64; 6] = [
+pub const POWERS: [f64; 6] = [
     0.0001540353039338161,
     0.0013333558146428443,
     0.009618129107628477,
@@ -211,7 +211,7 @@ pub struct Lg2;
 
 /// Where `m` is between the roots of 1/2 and 2 and s is (m - 1) / (m + 1), log(m) is 2 s times a series of s^2, of which these are
 /// the factors of s^14, s^12 ... s^2; the next one would be less than 2^-44.
-const LOGARITHM: [f64; 7] = [1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0];
+pub const LOGARITHM: [f64; 7] = [1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0];
 
 impl Nearly for Lg2 {
     #[inline(always)]
@@ -264,7 +264,7 @@ pub struct Wave<const COSINE: bool>;
 
 /// The factors of x^13, x^11 ... x^3 of the sine of x up to a quarter of a turn, chosen for the largest error to be least, 2^-43 of
 /// the sine: a series would need two more.
-const SINE: [f64; 6] = [
+pub const SINE: [f64; 6] = [
     1.5409527959327587e-10,
     -2.503019689534627e-8,
     2.7556953112031953e-6,
