@@ -1,6 +1,7 @@
 //! Operands of the matrix units as significands and exponents.
 
 use super::super::{half, pack::Narrow};
+use super::zeros;
 
 /// Element type of A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,13 +112,8 @@ pub struct Operand {
 impl Operand {
     /// Decodes codes in their given order.
     pub fn new(element: Element, codes: Vec<u32>) -> Operand {
-        let mut operand = Operand {
-            element,
-            significand: vec![0; codes.len()],
-            exponent: vec![0; codes.len()],
-            special: false,
-            codes,
-        };
+        let mut operand =
+            Operand { element, significand: zeros(codes.len()), exponent: zeros(codes.len()), special: false, codes };
         operand.decode_all();
         operand
     }

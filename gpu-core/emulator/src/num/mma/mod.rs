@@ -105,3 +105,15 @@ impl Model {
         }
     }
 }
+
+/// As `vec![0; length]`, but not as memory that is asked for as zeros: of a few hundred bytes, that takes allocators much longer
+/// than all else that happens to it.
+fn zeros<T: Copy + Default>(length: usize) -> Vec<T> {
+    const PART: usize = 32;
+    let mut all = Vec::with_capacity(length.next_multiple_of(PART));
+    while all.len() < length {
+        all.extend_from_slice(&[T::default(); PART]);
+    }
+    all.truncate(length);
+    all
+}

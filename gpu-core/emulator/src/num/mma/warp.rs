@@ -6,18 +6,17 @@ use super::form::{Form, Input, Kind, Output};
 use super::integer::{bit_tile, integer_tile};
 use super::scaled::fp4_tile;
 use super::sparse::expand;
-use super::{ABSENT, Element, Model, Operand, Order, add_scales, b_index, chain_f64, dot_tile, quad_tile};
+use super::{ABSENT, Element, Model, Operand, Order, add_scales, b_index, chain_f64, dot_tile, quad_tile, zeros};
 
 /// One 32-bit register of a warp.
 pub type Row = [u32; 32];
 
-/// Where one element of a fragment goes.
+/// Where the lanes' elements at one place of a fragment go.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Places {
     register: u8,
-    lane: u8,
     shift: u8,
-    index: u16,
+    index: [u16; 32],
 }
 
 /// A form prepared for one architecture: tables of places and the arithmetic model.
@@ -25,8 +24,8 @@ struct Place {
 pub struct Plan {
     pub form: Form,
     model: Option<Model>,
-    a: Vec<Place>,
-    b: Vec<Place>,
+    a: Vec<Places>,
+    b: Vec<Places>,
     /// For each element of C and D held by a lane: its index in the tile, lane after lane within an element.
     accumulator: Vec<[u16; 32]>,
     a_mask: u32,
@@ -129,16 +128,16 @@ impl Plan {
             }
             for register in 0..layout.registers() {
                 for element in 0..layout.per_register {
-                    for lane in 0..32 {
+                    let index_of = |lane: usize| {
                         let (major, k) = layout.at(lane, register, element);
-                        let shift = element as u32 * bits;
-                        places.push(Place {
-                            register: register as u8,
-                            lane: lane as u8,
-                            shift: shift as u8,
-                            index: index(major, k) as u16,
-                        });
-                    }
+                        index(major, k) as u16
+                    };
+                    let shift = element as u32 * bits;
+                    places.push(Places {
+                        register: register as u8,
+                        shift: shift as u8,
+                        index: std::array::from_fn(index_of),
+                    });
                 }
             }
             places
@@ -173,11 +172,13 @@ impl Plan {
         Plan { form, model, a, b, accumulator, a_mask: mask(a_bits), b_mask: mask(b_bits) }
     }
 
-    fn gather(places: &[Place], mask: u32, registers: &[&Row], length: usize) -> Vec<u32> {
-        let mut codes = vec![0; length];
-        for place in places {
-            let register = registers[usize::from(place.register)][usize::from(place.lane)];
-            codes[usize::from(place.index)] = register >> place.shift & mask;
+    fn gather(places: &[Places], mask: u32, registers: &[&Row], length: usize) -> Vec<u32> {
+        let mut codes = zeros(length);
+        for places in places {
+            let row = registers[usize::from(places.register)];
+            for (index, register) in places.index.iter().zip(row) {
+                codes[usize::from(*index)] = register >> places.shift & mask;
+            }
         }
         codes
     }
@@ -215,7 +216,7 @@ impl Plan {
         let form = &self.form;
         let (m, n, k) = (form.m, form.n, form.k);
         let c_tile = self.load_float(c);
-        let mut d_tile = vec![0f32; m * n];
+        let mut d_tile = zeros(m * n);
         let (a_codes, present) = self.densify(a_codes, extra)?;
         if matches!(form.kind, Kind::Mxf4 | Kind::Mxf4nvf4) {
             let (a_scales, b_scales) = self.scales(extra)?;
@@ -263,13 +264,13 @@ impl Plan {
     ) -> Result<(), Undefined> {
         let form = &self.form;
         let (m, n, k) = (form.m, form.n, form.k);
-        let mut c_tile = vec![0i32; m * n];
+        let mut c_tile = zeros(m * n);
         for (row, indices) in c.iter().zip(&self.accumulator) {
             for lane in 0..32 {
                 c_tile[usize::from(indices[lane])] = row[lane] as i32;
             }
         }
-        let mut d_tile = vec![0i32; m * n];
+        let mut d_tile = zeros(m * n);
         if form.a == Input::Bit {
             bit_tile(form.bit_op, (m, n, k / 32), &a_codes, &b_codes, &c_tile, &mut d_tile);
         } else {
@@ -343,7 +344,7 @@ impl Plan {
     }
 
     fn load_float(&self, c: &[&Row]) -> Vec<f32> {
-        let mut tile = vec![0f32; self.form.m * self.form.n];
+        let mut tile = zeros(self.form.m * self.form.n);
         for (i, indices) in self.accumulator.iter().enumerate() {
             for lane in 0..32 {
                 tile[usize::from(indices[lane])] = if self.form.c == Output::F16 {
