@@ -92,3 +92,66 @@ fn blocks_that_store_at_the_same_steps_race() {
         }
     }
 }
+
+/// Threads of a block, `wide` in a row, store the columns of a matrix: each races with a later read of its own element, and
+/// with none of another.
+#[test]
+fn columns_tell_who_wrote_each_element() {
+    const THREADS: u32 = 64;
+    for bytes in [1, 2, 4, 8] {
+        let (bits, move_) = (8 * bytes, if bytes == 8 { "cvt.u64.u32 %rd5" } else { "mov.u32 %r7" });
+        let value = if bytes == 8 { "%rd5" } else { "%r7" };
+        let module = load(&format!(
+            "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry columns(.param .u64 at, .param .u32 element, .param .u32 reader)
+{{
+    .reg .pred %p<2>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u32 %r5, [element];
+    ld.param.u32 %r6, [reader];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %tid.y;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %ntid.y;
+    mad.lo.u32 %r3, %r2, %r3, %r1;
+    mad.lo.u32 %r7, %r1, %r4, %r2;
+    mad.wide.u32 %rd2, %r7, {bytes}, %rd1;
+    mad.wide.u32 %rd3, %r5, {bytes}, %rd1;
+    {move_}, %r7;
+    st.global.u{bits} [%rd2], {value};
+    setp.eq.u32 %p1, %r3, %r6;
+    @!%p1 bra end;
+    ld.global.u{bits} {value}, [%rd3];
+    st.global.u{bits} [%rd2+{behind}], {value};
+end:
+    ret;
+}}",
+            behind = THREADS * bytes,
+        ));
+        for wide in [2, 4, 8, 16, 32] {
+            let tall = THREADS / wide;
+            for element in 0..THREADS {
+                let writer = [element / tall, element % tall, 0];
+                let number = writer[0] + writer[1] * wide;
+                // Of the other warp.
+                let reader = number ^ 32;
+                let mut memory = memory();
+                let data = memory.alloc("data", u64::from(2 * THREADS * bytes)).expect("fits");
+                let launch = Launch::new("columns", [1, 1, 1], [wide, tall, 1]).arg_u64(data);
+                let outcome = run(&module, &mut memory, &launch.arg_u32(element).arg_u32(reader));
+                let case = format!("{bytes} bytes, {wide} wide, element {element}: {:#?}", outcome.faults);
+                let [fault] = &outcome.faults[..] else { panic!("{case}") };
+                assert_eq!((fault.kind, fault.occurrences), (FaultKind::Race, 1), "{case}");
+                let other = fault.other.as_ref().expect("a race has two sides").thread.thread;
+                let mut threads = [fault.thread.as_ref().expect("of a thread").thread, other];
+                threads.sort_unstable_by_key(|thread| *thread != writer);
+                assert_eq!(threads, [writer, [reader % wide, reader / wide, 0]], "{case}");
+            }
+        }
+    }
+}

@@ -72,6 +72,10 @@ impl Group {
                 let fits = each.is_power_of_two() && each >= self.bytes.min(SECTOR as u32 / 2);
                 let size = each.trailing_zeros() as u8;
                 self.unit = fits.then(|| if on < 0 { falling(size) } else { size });
+                // One below the other in a column.
+                if on == 0 && byte == byte_0 + self.bytes as u8 && (apart as u32).is_power_of_two() {
+                    self.unit = Some(risen(self.bytes.trailing_zeros() as u8, apart.ilog2()));
+                }
             }
             _ => {}
         }
@@ -110,6 +114,17 @@ impl Group {
 /// Whether lanes of so many bytes are checked by the sectors that they share.
 pub(super) const fn is_grouped(bytes: u64) -> bool {
     bytes.is_power_of_two() && bytes <= SECTOR / 2
+}
+
+/// Two to the power of this many lanes stand in a row of the block, where the lanes below each other share a sector and those
+/// side by side do not: columns of a matrix. 0: it is not so. Lanes that share a sector are best met one after the other.
+#[inline(always)]
+fn rows_of(first_of: &impl Fn(usize) -> u64) -> usize {
+    let sector = |lane: usize| first_of(lane) / SECTOR;
+    if sector(0) == sector(1) {
+        return 0;
+    }
+    (1..5).find(|turn| sector(1 << turn) == sector(0)).unwrap_or(0)
 }
 
 /// Lanes over more than this many bytes meet pages that nobody met of late: their entries are asked for ahead. Columns of a
@@ -195,7 +210,9 @@ impl GlobalRaces {
         conflicts: &mut Conflicts,
     ) {
         let mut group = Group::new(BYTES);
-        for lane in lanes(mask) {
+        let turn = if mask == u32::MAX { rows_of(&first_of) } else { 0 };
+        for index in lanes(mask) {
+            let lane = (index << turn | index >> (5 - turn)) & 31;
             let first = first_of(lane);
             if group.count > 0 && group.is_foreign(first) {
                 self.settle_group(cx, at, &group, mine, conflicts);
