@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
+use crate::check::gates;
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
@@ -283,6 +284,11 @@ impl<'t, 'a> Builder<'t, 'a> {
                 isa::atomic::forget_result(op);
             }
         }
+        // The registers of device functions are not followed from their start.
+        let undefined = if function.entry { &registers.undefined[..] } else { &[] };
+        let gated = gates::guard(&mut code[first_pc as usize..], &infos[first_pc as usize..], undefined, |at, run| {
+            self.image.gates.push((first_pc + at as u32, run))
+        });
         for (table, targets) in table_fixups {
             tables[table] = targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();
         }
@@ -296,6 +302,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             params: areas.0,
             results: areas.1,
             undefined: registers.undefined,
+            gated,
             shared: Vec::new(),
             stack_bytes: Some(local_bytes),
             uses_heap: false,

@@ -10,6 +10,10 @@ use crate::exec::warp::Poison;
 #[derive(Debug, Default)]
 pub struct Marks {
     all: HashMap<(u32, u32), Poison>,
+    /// Registers whose marks are looked up by those instructions alone that name them: see [`super::gates`].
+    pub(super) asleep: Vec<(u32, u32)>,
+    /// How many others are marked.
+    awake: usize,
     /// A bit for the hash of each register that was marked since there were none.
     filter: [u64; 4],
 }
@@ -36,22 +40,30 @@ impl Marks {
     pub fn insert(&mut self, key: (u32, u32), mark: Poison) {
         let (word, bit) = place(key.1);
         self.filter[word & 3] |= bit;
-        self.all.insert(key, mark);
+        if self.all.insert(key, mark).is_none() && !self.asleep.contains(&key) {
+            self.awake += 1;
+        }
     }
 
     pub fn remove(&mut self, key: (u32, u32)) {
-        self.all.remove(&key);
+        if self.all.remove(&key).is_some() && !self.asleep.contains(&key) {
+            self.awake -= 1;
+        }
         if self.all.is_empty() {
             self.filter = [0; 4];
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+    /// Whether every instruction must look for marks.
+    #[inline(always)]
+    pub fn are_awake(&self) -> bool {
+        self.awake != 0
     }
 
     pub fn clear(&mut self) {
         self.all.clear();
+        self.asleep.clear();
+        self.awake = 0;
         self.filter = [0; 4];
     }
 }

@@ -8,6 +8,7 @@ mod copies_out;
 mod copy_reports;
 mod early;
 pub mod frozen;
+pub mod gates;
 pub mod history;
 mod later;
 #[cfg(target_arch = "x86_64")]

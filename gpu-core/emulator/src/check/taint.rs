@@ -381,9 +381,9 @@ impl Cx<'_> {
     /// Whether any register is marked still.
     #[inline(always)]
     fn look_for_marks(&mut self) {
-        if self.warp.poison.is_empty() {
+        if !self.warp.poison.are_awake() {
             self.tainted = false;
-            self.attention = !self.warp.is_settled();
+            self.attention = self.needs_attention();
         }
     }
 

@@ -1,7 +1,7 @@
 //! A module made ready to run: decoded code, constant rows, functions and variables.
 
 use super::cx::Cx;
-use super::op::{Op, OpInfo, Slot};
+use super::op::{Exec, Op, OpInfo, Slot};
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
 use crate::module::KernelInfo;
@@ -52,6 +52,8 @@ pub struct FunctionImage {
     pub results: Vec<ParamArea>,
     /// Registers that may be read before they are written, with their bytes a lane (0 for a predicate).
     pub undefined: Vec<Slot>,
+    /// Only instructions behind a gate of [`crate::check::gates`] name those.
+    pub gated: bool,
     /// Variables in shared memory that it or a function it calls uses (of kernels).
     pub shared: Vec<SharedVariable>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
@@ -141,6 +143,8 @@ pub struct Image {
     pub kernels: Vec<KernelInfo>,
     pub code: Vec<Op>,
     pub infos: Vec<OpInfo>,
+    /// What runs the instructions behind a gate of [`crate::check::gates`], in their order.
+    pub(crate) gates: Vec<(u32, Exec)>,
     pub texts: Texts,
     pub sources: Vec<SourceLine>,
     /// For each source: where the function that it is in was called, when it was inlined.

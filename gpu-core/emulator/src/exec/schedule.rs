@@ -72,11 +72,11 @@ impl Cx<'_> {
             self.warp.begin(self.grid, &mut self.worker.registers);
         }
         self.watch = self.worker.watch_of(self.grid, self.block.index, self.warp.index);
-        self.tainted = !self.warp.poison.is_empty();
+        self.tainted = self.warp.poison.are_awake();
         self.attention = self.needs_attention();
     }
 
-    fn needs_attention(&self) -> bool {
+    pub fn needs_attention(&self) -> bool {
         self.tainted || self.watch & watch::TRACE != 0 || !self.warp.is_settled()
     }
 
@@ -133,7 +133,7 @@ impl Cx<'_> {
             registers: self.regs,
             rpc: self.rpc,
             watch: self.watch,
-            tainted: !self.warp.poison.is_empty(),
+            tainted: self.warp.poison.are_awake(),
             settled: self.warp.is_settled(),
         });
         self.change_warp(next);

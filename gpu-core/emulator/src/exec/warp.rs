@@ -235,6 +235,9 @@ impl Warp {
         let (function, mask) = (grid.kernel(), self.lanes);
         let frame = self.push_frame(grid.function, function, mask, NONE, spare);
         if grid.options.checks.uninitialised {
+            if function.gated {
+                self.poison.let_sleep(frame, &function.undefined);
+            }
             for slot in &function.undefined {
                 self.poison_register(frame, *slot, mask, function.first_pc);
             }

@@ -44,15 +44,11 @@ impl Cx<'_> {
         let current = self.warp.current;
         let frame = self.warp.splits[current].frame;
         let waits = Wait::Sync { members };
-        let code = &self.grid.image.code;
-        let run = code[pc as usize].run as usize;
+        let image = &self.grid.image;
+        let run = image.exec(pc) as usize;
         let matching = |split: &crate::exec::warp::Split| {
             split.wait == waits
-                && if anywhere {
-                    code[split.pc as usize].run as usize == run
-                } else {
-                    split.pc == pc && split.frame == frame
-                }
+                && if anywhere { image.exec(split.pc) as usize == run } else { split.pc == pc && split.frame == frame }
         };
         let together =
             self.warp.splits.iter().filter(|split| matching(split)).fold(self.mask, |m, split| m | split.mask);
