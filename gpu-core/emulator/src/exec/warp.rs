@@ -125,6 +125,8 @@ pub struct Warp {
     pub(super) rest: Option<Rest>,
     pub current: usize,
     pub frames: Vec<Option<Frame>>,
+    /// No frame before this one is free.
+    free_from: usize,
     /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
@@ -172,6 +174,7 @@ impl Warp {
             joins: Vec::new(),
             free_joins: Vec::new(),
             frames: Vec::new(),
+            free_from: 0,
             tid,
             local: vec![0; local_bytes / 16],
             local_stride,
@@ -202,6 +205,7 @@ impl Warp {
         self.joins.clear();
         self.free_joins.clear();
         self.frames.clear();
+        self.free_from = 0;
         for word in &mut self.local_init {
             *word.get_mut() = 0;
         }
@@ -273,16 +277,15 @@ impl Warp {
             local_top: base + function.local_bytes.next_multiple_of(16),
             depth,
         };
-        match self.frames.iter().position(Option::is_none) {
-            Some(free) => {
-                self.frames[free] = Some(frame);
-                free as u32
-            }
-            None => {
-                self.frames.push(Some(frame));
-                self.frames.len() as u32 - 1
-            }
+        // Of deep recursion, all frames below are in use: they are not looked at again for each call.
+        let begin = self.free_from.min(self.frames.len());
+        let index = self.frames[begin..].iter().position(Option::is_none).map_or(self.frames.len(), |on| begin + on);
+        if index == self.frames.len() {
+            self.frames.push(None);
         }
+        self.frames[index] = Some(frame);
+        self.free_from = index + 1;
+        index as u32
     }
 
     pub fn frame(&self, index: u32) -> &Frame {
@@ -335,6 +338,7 @@ impl Warp {
             && let Some(frame) = self.frames[index as usize].take()
         {
             spare.push(frame.registers);
+            self.free_from = self.free_from.min(index as usize);
         }
     }
 

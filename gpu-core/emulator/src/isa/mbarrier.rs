@@ -315,7 +315,8 @@ impl Cx<'_> {
     #[cold]
     fn report_anew(&mut self, offset: u32, lane: usize) {
         let message = format!(
-            "{} waits with a token of an mbarrier{} that was initialised anew meanwhile: all threads must have seen the              phase end first, so a barrier such as __syncthreads() goes before mbarrier.init",
+            "{} waits with a token of an mbarrier{} that was initialised anew meanwhile: all threads must have seen the \
+             phase end first, so a barrier such as __syncthreads() goes before mbarrier.init",
             text_of(&self.thread(lane)),
             self.shared_name(offset)
         );

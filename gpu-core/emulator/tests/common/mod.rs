@@ -39,7 +39,12 @@ pub fn load(ptx: &str) -> Module {
 }
 
 pub fn run_with(module: &Module, memory: &mut Memory, launch: &Launch, options: &Options) -> Outcome {
-    ptx_emulator::launch(module, memory, launch, options, &AtomicBool::new(false))
+    let outcome = ptx_emulator::launch(module, memory, launch, options, &AtomicBool::new(false));
+    for fault in &outcome.faults {
+        // A sentence that was broken in the source without joining it again.
+        assert!(!fault.message.contains("  "), "{}", fault.message);
+    }
+    outcome
 }
 
 pub fn run(module: &Module, memory: &mut Memory, launch: &Launch) -> Outcome {
