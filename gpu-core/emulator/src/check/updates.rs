@@ -124,13 +124,19 @@ impl Cx<'_> {
                 if !ordered && !lanes(words.mask).all(|lane| (0..each).all(|word| clear(cell(lane) + word))) {
                     return false;
                 }
+                // A length that no closure refers to stays known to the compiler: stores, not loops of fills.
+                let mut put = |lane: usize| {
+                    for write in &mut writes[cell(lane)..][..const { BYTES as usize / 4 }] {
+                        *write = own(lane);
+                    }
+                };
                 if words.mask == u32::MAX {
                     for lane in 0..32 {
-                        writes[cell(lane)..][..each].fill(own(lane));
+                        put(lane);
                     }
                 } else {
                     for lane in lanes(words.mask) {
-                        writes[cell(lane)..][..each].fill(own(lane));
+                        put(lane);
                     }
                 }
             }
