@@ -189,17 +189,26 @@ impl Cx<'_> {
         let first = runs.starts[0].wrapping_add(by) - reach.base;
         // Aligned accesses stay inside one word of bits.
         let want = u64::MAX >> (64 - BYTES);
+        let bit = |lane: u64| first + lane * runs.step;
+        // Most find all of it written: no branch for a lane.
+        let mut missing = 0;
         for lane in 0..runs.width as u64 {
-            let bit = first + lane * runs.step;
+            let word = bits[(bit(lane) / 64) as usize].load(Ordering::Relaxed);
+            missing |= !word >> (bit(lane) % 64) & want;
+        }
+        if missing == 0 || !writes {
+            return missing == 0;
+        }
+        for lane in 0..runs.width as u64 {
+            let bit = bit(lane);
             let (word, mask) = (&bits[(bit / 64) as usize], want << (bit % 64));
             let old = word.load(Ordering::Relaxed);
             if old & mask == mask {
                 continue;
             }
-            match writes {
-                false => return false,
-                true if alone => word.store(old | mask, Ordering::Relaxed),
-                true => _ = word.fetch_or(mask, Ordering::Relaxed),
+            match alone {
+                true => word.store(old | mask, Ordering::Relaxed),
+                false => _ = word.fetch_or(mask, Ordering::Relaxed),
             }
         }
         true
