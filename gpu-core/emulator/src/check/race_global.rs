@@ -5,6 +5,7 @@
 //! the last write as well. A write that is in order forgets the reads that it is ordered behind.
 
 mod groups;
+mod once;
 mod stepped;
 mod updates;
 
@@ -22,6 +23,7 @@ use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, NC};
 use crate::report::AccessKind;
 use groups::is_grouped;
+use once::{Row, halves};
 use updates::lane_piece;
 
 /// Shadows of all allocations of a launch.
@@ -224,19 +226,12 @@ impl GlobalRaces {
                         at.pages.prefetch(at.table, next + 2);
                     }
                 }
-                let mut number = first / SECTOR;
-                known = Some(*start);
+                let row = Row { first, end, thread, single: BYTES == SECTOR || lanes == 1 };
+                let mut number = self.start_row(&mut at, &row, &mine);
+                known = (number == first / SECTOR).then_some(*start);
                 while number * SECTOR < end {
                     let Some(page) = at.page(number) else { return };
-                    // Threads count from the first byte of the sector, also where the run begins behind it.
-                    let passed = (number * SECTOR).wrapping_sub(first) as i64 >> mine.grain;
-                    let piece = Piece {
-                        mask: bytes_of(number, first, end),
-                        unit: mine.grain,
-                        stamp: with_thread(mine.stamp, thread.wrapping_add(passed as u64)),
-                        single: BYTES == SECTOR || lanes == 1,
-                        many: false,
-                    };
+                    let piece = row.piece(number, &mine);
                     if !self.piece(cx, &mut at, page, number, piece, &mine, &mut conflicts) {
                         known = None;
                     }
@@ -298,34 +293,6 @@ impl GlobalRaces {
         if !conflicts.is_empty() {
             report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);
         }
-    }
-
-    /// The first lanes of an access whose lanes lie whole sectors apart, as long as nobody touched those: most large arrays
-    /// are touched once. Gives how many lanes that were.
-    #[inline(always)]
-    fn start_apart(&self, at: &mut At<'_>, first: u64, step: u64, lane_0: &Piece, mine: &Mine) -> usize {
-        let (read, write) = halves(lane_0, mine);
-        let thread = thread_of(lane_0.stamp);
-        for lane in 0..32 {
-            let number = first / SECTOR + lane * (step / SECTOR);
-            let Some(page) = at.page(number) else { return lane as usize };
-            let entry = page.entry(number);
-            if entry.is_of(self.pages.generation) {
-                return lane as usize;
-            }
-            if !at.locked {
-                at.lock();
-                if entry.is_of(self.pages.generation) {
-                    return lane as usize;
-                }
-            }
-            let own = |half: Half| match half.mask {
-                0 => half,
-                _ => Half { stamp: with_thread(half.stamp, thread + lane), ..half },
-            };
-            entry.start(self.pages.generation, own(read), own(write));
-        }
-        32
     }
 
     #[inline(always)]
@@ -531,16 +498,6 @@ fn bytes_of(number: u64, first: u64, end: u64) -> u32 {
     let low = first.saturating_sub(start).min(31) as u32;
     let high = (end - start).min(SECTOR) as u32;
     (u32::MAX >> (32 - high)) & (u32::MAX << low)
-}
-
-/// What is known of a sector that only a piece has touched: reads and writes.
-#[inline(always)]
-fn halves(piece: &Piece, mine: &Mine) -> (Half, Half) {
-    match mine.effect {
-        Effect::Read => (piece.half(READ), Half::NONE),
-        Effect::Write => (Half::NONE, piece.half(WRITTEN)),
-        Effect::Atomic => (Half::NONE, piece.half(mine.atomic_kind())),
-    }
 }
 
 /// Reports what lanes conflict with, unless the stores agree.
