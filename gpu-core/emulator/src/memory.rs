@@ -145,6 +145,14 @@ pub(crate) fn clear_bits(bits: &[AtomicU64], from: u64, count: u64) {
 /// Whether all `count` bits from bit `from` are set.
 #[inline]
 pub(crate) fn all_bits(bits: &[AtomicU64], from: u64, count: u64) -> bool {
+    if (from | count).is_multiple_of(64) {
+        // Rows of arrays: whole words.
+        let mut all = !0;
+        for word in &bits[(from / 64) as usize..][..(count / 64) as usize] {
+            all &= word.load(Ordering::Relaxed);
+        }
+        return all == !0;
+    }
     let mut all = true;
     for_words(from, count, |word, mask| all &= bits[word].load(Ordering::Relaxed) & mask == mask);
     all
