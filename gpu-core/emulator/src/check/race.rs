@@ -27,6 +27,9 @@ use crate::exec::space::Window;
 use crate::isa::memory::{DATA, VOLATILE};
 use crate::report::{AccessKind, Fault, FaultKind, Position, Space, ThreadId};
 
+/// Reads that are judged at the end, at most. Each copy of an unrolled line is judged by itself: each may be re-checked.
+const DEFERRED: usize = 1024;
+
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
 #[derive(Debug, Default)]
 pub struct Deferred {
@@ -526,7 +529,7 @@ impl Cx<'_> {
                 .find(|(site, known)| *site == op.site && known.other_position() == fault.other_position())
             {
                 Some((_, known)) => known.occurrences += 1,
-                None if count < 64 => faults.push((op.site, fault)),
+                None if count < DEFERRED => faults.push((op.site, fault)),
                 None => {}
             }
             return;

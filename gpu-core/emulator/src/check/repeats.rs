@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use crate::exec::cx::Cx;
+use crate::exec::fault::Identity;
 use crate::exec::grid::Grid;
 use crate::exec::image::Image;
-use crate::report::{Fault, FaultKind, SourceLine};
+use crate::report::{FaultKind, SourceLine};
 
 /// What makes two faults one: where it happened, and where the other side was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,16 +123,15 @@ impl Grid<'_> {
                 continue;
             }
             let (source, call) = (self.image.source(told.pc), self.image.inlined_at(told.pc));
-            let text = self.image.text(told.pc);
-            let same = |fault: &&mut Fault| {
-                fault.kind == told.kind
-                    && fault.position() == (source.as_ref(), call.as_ref())
-                    && fault.instruction == text
-                    && fault.other_position() == other
+            let identity = Identity {
+                kind: told.kind,
+                position: (source.as_ref(), call.as_ref()),
+                instruction: self.image.text(told.pc),
+                other,
             };
             let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             // What was one too many for the list is in none.
-            if let Some(fault) = faults.iter_mut().find(same) {
+            if let Some(fault) = identity.find(&mut faults) {
                 fault.occurrences += *more;
             }
         }

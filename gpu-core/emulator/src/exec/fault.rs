@@ -2,7 +2,36 @@
 
 use super::cx::Cx;
 use super::grid::Grid;
-use crate::report::{AccessKind, AllocationRef, Fault, FaultKind, OtherSide, Space, ThreadId};
+use crate::report::{AccessKind, AllocationRef, Fault, FaultKind, OtherSide, Position, Space, ThreadId};
+
+/// So many faults of one kind are told of one line and call. A compiler that unrolls a loop makes many instructions of a
+/// line, and they would take the places of other faults.
+const OF_A_LINE: usize = 4;
+
+/// What makes two faults one.
+pub struct Identity<'a> {
+    pub kind: FaultKind,
+    pub position: Position<'a>,
+    pub instruction: &'a str,
+    pub other: Option<Position<'a>>,
+}
+
+impl Identity<'_> {
+    /// The fault that one like this is counted with: an equal one or, where enough is told of its line, the last of that
+    /// line, rather one with the same other side. None: it is a fault of its own.
+    pub fn find<'f>(&self, faults: &'f mut [Fault]) -> Option<&'f mut Fault> {
+        let of_line = |fault: &Fault| fault.kind == self.kind && fault.position() == self.position;
+        let beside = |fault: &Fault| of_line(fault) && fault.other_position() == self.other;
+        let equal = |fault: &Fault| beside(fault) && fault.instruction == self.instruction;
+        // Without lines nobody knows what is a copy.
+        let enough = self.position.0.is_some() && faults.iter().filter(|fault| of_line(fault)).count() >= OF_A_LINE;
+        let place = faults.iter().position(equal).or_else(|| {
+            let last = || faults.iter().rposition(beside).or_else(|| faults.iter().rposition(of_line));
+            enough.then(last).flatten()
+        });
+        place.map(|place| &mut faults[place])
+    }
+}
 
 /// The memory side of a fault.
 #[derive(Clone, Debug, Default)]
@@ -16,19 +45,19 @@ pub struct Detail {
 }
 
 impl Grid<'_> {
-    /// Records a fault; equal ones (same kind, same instruction and call, same other line) are counted.
+    /// Records a fault, or counts it with one that is known ([`Identity::find`]).
     pub fn report(&self, fault: Fault) {
         let fatal = fault.kind.ends_launch();
         let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let same = |other: &&mut Fault| {
-            other.kind == fault.kind
-                && other.position() == fault.position()
-                && other.instruction == fault.instruction
-                && other.other_position() == fault.other_position()
+        let identity = Identity {
+            kind: fault.kind,
+            position: fault.position(),
+            instruction: &fault.instruction,
+            other: fault.other_position(),
         };
         let count = faults.len();
-        match faults.iter_mut().find(same) {
-            Some(first) => first.occurrences += fault.occurrences,
+        match identity.find(&mut faults) {
+            Some(known) => known.occurrences += fault.occurrences,
             None if count < self.options.max_faults => faults.push(fault),
             None => {}
         }
