@@ -51,9 +51,14 @@ impl Random {
     }
 }
 
+/// The modules that come with the tests; of the source tree, so a binary that was carried elsewhere lacks them.
+fn own_modules() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx")
+}
+
 /// The repository's PTX and the files of another folder.
 fn corpus(extra: Option<&Path>) -> Vec<String> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let own = own_modules();
     let mut paths: Vec<PathBuf> = [Some(own.as_path()), extra]
         .into_iter()
         .flatten()
@@ -418,6 +423,14 @@ fn limit_memory() {}
 fn parent(settings: &Settings, name: &str) -> ExitCode {
     if let Err(error) = std::fs::create_dir_all(&settings.finds) {
         eprintln!("cannot make the folder for finds: {error}: {}", settings.finds.display());
+        return ExitCode::FAILURE;
+    }
+    // A child without modules to damage ends at once, and each would be counted as a find.
+    if corpus(settings.extra.as_deref()).is_empty() {
+        eprintln!(
+            "there is no module (*.ptx) to damage, neither in {} nor in a folder named by --corpus",
+            own_modules().display()
+        );
         return ExitCode::FAILURE;
     }
     let Ok(exe) = std::env::current_exe() else { return ExitCode::FAILURE };
