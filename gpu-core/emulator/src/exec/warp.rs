@@ -47,8 +47,7 @@ pub struct Split {
     pub wait: Wait,
     /// Memory it polled since it last gave way.
     pub polls: u32,
-    /// It waits at the instruction it stands at and will fetch the result of that barrier's completion ([`super::block::completion`]); 0:
-    /// of none.
+    /// It waits where it stands for the result of that barrier's completion ([`super::block::completion`]); 0: of none.
     pub awaited: u32,
 }
 
