@@ -111,7 +111,7 @@ pub struct Options {
     /// The same per source line.
     pub line_counters: bool,
     pub trace: Option<TraceRequest>,
-    /// Step budget over all warps of the launch.
+    /// Step budget over all warps of the launch; also the most times that faults told before may come again.
     pub max_warp_instructions: Option<u64>,
     pub time_limit: Option<Duration>,
     /// printf output beyond this is dropped, and the dropped lines are counted.
@@ -449,6 +449,7 @@ fn run(
         stop,
         aborted: AtomicBool::new(false),
         executed: Default::default(),
+        repeated: Default::default(),
         finished_blocks: Default::default(),
         workers,
         alone,

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{FaultKind, Launch, Options};
+use ptx_emulator::{FaultKind, Launch, Options, Outcome};
 
 const PTX: &str = include_str!("ptx/mbarrier_again.sm_90.ptx");
 
@@ -59,13 +59,13 @@ fn lanes_may_copy_the_same_to_the_same_place() {
     }
 }
 
-/// What is said once is counted from then on: a loop that makes the same mistake in every turn takes about as long as one that
-/// makes none.
-#[test]
-fn the_same_mistake_again_and_again_is_cheap() {
-    let kernel = |phases: &str| {
-        load(&format!(
-            "
+/// A loop without an end that asks for the phase of a token again and again; `late` makes two further phases before, and
+/// the token is none any more.
+fn asks_again(late: bool) -> ptx_emulator::Module {
+    let phases =
+        if late { "bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd2, [%r1];".repeat(2) } else { String::new() };
+    load(&format!(
+        "
 .version 8.0
 .target sm_90
 .address_size 64
@@ -88,24 +88,50 @@ $again:
     mbarrier.test_wait.shared.b64 %p2, [%r1], %rd1;
     bra $again;
 }}"
-        ))
-    };
-    let run = |module: &ptx_emulator::Module| {
-        let options = Options { workers: 1, max_warp_instructions: Some(30_000), ..Options::default() };
-        let launch = Launch::new("again", [1, 1, 1], [32, 1, 1]);
+    ))
+}
+
+fn run_again(module: &ptx_emulator::Module, most: u64) -> Outcome {
+    let options = Options { workers: 1, max_warp_instructions: Some(most), ..Options::default() };
+    run_with(module, &mut memory(), &Launch::new("again", [1, 1, 1], [32, 1, 1]), &options)
+}
+
+/// What is said once is counted from then on: a loop that makes the same mistake in every turn takes about as long as one that
+/// makes none.
+#[test]
+fn the_same_mistake_again_and_again_is_cheap() {
+    // Time of an instruction.
+    let run = |module: &ptx_emulator::Module, most: u64| {
         let begin = std::time::Instant::now();
-        let outcome = run_with(module, &mut memory(), &launch, &options);
-        (begin.elapsed(), kinds(&outcome).contains(&FaultKind::BarrierPhase))
+        let outcome = run_again(module, most);
+        let took = begin.elapsed().as_secs_f64() / outcome.executed as f64;
+        (took, kinds(&outcome).contains(&FaultKind::BarrierPhase))
     };
-    // Two further phases, and the token is none any more.
-    let late = "bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd2, [%r1];".repeat(2);
-    let (right, wrong) = (kernel(""), kernel(&late));
+    let (right, wrong) = (asks_again(false), asks_again(true));
     // Whatever else the machine does, it does not do it all the time.
     let ratio = (0..5).map(|_| {
-        let ((usual, none), (again, some)) = (run(&right), run(&wrong));
+        // The mistakes of all lanes count: about as many instructions as of the right one.
+        let ((usual, none), (again, some)) = (run(&right, 30_000), run(&wrong, 32 * 30_000));
         assert!(!none && some);
-        again.as_secs_f64() / usual.as_secs_f64()
+        again / usual
     });
     let least = ratio.fold(f64::MAX, f64::min);
     assert!(least < 10.0, "{least} times as long");
+}
+
+/// Each lane of an instruction may make its mistake again: what that takes is held to the budget as well, or a loop of nothing
+/// else would go on for 32 times as long as the budget allows.
+#[test]
+fn mistakes_without_end_end_with_the_budget() {
+    let most = 20_000;
+    let outcome = run_again(&asks_again(true), most);
+    assert!(!outcome.completed);
+    assert_eq!(kinds(&outcome), [FaultKind::BarrierPhase, FaultKind::StepBudget], "{:#?}", outcome.faults);
+    // Looks at the budget are 1,024 mistakes apart, and the instruction that made the last one goes on to its end.
+    let times = outcome.faults[0].occurrences;
+    assert!((most..most + 2 * 1_024).contains(&times), "{times} times");
+    // Those who make none have all of it.
+    let outcome = run_again(&asks_again(false), most);
+    assert_eq!(kinds(&outcome), [FaultKind::StepBudget], "{:#?}", outcome.faults);
+    assert!(outcome.executed > most, "{}", outcome.executed);
 }

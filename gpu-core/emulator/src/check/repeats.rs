@@ -2,6 +2,7 @@
 //! is about, and a loop may make the same mistake in every round.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use crate::exec::cx::Cx;
 use crate::exec::fault::Identity;
@@ -58,6 +59,8 @@ pub struct Repeats {
     last: usize,
     /// Slow steps since the last look at the clock.
     slow: u32,
+    /// Faults met again that [`Grid::repeated`] does not know of yet.
+    again: u64,
 }
 
 impl Repeats {
@@ -87,7 +90,10 @@ impl Cx<'_> {
     #[inline(never)]
     pub fn repeats(&mut self, told: Told, count: u32) -> bool {
         self.pass_slowly(1);
-        self.worker.repeats.count(told, count)
+        let repeats = &mut self.worker.repeats;
+        let known = repeats.count(told, count);
+        repeats.again += u64::from(known);
+        known
     }
 
     /// Something was done that takes as long as several instructions; now and then looks at the stop flag and the clock.
@@ -101,6 +107,7 @@ impl Cx<'_> {
         }
         *slow = 0;
         let (grid, pc, id) = (self.grid, self.pc, self.block.id);
+        grid.repeated.fetch_add(std::mem::take(&mut self.worker.repeats.again), Ordering::Relaxed);
         let place = || {
             let [x, y, z] = id;
             (Some(pc), format!("block ({x},{y},{z}) was at {}", grid.image.place(pc)))

@@ -35,6 +35,9 @@ pub struct Grid<'r> {
     pub stop: &'r AtomicBool,
     pub aborted: AtomicBool,
     pub executed: Apart<AtomicU64>,
+    /// Faults that were met again. One instruction may meet as many as it has lanes, each of which takes as long as many
+    /// instructions: a loop of them would take minutes to come to the end of its step budget.
+    pub repeated: Apart<AtomicU64>,
     pub finished_blocks: Apart<AtomicU64>,
     pub workers: usize,
     /// Nobody else is at global memory while it runs: no other worker, nor the program whose memory it is.
@@ -175,11 +178,16 @@ impl Grid<'_> {
             self.launch_fault(FaultKind::TimeBudget, message, None, pc);
             return false;
         }
-        if let Some(limit) = self.options.max_warp_instructions
-            && self.executed.load(Ordering::Relaxed) > limit
-        {
+        if let Some(limit) = self.options.max_warp_instructions {
+            let what = if self.executed.load(Ordering::Relaxed) > limit {
+                format!("executed more than the limit of {limit} warp instructions")
+            } else if self.repeated.load(Ordering::Relaxed) > limit {
+                format!("met the same faults more often than its limit of {limit} warp instructions")
+            } else {
+                return true;
+            };
             let (pc, place) = place();
-            let message = format!("executed more than the limit of {limit} warp instructions; {place}");
+            let message = format!("{what}; {place}");
             self.launch_fault(FaultKind::StepBudget, message, None, pc);
             return false;
         }
