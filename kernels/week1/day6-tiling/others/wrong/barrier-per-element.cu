@@ -1,6 +1,7 @@
 // Moves the first barrier into the inner loop of half of the threads.
-// rejected for: race
-// leads to: outside every `if`
+// rejected for: barrier_divergence
+// leads to: inside an `if`
+// leads to: only 128 of the 256 threads
 #include "lab.cuh"
 
 // lockstep: block = TILE, TILE

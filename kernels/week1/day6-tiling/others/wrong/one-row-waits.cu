@@ -1,6 +1,7 @@
 // Only the first row of threads waits.
-// rejected for: race
-// leads to: is missing between bringing and using
+// rejected for: barrier_divergence
+// leads to: inside an `if`
+// leads to: 16 of the 256 threads
 #include "lab.cuh"
 
 // lockstep: block = TILE, TILE
