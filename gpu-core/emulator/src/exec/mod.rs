@@ -30,7 +30,7 @@ pub mod pattern;
 pub mod quick;
 pub mod rarely;
 #[cfg(target_arch = "x86_64")]
-mod recalled;
+pub mod recalled;
 pub mod runs;
 pub mod schedule;
 pub mod space;

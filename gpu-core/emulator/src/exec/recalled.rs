@@ -16,6 +16,27 @@ pub const fn recalls<const FORM: u8>(vector: usize) -> bool {
     FORM != BASE && vector <= 4
 }
 
+/// Finds, counts and checks a weak access that lies as the last one of its instruction did: the lowest place, and how far above it
+/// each lane is. None: it goes the other ways; nothing was done.
+///
+/// # Safety
+/// As [`super::op::Exec`]; the machine must have what `FORM` is for.
+#[inline(always)]
+pub unsafe fn recalled<const FORM: u8, A: AddressWord, const WRITE: bool>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+) -> Option<(*mut u8, *const [i32; 32])> {
+    // SAFETY: passed on.
+    unsafe {
+        let recalled = cx.recall::<FORM, A>(op)?;
+        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, WRITE>(op, &recalled)) {
+            return None;
+        }
+        (*recalled.lay).note_use();
+        Some((recalled.pointer, &raw const (*recalled.lay).offsets))
+    }
+}
+
 /// A weak load. None: it goes the other ways; nothing was done.
 ///
 /// # Safety

@@ -9,8 +9,12 @@ use super::memory::{class_of, place, space};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::access::{AddressWord, Addresses, Found, addresses, gathered, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::blend;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::is_spare;
+use crate::exec::lanes::{Body, blend, blend_as, exec_widest};
 use crate::exec::op::{Flow, Op, Slot, Taint};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::recalled::recalled;
 use crate::exec::space::Window;
 use crate::num::fragment::{self, Accumulator};
 use crate::num::mma::form::{Input, Kind as MmaKind};
@@ -47,10 +51,10 @@ fn rows(e: &mut Emit<'_>, i: &mut Inst<'_>, store: bool) -> Decoded<()> {
         slots.push(if store { e.src(operand, Ty::B32)? } else { e.dst(operand, Ty::B32)? });
     }
     let mut op = e.op(match (store, place.wide) {
-        (false, false) => run_load::<u32>,
-        (false, true) => run_load::<u64>,
-        (true, false) => run_store::<u32>,
-        (true, true) => run_store::<u64>,
+        (false, false) => exec_widest::<LoadRows<u32>>(),
+        (false, true) => exec_widest::<LoadRows<u64>>(),
+        (true, false) => exec_widest::<StoreRows<u32>>(),
+        (true, true) => exec_widest::<StoreRows<u64>>(),
     });
     op.a = place.base;
     op.imm = place.offset;
@@ -101,52 +105,111 @@ unsafe fn reach_rows<A: AddressWord>(
     }
 }
 
-unsafe fn run_load<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // SAFETY: slots of a decoded instruction; pointers were range-checked.
-    unsafe {
-        if let Err(flow) = whole_warp(cx, "ldmatrix") {
-            return flow;
-        }
-        let form = form_of(op);
-        let Some((reach, at)) = reach_rows::<A>(cx, op, form, AccessKind::Read) else { return Flow::Next };
-        let mut memory = [[0u8; 16]; 32];
-        for (lane, bytes) in memory.iter_mut().enumerate().take(form.rows()) {
-            std::ptr::copy_nonoverlapping(reach.lane(at.at[lane], lane), bytes.as_mut_ptr(), form.bytes());
-        }
-        let mut out = [[0u32; 32]; 4];
-        form.load(&memory, &mut out[..form.registers()]);
-        for (from, slot) in out.iter().zip(cx.image().list(op)) {
-            let to = cx.row_mut::<u32>(*slot);
-            blend(cx.mask, to, from);
-        }
+/// Rows at which the lanes of `mask` point to as they did the last time ([`crate::exec::lay`]): copied to `memory`, or from
+/// there (`WRITE`). False: it goes the long way; nothing was done.
+///
+/// # Safety
+/// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn rows_recalled<const FORM: u8, const WRITE: bool, A: AddressWord>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    form: &RowsForm,
+    memory: &mut [[u8; 16]; 32],
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if const { !is_spare(FORM) } && form.bytes() == 16 {
+        let all = cx.mask;
+        cx.mask &= u32::MAX >> (32 - form.rows());
+        // SAFETY: passed on; rows of all lanes that run lie in one array.
+        let done = cx.mask != 0
+            && unsafe {
+                match recalled::<FORM, A, WRITE>(cx, op) {
+                    Some((pointer, offsets)) => {
+                        for (lane, row) in memory.iter_mut().enumerate().take(form.rows()) {
+                            let place = pointer.add((*offsets)[lane] as usize).cast::<[u8; 16]>();
+                            match WRITE {
+                                true if cx.mask >> lane & 1 != 0 => place.write_unaligned(*row),
+                                true => {}
+                                false => *row = place.read_unaligned(),
+                            }
+                        }
+                        true
+                    }
+                    None => {
+                        let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+                        cx.note_lay::<A>(op, 16, kind);
+                        false
+                    }
+                }
+            };
+        cx.mask = all;
+        return done;
     }
-    Flow::Next
+    let _ = (cx, op, form, memory);
+    false
 }
 
-unsafe fn run_store<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // SAFETY: slots of a decoded instruction; pointers were range-checked.
-    unsafe {
-        if let Err(flow) = whole_warp(cx, "stmatrix") {
-            return flow;
+struct LoadRows<A>(std::marker::PhantomData<A>);
+
+impl<A: AddressWord> Body for LoadRows<A> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; pointers were range-checked.
+        unsafe {
+            if let Err(flow) = whole_warp(cx, "ldmatrix") {
+                return flow;
+            }
+            let form = form_of(op);
+            let mut memory = [[0u8; 16]; 32];
+            if !rows_recalled::<FORM, false, A>(cx, op, form, &mut memory) {
+                let Some((reach, at)) = reach_rows::<A>(cx, op, form, AccessKind::Read) else { return Flow::Next };
+                for (lane, bytes) in memory.iter_mut().enumerate().take(form.rows()) {
+                    std::ptr::copy_nonoverlapping(reach.lane(at.at[lane], lane), bytes.as_mut_ptr(), form.bytes());
+                }
+            }
+            let mut out = [[0u32; 32]; 4];
+            form.load(&memory, &mut out[..form.registers()]);
+            for (from, slot) in out.iter().zip(cx.image().list(op)) {
+                let to = cx.row_mut::<u32>(*slot);
+                blend_as::<FORM, _>(cx.mask, to, from);
+            }
         }
-        let form = form_of(op);
-        let slots = cx.image().list(op);
-        let mut from: [&Registers; 4] = [&[0; 32]; 4];
-        for (to, slot) in from.iter_mut().zip(slots) {
-            *to = row(cx, *slot);
-        }
-        let mut memory = [[0u8; 16]; 32];
-        form.store(&from[..slots.len()], &mut memory);
-        cx.rows = &raw const memory;
-        let reached = reach_rows::<A>(cx, op, form, AccessKind::Write);
-        cx.rows = std::ptr::null();
-        let Some((reach, at)) = reached else { return Flow::Next };
-        for (lane, bytes) in memory.iter().enumerate().take(form.rows()) {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), reach.lane(at.at[lane], lane), 16);
-        }
-        cx.worker.writes += 1;
+        Flow::Next
     }
-    Flow::Next
+}
+
+struct StoreRows<A>(std::marker::PhantomData<A>);
+
+impl<A: AddressWord> Body for StoreRows<A> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        // SAFETY: slots of a decoded instruction; pointers were range-checked.
+        unsafe {
+            if let Err(flow) = whole_warp(cx, "stmatrix") {
+                return flow;
+            }
+            let form = form_of(op);
+            let slots = cx.image().list(op);
+            let mut from: [&Registers; 4] = [&[0; 32]; 4];
+            for (to, slot) in from.iter_mut().zip(slots) {
+                *to = row(cx, *slot);
+            }
+            let mut memory = [[0u8; 16]; 32];
+            form.store(&from[..slots.len()], &mut memory);
+            if !rows_recalled::<FORM, true, A>(cx, op, form, &mut memory) {
+                cx.rows = &raw const memory;
+                let reached = reach_rows::<A>(cx, op, form, AccessKind::Write);
+                cx.rows = std::ptr::null();
+                let Some((reach, at)) = reached else { return Flow::Next };
+                for lane in lanes(at.mask) {
+                    std::ptr::copy_nonoverlapping(memory[lane].as_ptr(), reach.lane(at.at[lane], lane), 16);
+                }
+            }
+            cx.worker.writes += 1;
+        }
+        Flow::Next
+    }
 }
 
 pub fn movmatrix(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {

@@ -5,6 +5,8 @@ mod arith;
 mod exact;
 mod formats;
 mod fragments;
+#[cfg(target_arch = "x86_64")]
+mod lanewise;
 mod matches;
 mod matrix;
 mod memory_forms;

@@ -26,7 +26,7 @@ const ZERO_EXPONENT: i32 = -10_000;
 
 impl Element {
     /// Exponent bits, fraction bits, bias.
-    const fn layout(self) -> (u32, u32, i32) {
+    pub(super) const fn layout(self) -> (u32, u32, i32) {
         match self {
             Element::F16 => (5, 10, 15),
             Element::Bf16 => (8, 7, 127),

@@ -23,6 +23,8 @@ pub(crate) mod dot_avx2;
 mod element;
 pub mod form;
 pub mod integer;
+#[cfg(target_arch = "x86_64")]
+pub mod lanewise;
 pub mod rows;
 pub mod scaled;
 pub mod sparse;

@@ -90,13 +90,12 @@ impl RowsForm {
         }
     }
 
-    /// Which byte of which row lies in byte `byte` of register `register` of `lane`.
+    /// Which byte of which row lies in byte `byte` of register `register` of `lane`; not of 16-bit elements, which go by
+    /// whole matrices.
     const fn source(&self, lane: usize, register: usize, byte: usize) -> (usize, usize) {
         let (g, t) = (lane / 4, lane % 4);
         match self.kind {
-            Kind::B16 { transposed: false } => (8 * register + g, 4 * t + byte),
-            Kind::B16 { transposed: true } => (8 * register + 2 * t + byte / 2, 2 * g + byte % 2),
-            Kind::Packed { .. } => (8 * register + g, 4 * t + byte),
+            Kind::B16 { .. } | Kind::Packed { .. } => (8 * register + g, 4 * t + byte),
             // Even registers: rows 4t.. of column g; odd ones of column g + 8 (CUTLASS, SM100_U8x8_LDSM_T).
             Kind::B8Transposed | Kind::PackedTransposed { .. } => {
                 (16 * (register / 2) + 4 * t + byte, g + 8 * (register % 2))
@@ -108,6 +107,12 @@ impl RowsForm {
 
     /// Registers from rows. `rows` holds [`RowsForm::rows`] rows as they lie in memory.
     pub fn load(&self, rows: &[[u8; 16]], registers: &mut [Row]) {
+        if let Kind::B16 { transposed } = self.kind {
+            for (matrix, register) in rows.as_chunks::<8>().0.iter().zip(registers) {
+                *register = if transposed { turn(matrix) } else { words(matrix) };
+            }
+            return;
+        }
         let unpacked: Vec<[u8; 16]> = match self.kind {
             Kind::Packed { bits } | Kind::PackedTransposed { bits } => {
                 rows.iter().map(|row| unpack(row, bits)).collect()
@@ -128,6 +133,17 @@ impl RowsForm {
 
     /// Rows from registers.
     pub fn store(&self, registers: &[&Row], rows: &mut [[u8; 16]]) {
+        if let Kind::B16 { transposed } = self.kind {
+            for (matrix, register) in rows.as_chunks_mut::<8>().0.iter_mut().zip(registers) {
+                let turned = if transposed { transpose(register) } else { **register };
+                for (row, four) in matrix.iter_mut().zip(turned.as_chunks::<4>().0) {
+                    for (bytes, word) in row.as_chunks_mut::<4>().0.iter_mut().zip(four) {
+                        *bytes = word.to_le_bytes();
+                    }
+                }
+            }
+            return;
+        }
         for (r, register) in registers.iter().enumerate() {
             for (lane, value) in register.iter().enumerate() {
                 for (byte, part) in value.to_le_bytes().into_iter().enumerate() {
@@ -137,6 +153,20 @@ impl RowsForm {
             }
         }
     }
+}
+
+/// Eight rows of an 8 x 8 matrix of 16-bit elements, as they lie: lane after lane.
+fn words(matrix: &[[u8; 16]; 8]) -> Row {
+    let mut words = [0; 32];
+    for (word, bytes) in words.iter_mut().zip(matrix.as_flattened().as_chunks::<4>().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// The same, transposed.
+fn turn(matrix: &[[u8; 16]; 8]) -> Row {
+    transpose(&words(matrix))
 }
 
 /// Bits of an element that a load widens to a byte.
@@ -156,9 +186,17 @@ fn unpack(row: &[u8; 16], bits: u32) -> [u8; 16] {
 
 /// `movmatrix.sync.aligned.m8n8.trans.b16`: the transposed 8 x 8 matrix of 16-bit elements.
 pub fn transpose(source: &Row) -> Row {
-    let element = |row: usize, column: usize| source[4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
-    std::array::from_fn(|lane| {
-        let (g, t) = (lane / 4, lane % 4);
-        element(2 * t, g) | element(2 * t + 1, g) << 16
-    })
+    // Element by element, into what compilers hold in registers.
+    let mut elements = [[0u16; 8]; 8];
+    for (row, four) in source.as_chunks::<4>().0.iter().enumerate() {
+        for (pair, word) in four.iter().enumerate() {
+            elements[2 * pair][row] = *word as u16;
+            elements[2 * pair + 1][row] = (*word >> 16) as u16;
+        }
+    }
+    let mut turned = [0; 32];
+    for (word, pair) in turned.iter_mut().zip(elements.as_flattened().as_chunks::<2>().0) {
+        *word = u32::from(pair[0]) | u32::from(pair[1]) << 16;
+    }
+    turned
 }

@@ -4,6 +4,8 @@ use super::super::fragment::{self, Accumulator as Shape, Metadata, quad};
 use super::super::{half, pack};
 use super::form::{Form, Input, Kind, Output};
 use super::integer::{bit_tile, integer_tile};
+#[cfg(target_arch = "x86_64")]
+use super::lanewise::Vectors;
 use super::scaled::fp4_tile;
 use super::sparse::expand;
 use super::{ABSENT, Element, Model, Operand, Order, add_scales, b_index, chain_f64, dot_tile, quad_tile, zeros};
@@ -30,6 +32,9 @@ pub struct Plan {
     accumulator: Vec<[u16; 32]>,
     a_mask: u32,
     b_mask: u32,
+    /// Where [`super::lanewise`] has the form.
+    #[cfg(target_arch = "x86_64")]
+    lanewise: Option<Vectors>,
 }
 
 /// Operands beside the matrices.
@@ -169,7 +174,19 @@ impl Plan {
                 })
             })
             .collect();
-        Plan { form, model, a, b, accumulator, a_mask: mask(a_bits), b_mask: mask(b_bits) }
+        Plan {
+            form,
+            model,
+            a,
+            b,
+            accumulator,
+            a_mask: mask(a_bits),
+            b_mask: mask(b_bits),
+            #[cfg(target_arch = "x86_64")]
+            lanewise: Vectors::here()
+                .next()
+                .filter(|_| model.is_some_and(|model| super::lanewise::takes(&form, &model))),
+        }
     }
 
     fn gather(places: &[Places], mask: u32, registers: &[&Row], length: usize) -> Vec<u32> {
@@ -191,6 +208,30 @@ impl Plan {
             self.run_quad(a, b, c, d);
             return Ok(());
         }
+        #[cfg(target_arch = "x86_64")]
+        if self.lanewise.is_some_and(|vectors| self.run_in_lanes(a, b, c, d, vectors)) {
+            return Ok(());
+        }
+        self.run_in_tiles(a, b, c, extra, d)
+    }
+
+    /// The short way of [`super::lanewise`]. False: it does not have this; nothing was done.
+    #[cfg(target_arch = "x86_64")]
+    pub fn run_in_lanes(&self, a: &[&Row], b: &[&Row], c: &[&Row], d: &mut [Row], vectors: Vectors) -> bool {
+        let model = self.model.filter(|_| self.lanewise.is_some());
+        model.is_some_and(|model| super::lanewise::run(&self.form, &model, a, b, c, d, vectors))
+    }
+
+    /// The way for all forms but [`Form::is_quad`]'s: fragments become tiles, and the result becomes fragments.
+    pub fn run_in_tiles(
+        &self,
+        a: &[&Row],
+        b: &[&Row],
+        c: &[&Row],
+        extra: Extra<'_>,
+        d: &mut [Row],
+    ) -> Result<(), Undefined> {
+        let form = &self.form;
         let (m, n, k) = (form.m, form.n, form.k);
         let words = k / 32;
         let (a_length, b_length) =
