@@ -6,6 +6,7 @@ use ptx_emulator::num::mma::form::Form;
 use ptx_emulator::num::mma::integer::{BitOp, bit_tile, integer_tile};
 use ptx_emulator::num::mma::scaled::{ScaleType, fp4_tile};
 use ptx_emulator::num::mma::sparse::{Pattern, expand};
+use ptx_emulator::num::mma::warpgroup::WarpGroupForm;
 use ptx_emulator::num::mma::{
     ABSENT, Accumulator, Element, Model, Operand, Order, Unit, add_scales, chain_f64, dot_tile,
 };
@@ -381,4 +382,23 @@ fn f64_products_round_as_they_say() {
     }
     let half = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.rn";
     assert!(Form::parse(half).is_err_and(|why| why.contains("rounding")), "only f64 has them");
+}
+
+#[test]
+fn wgmma_takes_modifiers_with_their_types_only() {
+    let parse = |rest: &str| WarpGroupForm::parse(&format!("wgmma.mma_async.sync.aligned.{rest}"));
+    for taken in ["m64n8k256.s32.b1.b1.and.popc", "m64n8k32.satfinite.s32.s8.u8", "m64n8k32.s32.u8.u8.satfinite"] {
+        assert!(parse(taken).is_ok(), "{taken}");
+    }
+    for refused in [
+        "m64n8k256.s32.b1.b1",
+        "m64n8k256.s32.b1.b1.popc",
+        "m64n8k256.s32.b1.b1.and",
+        "m64n8k256.s32.b1.b1.and.popc.satfinite",
+        "m64n8k16.f32.f16.f16.satfinite",
+        "m64n8k16.f32.f16.f16.and.popc",
+        "m64n8k32.s32.s8.s8.and.popc",
+    ] {
+        assert!(parse(refused).is_err(), "{refused}");
+    }
 }

@@ -31,9 +31,12 @@ impl WarpGroupForm {
             return Err(format!("`{opcode}` is not wgmma.mma_async"));
         }
         let (mut shape, mut types, mut saturate, mut sparse) = (None, Vec::new(), false, false);
+        let (mut and, mut popc) = (false, false);
         for part in parts {
             match part {
-                "sync" | "aligned" | "and" | "popc" => {}
+                "sync" | "aligned" => {}
+                "and" => and = true,
+                "popc" => popc = true,
                 "sp" => sparse = true,
                 "satfinite" => saturate = true,
                 _ => match part.strip_prefix("m64n").and_then(|rest| rest.split_once('k')) {
@@ -49,6 +52,12 @@ impl WarpGroupForm {
         let (Some(d), Some(a), Some(b)) = (Output::parse(d), Input::parse(a), Input::parse(b)) else {
             return Err(format!("`{opcode}` has a type that wgmma does not know"));
         };
+        if [and, popc] != [a == Input::Bit; 2] {
+            return Err(format!("`{opcode}`: products of bits, and only they, name .and.popc"));
+        }
+        if saturate && !matches!(a, Input::Int { .. }) {
+            return Err(format!("`{opcode}`: only integer products have .satfinite"));
+        }
         let form = WarpGroupForm { n, k, a, b, d, saturate, sparse };
         if form.exists() { Ok(form) } else { Err(format!("`{opcode}`: wgmma has no such shape and types")) }
     }
