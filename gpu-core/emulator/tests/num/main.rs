@@ -10,6 +10,7 @@ mod lanewise;
 mod matches;
 mod matrix;
 mod memory_forms;
+mod models;
 mod nearly;
 mod packed;
 mod vector_forms;

@@ -186,6 +186,7 @@ fn step_portable<R: Rounding>(
             let (largest, sum) = sum_products(&products, &c_significand, &c_exponent);
             for x in 0..WIDTH {
                 let exact = sum[x] * power_of_two(largest[x].wrapping_sub(fraction_bits as i32));
+                // A negative sum that is too small for the result becomes -0 (in MMA-Sim +0; no GPU was asked).
                 let result = R::round(exact);
                 d[x] = if c[x].is_finite() { result } else { canonical(c[x]) };
             }
@@ -217,6 +218,8 @@ fn decode_accumulator<R: Rounding>(c: &[f32; WIDTH], fraction_bits: u32) -> ([i3
         let scaled =
             if fraction_bits >= 23 { aligned << (fraction_bits - 23) } else { aligned >> (23 - fraction_bits) };
         significand[x] = (scaled ^ sign).wrapping_sub(sign);
+        // A zero counts as the least normal f32, as in MMA-Sim. Khattak and Mikaitis give it -132, from Hopper on -133, and
+        // -20 and -21 where the result is f16. That shows only in sums far below the normal numbers; no GPU was asked.
         exponent[x] = if magnitude == 0 { -126 } else { own.wrapping_add(lift) };
     }
     (significand, exponent)

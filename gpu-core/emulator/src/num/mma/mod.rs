@@ -14,6 +14,9 @@
 //! | sm_90a wgmma | 25; FP8: 13 and a 13-bit result | all of k |
 //! | sm_100 and later | 25 | all of k; FP8 on sm_100 as on sm_90 |
 //! | NVFP4, MXFP4 | 35 | sums of 16, see [`scaled`] |
+//!
+//! `tests/num/models.rs` holds the rows to what MMA-Sim computes, where it has them. Departures from it: a product with zero
+//! takes no part in the alignment (as on an H200), and a negative sum that underflows keeps its sign.
 
 mod catalogue;
 pub mod descriptor;
