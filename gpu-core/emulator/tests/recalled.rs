@@ -205,3 +205,56 @@ fn what_they_cost_is_counted() {
         assert_eq!((shared.requests, shared.wavefronts, shared.bank_conflicts), (rounds, 2 * rounds, rounds));
     }
 }
+
+/// Matrices whose rows lie as the last time: what is read and written, what it costs, and what is wrong with it.
+#[test]
+fn rows_of_matrices_lie_as_the_last_time() {
+    // Rows of 16 bytes, those of a lane's turned number; the next round's begin at the eighth of them.
+    let place = "shl.b32 %r10, %r4, 4; add.u32 %r10, %r10, %r6; shl.b32 %r11, %r2, 7; add.u32 %r10, %r10, %r11;";
+    let fill = "st.shared.v4.u32 [%r10], {%r1, %r2, %r4, %r7};";
+    let sum = "mad.lo.u32 %r8, %r12, 3, %r11; mad.lo.u32 %r8, %r13, 5, %r8; mad.lo.u32 %r8, %r14, 7, %r8;";
+    let all = "{%r11, %r12, %r13, %r14}";
+    for trans in ["", ".trans"] {
+        let read = format!("ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {all}, [%r10];");
+        let write = format!("stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%r10], {all};");
+        let set = "mov.u32 %r11, %r1; mov.u32 %r12, %r2; not.b32 %r13, %r1; mov.u32 %r14, 7;";
+        let right = [
+            format!("{place} {fill} bar.warp.sync -1; {read} {sum} bar.warp.sync -1;"),
+            format!("{place} {set} {write} bar.warp.sync -1; ld.shared.u32 %r8, [%r10+4]; bar.warp.sync -1;"),
+        ];
+        for body in right {
+            let (outcome, _, out, _) = play(&body, 32, WORDS, WORDS, 0);
+            assert!(outcome.faults.is_empty(), "{body} {:#?}", outcome.faults);
+            assert!(out.iter().any(|sum| *sum != 0), "{body}");
+        }
+        // The row of a neighbour, with no order between the lanes in the last rounds.
+        let late = "setp.lt.u32 %p3, %r2, 20; @%p3 bar.warp.sync -1; xor.b32 %r10, %r10, 16;";
+        let (outcome, ..) = play(&format!("{place} {fill} {late} {read} {sum} bar.warp.sync -1;"), 32, WORDS, WORDS, 0);
+        assert_eq!(first(&outcome).0, FaultKind::Race, "{read}");
+        let (outcome, ..) = play(
+            &format!("{place} {set} {fill} {late} {write} mov.u32 %r8, 0; bar.warp.sync -1;"),
+            32,
+            WORDS,
+            WORDS,
+            0,
+        );
+        assert_eq!(first(&outcome).0, FaultKind::Race, "{write}");
+        // The last rows of the last rounds were never written.
+        let some = "setp.lt.u32 %p3, %r2, 20; setp.lt.or.u32 %p3, %r4, 30, %p3;";
+        let body = format!("{place} {some} @%p3 {fill} bar.warp.sync -1; {read} {sum} bar.warp.sync -1;");
+        let (outcome, ..) = play(&body, 32, WORDS, WORDS, 0);
+        assert_eq!(first(&outcome).0, FaultKind::Uninitialised, "{read}");
+        // Beyond the array, and misaligned, at last.
+        for (off, fault) in [(8192, FaultKind::OutOfBounds), (8, FaultKind::Misaligned)] {
+            let off = format!("setp.lt.u32 %p3, %r2, 20; @!%p3 add.u32 %r10, %r10, {off};");
+            let (outcome, ..) = play(
+                &format!("{place} {fill} {off} bar.warp.sync -1; {read} {sum} bar.warp.sync -1;"),
+                32,
+                WORDS,
+                WORDS,
+                0,
+            );
+            assert_eq!(first(&outcome).0, fault, "{read}");
+        }
+    }
+}
