@@ -258,3 +258,28 @@ fn rows_of_matrices_lie_as_the_last_time() {
         }
     }
 }
+
+/// While copies fill other rows, the one that is there is read the short way; the first that is not is found.
+#[test]
+fn what_a_copy_still_fills_is_found_beside_what_has_come() {
+    for place in
+        ["mov.u32 %r10, %r3;", "and.b32 %r10, %r1, 31; mad.lo.u32 %r10, %r10, 4, %r6; mad.lo.u32 %r10, %r2, 128, %r10;"]
+    {
+        let first_row = "setp.eq.u32 %p3, %r2, 0; @%p3 st.shared.u32 [%r10+896], %r1; bar.warp.sync -1;";
+        let copy = "cp.async.ca.shared.global [%r10+1024], [%rd3], 4; cp.async.commit_group;";
+        for (wait, rounds) in [("cp.async.wait_group 1;", ROUNDS), ("@!%p3 bra $on; cp.async.wait_group 1; $on:", 20)] {
+            let body = format!(
+                "{place} {first_row} {copy} setp.lt.u32 %p3, %r2, 20; {wait} ld.shared.u32 %r8, [%r10+896]; bar.warp.sync -1;"
+            );
+            let (outcome, _, out, _) = play(&body, 32, WORDS, WORDS, 0);
+            if rounds == ROUNDS {
+                assert!(outcome.faults.is_empty(), "{body} {:#?}", outcome.faults);
+                let squares = |lane: u32| (0..ROUNDS - 1).map(move |round| (32 * round + (lane ^ TURN)).pow(2));
+                let sums: Vec<u32> = (0..32).map(|lane| lane + squares(lane).sum::<u32>()).collect();
+                assert_eq!(out, sums);
+            } else {
+                assert_eq!(first(&outcome).0, FaultKind::MissingAsyncWait, "{body}");
+            }
+        }
+    }
+}

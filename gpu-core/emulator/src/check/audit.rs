@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::check::copies::NEAR;
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
@@ -10,9 +11,6 @@ use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::memory::{all_bits, set_bits, set_bits_alone};
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
-
-/// Bytes between the ends of an access that are looked at as a whole.
-const NEAR: u64 = 8192;
 
 impl Cx<'_> {
     /// Counts, traces and checks one access whose bounds are known to hold.

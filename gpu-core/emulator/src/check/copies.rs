@@ -17,6 +17,9 @@ use crate::exec::op::{Op, Slot};
 use crate::exec::space::Window;
 use crate::report::{AccessKind, Class, FaultKind, Space, ThreadId};
 
+/// Bytes between the ends of an access that are looked at as a whole.
+pub const NEAR: u64 = 8192;
+
 /// Shared memory that a copy fills.
 #[derive(Clone, Debug)]
 pub struct Fill {
@@ -154,6 +157,28 @@ impl Block {
 }
 
 impl Cx<'_> {
+    /// Whether [`Cx::check_guarded`] would find nothing at an access to bytes `low` to `end` of the own block's shared memory:
+    /// what is filled lies elsewhere, or this warp knows that it has come.
+    #[inline(always)]
+    pub fn is_quiet(&self, low: u64, end: u64, write: bool) -> bool {
+        !self.block.guarded || self.is_quiet_there(low, end, write)
+    }
+
+    #[inline(never)]
+    fn is_quiet_there(&self, low: u64, end: u64, write: bool) -> bool {
+        let (copies, pending) = (&self.block.copies, &self.block.pending);
+        pending.remote.is_empty()
+            && (pending.fills.is_empty() || self.warp.fills_known == pending.epoch)
+            && !(write && !pending.sources.is_empty())
+            && (copies.is_empty() || end - low <= NEAR && !copies.fill(low, end - low))
+    }
+
+    /// The same for an access to global memory.
+    #[inline(always)]
+    pub fn is_quiet_outside(&self) -> bool {
+        !self.block.guarded || self.block.pending.outgoing.is_empty()
+    }
+
     /// An access to the own block's shared memory while something asynchronous is about.
     #[cold]
     #[inline(never)]

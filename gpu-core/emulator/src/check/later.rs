@@ -159,7 +159,7 @@ impl Cx<'_> {
     ) -> bool {
         let ((stamp, floor), mask) = (self.shared_stamp(op), self.mask);
         // Other blocks of a cluster do not come to its barriers.
-        let alone = self.watch & watch::TRACE == 0 && !self.block.guarded && self.peers.len() == 1;
+        let alone = self.watch & watch::TRACE == 0 && self.peers.len() == 1 && self.is_quiet(low, end, false);
         let alone = alone && !self.joins_slowly(floor);
         let shadow = &mut self.block.shared_shadow;
         if !alone || shadow.written > floor || end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift {

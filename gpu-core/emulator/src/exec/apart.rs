@@ -14,7 +14,13 @@ use crate::report::AccessKind;
 /// Whether nothing is asked for that only the long way knows.
 #[inline(always)]
 pub fn is_plain(cx: &Cx<'_>) -> bool {
-    cx.watch & !(watch::COUNT | watch::INIT | watch::RACE) == 0 && !cx.worker.quiet && !cx.block.guarded
+    is_watched_plainly(cx) && !cx.block.guarded
+}
+
+/// The same but for what is asynchronous.
+#[inline(always)]
+pub fn is_watched_plainly(cx: &Cx<'_>) -> bool {
+    cx.watch & !(watch::COUNT | watch::INIT | watch::RACE) == 0 && !cx.worker.quiet
 }
 
 /// A weak load of a word a lane. None: it goes the long way; nothing was done.

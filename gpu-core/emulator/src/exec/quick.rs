@@ -257,12 +257,20 @@ impl Cx<'_> {
                     left &= !(watch::RACE | watch::INIT);
                 }
             }
-            if left != 0 || followed.shared && self.block.guarded {
+            if left != 0 || followed.shared && !self.is_quiet_at::<BYTES, WRITE>(followed) {
                 // SAFETY: passed on.
                 unsafe { self.audit_followed::<FORM, BYTES, WRITE>(op, followed, left) };
             }
         }
         Quick { pointer, shape: pattern.shape }
+    }
+
+    /// Whether nothing asynchronous is where an access to shared memory goes.
+    #[inline(always)]
+    fn is_quiet_at<const BYTES: u64, const WRITE: bool>(&self, followed: &Followed) -> bool {
+        // SAFETY: patterns live as long as the launch.
+        let (base, runs) = (u64::from(followed.first as u32), unsafe { &(*followed.pattern).runs });
+        self.is_quiet(base.wrapping_add(runs.low), base.wrapping_add(runs.high) + BYTES, WRITE)
     }
 
     /// Counts and checks an access in runs, which lie `by` bytes on, as `watch` says, in the form for this machine.

@@ -3,17 +3,30 @@
 use std::arch::x86_64::*;
 
 use super::access::AddressWord;
-use super::apart::is_plain;
+use super::apart::is_watched_plainly;
 use super::cx::{Cx, each_lane};
 use super::lanes::{BASE, WIDE, WIDEST, Word, blend_as};
-use super::lay::Lay;
+use super::lay::{Lay, Recalled};
 use super::op::{Flow, Op, Slot};
+use super::space::Window;
 use super::transfer::{Element, deals, is_plain_word, is_word};
 use crate::report::AccessKind;
 
 /// Whether accesses of vectors of `vector` are remembered that lie in no runs.
 pub const fn recalls<const FORM: u8>(vector: usize) -> bool {
     FORM != BASE && vector <= 4
+}
+
+/// Whether nothing is asked for that only the long way knows.
+#[inline(always)]
+fn is_plain<const WRITE: bool>(cx: &Cx<'_>, recalled: &Recalled) -> bool {
+    // SAFETY: lays stay where they are as long as the launch.
+    let lay = unsafe { &*recalled.lay };
+    is_watched_plainly(cx)
+        && match lay.window {
+            Window::Shared => cx.is_quiet(recalled.address, recalled.address + lay.rise + u64::from(lay.bytes), WRITE),
+            _ => cx.is_quiet_outside(),
+        }
 }
 
 /// Finds, counts and checks a weak access that lies as the last one of its instruction did: the lowest place, and how far above it
@@ -29,7 +42,7 @@ pub unsafe fn recalled<const FORM: u8, A: AddressWord, const WRITE: bool>(
     // SAFETY: passed on.
     unsafe {
         let recalled = cx.recall::<FORM, A>(op)?;
-        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, WRITE>(op, &recalled)) {
+        if cx.watch != 0 && !(is_plain::<WRITE>(cx, &recalled) && cx.settles_recalled::<FORM, WRITE>(op, &recalled)) {
             return None;
         }
         (*recalled.lay).note_use();
@@ -79,7 +92,7 @@ unsafe fn load_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
     // SAFETY: passed on; the places of all lanes that the lay knows lie in one array, and the lowest one is that of the others.
     unsafe {
         let recalled = cx.recall::<FORM, A>(op)?;
-        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, false>(op, &recalled)) {
+        if cx.watch != 0 && !(is_plain::<false>(cx, &recalled) && cx.settles_recalled::<FORM, false>(op, &recalled)) {
             return None;
         }
         let lay = recalled.lay;
@@ -313,7 +326,7 @@ unsafe fn store_as<const FORM: u8, E: Element, A: AddressWord, const V: usize>(
     // SAFETY: as for loads; lanes that run are among those that the lay knows.
     unsafe {
         let recalled = cx.recall::<FORM, A>(op)?;
-        if cx.watch != 0 && !(is_plain(cx) && cx.settles_recalled::<FORM, true>(op, &recalled)) {
+        if cx.watch != 0 && !(is_plain::<true>(cx, &recalled) && cx.settles_recalled::<FORM, true>(op, &recalled)) {
             return None;
         }
         let lay = recalled.lay;
