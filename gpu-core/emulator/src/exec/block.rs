@@ -197,6 +197,9 @@ impl Block {
         self.syncs.clear();
         self.time += 1;
         let count = threads.div_ceil(32);
+        // Warps that do not exist are always up to date: they must not hold the floor down.
+        let mut seen = [u32::MAX; 32];
+        seen[..count as usize].fill(base);
         // Those of the last block are of the same launch, so that their thread numbers are right already.
         let mut warps = std::mem::take(&mut self.warps);
         warps.resize_with(count as usize, || None);
@@ -219,8 +222,7 @@ impl Block {
                     place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride)))
                 }
             };
-            // Warps that do not exist are always up to date: they must not hold the floor down.
-            made.seen = std::array::from_fn(|other| if (other as u32) < count { base } else { u32::MAX });
+            made.seen = seen;
             made.clock = base + 1;
             made.floor = base;
             made.splits.push(Split {
