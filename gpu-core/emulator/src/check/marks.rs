@@ -60,6 +60,10 @@ impl Marks {
         self.awake != 0
     }
 
+    pub(super) fn keys(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.all.keys().copied()
+    }
+
     pub fn clear(&mut self) {
         self.all.clear();
         self.asleep.clear();

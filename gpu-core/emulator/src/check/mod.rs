@@ -16,6 +16,7 @@ mod lays;
 #[cfg(target_arch = "x86_64")]
 mod mapped;
 pub mod marks;
+mod passed;
 mod patience;
 pub mod proxy;
 pub mod race;

@@ -167,7 +167,7 @@ impl Cx<'_> {
     }
 
     /// Gives a register's lanes of `mask` this mark, or none.
-    fn mark(&mut self, key: (u32, u32), mark: Option<Poison>, mask: u32) {
+    pub(super) fn mark(&mut self, key: (u32, u32), mark: Option<Poison>, mask: u32) {
         if mark.is_none() && !self.warp.poison.may_have(Slot(key.1)) {
             return;
         }

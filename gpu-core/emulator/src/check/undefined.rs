@@ -49,6 +49,11 @@ fn integer(ty: &str) -> Option<(u32, bool)> {
     Some((bits, kind == "s"))
 }
 
+/// Bits of a parameter that an instruction loads or stores, where they begin in its first word, and whether they have a sign.
+fn param_part(op: &Op) -> (u32, u32, bool) {
+    ((op.imm & 0xff) as u32, (op.imm >> 8 & 0xff) as u32 * 8, op.imm >> 16 & 1 != 0)
+}
+
 /// The bit at `width - 1` in all bits above it.
 fn extend(bits: u128, width: u32) -> u128 {
     let bits = bits & ones(width);
@@ -114,6 +119,12 @@ impl Cx<'_> {
         if op.a.is_none() || op.d.is_none() {
             return None;
         }
+        // What reaches this as a copy lies in the frame: see `isa/memory.rs`.
+        match name {
+            "ld" if modifiers.starts_with("param") => return Some(self.moved_from_param(op)),
+            "st" if modifiers.starts_with("param") => return Some(self.moved_to_param(op)),
+            _ => {}
+        }
         let of = |lane: usize| -> Option<u128> {
             // SAFETY: the operands have the widths that the opcode says.
             unsafe {
@@ -134,6 +145,34 @@ impl Cx<'_> {
             bits[lane] = of(lane)?;
         }
         Some(vec![(op.d, bits)])
+    }
+
+    /// A parameter or result of a function, in words of the frame, to a register.
+    fn moved_from_param(&self, op: &Op) -> Moved {
+        let (bits, shift, signed) = param_part(op);
+        let of = |lane: usize| {
+            let word = |word: u32| self.undefined(Slot(op.a.0 + 128 * word), lane) & ones(32);
+            let words = (0..bits.div_ceil(32)).fold(0, |sum, at| sum | word(at) << (32 * at));
+            let part = words >> shift & ones(bits);
+            if signed { extend(part, bits) } else { part }
+        };
+        vec![(op.d, std::array::from_fn(of))]
+    }
+
+    /// The way there.
+    fn moved_to_param(&self, op: &Op) -> Moved {
+        let (bits, shift, _) = param_part(op);
+        let of = |word: u32| {
+            let slot = Slot(op.d.0 + 128 * word);
+            let of = |lane: usize| {
+                let part = (self.undefined(op.a, lane) & ones(bits)) >> (32 * word) & ones(32);
+                // Less than a word leaves the rest of it.
+                let kept = self.undefined(slot, lane) & ones(32) & !(ones(bits) << shift);
+                part << shift | if bits < 32 { kept } else { 0 }
+            };
+            (slot, std::array::from_fn(of))
+        };
+        (0..bits.div_ceil(32)).map(of).collect()
     }
 
     /// Packing and unpacking; nothing for a plain move.

@@ -223,10 +223,15 @@ unsafe fn call_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     let caller = cx.regs;
     let mask = cx.active;
+    let below = cx.warp.splits[cx.warp.current].frame;
     cx.enter(target, op.list, next);
     for (from, to) in site.arguments.iter().zip(&callee.params) {
         // SAFETY: both areas lie in their frames; the caller's frame stays alive below the callee's.
         unsafe { copy_area(caller, *from, cx.regs, *to, mask) };
+    }
+    if cx.tainted {
+        let frame = cx.warp.splits[cx.warp.current].frame;
+        cx.pass_marks(below, frame, &mut site.arguments.iter().copied().zip(callee.params.iter().copied()));
     }
     if callee.local_bytes > 0 {
         cx.forget_locals();
@@ -278,9 +283,15 @@ impl Cx<'_> {
         let (function, call) = (frame.function, frame.call);
         let mask = self.active;
         let site = &image.calls[call as usize];
-        for (from, to) in image.functions[function as usize].results.iter().zip(&site.results) {
+        let results = &image.functions[function as usize].results;
+        for (from, to) in results.iter().zip(&site.results) {
             // SAFETY: the callee's registers live until `leave_frame`; the caller's are current.
             unsafe { copy_area(callee, *from, self.regs, *to, mask) };
+        }
+        if self.tainted {
+            let parent = self.warp.splits[self.warp.current].frame;
+            self.pass_marks(left, parent, &mut results.iter().copied().zip(site.results.iter().copied()));
+            self.drop_marks(left);
         }
         self.warp.leave_frame(left, mask, &mut self.worker.registers);
         true
