@@ -421,3 +421,19 @@ fn half_a_warp_gives_no_registers_back() {
     assert!(outcome.faults[0].message.contains("lanes 0x0000ffff at"), "{}", outcome.faults[0].message);
     assert!(small("", "setmaxnreg.dec.sync.aligned.u32 24;", 128).faults.is_empty());
 }
+
+#[test]
+fn an_access_askew_in_the_last_element_is_misaligned_not_outside() {
+    // A device stops at the alignment, which is the mistake; that the access then leaves the array follows from it.
+    for (offset, kind) in [(57, FaultKind::Misaligned), (61, FaultKind::Misaligned), (64, FaultKind::OutOfBounds)] {
+        let ptx = format!(
+            ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a) {{\n.reg .b32 %r<2>;\n\
+             .reg .b64 %rd<2>;\nld.param.u64 %rd1, [a];\nmov.u32 %r1, 42;\nst.global.u32 [%rd1+{offset}], %r1;\nret;\n}}"
+        );
+        let module = load(&ptx);
+        let mut memory = memory();
+        let a = memory.alloc("a", 64).expect("fits");
+        let outcome = run(&module, &mut memory, &Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(a));
+        assert_eq!(kinds(&outcome), [kind], "{:#?}", outcome.faults);
+    }
+}

@@ -53,8 +53,13 @@ impl Cx<'_> {
         let bad: Vec<usize> =
             lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
         let Some(&lane) = bad.first() else { return Found::Mixed };
-        let _ = op;
         let address = addresses.at[lane];
+        let begins_inside = || self.locate(window, address, 1).0;
+        if (2..=16).contains(&bytes) && bytes.is_power_of_two() && !address.is_multiple_of(bytes) && begins_inside() {
+            // It leaves its array only because it lies askew in the last element.
+            self.misaligned(op, window, addresses, bytes, bytes, kind);
+            return Found::Fault;
+        }
         let freed = self
             .grid
             .regions
