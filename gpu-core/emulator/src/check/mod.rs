@@ -37,5 +37,6 @@ pub mod sync;
 pub mod taint;
 pub mod touched;
 pub mod undefined;
+pub mod unfenced;
 mod updates;
 pub mod wgmma;

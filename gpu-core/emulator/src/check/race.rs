@@ -2,8 +2,9 @@
 //!
 //! Shadows keep the last write and the last reads of every 4 bytes (of every 2 or every one where a kernel accesses less) with
 //! thread, place and logical clock. A clock is ordered before an access when it is not above what the accessing warp
-//! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. Lanes of one
-//! warp are ordered by `__syncwarp` and stronger only.
+//! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. For plain
+//! accesses it takes a fence or a barrier on both sides: behind the atomic that tells, as before the one that is told of.
+//! Lanes of one warp are ordered by `__syncwarp` and stronger only.
 //!
 //! What counts: atomics and volatile accesses do not race among themselves, but for volatile loads of data that nobody looks
 //! at ([`crate::build::data`]). The same value stored by the same
@@ -446,6 +447,10 @@ impl Cx<'_> {
         let image = self.image();
         let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
         let strict = kind == AccessKind::Read && op.e.0 & DATA != 0;
+        let strong = kind == AccessKind::Atomic || op.e.0 & VOLATILE != 0;
+        if strong && kind != AccessKind::AsyncCopy && self.trust_atomics() {
+            return;
+        }
         let polls = op.e.0 & VOLATILE != 0 && window == Window::Shared && !strict;
         let deferred = kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls);
         let side = match other_pc {
@@ -483,8 +488,14 @@ impl Cx<'_> {
             Some(pc) => super::early::look_again(image, pc),
             None => String::new(),
         };
+        let loose = if self.lacks_fence() {
+            "; what an atomic or volatile read tells orders nothing without a fence (__threadfence) or barrier behind it"
+        } else {
+            ""
+        };
         let message = format!(
-            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{asked}",
+            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{asked}\
+             {loose}",
             text_of(&self.thread(lane)),
             crate::exec::access::verb(kind),
             place(Some(self.pc)),

@@ -17,6 +17,7 @@ use crate::exec::words::Words;
 use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
 
 use super::history::History;
+use super::unfenced::MAX_UNFENCED;
 
 /// One block's contribution to a location.
 #[derive(Clone, Debug)]
@@ -263,6 +264,16 @@ impl Syncs {
         answer
     }
 
+    /// Whether some block published anything at a place.
+    pub(super) fn has(&self, address: u64) -> bool {
+        let address = |inner: &Inner| match self.grid_barrier.contains(&address) {
+            // Arrivals are told apart by their number.
+            true => inner.arrivals.keys().any(|(word, _)| *word == address),
+            false => inner.locations.contains_key(&address),
+        };
+        self.any.load(Ordering::Relaxed) && address(&self.lock())
+    }
+
     /// True when blocks synchronise at all.
     pub fn used_by(&self, block: u64) -> bool {
         self.lock().acquired.contains_key(&block)
@@ -283,7 +294,7 @@ fn join(have: &mut [u32; 32], new: &[u32; 32]) {
 }
 
 impl Cx<'_> {
-    fn watches_races(&self) -> bool {
+    pub(super) fn watches_races(&self) -> bool {
         self.watch & watch::RACE != 0
     }
 
@@ -308,12 +319,12 @@ impl Cx<'_> {
         Some(seen)
     }
 
-    fn clustered(&self) -> bool {
+    pub(super) fn clustered(&self) -> bool {
         self.peers.len() > 1
     }
 
     /// The place of a shared word for other blocks of the cluster.
-    fn word_key(&mut self, address: u64) -> Option<u64> {
+    pub(super) fn word_key(&mut self, address: u64) -> Option<u64> {
         let (home, offset) = self.shared_home(address)?;
         // SAFETY: peers of a cluster are run by this worker alone.
         Some(SHARED_WORD | unsafe { (*home).index } << 24 | u64::from(offset))
@@ -357,11 +368,11 @@ impl Cx<'_> {
         }
     }
 
-    /// After an atomic or acquiring load: learns what was published at its location.
+    /// After an atomic or acquiring load: learns what was published at its location, or will where a fence follows.
     pub fn acquire(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         if self.watches_races() && self.may_learn() {
             for key in keys(reach, at) {
-                self.learn(reach.window, key, op.e.0 & CTA == 0);
+                self.meet(op, reach.window, key);
             }
         }
     }
@@ -379,18 +390,18 @@ impl Cx<'_> {
         if self.may_learn() {
             // Their size does not matter where each has its place.
             for lane in lanes(words.mask) {
-                self.learn(words.window, words.at(lane, 4) & !3, op.e.0 & CTA == 0);
+                self.meet(op, words.window, words.at(lane, 4) & !3);
             }
         }
     }
 
     /// False when nothing was published that this block could learn: most kernels with atomics order nothing by them.
     #[inline(always)]
-    fn may_learn(&self) -> bool {
+    pub(super) fn may_learn(&self) -> bool {
         !self.block.syncs.is_empty() || self.clustered() || self.grid.syncs.any.load(Ordering::Relaxed)
     }
 
-    fn learn(&mut self, window: Window, key: u64, wide: bool) {
+    pub(super) fn learn(&mut self, window: Window, key: u64, wide: bool) {
         if let Some(clocks) = self.block.syncs.get(&key).copied() {
             self.warp.acquire(&clocks);
         }
@@ -427,27 +438,6 @@ impl Cx<'_> {
         matches!(reach.window, Window::Shared | Window::Global) && self.polled()
     }
 
-    /// Remembers a load for the fence that may follow. Loops load the same places again and again.
-    fn remember_load(&mut self, reach: &Reach, at: &Addresses) {
-        if reach.window == Window::Shared && self.block.syncs.is_empty() && !self.clustered() {
-            // Nothing that it can have seen was published.
-            return;
-        }
-        let plain = at.contiguous || at.low == at.high;
-        let place = plain.then_some((reach.window, at.low, at.high, at.mask));
-        let (none, last) = (self.warp.unfenced.is_empty(), self.warp.unfenced_last);
-        if !none && place.is_some() && place == last {
-            return;
-        }
-        let unfenced = &mut self.warp.unfenced;
-        for key in keys(reach, at) {
-            if (none || !unfenced.contains(&(reach.window, key))) && unfenced.len() < MAX_UNFENCED {
-                unfenced.push((reach.window, key));
-            }
-        }
-        self.warp.unfenced_last = place;
-    }
-
     pub fn strong_store(&mut self, op: &Op, reach: &Reach, at: &Addresses) {
         self.release(op, reach, at);
         if reach.window == Window::Global {
@@ -474,26 +464,6 @@ impl Cx<'_> {
         self.finish_acquires(!narrow);
         let time = &mut self.block.time;
         self.warp.tick(time);
-    }
-
-    /// Relaxed loads so far count as acquiring: a fence or a barrier follows them.
-    pub fn finish_acquires(&mut self, wide: bool) {
-        if self.warp.unfenced.is_empty() {
-            return;
-        }
-        if !self.may_learn() {
-            if wide {
-                self.warp.unfenced.clear();
-            }
-            return;
-        }
-        let loads = std::mem::take(&mut self.warp.unfenced);
-        for (window, key) in &loads {
-            self.learn(*window, *key, wide);
-        }
-        if !wide {
-            self.warp.unfenced = loads;
-        }
     }
 
     /// Publishes this warp's view at the cluster's barrier; `relaxed`: only what a fence covers.
@@ -537,15 +507,12 @@ impl Cx<'_> {
     }
 }
 
-/// Relaxed loads that are remembered until a fence.
-pub const MAX_UNFENCED: usize = 64;
-
 /// A wait learns the last two phases while the next two may be arrived at: four places suffice.
 fn mbarrier_key(home: u64, offset: u32, phase: u64) -> u64 {
     MBARRIER | (phase & 3) << 52 | home << 24 | u64::from(offset)
 }
 
-fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
+pub(super) fn keys(reach: &Reach, at: &Addresses) -> Vec<u64> {
     if !matches!(reach.window, Window::Shared | Window::Global) {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use super::op::{Flow, Op, Slot};
 use super::order;
 use super::space::Window;
 use super::transfer::{STRONG, window_from};
-use crate::check::sync::MAX_UNFENCED;
+use crate::check::unfenced::MAX_UNFENCED;
 use crate::isa::memory::{ACQUIRE, DATA};
 
 impl Cx<'_> {
