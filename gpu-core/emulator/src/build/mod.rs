@@ -4,6 +4,7 @@ mod constants;
 mod data;
 pub mod emit;
 mod fences;
+mod fetched;
 pub mod flow;
 mod inst;
 pub mod module;

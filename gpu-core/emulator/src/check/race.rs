@@ -10,7 +10,8 @@
 //! at ([`crate::build::data`]). The same value stored by the same
 //! instruction is no race, whoever executes it. A plain read races with a volatile or relaxed store, whichever comes first. A plain
 //! read of what others update atomically is reported for shared memory unless the kernel re-checks with an atomic of its
-//! own (the usual compare-and-swap loop).
+//! own (the usual compare-and-swap loop), and for global memory where it fetches a part of a result
+//! (`build/fetched.rs`).
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -20,7 +20,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
-use crate::isa::memory::{CTA, NC};
+use crate::isa::memory::{CTA, FETCH, NC};
 use crate::report::AccessKind;
 use groups::is_grouped;
 use once::{Row, halves};
@@ -32,6 +32,8 @@ pub struct GlobalRaces {
     /// [`Image::line_sites`].
     line_sites: Vec<u32>,
     patience: Patience,
+    /// Whether a read fetches a part of a result, by the site of its line; empty where none that does may meet atomics.
+    fetch_sites: Vec<bool>,
 }
 
 /// A cell that a lane conflicts with: found under the lock, reported after it.
@@ -51,7 +53,13 @@ impl GlobalRaces {
             pages: Pages::new(shadows, limit, workers),
             line_sites: image.line_sites().to_vec(),
             patience: Patience::new(workers),
+            fetch_sites: fetch_sites(image),
         }
+    }
+
+    /// Whether a cell is of a read that fetches a part of a result.
+    pub(super) fn is_fetch(&self, cell: u64) -> bool {
+        self.fetch_sites.get(((cell >> SITE) as u32 & SITES) as usize).copied().unwrap_or(false)
     }
 
     /// Gives the shadows back, in the same order.
@@ -138,7 +146,9 @@ impl GlobalRaces {
             effect,
             narrow: op.e.0 & CTA != 0,
             beyond: cx.warp.beyond,
-            stores: strong && kind == AccessKind::Write,
+            stores: strong && kind == AccessKind::Write || kind == AccessKind::Atomic && !self.fetch_sites.is_empty(),
+            updates: kind == AccessKind::Atomic,
+            fetches: effect == Effect::Read && op.e.0 & FETCH != 0,
             cached: op.e.0 & NC != 0,
             grain: (LANE_BYTES.ilog2() as u8).min(ONE),
         })
@@ -498,6 +508,20 @@ fn bytes_of(number: u64, first: u64, end: u64) -> u32 {
     let low = first.saturating_sub(start).min(31) as u32;
     let high = (end - start).min(SECTOR) as u32;
     (u32::MAX >> (32 - high)) & (u32::MAX << low)
+}
+
+/// See [`GlobalRaces::is_fetch`].
+fn fetch_sites(image: &Image) -> Vec<bool> {
+    if !image.fetches {
+        return Vec::new();
+    }
+    let mut fetches = vec![false; image.sites.len()];
+    for (site, line) in image.sites.iter().zip(image.line_sites()) {
+        if image.code.get(site.pc as usize).is_some_and(|op| op.e.0 & FETCH != 0) {
+            fetches[*line as usize] = true;
+        }
+    }
+    fetches
 }
 
 /// Reports what lanes conflict with, unless the stores agree.

@@ -21,8 +21,13 @@ pub struct Mine {
     pub narrow: bool,
     /// The warp has seen more than the floor says: what is summed up by that may be out of date.
     pub beyond: bool,
-    /// A strong store: no atomic update, so that plain reads race with it.
+    /// A strong store: no atomic update, so that plain reads race with it. Or an update, which those race with that fetch
+    /// a part of a result ([`crate::isa::memory::FETCH`]), where there are any.
     pub stores: bool,
+    /// It is an update.
+    pub updates: bool,
+    /// A read of that kind.
+    pub fetches: bool,
     /// Reads through the cache for what is only read.
     pub cached: bool,
     /// log2 of the bytes of a lane.
@@ -168,7 +173,7 @@ pub fn read(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
         if write.is_cells() {
             return false;
         }
-        let conflicts = write.kind() == WRITTEN || is_store(cx, write.stamp);
+        let conflicts = write.kind() == WRITTEN || mine.fetches || is_store(cx, write.stamp);
         if conflicts && !piece.same(write) && !mine.ordered(cx, write) {
             return false;
         }
@@ -357,8 +362,8 @@ fn follows_reads(cx: &Cx<'_>, reads: Half, piece: &Piece, mine: &Mine) -> bool {
             && (reads.kind() == READ && piece.same(reads) || mine.ordered(cx, reads))
 }
 
-/// An atomic or strong store. An atomic races with plain writes only: plain reads of what others update atomically are the
-/// usual optimistic read. False: settle it cell by cell; nothing was changed.
+/// An atomic or strong store. An atomic races with plain writes, and with plain reads that fetch a part of a result: all
+/// others are the usual optimistic read. False: settle it cell by cell; nothing was changed.
 #[inline(always)]
 pub fn atomic(cx: &Cx<'_>, entry: &Entry, piece: &Piece, mine: &Mine) -> bool {
     let old = entry.write();
@@ -423,14 +428,16 @@ pub fn step(cx: &Cx<'_>, write: &mut u64, read: &mut u64, stamp: u64, many: bool
                 return None;
             }
             let clash = ((written || mine.out_of_scope(*write)) && !clear(*write)).then_some(*write);
-            let clash = clash.or_else(|| if mine.stores { unread(*read) } else { None });
+            let matters = |cell: &u64| !mine.updates || cx.grid.races.is_fetch(*cell);
+            let clash = clash.or_else(|| if mine.stores { unread(*read).filter(matters) } else { None });
             *write = stamp | mine.atomic_kind();
             clash
         }
         Effect::Read => {
             // Of many readers only one can be the writer.
             let ordered = if many { before(*write, thread_of(*write)) } else { clear(*write) };
-            let conflicts = |cell: u64| cell & KIND == WRITTEN || cell & KIND != 0 && is_store(cx, cell);
+            let conflicts =
+                |cell: u64| cell & KIND == WRITTEN || cell & KIND != 0 && (mine.fetches || is_store(cx, cell));
             let clash = (!ordered && conflicts(*write)).then_some(*write);
             let new = stamp | if many { READ_MANY } else { READ };
             let old = *read;

@@ -162,6 +162,8 @@ pub struct Image {
     pub sites: Vec<Site>,
     pub uses_alloca: bool,
     pub uses_workspace: bool,
+    /// Some function updates global memory by atomics, and loads what goes into results.
+    pub fetches: bool,
     /// For each site the first one of the same source line, made when first asked for.
     pub(crate) line_sites: std::sync::OnceLock<Vec<u32>>,
 }

@@ -31,6 +31,8 @@ pub const CTA: u32 = 1 << 20;
 pub const NC: u32 = 1 << 21;
 /// A volatile load of a value that nothing is decided by ([`crate::build::data`]).
 pub const DATA: u32 = 1 << 22;
+/// A plain load of what goes into a result ([`crate::build`], `fetched.rs`).
+pub const FETCH: u32 = 1 << 23;
 
 /// The state space; generic when none is named.
 pub fn space(i: &mut Inst<'_>) -> Window {

@@ -82,6 +82,9 @@ impl GlobalRaces {
         if !entry.is_of(self.pages.generation) || entry.others().mask != 0 {
             return false;
         }
+        if mine.stores && entry.read().mask & piece.mask != 0 {
+            return false;
+        }
         let old = entry.write();
         // SAFETY: locked, or this is the only worker.
         if let Some(cells) = unsafe { self.pages.words(page, old) } {
@@ -112,7 +115,8 @@ impl GlobalRaces {
             let Some(page) = place.page(number) else { continue };
             let entry = page.entry(number);
             // Where threads of all kinds meet, a sector has cells.
-            if entry.is_of(self.pages.generation) {
+            let unread = !mine.stores || entry.read().mask & bytes_of(number, first, first + BYTES) == 0;
+            if unread && entry.is_of(self.pages.generation) {
                 place.lock();
                 // SAFETY: locked, or this is the only worker.
                 if let Some(cells) = unsafe { self.pages.words(page, entry.write()) } {

@@ -1,0 +1,108 @@
+//! Which plain loads fetch what the kernel goes on to store.
+//!
+//! Where others update a word by atomics, with nothing to order them, a plain load finds any of its values. That is what
+//! a look ahead wants, which decides whether an atomic is worth its while, or what to try a compare-and-swap with. A value
+//! that goes into a result has to be the right one: such a load is in a race with those atomics.
+
+use std::collections::HashSet;
+
+use super::flow::Graph;
+use crate::check::undefined::opcode;
+use crate::exec::image::Texts;
+use crate::exec::op::{Op, OpInfo, Slot, Taint};
+use crate::isa::memory::FETCH;
+
+/// Loads times instructions that are looked at for one function.
+const MOST_STEPS: usize = 1 << 24;
+
+/// Marks those loads of a function. True when there are any, and atomics that they may race with.
+pub fn mark(code: &mut [Op], infos: &[OpInfo], texts: &Texts, graph: &Graph) -> bool {
+    let text = |at: usize| texts.get(infos[at].text);
+    let is_atomic = |at: usize| matches!(name_of(opcode(text(at))), "atom" | "red");
+    if !(0..code.len()).any(|at| is_atomic(at) && is_global(opcode(text(at)))) {
+        return false;
+    }
+    let fed = stored(code, infos, texts);
+    let fetches = |at: usize| is_plain_load(opcode(text(at))) && infos[at].writes.iter().any(|slot| fed.contains(slot));
+    let loads: Vec<usize> = (0..code.len()).filter(|&at| fetches(at)).collect();
+    if loads.len().saturating_mul(code.len()) > MOST_STEPS {
+        return false;
+    }
+    let mut any = false;
+    for load in loads {
+        let place = place_of(text(load));
+        // A compare-and-swap behind it asks again whether the value still stands.
+        let asks = |at: usize| opcode(text(at)).contains(".cas.") && place_of(text(at)) == place;
+        if place.is_none() || !reaches(graph, load, asks) {
+            code[load].e.0 |= FETCH;
+            any = true;
+        }
+    }
+    any
+}
+
+fn name_of(opcode: &str) -> &str {
+    opcode.split('.').next().unwrap_or_default()
+}
+
+/// Of global memory, or of any.
+fn is_global(opcode: &str) -> bool {
+    !opcode
+        .split('.')
+        .any(|part| part.starts_with("shared") || matches!(part, "local" | "const") || part.starts_with("param"))
+}
+
+fn is_plain_load(opcode: &str) -> bool {
+    let ordered = |part| matches!(part, "volatile" | "relaxed" | "acquire" | "mmio" | "nc");
+    name_of(opcode) == "ld" && is_global(opcode) && !opcode.split('.').any(ordered)
+}
+
+/// What stands in brackets.
+fn place_of(text: &str) -> Option<&str> {
+    Some(text.split_once('[')?.1.split_once(']')?.0)
+}
+
+/// Registers whose values go into what is stored, as they are or computed with. What only decides does not.
+fn stored(code: &[Op], infos: &[OpInfo], texts: &Texts) -> HashSet<Slot> {
+    let mut fed: HashSet<Slot> = HashSet::new();
+    for (op, info) in code.iter().zip(infos) {
+        if info.taint == Taint::Memory && name_of(opcode(texts.get(info.text))) == "st" {
+            fed.extend(info.reads.iter().filter(|slot| **slot != op.a && **slot != op.guard && !slot.is_pool()));
+        }
+    }
+    loop {
+        let before = fed.len();
+        for (op, info) in code.iter().zip(infos).rev() {
+            let carries = matches!(info.taint, Taint::Copy | Taint::Compute | Taint::Shuffle | Taint::Select);
+            if !carries || !info.writes.iter().any(|slot| fed.contains(slot)) {
+                continue;
+            }
+            let name = name_of(opcode(texts.get(info.text)));
+            if !name.starts_with("set") && name != "testp" {
+                let chooses = |slot: &Slot| info.taint == Taint::Select && *slot == op.c;
+                fed.extend(info.reads.iter().filter(|slot| **slot != op.guard && !slot.is_pool() && !chooses(slot)));
+            }
+        }
+        if fed.len() == before {
+            return fed;
+        }
+    }
+}
+
+/// Whether some way leads from `from` to such an instruction.
+fn reaches(graph: &Graph, from: usize, such: impl Fn(usize) -> bool) -> bool {
+    let mut seen = vec![false; graph.next.len()];
+    let mut todo = vec![from];
+    while let Some(at) = todo.pop() {
+        for &next in graph.next.get(at).into_iter().flatten() {
+            let next = next as usize;
+            if next < seen.len() && !std::mem::replace(&mut seen[next], true) {
+                if such(next) {
+                    return true;
+                }
+                todo.push(next);
+            }
+        }
+    }
+    false
+}
