@@ -6,6 +6,7 @@ pub mod emit;
 mod fences;
 mod fetched;
 pub mod flow;
+pub(crate) mod hoisted;
 mod inst;
 pub mod module;
 mod names;

@@ -379,6 +379,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         super::fences::check(code, infos, &graph, entry);
         super::data::mark(code, infos, &self.image.texts);
         self.image.fetches |= super::fetched::mark(code, infos, &self.image.texts, &graph);
+        self.image.hoisted.extend(super::hoisted::find(code, infos, &self.image.texts, &graph, first_pc));
         let mut straight = 0;
         for ((op, info), edge) in code.iter_mut().zip(infos).zip(edges).rev() {
             let guarded = !op.guard.is_pool() || op.guard_flip != 0;

@@ -11,7 +11,8 @@
 //! instruction is no race, whoever executes it. A plain read races with a volatile or relaxed store, whichever comes first. A plain
 //! read of what others update atomically is reported for shared memory unless the kernel re-checks with an atomic of its
 //! own (the usual compare-and-swap loop), and for global memory where it fetches a part of a result
-//! (`build/fetched.rs`).
+//! (`build/fetched.rs`). A load that the compiler took out of a condition counts for those alone who need it
+//! (`build/hoisted.rs`).
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -145,6 +145,8 @@ pub struct Image {
     pub infos: Vec<OpInfo>,
     /// What runs the instructions behind a gate of [`crate::check::gates`], in their order.
     pub(crate) gates: Vec<(u32, Exec)>,
+    /// Loads that some lanes do not need, in their order.
+    pub(crate) hoisted: Vec<crate::build::hoisted::Hoisted>,
     pub texts: Texts,
     pub sources: Vec<SourceLine>,
     /// For each source: where the function that it is in was called, when it was inlined.
