@@ -437,3 +437,27 @@ fn an_access_askew_in_the_last_element_is_misaligned_not_outside() {
         assert_eq!(kinds(&outcome), [kind], "{:#?}", outcome.faults);
     }
 }
+
+#[test]
+fn arrays_of_functions_with_long_parameters_have_their_names() {
+    // `E` ends types of parameters as well, and some of their names have one.
+    for (mangled, name) in [
+        ("_ZZ4tileE1s", "s"),
+        ("_ZZ4tileE1s_0", "s"),
+        ("_ZZ13d_triCountingPN4cuda3__46atomicIiLNS_3std3__412thread_scopeE0EEEiPKiS8_E8s_buffer", "s_buffer"),
+        ("_ZZ14cc_vertex_data8ECLgraphPiS0_PKiiS0_S0_iS0_E7updated", "updated"),
+        ("plain", "plain"),
+    ] {
+        let ptx = format!(
+            ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a) {{\n.reg .b32 %r<4>;\n\
+             .reg .b64 %rd<2>;\n.shared .align 4 .b8 {mangled}[64];\nld.param.u64 %rd1, [a];\n\
+             ld.shared.u32 %r1, [{mangled}+8];\nadd.u32 %r2, %r1, 1;\nst.global.u32 [%rd1], %r2;\nret;\n}}"
+        );
+        let module = load(&ptx);
+        let mut memory = memory();
+        let a = memory.alloc("a", 64).expect("fits");
+        let outcome = run(&module, &mut memory, &Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(a));
+        assert_eq!(kinds(&outcome), [FaultKind::Uninitialised]);
+        assert!(outcome.faults[0].message.contains(&format!("`{name}`[2]")), "{}", outcome.faults[0].message);
+    }
+}

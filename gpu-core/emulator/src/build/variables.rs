@@ -365,14 +365,20 @@ pub fn display_name(name: &str) -> String {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         Some((text[..digits].parse().ok()?, &text[digits..]))
     }
+    // A name with its length before it, and what is behind it.
+    fn counted(text: &str) -> Option<(&str, &str)> {
+        let (length, rest) = number(text)?;
+        rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())
+    }
     let mangled = || -> Option<&str> {
-        let tail = if let Some(rest) = name.strip_prefix("_ZZ") {
-            &rest[rest.find('E')? + 1..]
-        } else {
-            name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?
-        };
-        let (length, rest) = number(tail)?;
-        rest.get(..length)
+        if let Some(rest) = name.strip_prefix("_ZZ") {
+            // Types of parameters end with an `E` as well, and have names: the variable's is the last.
+            let ends = |behind: &str| behind.is_empty() || behind.starts_with('_');
+            let of = |(at, _)| counted(&rest[at + 1..]).filter(|(_, behind)| ends(behind));
+            return Some(rest.match_indices('E').find_map(of)?.0);
+        }
+        let tail = name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?;
+        Some(counted(tail)?.0)
     };
     mangled().unwrap_or(name).to_owned()
 }
