@@ -72,7 +72,7 @@ fn the_last_block_looks_behind_a_fence_or_a_barrier() {
 }
 
 #[test]
-fn warps_of_a_block_hold_the_same_rules() {
+fn warps_of_a_block_need_the_fence_that_publishes_only() {
     // The threads of two warps instead of two blocks, where the scope of the block is enough.
     let warps =
         |ptx: String| ptx.replace("setp.ne.u32 %p1, %r1, 0;", "and.b32 %r5, %r1, 31;\nsetp.ne.u32 %p1, %r5, 0;");
@@ -87,6 +87,7 @@ fn warps_of_a_block_hold_the_same_rules() {
     };
     assert_eq!(run("membar.cta;", "membar.cta;"), []);
     assert_eq!(run("membar.gl;", "membar.gl;"), []);
-    assert!(run("", "membar.cta;").contains(&FaultKind::Race));
+    // They share a cache: what others published is there.
+    assert_eq!(run("", "membar.cta;"), []);
     assert!(run("membar.cta;", "").contains(&FaultKind::Race));
 }

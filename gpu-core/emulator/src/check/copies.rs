@@ -169,7 +169,7 @@ impl Cx<'_> {
         let (copies, pending) = (&self.block.copies, &self.block.pending);
         pending.remote.is_empty()
             && (pending.fills.is_empty() || self.warp.fills_known == pending.epoch)
-            && !(write && !pending.sources.is_empty())
+            && (!write || pending.sources.is_empty())
             && (copies.is_empty() || end - low <= NEAR && !copies.fill(low, end - low))
     }
 

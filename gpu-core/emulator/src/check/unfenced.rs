@@ -13,12 +13,16 @@ pub const MAX_UNFENCED: usize = 64;
 const BY_ATOMIC: u64 = 1;
 
 impl Cx<'_> {
-    /// What an acquire has read is ordered before all that follows. A relaxed atomic orders no plain access until a fence
-    /// or a barrier follows it: before that, loads may still find what a cache holds.
+    /// What an acquire has read is ordered before all that follows. A relaxed atomic orders no plain access behind what
+    /// other blocks did until a fence or a barrier follows it: before that, loads may still find what the first-level cache
+    /// holds. Warps of one block share that cache, and locks among them without such a fence work, so that they are let be.
     pub(super) fn meet(&mut self, op: &Op, window: Window, key: u64) {
+        if let Some(clocks) = self.block.syncs.get(&key).copied() {
+            self.warp.acquire(&clocks);
+        }
         if op.e.0 & ACQUIRE != 0 || self.warp.unfenced.len() >= MAX_UNFENCED {
             self.learn(window, key, op.e.0 & CTA == 0);
-        } else if self.is_published(window, key) && !self.warp.unfenced.contains(&(window, key | BY_ATOMIC)) {
+        } else if self.is_published_elsewhere(window, key) && !self.warp.unfenced.contains(&(window, key | BY_ATOMIC)) {
             self.warp.unfenced.push((window, key | BY_ATOMIC));
             self.warp.unfenced_last = None;
         }
@@ -27,7 +31,10 @@ impl Cx<'_> {
     /// Whether this warp has read where others published something, and no fence followed.
     pub fn lacks_fence(&mut self) -> bool {
         let read = self.warp.unfenced.clone();
-        read.into_iter().any(|(window, key)| self.is_published(window, key & !BY_ATOMIC))
+        read.into_iter().any(|(window, key)| {
+            let key = key & !BY_ATOMIC;
+            self.block.syncs.contains_key(&key) || self.is_published_elsewhere(window, key)
+        })
     }
 
     /// Learns what relaxed atomics have met, as volatile accesses and atomics may rely on it: they pass the cache by.
@@ -41,10 +48,9 @@ impl Cx<'_> {
         !met.is_empty()
     }
 
-    /// Whether anything was published at a place.
-    fn is_published(&mut self, window: Window, key: u64) -> bool {
+    /// Whether another block published anything at a place.
+    fn is_published_elsewhere(&mut self, window: Window, key: u64) -> bool {
         let word = match window {
-            _ if self.block.syncs.contains_key(&key) => return true,
             Window::Global => Some(key),
             _ if self.clustered() => self.word_key(key),
             _ => None,
