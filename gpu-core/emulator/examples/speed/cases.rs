@@ -135,15 +135,10 @@ const fn layout(name: &'static str, blocks: u32, n: u32) -> Case {
 }
 
 /// Lanes side by side, or nearly so.
-pub const NEIGHBOURS: &[Case] = &[
-    layout("mirror", 4096, M),
-    layout("sweeps", 2048, M),
-    adding(layout("take_places", 1024, 262_144)),
-    adding(Case::new("red_black", LAYOUTS_PTX, [16, 128], [32, 8], MIB, 1024)),
-];
+pub const NEIGHBOURS: &[Case] = &[layout("mirror", 4096, M), adding(layout("take_places", 1024, 262_144))];
 /// Those of them that do little but move memory.
 pub const STREAMS: &[&str] = &["copy4", "axpy4"];
-/// Neighbouring threads are far apart.
+/// Neighbouring threads are apart: some places, or far.
 pub const SCATTERED: &[Case] = &[
     STRIDED,
     Case::new("transpose_naive", EVERYDAY_PTX, [64, 64], [16, 16], MIB, 1024),
@@ -151,6 +146,9 @@ pub const SCATTERED: &[Case] = &[
     layout("points", 1365, M),
     layout("pixels3", 4096, 4 * M),
     layout("every_second", 2048, M),
+    // From 2 to 512 words apart.
+    layout("sweeps", 2048, M),
+    adding(Case::new("red_black", LAYOUTS_PTX, [16, 128], [32, 8], MIB, 1024)),
 ];
 
 /// Neighbouring threads are 128 bytes apart.
