@@ -15,7 +15,9 @@ use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
 use crate::exec::words::{Lie, Words};
-use crate::memory::{all_bits, set_bits};
+use crate::memory::all_bits;
+#[cfg(target_arch = "x86_64")]
+use crate::memory::set_bits;
 use crate::report::AccessKind;
 
 impl Cx<'_> {

@@ -141,6 +141,7 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Calls for each lane of a mask, in order; mostly all of them run.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn each_lane(mask: u32, call: impl FnMut(usize)) {
     match mask {

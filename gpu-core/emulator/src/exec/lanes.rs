@@ -46,7 +46,6 @@ word! {
 
 /// Forms of the hottest loops: for any machine, with AVX2 and FMA ([`wide`]), with AVX-512 ([`widest`]).
 pub const BASE: u8 = 0;
-#[cfg(target_arch = "x86_64")]
 pub const WIDE: u8 = 1;
 #[cfg(target_arch = "x86_64")]
 pub const WIDEST: u8 = 2;

@@ -110,6 +110,7 @@ unsafe fn reach_rows<A: AddressWord>(
 ///
 /// # Safety
 /// As [`crate::exec::op::Exec`]; the machine must have what `FORM` is for.
+#[cfg_attr(not(target_arch = "x86_64"), expect(clippy::extra_unused_type_parameters, reason = "there are no lays"))]
 #[inline(always)]
 unsafe fn rows_recalled<const FORM: u8, const WRITE: bool, A: AddressWord>(
     cx: &mut Cx<'_>,

@@ -7,7 +7,9 @@ use super::groups::Group;
 use super::{At, Conflicts, GlobalRaces, report};
 use crate::exec::access::Reach;
 use crate::exec::cx::Cx;
-use crate::exec::lanes::{BASE, WIDE, WIDEST};
+use crate::exec::lanes::BASE;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::lanes::{WIDE, WIDEST};
 use crate::exec::op::Op;
 use crate::exec::words::Words;
 use crate::report::AccessKind;
