@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use ptx_emulator::{FaultKind, Launch, Outcome};
 
-/// Words 0 and 1 of `a` are given, the others are not.
-const PTX: &str = r#"
+/// The functions that are called.
+const FUNCTIONS: &str = r#"
 .version 8.5
 .target sm_90
 .address_size 64
@@ -55,15 +55,14 @@ $end:
     st.param.b32 [r], %r2;
     ret;
 }
+"#;
 
-.visible .entry branch(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+/// What each kernel does with `%r1`, the number of a word of `a` (`%rd1`) at `%rd3`, and leaves in `out` (`%rd2`). Words 0 and 1 of
+/// `a` are given, the others are not.
+const KERNELS: &[(&str, &str)] = &[
+    (
+        "branch",
+        r#"
     ld.global.u32 %r2, [%rd3];
     {
         .param .b32 p;
@@ -73,17 +72,11 @@ $end:
         ld.param.b32 %r3, [q];
     }
     st.global.u32 [%rd2], %r3;
-    ret;
-}
-
-.visible .entry compute(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+"#,
+    ),
+    (
+        "compute",
+        r#"
     ld.global.u32 %r2, [%rd3];
     {
         .param .b32 p;
@@ -94,18 +87,12 @@ $end:
     }
     mul.lo.u32 %r4, %r3, 3;
     st.global.u32 [%rd2], %r4;
-    ret;
-}
-
-// An undefined value goes through the function and is only kept; then the same function is given defined ones.
-.visible .entry keep(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+"#,
+    ),
+    // An undefined value goes through the function and is only kept; then the same function is given defined ones.
+    (
+        "keep",
+        r#"
     ld.global.u32 %r2, [%rd3];
     {
         .param .b32 p;
@@ -132,18 +119,12 @@ $end:
     }
     add.u32 %r7, %r6, %r5;
     st.global.u32 [%rd2+4], %r7;
-    ret;
-}
-
-// A pair of word 0 and another one: only the first matters.
-.visible .entry pair(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+"#,
+    ),
+    // A pair of word 0 and another one: only the first matters.
+    (
+        "pair",
+        r#"
     ld.global.u32 %r2, [%rd3];
     ld.global.u32 %r3, [%rd1];
     mov.b64 %rd4, {%r3, %r2};
@@ -155,18 +136,12 @@ $end:
         ld.param.b32 %r4, [q];
     }
     st.global.u32 [%rd2], %r4;
-    ret;
-}
-
-// The same the other way round: only the undefined one matters.
-.visible .entry turned(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+"#,
+    ),
+    // The same the other way round: only the undefined one matters.
+    (
+        "turned",
+        r#"
     ld.global.u32 %r2, [%rd3];
     ld.global.u32 %r3, [%rd1];
     mov.b64 %rd4, {%r2, %r3};
@@ -178,19 +153,12 @@ $end:
         ld.param.b32 %r4, [q];
     }
     st.global.u32 [%rd2], %r4;
-    ret;
-}
-
-// Bytes of word 0, but for one of another word: the last, which nobody looks at.
-.visible .entry bytes(.param .u64 a, .param .u64 out, .param .u32 word)
-{
-    .reg .b16 %rs<4>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [a];
-    ld.param.u64 %rd2, [out];
-    ld.param.u32 %r1, [word];
-    mad.wide.u32 %rd3, %r1, 4, %rd1;
+"#,
+    ),
+    // Bytes of word 0, but for one of another word: the last, which nobody looks at.
+    (
+        "bytes",
+        r#"
     ld.global.u8 %rs1, [%rd1];
     ld.global.u8 %rs2, [%rd3];
     {
@@ -204,12 +172,24 @@ $end:
         ld.param.b32 %r4, [q];
     }
     st.global.u32 [%rd2], %r4;
-    ret;
+"#,
+    ),
+];
+
+fn module() -> String {
+    let entry = |(name, body): &(&str, &str)| {
+        format!(
+            ".visible .entry {name}(.param .u64 a, .param .u64 out, .param .u32 word)\n{{\n\
+             .reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<8>;\n\
+             ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [out];\nld.param.u32 %r1, [word];\n\
+             mad.wide.u32 %rd3, %r1, 4, %rd1;\n{body}ret;\n}}\n"
+        )
+    };
+    FUNCTIONS.to_owned() + &KERNELS.iter().map(entry).collect::<String>()
 }
-"#;
 
 fn run_on(kernel: &str, word: u32) -> Outcome {
-    let module = load(PTX);
+    let module = load(&module());
     let mut memory = memory();
     let a = memory.alloc("a", 64).expect("fits");
     memory.write(a, &[5, 0, 0, 0, 77, 0, 0, 0]).expect("inside");
