@@ -3,6 +3,7 @@
 use crate::command::{Action, Command};
 use crate::dock::Dock;
 use crate::effect::{Effect, Update};
+use crate::file_dialogs::Picker;
 use crate::lab::{Engine, Labs};
 use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
@@ -117,6 +118,7 @@ impl App {
         };
         let engine = Box::new(Labs::new(data_dir.clone(), ctx.clone()));
         let mut app = Self::with_parts(ctx, Course::embedded(), store, data_dir, engine);
+        app.services.picker = Picker::Learner;
         system_fonts::install(ctx);
         app.state.read_only = read_only;
         app.state.profile = profile;
@@ -127,7 +129,7 @@ impl App {
         app
     }
 
-    /// An app from parts, for tests; call [`App::start`] next.
+    /// An app from parts, for tests; call [`App::start`] next. What it saves goes into the data folder, unasked.
     pub fn with_parts(
         ctx: &egui::Context,
         course: Course,
@@ -190,7 +192,8 @@ impl App {
             measured: None,
         };
         theme::install(ctx);
-        let services = Services::new(ctx.clone(), Arc::new(store), data_dir);
+        let picker = Picker::Folder(data_dir.clone());
+        let services = Services::new(ctx.clone(), Arc::new(store), data_dir, picker);
         let mut app = Self { state, memory: Memory::default(), engine, services };
         app.apply_look(ctx);
         app

@@ -10,8 +10,38 @@ use std::time::{Duration, Instant};
 /// No dialog is drawn, read and cancelled in less.
 const QUICKEST_PERSON: Duration = Duration::from_millis(250);
 
-/// Where to save a file; None when the learner cancelled.
-pub fn to_save(title: &str, name: &str) -> Option<PathBuf> {
+/// Who is asked where a file is.
+#[derive(Clone, Debug)]
+pub enum Picker {
+    /// The learner, with the desktop's dialogs.
+    Learner,
+    /// Nobody: what is saved goes into this folder, and nothing is opened. A test that meets a dialog neither shows it
+    /// on its desktop nor leaves files in somebody's home.
+    Folder(PathBuf),
+}
+
+impl Picker {
+    /// Where to save a file; None when the learner cancelled.
+    pub fn to_save(&self, title: &str, name: &str) -> Option<PathBuf> {
+        match self {
+            Picker::Learner => to_save(title, name),
+            Picker::Folder(folder) => Some(free_name(folder, name)),
+        }
+    }
+
+    /// What to open, of files with these endings by the name of their kind; None when the learner cancelled.
+    ///
+    /// # Errors
+    /// This desktop has no file dialog; says what to install.
+    pub fn to_open(&self, title: &str, kinds: &[(&str, &[&str])]) -> Result<Option<PathBuf>, String> {
+        match self {
+            Picker::Learner => to_open(title, kinds),
+            Picker::Folder(_) => Ok(None),
+        }
+    }
+}
+
+fn to_save(title: &str, name: &str) -> Option<PathBuf> {
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let dialog = rfd::FileDialog::new().set_title(title).set_file_name(name);
     let began = Instant::now();
@@ -24,11 +54,7 @@ pub fn to_save(title: &str, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// What to open, of files with these endings by the name of their kind; None when the learner cancelled.
-///
-/// # Errors
-/// This desktop has no file dialog; says what to install.
-pub fn to_open(title: &str, kinds: &[(&str, &[&str])]) -> Result<Option<PathBuf>, String> {
+fn to_open(title: &str, kinds: &[(&str, &[&str])]) -> Result<Option<PathBuf>, String> {
     let dialog = rfd::FileDialog::new().set_title(title);
     let dialog = kinds.iter().fold(dialog, |dialog, (name, endings)| dialog.add_filter(*name, endings));
     let began = Instant::now();
@@ -72,6 +98,14 @@ fn free_name(folder: &Path, name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_learner_files_go_into_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let picker = Picker::Folder(folder.path().to_owned());
+        assert_eq!(picker.to_save("Save the page", "keys.html"), Some(folder.path().join("keys.html")));
+        assert_eq!(picker.to_open("Import a kernel", &[("CUDA C++", &["cu"])]), Ok(None));
+    }
 
     #[test]
     fn nothing_is_written_over() {

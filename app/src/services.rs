@@ -3,10 +3,11 @@
 
 use crate::effect::{Learner, OpenedProfile, Update};
 use crate::elsewhere::Elsewhere;
+use crate::file_dialogs::Picker;
+use crate::rungs;
 use crate::rungs::RungKey;
 use crate::state::Compiler;
 use crate::widgets::code_editor::Change;
-use crate::{file_dialogs, rungs};
 use curriculum::Course;
 use curriculum::store::{Problem, RunRecord, Slot, Store};
 use gpu_core::bench::ceilings;
@@ -32,12 +33,13 @@ pub struct Services {
     pub elsewhere: Elsewhere,
     pub store: Arc<Store>,
     pub data_dir: PathBuf,
+    pub picker: Picker,
     /// What the window was told last of what is not on disk.
     unsaved: std::cell::RefCell<Option<Problem>>,
 }
 
 impl Services {
-    pub fn new(context: egui::Context, store: Arc<Store>, data_dir: PathBuf) -> Self {
+    pub fn new(context: egui::Context, store: Arc<Store>, data_dir: PathBuf, picker: Picker) -> Self {
         let (sender, receiver) = channel();
         let (way, wake) = (sender.clone(), context.clone());
         let elsewhere = Elsewhere::new(move || {
@@ -57,6 +59,7 @@ impl Services {
             elsewhere,
             store,
             data_dir,
+            picker,
             unsaved: std::cell::RefCell::default(),
         }
     }
@@ -164,9 +167,10 @@ impl Services {
     }
 
     pub fn pick_import(&self) {
+        let picker = self.picker.clone();
         self.spawn("import", move |send| {
             let kinds = [("CUDA C++", ["cu", "cuh", "cpp", "h"].as_slice()), ("All files", &["*"])];
-            match file_dialogs::to_open("Import a kernel", &kinds) {
+            match picker.to_open("Import a kernel", &kinds) {
                 Ok(Some(path)) => send(Update::Imported(read_kernel(&path))),
                 Ok(None) => {}
                 Err(problem) => send(Update::Imported(Err(problem))),
@@ -175,8 +179,9 @@ impl Services {
     }
 
     pub fn pick_export(&self, name: String, text: String) {
+        let picker = self.picker.clone();
         self.spawn("export", move |send| {
-            send(Update::Exported(save("Export the kernel", "kernel", &name, text.as_bytes())));
+            send(Update::Exported(save(&picker, "Export the kernel", "kernel", &name, text.as_bytes())));
         });
     }
 
@@ -255,17 +260,17 @@ impl Services {
     }
 
     pub fn export_state(&self) {
-        let store = self.store.clone();
+        let (store, picker) = (self.store.clone(), self.picker.clone());
         self.spawn("export everything", move |send| {
-            let picked = file_dialogs::to_save("Export everything", "lockstep-state.json");
+            let picked = picker.to_save("Export everything", "lockstep-state.json");
             send(Update::StateExported(picked.map(|path| export_to(&store, path)).transpose()));
         });
     }
 
     pub fn import_state(&self) {
-        let store = self.store.clone();
+        let (store, picker) = (self.store.clone(), self.picker.clone());
         self.spawn("import everything", move |send| {
-            let picked = file_dialogs::to_open("Import everything", &[("Lockstep state", &["json"])]);
+            let picked = picker.to_open("Import everything", &[("Lockstep state", &["json"])]);
             send(Update::StateImported(match picked {
                 Ok(Some(path)) => import_from(&store, &path).map(|learner| Some(Box::new(learner))),
                 Ok(None) => Ok(None),
@@ -275,18 +280,20 @@ impl Services {
     }
 
     pub fn save_page(&self, name: String, text: String) {
+        let picker = self.picker.clone();
         self.spawn("save a page", move |send| {
-            send(Update::Exported(save("Save the page", "page", &name, text.as_bytes())));
+            send(Update::Exported(save(&picker, "Save the page", "page", &name, text.as_bytes())));
         });
     }
 
     /// Takes the whole window's picture, of which `area` (in pixels) is written.
     pub fn save_picture(&self, name: String, area: egui::Rect) -> impl FnOnce(Arc<egui::ColorImage>) + Send + 'static {
-        let (sender, context) = (self.sender.clone(), self.context.clone());
+        let (sender, context, picker) = (self.sender.clone(), self.context.clone(), self.picker.clone());
         move |image| {
             // Called on the window's thread; the dialog may stay open for long.
             let work = move || {
-                let saved = png_of(&image, area).and_then(|bytes| save("Save the picture", "picture", &name, &bytes));
+                let saved =
+                    png_of(&image, area).and_then(|bytes| save(&picker, "Save the picture", "picture", &name, &bytes));
                 let _ = sender.send(Update::Exported(saved));
                 context.request_repaint();
             };
@@ -333,8 +340,8 @@ impl Services {
 }
 
 /// Asks for a place and writes there; None when the learner thinks better of it.
-fn save(title: &str, what: &str, name: &str, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
-    let Some(path) = file_dialogs::to_save(title, name) else { return Ok(None) };
+fn save(picker: &Picker, title: &str, what: &str, name: &str, bytes: &[u8]) -> Result<Option<PathBuf>, String> {
+    let Some(path) = picker.to_save(title, name) else { return Ok(None) };
     match std::fs::write(&path, bytes) {
         Ok(()) => Ok(Some(path)),
         Err(error) => Err(format!("The {what} cannot be written ({error}): {}", path.display())),

@@ -97,6 +97,11 @@ thread_local! {
     static NOW: RefCell<Option<Moment>> = const { RefCell::new(None) };
 }
 
+/// What this thread is doing; nothing, for one that is ending.
+fn now() -> Option<Moment> {
+    NOW.try_with(|now| now.borrow().clone()).ok().flatten()
+}
+
 fn book() -> &'static Mutex<Book> {
     static BOOK: OnceLock<Mutex<Book>> = OnceLock::new();
     BOOK.get_or_init(Mutex::default)
@@ -148,7 +153,7 @@ impl Nodes {
     /// Does the work of a node behind its dependencies.
     pub fn during<T>(&mut self, node: usize, dependencies: &[usize], work: impl FnOnce() -> T) -> T {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let Some(outer) = NOW.with_borrow(Clone::clone) else { return work() };
+        let Some(outer) = now() else { return work() };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut ancestors = HashSet::new();
         for (earlier, theirs) in dependencies.iter().filter_map(|dependency| self.0.get(dependency)) {
@@ -175,14 +180,14 @@ pub fn host_saw(clock: Option<&Arc<Clock>>) {
 
 /// This thread's piece tells the program something.
 pub fn tell_host() {
-    if let Some(moment) = NOW.with_borrow(Clone::clone) {
+    if let Some(moment) = now() {
         host_saw(Some(&moment.after()));
     }
 }
 
 /// Whether what this thread's piece touches should be known.
 pub fn wants() -> bool {
-    NOW.with_borrow(Option::is_some)
+    NOW.try_with(|now| now.borrow().is_some()).unwrap_or(false)
 }
 
 /// Who is to blame for the order of two pieces, in words.
@@ -255,7 +260,7 @@ fn clash<'a>(one: &'a Touched, two: &'a Touched) -> Option<(&'a TouchedPiece, &'
 
 /// This thread's piece has touched memory. Gives what is wrong with that, if something is.
 pub fn settle(name: String, touched: Touched, listens: bool) -> Option<String> {
-    let moment = NOW.with_borrow(Clone::clone)?;
+    let moment = now()?;
     let publishes = touched.pieces.iter().any(|piece| piece.atomic != 0);
     let to_host =
         |piece: &TouchedPiece| piece.atomic != 0 && crate::memory::host_range(piece.address as usize).is_some();

@@ -97,7 +97,7 @@ fn reset_primary(device: i32) -> Answer {
 
 unsafe fn pop(context: *mut Handle) -> Answer {
     state::initialised()?;
-    let popped = CURRENT.with_borrow_mut(Vec::pop).ok_or(INVALID_CONTEXT)?;
+    let popped = CURRENT.with_borrow_mut(|stack| stack.pop()).ok_or(INVALID_CONTEXT)?;
     unsafe { put_optional(context, popped) };
     Ok(())
 }

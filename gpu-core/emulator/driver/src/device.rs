@@ -19,6 +19,8 @@ pub struct Chip {
     pub limits: Device,
 }
 
+/// Blocks of the largest cluster, one that not every chip of an architecture holds.
+pub const MOST_BLOCKS_IN_CLUSTER: i32 = 16;
 pub const REGISTERS_PER_MULTIPROCESSOR: i32 = ptx_emulator::REGISTERS_PER_SM as i32;
 pub const SHARED_PER_BLOCK_BYTES: i32 = 48 << 10;
 pub const MAX_THREADS_PER_BLOCK: i32 = 1024;
@@ -116,9 +118,11 @@ pub fn accept(target: &str) -> Result<(), (CUresult, String)> {
     Ok(())
 }
 
-/// Multiprocessors presented: one for each host core, so that occupancy answers lead to grids that fit the machine.
+/// Multiprocessors presented: one for each host core, so that occupancy answers lead to grids that fit the machine. Where
+/// there are clusters, enough for the largest: schedulers of persistent kernels divide the one by the other.
 pub fn multiprocessors() -> i32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32)
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32);
+    if current().major >= 9 { cores.max(MOST_BLOCKS_IN_CLUSTER) } else { cores }
 }
 
 /// Device memory: half of the host's physical memory, or 8 GiB where that is not known.

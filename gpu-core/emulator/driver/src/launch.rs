@@ -271,7 +271,7 @@ fn check_shape(function: &Function, shape: &Shape) -> Answer {
 pub fn most_blocks_in_cluster(function: &Function) -> u32 {
     match device::current().major {
         ..9 => 1,
-        _ if function.non_portable_cluster.load(Ordering::Relaxed) => 16,
+        _ if function.non_portable_cluster.load(Ordering::Relaxed) => device::MOST_BLOCKS_IN_CLUSTER as u32,
         _ => 8,
     }
 }

@@ -82,8 +82,7 @@ unsafe fn active_clusters(function: &Function, config: &Config) -> Result<c_int,
         return Err(INVALID_CLUSTER_SIZE);
     }
     let fit = blocks_per_multiprocessor(function, threads, config.dynamic_shared_bytes()) * device::multiprocessors();
-    // Whether or not so few multiprocessors as there are cores would hold one.
-    Ok(if blocks == 0 { 0 } else { (fit / blocks as c_int).max(c_int::from(fit > 0)) })
+    Ok(if blocks == 0 { 0 } else { fit / blocks as c_int })
 }
 
 fn active_blocks(out: *mut c_int, function: Handle, threads: c_int, dynamic_shared_bytes: usize) -> Answer {

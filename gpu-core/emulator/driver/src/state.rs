@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -269,8 +270,9 @@ pub fn driver() -> &'static Driver {
 }
 
 thread_local! {
-    /// This thread's stack of contexts; the last is current.
-    pub static CURRENT: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+    /// This thread's stack of contexts; the last is current. It is never dropped: destructors of a C++ program's globals
+    /// free memory after the main thread's own values are gone.
+    pub static CURRENT: RefCell<ManuallyDrop<Vec<Handle>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// The driver, when no work has failed: after that, few calls do anything.

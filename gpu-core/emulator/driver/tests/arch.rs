@@ -11,6 +11,7 @@ unsafe extern "C" {
 }
 
 const CHILD: &str = "LOCKSTEP_TEST_MODULE";
+const MULTIPROCESSORS: u32 = 16;
 const MAJOR: u32 = 75;
 const MINOR: u32 = 76;
 const SHARED_OPTIN: u32 = 97;
@@ -58,6 +59,8 @@ fn the_device_is_chosen_by_variable_or_module() {
         assert!(text.contains(&wanted), "{arch:?} {target}: wanted {wanted}: {text}");
         let wanted = if *before < 90 { "DEPTH 0 2" } else { "DEPTH 215 0" };
         assert!(text.contains(wanted), "{arch:?} {target}: wanted {wanted}: {text}");
+        // CUTLASS divides the multiprocessors by the blocks of a cluster.
+        assert!(*before < 90 || text.contains("MULTIPROCESSORS hold every cluster"), "{arch:?} {target}: {text}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(said.contains("is not known"), *arch == Some("sm_999"), "{said}");
         assert_eq!(said.contains("SM version"), *code != 0, "{said}");
@@ -75,6 +78,7 @@ fn one_device() {
     println!("DEPTH {asked} {depth}");
     let capability = || attribute(MAJOR) * 10 + attribute(MINOR);
     let before = capability();
+    println!("MULTIPROCESSORS {}", if attribute(MULTIPROCESSORS) >= 16 { "hold every cluster" } else { "few" });
     let text = format!(".version 9.0\n.target {target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n");
     let text = CString::new(text).expect("no zero in PTX");
     let mut module = 0;
