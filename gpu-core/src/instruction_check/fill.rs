@@ -21,6 +21,9 @@ pub enum Fill {
     E5m2x4,
     /// Random bits.
     Bits32,
+    /// f32 and two f16 that a matrix product is added to: zeros where the products are tiny.
+    SumF32,
+    SumF16x2,
     /// Every 16-bit value, one a case.
     Every16,
     /// The same in the lower half of 32 bits, and in the upper half in another order.
@@ -100,6 +103,8 @@ enum Mood {
     /// Any bit pattern.
     Arbitrary,
     Edges,
+    /// Of products with these, the sums lie about the least number of the result. For matrix units only.
+    Tiny,
 }
 
 const MOODS: [Mood; 5] = [Mood::NearOne, Mood::Close, Mood::Wide, Mood::Arbitrary, Mood::Edges];
@@ -160,6 +165,14 @@ fn float(random: &mut Random, e: u32, f: u32, mood: Mood) -> u64 {
             let edges = float_edges(e, f);
             return edges[random.below(edges.len() as u64) as usize];
         }
+        // Half of them are missing, so that ties and single products are met, too.
+        Mood::Tiny if random.below(2) == 0 => return sign,
+        // Half of the exponent of the least f32, and powers of two down to the least f16.
+        Mood::Tiny if e == 8 => bias - 81 + random.below(13),
+        Mood::Tiny => {
+            let powers = [1, 2, 1 << (f - 1), 1 << f, 2 << f, 4 << f, 5 << f, 1 << f | bits & ((1 << f) - 1)];
+            return sign | powers[random.below(8) as usize];
+        }
     };
     sign | field << f | bits & ((1 << f) - 1)
 }
@@ -176,6 +189,7 @@ fn integer(random: &mut Random, bits: u32, mood: Mood) -> u64 {
             let edges = int_edges(bits);
             edges[random.below(edges.len() as u64) as usize]
         }
+        Mood::Tiny => random.below(2),
     }
 }
 
@@ -213,6 +227,7 @@ pub fn operand(probe: &Probe, index: usize, case: usize) -> u64 {
     let mut moods =
         Random::new(seed(&probe.name) ^ (group as u64) << 20 ^ if probe.uniform_mood { 0 } else { index as u64 });
     let mood = MOODS[moods.below(5) as usize];
+    let mood = if probe.is_tiny(case / probe.threads) { Mood::Tiny } else { mood };
     // Every other case of two floats has a second one close to the first or its negation, where sums cancel.
     if !probe.uniform_mood
         && index > 0
@@ -250,6 +265,9 @@ fn value(probe: &Probe, fill: Fill, case: usize, mood: Mood, random: &mut Random
         Fill::F32 => float(random, 8, 23, mood),
         Fill::F64 => float(random, 11, 52, mood),
         Fill::F16x2 => float(random, 5, 10, mood) | float(random, 5, 10, mood) << 16,
+        Fill::SumF32 | Fill::SumF16x2 if mood == Mood::Tiny => random.bits() & 0x8000_8000,
+        Fill::SumF32 => float(random, 8, 23, mood),
+        Fill::SumF16x2 => float(random, 5, 10, mood) | float(random, 5, 10, mood) << 16,
         Fill::Bf16x2 => float(random, 8, 7, mood) | float(random, 8, 7, mood) << 16,
         Fill::E4m3x4 => (0..4).fold(0, |all, _| all << 8 | float(random, 4, 3, mood)),
         Fill::E5m2x4 => (0..4).fold(0, |all, _| all << 8 | float(random, 5, 2, mood)),
@@ -308,7 +326,7 @@ pub fn buffer(probe: &Probe) -> Vec<u8> {
     }
     if let Some(staged) = &probe.staged {
         for block in 0..probe.blocks {
-            let mood = MOODS[block % 5];
+            let mood = if probe.is_tiny(block) { Mood::Tiny } else { MOODS[block % 5] };
             let mut random = Random::new(seed(&probe.name) ^ (block as u64) << 8 ^ 77);
             for part in &staged.parts {
                 for at in (0..staged.part_bytes).step_by(part.slot_bytes()) {

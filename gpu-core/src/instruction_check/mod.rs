@@ -46,6 +46,8 @@ pub struct Probe {
     scratch_bytes: usize,
     /// One mood of operands for a whole warp: the sums of a matrix product mix what its lanes hold.
     uniform_mood: bool,
+    /// The last blocks, whose operands are tiny.
+    tiny_blocks: usize,
     /// Blocks that form a cluster; 1 for none.
     cluster: usize,
     /// The shape of the grid and of the blocks, when they are no rows.
@@ -101,6 +103,7 @@ impl Probe {
             shared_bytes: 0,
             scratch_bytes: 0,
             uniform_mood: false,
+            tiny_blocks: 0,
             cluster: 1,
             cube: None,
             map: None,
@@ -171,6 +174,17 @@ impl Probe {
     fn shape(mut self, blocks: usize, threads: usize) -> Probe {
         (self.blocks, self.threads) = (blocks, threads);
         self
+    }
+
+    /// As many blocks more, of matrices whose products sum up to about the least number of the result.
+    fn tiny(mut self, blocks: usize) -> Probe {
+        self.blocks += blocks;
+        self.tiny_blocks = blocks;
+        self
+    }
+
+    fn is_tiny(&self, block: usize) -> bool {
+        block + self.tiny_blocks >= self.blocks
     }
 
     /// Threads that each give one set of results.

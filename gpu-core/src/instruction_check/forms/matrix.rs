@@ -25,8 +25,8 @@ pub fn input_fill(input: Input, kind: Kind) -> Fill {
 /// Fill and value of a register of C or D.
 pub fn output_fill(output: Output) -> (Fill, Value) {
     match output {
-        Output::F16 => (Fill::F16x2, Value::F16x2),
-        Output::F32 => (Fill::F32, Value::F32),
+        Output::F16 => (Fill::SumF16x2, Value::F16x2),
+        Output::F32 => (Fill::SumF32, Value::F32),
         Output::F64 => (Fill::F64, Value::F64),
         Output::S32 => (Fill::Int32, Value::Bits32),
     }
@@ -88,5 +88,5 @@ fn probe(form: &Form, selector: u32) -> Probe {
     }
     body.push(';');
     let title = if form.sparse.is_some() { format!("{name} (selector {selector})") } else { name };
-    Probe::warp(GROUP, &title, inputs, vec![value; d], body).shape(256, 128)
+    Probe::warp(GROUP, &title, inputs, vec![value; d], body).shape(256, 128).tiny(64)
 }

@@ -216,5 +216,5 @@ fn probe(name: &str, form: &WarpGroupForm, variant: Variant) -> Probe {
     let second = fill_of(form.b);
     // A's part is one of five equal ones.
     let parts = [first, second, second, second, second];
-    Probe::warp(GROUP, &title, inputs, outputs, body).shape(5, 128).stage(&parts, STAGED / 5)
+    Probe::warp(GROUP, &title, inputs, outputs, body).shape(5, 128).tiny(1).stage(&parts, STAGED / 5)
 }

@@ -159,6 +159,7 @@ fn product(form: &Form) -> Probe {
     let parts = [input_fill(form.a, Kind::Plain), input_fill(form.b, Kind::Plain), output_fill(form.c).0];
     Probe::warp(GROUP, &name, Vec::new(), vec![value; words / 32], body)
         .shape(40, 32)
+        .tiny(10)
         .stage(&parts, PART)
         .shared(4 * PART)
 }

@@ -181,13 +181,13 @@ fn step_portable<R: Rounding>(
             let b_exponents = &b_exponents[block * k..][ks.clone()];
             let d = &mut d_blocks[i * blocks + block];
             let c = *d;
-            let (c_significand, c_exponent) = decode_accumulator::<R>(&c, fraction_bits);
+            let (c_significand, c_exponent) = decode_accumulator::<R>(&c, model);
             let products = Products { a_significands, a_exponents, b_significands, b_exponents, preshift };
             let (largest, sum) = sum_products(&products, &c_significand, &c_exponent);
             for x in 0..WIDTH {
                 let exact = sum[x] * power_of_two(largest[x].wrapping_sub(fraction_bits as i32));
-                // A negative sum that is too small for the result becomes -0 (in MMA-Sim +0; no GPU was asked).
-                let result = R::round(exact);
+                // A sum that is too small for the result becomes +0, a negative one too.
+                let result = R::round(exact) + 0.0;
                 d[x] = if c[x].is_finite() { result } else { canonical(c[x]) };
             }
         }
@@ -204,7 +204,8 @@ fn cut(value: i32, shift: i32) -> i32 {
 
 /// Significand with `fraction_bits` fraction bits, and exponent. An f16 accumulator keeps f16's subnormal exponent.
 #[inline(always)]
-fn decode_accumulator<R: Rounding>(c: &[f32; WIDTH], fraction_bits: u32) -> ([i32; WIDTH], [i32; WIDTH]) {
+fn decode_accumulator<R: Rounding>(c: &[f32; WIDTH], model: &Model) -> ([i32; WIDTH], [i32; WIDTH]) {
+    let fraction_bits = model.fraction_bits;
     let mut significand = [0; WIDTH];
     let mut exponent = [0; WIDTH];
     for x in 0..WIDTH {
@@ -218,9 +219,7 @@ fn decode_accumulator<R: Rounding>(c: &[f32; WIDTH], fraction_bits: u32) -> ([i3
         let scaled =
             if fraction_bits >= 23 { aligned << (fraction_bits - 23) } else { aligned >> (23 - fraction_bits) };
         significand[x] = (scaled ^ sign).wrapping_sub(sign);
-        // A zero counts as the least normal f32, as in MMA-Sim. Khattak and Mikaitis give it -132, from Hopper on -133, and
-        // -20 and -21 where the result is f16. That shows only in sums far below the normal numbers; no GPU was asked.
-        exponent[x] = if magnitude == 0 { -126 } else { own.wrapping_add(lift) };
+        exponent[x] = if magnitude == 0 { model.zero_exponent } else { own.wrapping_add(lift) };
     }
     (significand, exponent)
 }

@@ -233,7 +233,7 @@ macro_rules! algorithm {
                     return false;
                 }
                 let pairs = start / (4 * per)..k.min(start + group) / (4 * per);
-                let own = four!(i, decode(sum[i], fraction_bits));
+                let own = four!(i, decode(sum[i], model));
                 let mut largest = four!(i, own[i].1);
                 for pair in pairs.clone() {
                     for t in 0..4 {
@@ -281,7 +281,7 @@ macro_rules! algorithm {
                     }
                 }
                 let base = all(fraction_bits as i32);
-                sum = four!(i, round(widen(part[i], total[i]), sub(largest[i], base)));
+                sum = four!(i, positive_zero(round(widen(part[i], total[i]), sub(largest[i], base))));
                 if model.accumulator == Accumulator::F32Short {
                     sum = four!(i, and(sum[i], all(!0x3ff)));
                 }
@@ -339,16 +339,19 @@ macro_rules! algorithm {
         /// Significand and exponent of finite accumulators.
         #[inline]
         #[target_feature(enable = $features)]
-        fn decode(bits: V, fraction_bits: u32) -> (V, V) {
+        fn decode(bits: V, model: &Model) -> (V, V) {
+            let one = all(1);
             let field = and(right(bits, 23), all(0xff));
             // The hidden bit, where the number is normal: the lesser of the field and 1.
-            let hidden = left(min(field, all(1)), 23);
+            let hidden = left(min(field, one), 23);
             let magnitude = add(and(bits, all(0x7f_ffff)), hidden);
-            let scaled = match fraction_bits {
-                23.. => left(magnitude, fraction_bits - 23),
-                _ => right(magnitude, 23 - fraction_bits),
+            let scaled = match model.fraction_bits {
+                bits @ 23.. => left(magnitude, bits - 23),
+                bits => right(magnitude, 23 - bits),
             };
-            (signed_as(scaled, bits), sub(max(field, all(1)), all(127)))
+            // Less than that of the least normal number where there is no magnitude, whose lesser with 1 then lacks 1.
+            let of_zero = and(sub(min(magnitude, one), one), all(model.zero_exponent + 126));
+            (signed_as(scaled, bits), add(sub(max(field, one), all(127)), of_zero))
         }
     };
 }
@@ -440,6 +443,9 @@ mod eight {
                 _mm256_add_pd(sum[1], _mm256_cvtepi32_pd(_mm256_extracti128_si256::<1>(x))),
             ]
         }
+        fn positive_zero(x: V) -> V {
+            _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps()))
+        }
         fn magnitude(x: Wide) -> Wide { _mm256_andnot_pd(_mm256_set1_pd(-0.0), x) }
         fn round(sum: [Wide; 2], exponent: V) -> V {
             {
@@ -519,6 +525,9 @@ mod sixteen {
                 _mm512_add_pd(sum[0], _mm512_cvtepi32_pd(_mm512_castsi512_si256(x))),
                 _mm512_add_pd(sum[1], _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64::<1>(x))),
             ]
+        }
+        fn positive_zero(x: V) -> V {
+            _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps()))
         }
         fn round(sum: [Wide; 2], exponent: V) -> V {
             {

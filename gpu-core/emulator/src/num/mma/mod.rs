@@ -16,7 +16,8 @@
 //! | NVFP4, MXFP4 | 35 | sums of 16, see [`scaled`] |
 //!
 //! `tests/num/models.rs` holds the rows to what MMA-Sim computes, where it has them. Departures from it: a product with zero
-//! takes no part in the alignment (as on an H200), and a negative sum that underflows keeps its sign.
+//! takes no part in the alignment (as on an H200), and an accumulator of zero has an exponent far below the normal numbers
+//! (after Khattak and Mikaitis, "Accurate models of NVIDIA tensor cores"; as on an H100).
 
 mod catalogue;
 pub mod descriptor;
@@ -77,6 +78,8 @@ pub struct Model {
     pub fraction_bits: u32,
     pub order: Order,
     pub accumulator: Accumulator,
+    /// Exponent of an accumulator that is zero: products below it are cut as if they were added to something of that size.
+    pub zero_exponent: i32,
 }
 
 impl Model {
@@ -87,13 +90,13 @@ impl Model {
         let result = if f16_result { Accumulator::F16 } else { Accumulator::F32 };
         let short = if f16_result { Accumulator::F16 } else { Accumulator::F32Short };
         let fraction_bits = if arch < 90 { 24 } else { 25 };
-        let chain = |n: usize| Model { fraction_bits, order: Order::Chain(n.min(k)), accumulator: result };
+        let zero_exponent = if f16_result { -20 } else { -132 } - i32::from(arch >= 90);
+        let chain =
+            |n: usize| Model { fraction_bits, order: Order::Chain(n.min(k)), accumulator: result, zero_exponent };
         match (arch, element) {
             (_, Element::F16) if k == 4 && arch >= 80 => Model { order: Order::Quad, ..chain(4) },
-            (89, _) if fp8 => Model { fraction_bits: 13, order: Order::Chain(16.min(k)), accumulator: short },
-            (90, _) if fp8 && unit == Unit::WarpGroup => {
-                Model { fraction_bits: 13, order: Order::Chain(k), accumulator: short }
-            }
+            (89, _) if fp8 => Model { fraction_bits: 13, accumulator: short, ..chain(16) },
+            (90, _) if fp8 && unit == Unit::WarpGroup => Model { fraction_bits: 13, accumulator: short, ..chain(k) },
             (90..=110, _) if fp8 => Model { order: Order::HalfWords(2), ..chain(k) },
             (..=89, Element::Tf32) => chain(4),
             (..=89, _) => chain(8),

@@ -125,5 +125,5 @@ fn accumulate(terms: &[(i64, i32)], c: f32) -> f32 {
     let sum = terms.iter().fold(cut(c_significand, 23, c_exponent), |s, t| s + cut(t.0, TERM_FRACTION, t.1));
     // At most 50 bits: exact in f64, and so is the scaling.
     let exact = sum as f64 * power_of_two(largest - FRACTION_BITS);
-    super::dot::toward_zero(exact)
+    super::dot::toward_zero(exact) + 0.0
 }
