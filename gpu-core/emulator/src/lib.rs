@@ -40,5 +40,5 @@ pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;
-pub use tensor::{Im2col, Swizzle, TensorMap, TensorMapError, TensorType};
+pub use tensor::{Im2col, Piece, Swizzle, TensorMap, TensorMapError, TensorType};
 pub use texture::{AddressMode, ChannelFormat, Sampler, TexelArray, TextureLevel, TextureObject};

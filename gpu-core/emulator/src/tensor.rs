@@ -49,6 +49,33 @@ impl TensorType {
     }
 }
 
+/// What goes at once between a tensor and a box of it: so many elements, from so many bytes there, to so many here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub elements: u64,
+    /// Bytes in global memory.
+    pub outer: u64,
+    /// Bytes in shared memory, padding included.
+    pub inner: u64,
+}
+
+impl TensorType {
+    /// Sixteen elements of the types that are unpacked to 16 bytes (PTX ISA, "Sub-byte types": `.b4x16_p64`, `.b6x16_p32`);
+    /// one of the others, or two of 4 bits.
+    pub fn piece(self) -> Piece {
+        match self {
+            TensorType::U4Align16 | TensorType::U6Align16 => Piece { elements: 16, outer: 2 * self.bits(), inner: 16 },
+            TensorType::U4Align8 => Piece { elements: 2, outer: 1, inner: 1 },
+            _ => Piece { elements: 1, outer: self.bits() / 8, inner: self.bits() / 8 },
+        }
+    }
+
+    /// Elements of dimension 0 that a box of an unpacked type has, and that it begins at a multiple of. None: as the others.
+    pub fn unpacked_row(self) -> Option<u64> {
+        matches!(self, TensorType::U4Align16 | TensorType::U6Align16).then_some(128)
+    }
+}
+
 /// How 16-byte pieces of a row are permuted in shared memory, in the order of `CUtensorMapSwizzle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -187,7 +214,12 @@ impl TensorMap {
         {
             return error("im2col maps have 3 to 5 dimensions and corners along all but two of them".to_owned());
         }
-        let row = u64::from(self.tile[0]) * self.element.bits() / 8;
+        if let Some(row) = self.element.unpacked_row()
+            && (u64::from(self.tile[0]) != row || !self.sizes[0].is_multiple_of(row) || self.im2col.is_some())
+        {
+            return error(format!("boxes of this type are tiles of {row} elements along the first dimension"));
+        }
+        let row = self.row_bytes();
         if !row.is_multiple_of(16) {
             return error(format!("a box row of {row} bytes is no multiple of 16"));
         }
@@ -196,6 +228,12 @@ impl TensorMap {
             return error(format!("a box row of {row} bytes does not fit the swizzle of {most} bytes"));
         }
         Ok(())
+    }
+
+    /// Bytes of shared memory that a row of the box takes.
+    pub fn row_bytes(&self) -> u64 {
+        let Piece { elements, inner, .. } = self.element.piece();
+        u64::from(self.tile[0]) * inner / elements
     }
 
     /// The same map with `bytes` added to its address.
@@ -291,7 +329,7 @@ pub enum Field {
 }
 
 /// Element types in the order of `tensormap.replace`, which is not that of the driver.
-const REPLACED_TYPES: [TensorType; 13] = [
+const REPLACED_TYPES: [TensorType; 16] = [
     TensorType::U8,
     TensorType::U16,
     TensorType::U32,
@@ -305,6 +343,9 @@ const REPLACED_TYPES: [TensorType; 13] = [
     TensorType::BF16,
     TensorType::TF32,
     TensorType::TF32Ftz,
+    TensorType::U4Align8,
+    TensorType::U4Align16,
+    TensorType::U6Align16,
 ];
 
 impl Field {

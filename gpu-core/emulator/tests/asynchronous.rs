@@ -163,3 +163,30 @@ fn a_copy_at_an_edge_reads_only_its_own_bytes() {
         }
     }
 }
+
+/// Block 0 arrives at block 1's mbarrier without ordering anything; block 1 ends once it knows of that, or at once.
+fn arrival_from_afar(waits: bool) -> String {
+    let wait =
+        if waits { "LOOP: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra LOOP;\n" } else { "" };
+    format!(
+        ".version 8.8\n.target sm_90a\n.address_size 64\n\
+         .visible .entry k(.param .u64 p) .reqnctapercluster 2, 1, 1 {{\n\
+         .reg .b32 %r<20>; .reg .b64 %rd<4>; .reg .pred %p<4>;\n.shared .align 8 .b64 bar;\n\
+         mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nsetp.ne.u32 %p1, %r1, 0;\nmov.u32 %r3, bar;\n\
+         @%p1 bra INITED;\nmbarrier.init.shared::cta.b64 [%r3], 1;\nfence.mbarrier_init.release.cluster;\n\
+         INITED: barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n@%p1 bra DONE;\n\
+         setp.eq.u32 %p2, %r2, 1;\n@%p2 bra WAITER;\nmapa.shared::cluster.u32 %r4, %r3, 1;\n\
+         mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%r4], 4;\nbra DONE;\n\
+         WAITER: mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 4;\n{wait}DONE: ret;\n}}\n"
+    )
+}
+
+#[test]
+fn a_block_that_knows_of_an_arrival_may_end() {
+    let mut memory = memory();
+    let mut launch = Launch::new("k", [2, 1, 1], [32, 1, 1]).arg_u64(0);
+    launch.cluster = [2, 1, 1];
+    run_clean(&load(&arrival_from_afar(true)), &mut memory, &launch);
+    let outcome = run(&load(&arrival_from_afar(false)), &mut memory, &launch);
+    assert_eq!(kinds(&outcome), [FaultKind::UseAfterFree], "{:#?}", outcome.faults);
+}

@@ -13,7 +13,9 @@ mod common;
 use std::time::Duration;
 
 use common::*;
-use ptx_emulator::{Fault, Launch, Memory, Module, Options, Outcome, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{
+    Checks, Fault, FaultKind, Launch, Memory, Module, Options, Outcome, Swizzle, TensorMap, TensorType,
+};
 
 struct Source {
     name: &'static str,
@@ -158,9 +160,14 @@ impl Case {
     }
 
     fn run(&self, module: &Module, workers: usize, most_steps: u64) -> Outcome {
+        self.run_checked(module, workers, most_steps, Checks::ALL)
+    }
+
+    fn run_checked(&self, module: &Module, workers: usize, most_steps: u64, checks: Checks) -> Outcome {
         let mut memory = memory();
         let launch = self.launch(&mut memory);
         let options = Options {
+            checks,
             workers,
             max_warp_instructions: Some(most_steps),
             time_limit: Some(Duration::from_secs(60)),
@@ -322,6 +329,23 @@ walks! {
     waits_of_libraries: "waits"
     kernels_of_known_suites: "suites"
     orderings: "ordering"
+}
+
+/// Without checks, a program that forgets a wait or a fence goes on, as it does on a GPU.
+#[test]
+fn missing_waits_are_told_with_checks_alone() {
+    let mut seen = 0;
+    for name in ["async", "wgmma", "stale", "waits"] {
+        let source = SOURCES.iter().find(|source| source.name == name).expect("a source");
+        let module = load(source.dialects[0].1);
+        for case in cases(source.cuda).iter().filter(|case| case.fault == "missing_async_wait") {
+            let outcome = case.run_checked(&module, 1, 1_000_000, Checks::NONE);
+            let told = outcome.faults.iter().find(|fault| fault.kind == FaultKind::MissingAsyncWait);
+            assert!(told.is_none(), "{}: {told:?}", case.kernel);
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen} kernels");
 }
 
 /// On a GPU the copy ends whether or not the other lanes run: no lesson about lanes that wait for each other.

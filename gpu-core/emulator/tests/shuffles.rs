@@ -124,3 +124,38 @@ fn a_lane_outside_its_own_group_is_named() {
     assert_eq!(off.first(), Some(&FaultKind::MaskMisuse), "{off:?}");
     assert_eq!(told("", [0xffff; 32]).first(), Some(&FaultKind::MaskMisuse));
 }
+
+/// Eight lanes add up by `shfl.down`, which reads lanes beyond them; `%p1` says who stores a sum.
+fn sum_of_eight(who: &str) -> String {
+    let steps: String = [4, 2, 1]
+        .iter()
+        .map(|by| format!("shfl.sync.down.b32 %r3, %r2, {by}, 31, 255;\nadd.u32 %r2, %r2, %r3;\n"))
+        .collect();
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 at) {{\n\
+         .reg .pred %p<3>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<4>;\n\
+         ld.param.u64 %rd1, [at];\nmov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nsetp.gt.u32 %p1, %r1, 7;\n\
+         @%p1 bra $end;\n{steps}setp.eq.u32 %p2, %r1, {who};\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n\
+         @%p2 st.global.u32 [%rd3], %r2;\n$end:\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn what_comes_from_absent_lanes_is_told_where_it_is_used() {
+    let mut memory = memory();
+    let out = upload_u32(&mut memory, "out", &[0; 32]);
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(out);
+    let outcome = run_with(&load(&sum_of_eight("0")), &mut memory, &launch, &Options::default());
+    assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
+    assert_eq!(download_u32(&memory, out, 1), [36]);
+    let outcome = run_with(&load(&sum_of_eight("5")), &mut memory, &launch, &Options::default());
+    let [fault] = &outcome.faults[..] else { panic!("{:?}", outcome.faults) };
+    assert_eq!(fault.kind, FaultKind::MaskMisuse);
+    for part in ["(lane 4) shuffles from lane 8, which does not take part", "thread (5,0,0) stores what it computed"] {
+        assert!(fault.message.contains(part), "{part}: {}", fault.message);
+    }
+    // Without that check it is told at once.
+    let checks = Checks { uninitialised: false, ..Checks::ALL };
+    let outcome = run_with(&load(&sum_of_eight("0")), &mut memory, &launch, &Options { checks, ..Options::default() });
+    assert_eq!(outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::MaskMisuse; 3]);
+}

@@ -133,3 +133,134 @@ fn every_block_is_worked_on_once() {
     run_clean(&load(TAKE_OVER), &mut memory, &Launch::new("k", [8, 1, 1], [32, 1, 1]).arg_u64(out));
     assert_eq!(download_u32(&memory, out, 8), [1; 8]);
 }
+
+/// Loads a box of 128 x 2 elements; each of 16 threads gives the first words of its piece of 16 bytes.
+fn unpacking(words: usize) -> String {
+    let (loads, stores): (String, String) = (0..words)
+        .map(|i| {
+            let register = 20 + i;
+            let at = 4 * i;
+            (format!("ld.shared.u32 %r{register}, [%r9+{at}];\n"), format!("st.global.u32 [%l8+{at}], %r{register};\n"))
+        })
+        .unzip();
+    format!(
+        ".version 8.7\n.target sm_120a\n.address_size 64\n\
+         .visible .entry k(.param .u64 out_, .param .u64 map_, .param .u32 row_) {{\n\
+         .reg .pred %p<3>;\n.reg .b32 %r<32>;\n.reg .b64 %l<9>;\n\
+         .shared .align 128 .b8 box[256];\n.shared .align 8 .b8 full[8];\n\
+         ld.param.u64 %l1, [out_];\nld.param.u64 %l2, [map_];\nld.param.u32 %r3, [row_];\nmov.u32 %r1, %tid.x;\n\
+         mov.u32 %r5, full;\nmov.u32 %r7, box;\nmov.u32 %r8, 0;\nsetp.eq.u32 %p1, %r1, 0;\n\
+         @%p1 mbarrier.init.shared.b64 [%r5], 1;\nbar.sync 0;\n\
+         @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r5], {};\n\
+         @%p1 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r7], [%l2, {{%r8, %r3}}], [%r5];\n\
+         WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r5], 0;\n@!%p2 bra WAIT;\n\
+         mad.lo.u32 %r9, %r1, 16, %r7;\n{loads}mul.wide.u32 %l7, %r1, 16;\nadd.u64 %l8, %l1, %l7;\n{stores}ret;\n}}\n",
+        // An mbarrier counts the bytes of the tensor.
+        2 * 128 * words / 4
+    )
+}
+
+#[test]
+fn narrow_elements_are_unpacked_to_pieces_of_sixteen_bytes() {
+    for (element, words) in [(TensorType::U4Align16, 2), (TensorType::U6Align16, 3)] {
+        let mut memory = memory();
+        // Two rows of 8 pieces of so many words.
+        let data: Vec<u32> = (0..16 * words as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+        let tensor = upload_u32(&mut memory, "tensor", &data);
+        let map = TensorMap {
+            address: tensor,
+            element,
+            sizes: vec![128, 2],
+            strides: vec![32 * words as u64],
+            tile: vec![128, 2],
+            element_strides: vec![1, 1],
+            swizzle: Swizzle::None,
+            nan_fill: false,
+            im2col: None,
+        };
+        let map = map.encode().expect("valid");
+        let map: Vec<u32> = map.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        let map = upload_u32(&mut memory, "map", &map);
+        let module = load(&unpacking(words));
+        for row in [0, 1] {
+            let out = upload_u32(&mut memory, "out", &[7; 64]);
+            let launch = Launch::new("k", [1, 1, 1], [16, 1, 1]).arg_u64(out).arg_u64(map).arg_u32(row);
+            run_clean(&module, &mut memory, &launch);
+            let got = download_u32(&memory, out, 64);
+            for piece in 0..16 {
+                let from = (piece + 8 * row as usize) * words;
+                // The row below the tensor is filled; nothing comes where the padding is.
+                let expected = data.get(from..from + words).map_or(vec![0; words], <[u32]>::to_vec);
+                assert_eq!(got[4 * piece..][..words], expected, "{element:?} row {row} piece {piece}");
+                assert_eq!(got[4 * piece + words..][..4 - words], [7, 7][..4 - words]);
+            }
+        }
+    }
+}
+
+/// All lanes of the warp store a box of 128 x 1 elements; `from` says where lane by lane.
+const STORE: &str = "
+.version 8.7
+.target sm_120a
+.address_size 64
+.visible .entry k(.param .u64 map_, .param .u64 tensor_, .param .u32 apart_)
+{
+	.reg .b32 %r<12>;
+	.reg .b64 %l<6>;
+	.shared .align 128 .b8 box[256];
+	ld.param.u64 %l1, [map_];
+	ld.param.u32 %r2, [apart_];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r3, box;
+	mad.lo.u32 %r4, %r1, 4, %r3;
+	mul.lo.u32 %r5, %r1, 0x04040404;
+	add.u32 %r5, %r5, 0xc3824100;
+	st.shared.u32 [%r4], %r5;
+	st.shared.u32 [%r4+128], %r5;
+	fence.proxy.async.shared::cta;
+	bar.sync 0;
+	and.b32 %r6, %r1, 1;
+	mad.lo.u32 %r7, %r6, %r2, %r3;
+	mov.u32 %r8, 0;
+	cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%l1, {%r8, %r8}], [%r7];
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	ret;
+}
+";
+
+#[test]
+fn a_warp_may_store_a_box_as_one() {
+    let mut memory = memory();
+    let tensor = upload_u32(&mut memory, "tensor", &[0; 48]);
+    let map = TensorMap {
+        address: tensor,
+        element: TensorType::U6Align16,
+        sizes: vec![128, 2],
+        strides: vec![96],
+        tile: vec![128, 1],
+        element_strides: vec![1, 1],
+        swizzle: Swizzle::None,
+        nan_fill: false,
+        im2col: None,
+    };
+    let map = map.encode().expect("valid");
+    let map: Vec<u32> = map.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    let map = upload_u32(&mut memory, "map", &map);
+    let launch = |apart: u32| Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(map).arg_u64(tensor).arg_u32(apart);
+    let module = load(STORE);
+    run_clean(&module, &mut memory, &launch(0));
+    // The lower six bits of each byte, one behind the other.
+    let code = |element: u32| (0xc382_4100_u32.wrapping_add(element / 4 * 0x0404_0404) >> (8 * (element % 4))) & 0x3f;
+    let expected: Vec<u32> = (0..24)
+        .map(|word| {
+            (0..32).fold(0, |all, bit| all | (code((32 * word + bit) / 6) >> ((32 * word + bit) % 6) & 1) << bit)
+        })
+        .collect();
+    let got = download_u32(&memory, tensor, 48);
+    assert_eq!(got[..24], expected);
+    assert_eq!(got[24..], [0; 24]);
+    // From two places, two lanes write the same words.
+    let outcome = run(&module, &mut memory, &launch(128));
+    assert_eq!(kinds(&outcome), [ptx_emulator::FaultKind::Race], "{:?}", outcome.faults);
+}

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use ptx_emulator::{Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Piece, Swizzle, TensorMap, TensorType};
 
 use crate::abi::*;
 use crate::device;
@@ -106,7 +106,9 @@ impl Tiled {
         if unpacked && u64::from(self.box_dims[0]) != UNPACKED_ROW {
             return invalid(format!("boxDim[0] is {}; this data type needs {UNPACKED_ROW}", self.box_dims[0]));
         }
-        let row_bits = u64::from(self.box_dims[0]) * element.bits();
+        // As it lies in shared memory.
+        let Piece { elements, inner, .. } = element.piece();
+        let row_bits = u64::from(self.box_dims[0]) * inner * 8 / elements;
         if self.interleave == 0 && !row_bits.is_multiple_of(128) {
             return invalid(format!("a box row of {} bytes is no multiple of 16", row_bits as f64 / 8.0));
         }
@@ -152,9 +154,6 @@ impl Tiled {
         let unsupported = |what: &str| Err(Refusal::Unsupported(format!("{what} are not supported by the emulator")));
         if self.interleave != 0 {
             return unsupported("interleaved tensor maps");
-        }
-        if matches!(element, TensorType::U4Align16 | TensorType::U6Align16) {
-            return unsupported("tensor maps that unpack 4- or 6-bit elements to 16-byte pieces");
         }
         let Some(swizzle) = Swizzle::from_cuda(self.swizzle) else {
             return unsupported("swizzles with atoms of 32 or 64 bytes");
@@ -415,9 +414,7 @@ mod tests {
     fn what_cannot_run_is_refused_by_name() {
         let interleaved = Tiled { interleave: 1, ..good() };
         let atom = Tiled { swizzle: 4, ..good() };
-        let unpacked =
-            Tiled { dtype: 14, dims: vec![128, 2, 2], box_dims: vec![128, 1, 1], swizzle: 0, fill: 0, ..good() };
-        for tiled in [interleaved, atom, unpacked] {
+        for tiled in [interleaved, atom] {
             assert!(matches!(tiled.map(), Err(Refusal::Unsupported(_))), "{tiled:?}");
         }
     }

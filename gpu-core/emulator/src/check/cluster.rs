@@ -38,8 +38,8 @@ struct Cell {
 #[derive(Debug, Default)]
 pub struct Remotes {
     cells: HashMap<u32, Cell>,
-    /// The last arrival of each warp at an mbarrier, by its offset, the warp's block and number; and where.
-    arrivals: HashMap<(u32, u64, u32), (Remote, u32)>,
+    /// The last arrival of each warp at an mbarrier, by its offset, the warp's block and number; where, and in which phase.
+    arrivals: HashMap<(u32, u64, u32), (Remote, u32, u64)>,
     /// Ranks of the cluster that this block knows to have started.
     started: u32,
 }
@@ -110,8 +110,9 @@ impl Cx<'_> {
         if self.peer_runs(home, (rank + 1) << 24 | u64::from(offset), 8, lane, AccessKind::Atomic) {
             let mine = self.remote_at(0, lane, AccessKind::Atomic);
             // SAFETY: as above.
-            let arrivals = unsafe { &mut (*home).pending.remote.arrivals };
-            arrivals.insert((offset, mine.block, mine.linear / 32), (mine, self.pc));
+            let home = unsafe { &mut *home };
+            let phase = home.mbarriers.get(&offset).map_or(0, |barrier| barrier.phase);
+            home.pending.remote.arrivals.insert((offset, mine.block, mine.linear / 32), (mine, self.pc, phase));
         }
     }
 
@@ -302,7 +303,10 @@ impl Cx<'_> {
         let remote = &self.block.pending.remote;
         let accesses = remote.cells.values().flat_map(|cell| [cell.write, cell.read]).flatten();
         let accesses = accesses.map(|access| (access, image.sites.get(access.site as usize).map_or(0, |site| site.pc)));
-        let mut all = accesses.chain(remote.arrivals.values().copied());
+        // Who knows that a phase is over knows that its arrivals took place, also those that order nothing else.
+        let known = |offset: &u32| self.block.mbarriers.get(offset).map_or(0, |barrier| barrier.known);
+        let arrivals = remote.arrivals.iter().filter(|((offset, ..), (.., phase))| *phase >= known(offset));
+        let mut all = accesses.chain(arrivals.map(|(_, (arrival, pc, _))| (*arrival, *pc)));
         let Some((other, pc)) = all.find(|(other, _)| !self.after(other)) else { return };
         let message = format!(
             "{} {} shared memory of block ({},{},{}), which may have ended by then; let the blocks of a cluster meet at a \

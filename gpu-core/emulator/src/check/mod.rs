@@ -30,6 +30,7 @@ pub mod shadow;
 #[cfg(target_arch = "x86_64")]
 mod shadow_rows;
 mod shadow_runs;
+mod shuffled;
 mod stale;
 pub mod stored;
 pub mod stuck;

@@ -26,6 +26,8 @@ pub struct Origin {
     pub allocation: Option<AllocationRef>,
     /// Who read it, where that was another thread than the one of `lane`.
     pub thread: Option<ThreadId>,
+    /// What is said of a shuffle that it came from.
+    pub shuffled: Option<String>,
     pub reported: bool,
 }
 
@@ -43,12 +45,13 @@ impl Warp {
             bytes: 0,
             allocation: None,
             thread: None,
+            shuffled: None,
             reported: false,
         });
         self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: all(lanes), ..Poison::default() });
     }
 
-    fn origin(&mut self, origin: Origin) -> u32 {
+    pub(super) fn origin(&mut self, origin: Origin) -> u32 {
         let known = self.origins.iter().position(|old| old.pc == origin.pc && old.space == origin.space);
         if let Some(index) = known {
             return index as u32;
@@ -107,6 +110,7 @@ impl Cx<'_> {
                 bytes: bytes as u32,
                 allocation: self.locate(window, address, bytes).1,
                 thread: None,
+                shuffled: None,
                 reported: false,
             },
         };
@@ -494,6 +498,10 @@ impl Cx<'_> {
         let Some(found) = self.warp.origins.get_mut(origin as usize) else { return };
         if std::mem::replace(&mut found.reported, true) {
             return;
+        }
+        if let Some(said) = found.shuffled.clone() {
+            let from = (found.pc, found.lane);
+            return self.report_shuffled(from, &said, pc, lanes, how);
         }
         // The place that is named: of the load, and beside it that of the use; of the use alone where nothing was loaded.
         let named = match (found.space.is_some() && found.allocation.is_some(), found.pc) {

@@ -156,8 +156,30 @@ pub(super) unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     Flow::Next
 }
 
+/// What a store does, by its operands.
+type Stored = (u64, u64, Vec<u32>);
+
+/// Operands by which two lanes store the same to the same place: a warp that stores a box as one, as CUTLASS's epilogues do, does
+/// so once. None for what is no plain store.
+unsafe fn stored(cx: &Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, other: u64) -> Option<Stored> {
+    if op.imm & (TO_SHARED | REDUCE) != 0 {
+        return None;
+    }
+    // SAFETY: slots of a decoded instruction; the first two are 64 bits wide and in the addresses already.
+    let number = |slot: &Slot| unsafe { cx.lane::<u32>(*slot, lane) };
+    let mut numbers: Vec<u32> = slots[2..].iter().map(number).collect();
+    if op.imm & TENSOR == 0 {
+        numbers.push(number(&op.c));
+    }
+    if op.imm & MASKED != 0 {
+        numbers.push(number(&op.e));
+    }
+    Some((shared, other, numbers))
+}
+
 pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let slots = cx.image().list(op).to_vec();
+    let mut first: Option<(Stored, u64, u64)> = None;
     for lane in lanes(cx.mask) {
         // SAFETY: slots of a decoded instruction.
         let (shared, other) = unsafe {
@@ -170,6 +192,17 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             (shared, other)
         };
         // SAFETY: passed on.
+        let same = unsafe { stored(cx, op, &slots, lane, shared, other) };
+        if let Some((of_first, bytes, reach)) = &first
+            && same.as_ref() == Some(of_first)
+        {
+            cx.worker.counts.async_bytes(cx.pc, *bytes);
+            if shared & 0xff00_0000 == 0 {
+                cx.note_source(op, (shared & 0xff_ffff) as u32, *reach, lane, true);
+            }
+            continue;
+        }
+        // SAFETY: passed on.
         let moved = unsafe {
             if op.imm & TENSOR != 0 {
                 tensor(cx, op, &slots, lane, shared, other)
@@ -178,6 +211,9 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             }
         };
         let Some(Moved { bytes, reach, targets }) = moved else { return Flow::Next };
+        if first.is_none() {
+            first = same.map(|same| (same, bytes, reach));
+        }
         cx.worker.counts.async_bytes(cx.pc, bytes);
         if op.imm & TO_SHARED != 0 {
             // SAFETY: slots of a decoded instruction.
@@ -378,7 +414,7 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     let mut info: Vec<i64> = slots[2 + coordinates..].iter().map(|slot| i64::from(number(slot) as u16)).collect();
     // A store in im2col mode has no offsets.
     info.resize(3.max(info.len()), 0);
-    let bits = map.element.bits();
+    let (bits, piece) = (map.element.bits(), map.element.piece());
     let load = op.imm & TO_SHARED != 0;
     let rows = match Rows::new(&map, walk, &start, &info) {
         Ok(rows) => rows.count(),
@@ -387,8 +423,8 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             return None;
         }
     };
-    let row = u64::from(map.tile[0]) * bits / 8;
-    let total = row * rows;
+    let row = map.row_bytes();
+    let total = u64::from(map.tile[0]) * bits / 8 * rows;
     // A row narrower than the swizzle's span leaves the rest of the span alone, as on an H200.
     let pitch = row.max(map.swizzle.span());
     let reach = pitch * rows;
@@ -403,6 +439,16 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Global, map.address, total, text);
         return None;
     }
+    if let Some(unit) = map.element.unpacked_row().filter(|unit| start[0] % *unit as i64 != 0) {
+        let text = format!("copies a box of unpacked elements from {} on, which is no multiple of {unit}", start[0]);
+        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Global, map.address, total, text);
+        return None;
+    }
+    if !load && (map.element == TensorType::U4Align16 || piece.elements == 16 && op.imm & REDUCE != 0) {
+        let text = "stores a box by a tensor map whose elements can only be loaded".to_owned();
+        cx.bulk_fault(lane, FaultKind::BadLaunch, Space::Global, descriptor, 128, text);
+        return None;
+    }
     if !load && start.iter().any(|coordinate| *coordinate < 0) {
         let text = format!("stores a tensor box at the negative coordinates {start:?}");
         cx.bulk_fault(lane, FaultKind::OutOfBounds, Space::Global, map.address, total, text);
@@ -410,7 +456,6 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     }
     // SAFETY: slots of a decoded instruction.
     let targets = if load { unsafe { targets(cx, op, lane, shared) } } else { vec![(shared, None)] };
-    let unit = (bits / 8).max(1);
     for (target, _) in &targets {
         let span = cx.shared_span(lane, *target, reach)?;
         let base = *target & 0xff_ffff;
@@ -419,21 +464,20 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             let TensorRow { address, inside } = walker.next_row();
             // The part of the row that lies inside the tensor.
             let mut run: Option<(u64, u64)> = None;
-            let mut at = 0;
-            while at < row {
-                let element = start[0] + (at * 8 / bits) as i64 * i64::from(map.element_strides[0]);
+            for at in (0..row).step_by(piece.inner as usize) {
+                let element = start[0] + (at / piece.inner * piece.elements) as i64 * i64::from(map.element_strides[0]);
                 let offset = map.swizzle.apply(base + index * pitch + at) - base;
                 let global = address.wrapping_add((element * bits as i64 / 8) as u64);
                 let mut here = inside && element >= 0 && (element as u64) < map.sizes[0];
                 if !load && !here && inside && element >= 0 {
                     // Stores go by 16 bytes: an H200 writes what shares such a piece with the last element of the row.
-                    let piece = element as u64 * bits / 8 & !15;
-                    here = piece * 8 < map.sizes[0] * bits && cx.locate(Window::Global, global, unit).0;
+                    let first = element as u64 * bits / 8 & !15;
+                    here = first * 8 < map.sizes[0] * bits && cx.locate(Window::Global, global, piece.outer).0;
                 }
                 // SAFETY: the swizzle permutes inside 1024-byte groups of the checked box when it is aligned; the
                 // offset is checked for boxes that are not.
                 unsafe {
-                    if offset + unit > reach {
+                    if offset + piece.inner > reach {
                         let text = "copies a swizzled box that is not aligned to its pattern".to_owned();
                         cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, base, total, text);
                         return None;
@@ -442,30 +486,32 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                     let inner = Span { pointer: place, first_bit: base + offset, ..span };
                     if !here {
                         if load {
-                            fill(place, unit as usize, map.nan_fill);
+                            fill(place, piece.outer as usize, map.nan_fill);
                             if !inner.bits().is_empty() {
-                                set_bits(inner.bits(), inner.first_bit, unit);
+                                set_bits(inner.bits(), inner.first_bit, piece.outer);
                             }
                         }
                     } else {
-                        let outer = cx.global_span(lane, global, unit)?;
-                        run = Some((run.map_or(global, |run| run.0), global + unit));
+                        let outer = cx.global_span(lane, global, piece.outer)?;
+                        run = Some((run.map_or(global, |run| run.0), global + piece.outer));
                         if load {
-                            std::ptr::copy_nonoverlapping(outer.pointer, place, unit as usize);
+                            std::ptr::copy_nonoverlapping(outer.pointer, place, piece.outer as usize);
                             if matches!(map.element, TensorType::TF32 | TensorType::TF32Ftz) {
                                 let word = place.cast::<u32>();
                                 word.write_unaligned(to_tf32(word.read_unaligned()));
                             }
-                            carry_init(&outer, &inner, unit);
+                            carry_init(&outer, &inner, piece.outer);
                         } else if op.imm & REDUCE != 0 {
-                            reduce(&inner, outer.pointer, unit, (op.imm >> 8 & 15) as usize, element_type(map.element));
+                            let operation = (op.imm >> 8 & 15) as usize;
+                            reduce(&inner, outer.pointer, piece.outer, operation, element_type(map.element));
+                        } else if map.element == TensorType::U6Align16 {
+                            pack_six_bits(&inner, &outer);
                         } else {
-                            std::ptr::copy_nonoverlapping(place, outer.pointer, unit as usize);
-                            carry_init(&inner, &outer, unit);
+                            std::ptr::copy_nonoverlapping(place, outer.pointer, piece.outer as usize);
+                            carry_init(&inner, &outer, piece.outer);
                         }
                     }
                 }
-                at += unit;
             }
             if let Some((first, end)) = run.filter(|_| op.imm & TO_SHARED == 0 || target == &targets[0].0) {
                 let kind = match op.imm & (TO_SHARED | REDUCE) {
@@ -483,9 +529,30 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
 /// What a load finds outside the tensor: of NaNs, an H200 fills every 16 bits with the one that `fma.oob` takes for an
 /// element out of bounds, whatever the type.
 unsafe fn fill(to: *mut u8, bytes: usize, nan: bool) {
-    let pattern: [u8; 8] = if nan { [0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f] } else { [0; 8] };
+    let pattern: [u8; 16] = std::array::from_fn(|at| if nan { [0xf7, 0x7f][at % 2] } else { 0 });
     // SAFETY: the caller checked the range.
-    unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), to, bytes.min(8)) };
+    unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), to, bytes.min(16)) };
+}
+
+/// Sixteen bytes with an element in the lower six bits each, as 12 bytes (`.b6p2x16`).
+///
+/// # Safety
+/// The spans were checked for as many bytes.
+unsafe fn pack_six_bits(from: &Span, to: &Span) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let codes = from.pointer.cast::<[u8; 16]>().read_unaligned();
+        let packed = codes.iter().rev().fold(0u128, |all, code| all << 6 | u128::from(code & 0x3f));
+        std::ptr::copy_nonoverlapping(packed.to_le_bytes().as_ptr(), to.pointer, 12);
+    }
+    if to.bits().is_empty() {
+        return;
+    }
+    if from.bits().is_empty() || all_bits(from.bits(), from.first_bit, 16) {
+        set_bits(to.bits(), to.first_bit, 12);
+    } else {
+        to.unwrite(12);
+    }
 }
 
 /// A float rounded to the 10 fraction bits of tf32, as a load by a tensor map of such a type does on an H200: subnormals

@@ -214,7 +214,8 @@ fn mma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let mut rest = i.operands[4..].iter();
     if form.sparse.is_some() {
         for operand in rest.by_ref().take(2) {
-            slots.push(e.src(operand, Ty::B32)?);
+            // CUTLASS writes braces around the metadata.
+            slots.push(e.src(registers(operand, 1, "the metadata")?.first().unwrap_or(operand), Ty::B32)?);
         }
     }
     while let (Some(data), Some(selectors)) = (rest.next(), rest.next()) {

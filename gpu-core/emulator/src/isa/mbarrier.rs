@@ -27,8 +27,9 @@ pub struct MBarrier {
     pub pending: i64,
     /// Bytes that copies still owe.
     pub bytes: i64,
-    /// Completed phases.
+    /// Completed phases, and those of which some thread of its block knows.
     pub phase: u64,
+    pub known: u64,
     clocks: [u32; 32],
     released: [u32; 32],
     /// Lanes of each warp of its block that arrived in the current phase, and in the one before.
@@ -432,6 +433,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                     pending: i64::from(count),
                     bytes: 0,
                     phase: born,
+                    known: born,
                     clocks: [0; 32],
                     released: [0; 32],
                     arrived: [0; 32],
@@ -468,6 +470,10 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                         // The phase of this parity is over when the current one has the other parity.
                         _ => barrier.phase & 1 != value & 1,
                     };
+                    if done {
+                        let told = if matches!(code, TEST | TRY) { (value >> 32) + 1 } else { barrier.phase };
+                        barrier.known = barrier.known.max(told);
+                    }
                     let earlier = matches!(code, TEST | TRY) && value >> 32 < barrier.born;
                     let anew = earlier && !barrier.gone && !std::mem::replace(&mut barrier.late, true);
                     (done, barrier.released, barrier.phase, earlier, anew)

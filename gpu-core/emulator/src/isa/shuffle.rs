@@ -107,7 +107,7 @@ impl Body for Shuffle {
                 cx.set_pred(Slot(op.list), valid);
             }
             if missing & cx.mask != 0 {
-                report_inactive(cx, missing & cx.mask, &sources(cx, op).0);
+                report_inactive(cx, op, missing & cx.mask, &sources(cx, op).0);
             }
         }
         Flow::Next
@@ -256,13 +256,15 @@ unsafe fn exchanged_wide(cx: &Cx<'_>, op: &Op) -> ([u32; 32], u32, u32) {
     }
 }
 
+/// Lanes got what lanes hold that do not take part. Many a reduction does not look at what those get, so it is told where it is
+/// used.
 #[cold]
-fn report_inactive(cx: &mut Cx<'_>, missing: u32, from: &[u8; 32]) {
+fn report_inactive(cx: &mut Cx<'_>, op: &Op, missing: u32, from: &[u8; 32]) {
     let pc = cx.pc;
-    if !cx.grid.options.checks.barrier || cx.repeats(Told::alone(FaultKind::MaskMisuse, pc), missing.count_ones()) {
+    if !cx.grid.options.checks.barrier {
         return;
     }
-    let lane = missing.trailing_zeros() as usize;
+    let lane = missing.trailing_zeros() as usize & 31;
     let source = from[lane];
     let why = if cx.warp.lanes >> source & 1 == 0 {
         "which does not exist"
@@ -271,9 +273,13 @@ fn report_inactive(cx: &mut Cx<'_>, missing: u32, from: &[u8; 32]) {
     } else {
         "which does not take part"
     };
-    let message = format!(
-        "{} (lane {lane}) shuffles from lane {source}, {why}: the value is undefined",
-        text_of(&cx.thread(lane))
-    );
+    let said = format!("(lane {lane}) shuffles from lane {source}, {why}: the value is undefined");
+    if cx.grid.options.checks.uninitialised {
+        return cx.undefined_shuffle(op.d, missing, said);
+    }
+    if cx.repeats(Told::alone(FaultKind::MaskMisuse, pc), missing.count_ones()) {
+        return;
+    }
+    let message = format!("{} {said}", text_of(&cx.thread(lane)));
     cx.fault(FaultKind::MaskMisuse, pc, Some(lane), missing.count_ones(), message, Detail::default());
 }

@@ -306,23 +306,30 @@ fn integers_wrap_or_saturate() {
 
 #[test]
 fn sparse_rows_expand_to_their_positions() {
+    let zero = |element: i32| element == 0;
     let mut dense = [0; 8];
     let fields = [0b0100, 0b1110];
-    assert_eq!(expand(Pattern::TwoOfFour, true, &[1, 2, 3, 4], |g| fields[g], &mut dense), Ok(()));
+    assert_eq!(expand(Pattern::TwoOfFour, true, &[1, 2, 3, 4], |g| fields[g], zero, &mut dense), Ok(()));
     assert_eq!(dense, [1, 2, 0, 0, 0, 0, 3, 4]);
     let mut dense = [0; 4];
-    assert_eq!(expand(Pattern::OneOfTwo, true, &[1, 2], |g| fields[g], &mut dense), Ok(()));
+    assert_eq!(expand(Pattern::OneOfTwo, true, &[1, 2], |g| fields[g], zero, &mut dense), Ok(()));
     assert_eq!(dense, [1, 0, 0, 2]);
     let mut dense = [0; 8];
-    assert_eq!(expand(Pattern::PairsTwoOfFour, true, &[1, 2, 3, 4], |_| 0b1101, &mut dense), Ok(()));
+    assert_eq!(expand(Pattern::PairsTwoOfFour, true, &[1, 2, 3, 4], |_| 0b1101, zero, &mut dense), Ok(()));
     assert_eq!(dense, [0, 0, 1, 2, 0, 0, 3, 4]);
     for ordered in [false, true] {
-        assert_eq!(expand(Pattern::TwoOfFour, ordered, &[1, 2], |_| 0b0101, &mut [0; 4]), Err(0));
+        assert_eq!(expand(Pattern::TwoOfFour, ordered, &[1, 2], |_| 0b0101, zero, &mut [0; 4]), Err(0));
     }
-    assert_eq!(expand(Pattern::TwoOfFour, true, &[1, 2], |_| 0b0001, &mut [0; 4]), Err(0));
+    assert_eq!(expand(Pattern::TwoOfFour, true, &[1, 2], |_| 0b0001, zero, &mut [0; 4]), Err(0));
     let mut dense = [0; 4];
-    assert_eq!(expand(Pattern::TwoOfFour, false, &[1, 2], |_| 0b0001, &mut dense), Ok(()));
+    assert_eq!(expand(Pattern::TwoOfFour, false, &[1, 2], |_| 0b0001, zero, &mut dense), Ok(()));
     assert_eq!(dense, [2, 1, 0, 0]);
+    // Zeros are the same wherever they are.
+    let (mut four, mut two) = ([0; 4], [0; 2]);
+    assert_eq!(expand(Pattern::TwoOfFour, true, &[0, 0], |_| 0, zero, &mut four), Ok(()));
+    assert_eq!(expand(Pattern::OneOfTwo, true, &[0], |_| 0, zero, &mut two), Ok(()));
+    assert_eq!(expand(Pattern::PairsTwoOfFour, true, &[0; 4], |_| 0, zero, &mut [0; 8]), Ok(()));
+    assert_eq!(expand(Pattern::PairsTwoOfFour, true, &[0, 0, 0, 1], |_| 0, zero, &mut [0; 8]), Err(0));
 }
 
 #[test]

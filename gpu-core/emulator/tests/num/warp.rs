@@ -421,7 +421,8 @@ fn undefined_operands_are_reported() {
     let plan = Plan::new(form, 80);
     let zero = [0u32; 32];
     let [na, nb, nc, nd] = form.registers();
-    let (a, b, c) = (vec![&zero; na], vec![&zero; nb], vec![&zero; nc]);
+    let ones = [0x3c00_3c00u32; 32];
+    let (a, b, c) = (vec![&ones; na], vec![&zero; nb], vec![&zero; nc]);
     let mut d = vec![zero; nd];
     let good = [0x4444_4444u32; 32];
     let mut bad = good;
@@ -431,7 +432,7 @@ fn undefined_operands_are_reported() {
     };
     assert_eq!(run(&good, 0), Ok(()));
     assert_eq!(run(&good, 2), Err(Undefined::Selector { name: "the sparsity selector", value: 2, limit: 2 }));
-    assert_eq!(run(&bad, 0), Err(Undefined::Metadata { row: 9, chunk: 4, lane: 5 }));
+    assert_eq!(run(&bad, 0), Err(Undefined::Metadata { row: 9, chunk: 4, lane: 5, field: 0 }));
     assert_eq!(run(&bad, 1), Ok(()), "lane 5 does not contribute to selector 1");
 }
 

@@ -106,6 +106,14 @@ impl Input {
         }
     }
 
+    /// Whether an element of this code is zero, of either sign.
+    pub fn is_zero(self, code: u32) -> bool {
+        match self {
+            Input::Float(element) => element.value(code) == 0.0,
+            _ => code == 0,
+        }
+    }
+
     /// The 2:4 pattern of a sparse A.
     pub fn pattern(self, kind: Kind) -> Pattern {
         match self.container_bits(kind) {

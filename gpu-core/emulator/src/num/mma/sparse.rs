@@ -28,42 +28,47 @@ impl Pattern {
 
 /// Places the stored elements of one row. `metadata` yields the row's 4-bit fields in order of k; positions not stored
 /// keep the value of `dense`. Returns the index of a field whose result is undefined: equal positions, or, with
-/// `ordered` (`mma.sp::ordered_metadata`), positions not ascending.
+/// `ordered` (`mma.sp::ordered_metadata`), positions not ascending. Where all that is stored is zero, no field is wrong:
+/// CUTLASS's compressor writes 0 there.
 pub fn expand<T: Copy>(
     pattern: Pattern,
     ordered: bool,
     stored: &[T],
     mut metadata: impl FnMut(usize) -> u32,
+    is_zero: impl Fn(T) -> bool,
     dense: &mut [T],
 ) -> Result<(), usize> {
-    for group in 0..dense.len() / pattern.span() {
+    let each = stored.len() * pattern.span() / dense.len();
+    for (group, own) in stored.chunks_exact(each).enumerate() {
         let field = metadata(group) & 15;
         let (first, second) = ((field & 3) as usize, (field >> 2) as usize);
         let base = group * pattern.span();
         let undefined = first == second || (ordered && first > second);
+        let nothing = own.iter().all(|element| is_zero(*element));
         match pattern {
             Pattern::TwoOfFour => {
-                if undefined {
+                if undefined && !nothing {
                     return Err(group);
                 }
-                dense[base + first] = stored[2 * group];
-                dense[base + second] = stored[2 * group + 1];
+                dense[base + first] = own[0];
+                dense[base + second] = own[1];
             }
             Pattern::OneOfTwo => {
                 let position = match field {
                     0b0100 => 0,
                     0b1110 => 1,
+                    _ if nothing => 0,
                     _ => return Err(group),
                 };
-                dense[base + position] = stored[group];
+                dense[base + position] = own[0];
             }
             Pattern::PairsTwoOfFour => {
-                if undefined {
+                if undefined && !nothing {
                     return Err(group);
                 }
                 for half in 0..2 {
-                    dense[base + 2 * first + half] = stored[4 * group + half];
-                    dense[base + 2 * second + half] = stored[4 * group + 2 + half];
+                    dense[base + 2 * first + half] = own[half];
+                    dense[base + 2 * second + half] = own[2 + half];
                 }
             }
         }

@@ -50,7 +50,7 @@ pub struct Extra<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undefined {
     /// A metadata field names equal or unordered positions.
-    Metadata { row: usize, chunk: usize, lane: usize },
+    Metadata { row: usize, chunk: usize, lane: usize, field: u32 },
     /// A selector operand is out of the range that the shape allows.
     Selector { name: &'static str, value: usize, limit: usize },
 }
@@ -58,14 +58,22 @@ pub enum Undefined {
 impl std::fmt::Display for Undefined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Undefined::Metadata { row, chunk, lane } => write!(
+            Undefined::Metadata { row, chunk, lane, field } => write!(
                 f,
-                "the sparsity metadata of row {row}, chunk {chunk} (held by lane {lane}) names no valid pair of positions"
+                "the sparsity metadata of row {row}, chunk {chunk} (held by lane {lane}) is {field:#06b}, which names no \
+                 valid pair of positions"
             ),
             Undefined::Selector { name, value, limit } => {
                 write!(f, "{name} is {value}, but must be below {limit} for this shape")
             }
         }
+    }
+}
+
+impl Metadata {
+    /// What is said of a field.
+    pub(super) fn undefined(&self, row: usize, chunk: usize, field: u32) -> Undefined {
+        Undefined::Metadata { row, chunk, lane: self.at(row, chunk).0, field: field & 15 }
     }
 }
 
@@ -356,8 +364,9 @@ impl Plan {
                 metadata[lane] >> bit
             };
             let from = &stored[row * form.stored_k()..][..form.stored_k()];
-            expand(pattern, sparse.ordered, from, field, &mut dense[row * form.k..][..form.k])
-                .map_err(|chunk| Undefined::Metadata { row, chunk, lane: layout.at(row, chunk).0 })?;
+            let is_zero = |(code, _)| form.a.is_zero(code);
+            expand(pattern, sparse.ordered, from, field, is_zero, &mut dense[row * form.k..][..form.k])
+                .map_err(|chunk| layout.undefined(row, chunk, field(chunk)))?;
         }
         let (codes, present) = dense.into_iter().unzip();
         Ok((codes, Some(present)))

@@ -253,8 +253,10 @@ fn densify(
             let (lane, bit) = layout.at(row, chunk);
             metadata[lane] >> bit
         };
-        expand(pattern, false, &stored[row * half_k..][..half_k], field, &mut dense[row * form.k..][..form.k])
-            .map_err(|chunk| Undefined::Metadata { row, chunk, lane: layout.at(row, chunk).0 })?;
+        let from = &stored[row * half_k..][..half_k];
+        let is_zero = |(code, _)| form.a.is_zero(code);
+        expand(pattern, false, from, field, is_zero, &mut dense[row * form.k..][..form.k])
+            .map_err(|chunk| layout.undefined(row, chunk, field(chunk)))?;
     }
     let (codes, present) = dense.into_iter().unzip();
     Ok((codes, Some(present)))
