@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{FaultKind, Launch, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Checks, FaultKind, Launch, Options, Swizzle, TensorMap, TensorType};
 
 const PTX: &str = include_str!("ptx/hopper.sm_90a.ptx");
 
@@ -189,4 +189,68 @@ fn a_block_that_knows_of_an_arrival_may_end() {
     run_clean(&load(&arrival_from_afar(true)), &mut memory, &launch);
     let outcome = run(&load(&arrival_from_afar(false)), &mut memory, &launch);
     assert_eq!(kinds(&outcome), [FaultKind::UseAfterFree], "{:#?}", outcome.faults);
+}
+
+/// Three warps come to a product at once; the last one stores B, ones over zeros, a while later.
+const LATE_WARP: &str = "
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p)
+.maxntid 128,1,1
+{
+	.reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .pred %p<4>; .reg .f32 %f<5>;
+	.shared .align 1024 .b8 s[1024];
+	ld.param.u64 %rd1, [p];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, s;
+	shl.b32 %r3, %r1, 3;
+	add.u32 %r3, %r3, %r2;
+	mov.b64 %rd2, 0;
+	st.shared.b64 [%r3], %rd2;
+	fence.proxy.async;
+	bar.sync 0;
+	mov.b32 %r5, 0x3c003c00;
+	mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+	wgmma.fence.sync.aligned;
+	setp.lt.u32 %p1, %r1, 96;
+	@%p1 bra GO;
+	mov.u32 %r9, 20000;
+WAIT:	sub.u32 %r9, %r9, 1;
+	setp.ne.u32 %p2, %r9, 0;
+	@%p2 bra WAIT;
+	sub.u32 %r4, %r1, 96;
+	shl.b32 %r4, %r4, 5;
+	add.u32 %r4, %r4, %r2;
+	mov.b64 %rd5, 0x3c003c003c003c00;
+	st.shared.v2.b64 [%r4], {%rd5, %rd5};
+	st.shared.v2.b64 [%r4+16], {%rd5, %rd5};
+	fence.proxy.async;
+GO:	bar.warp.sync 0xffffffff;
+	shr.u32 %r6, %r2, 4;
+	cvt.u64.u32 %rd6, %r6;
+	or.b64 %rd6, %rd6, 0x0000001000080000;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r5,%r5,%r5,%r5}, %rd6, 1, 1, 1, 0;
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 0;
+	mul.wide.u32 %rd7, %r1, 4;
+	add.u64 %rd7, %rd7, %rd1;
+	st.global.f32 [%rd7], %f1;
+	ret;
+}
+";
+
+/// An H100 gives 16 in all threads: the warps of a warpgroup begin a product together. PTX does not say so, hence the race.
+#[test]
+fn the_warps_of_a_warpgroup_begin_a_product_together() {
+    let mut memory = memory();
+    let module = load(LATE_WARP);
+    for checks in [Checks::NONE, Checks::ALL] {
+        let out = upload_f32(&mut memory, "out", &[0.0; 128]);
+        let launch = Launch::new("k", [1, 1, 1], [128, 1, 1]).arg_u64(out);
+        let outcome = run_with(&module, &mut memory, &launch, &Options { checks, ..Options::default() });
+        assert_eq!(download_f32(&memory, out, 128), [16.0; 128], "{checks:?}");
+        let expected: &[FaultKind] = if checks == Checks::NONE { &[] } else { &[FaultKind::Race] };
+        assert_eq!(kinds(&outcome), expected, "{:#?}", outcome.faults);
+    }
 }

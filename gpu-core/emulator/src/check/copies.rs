@@ -120,8 +120,9 @@ pub struct Pending {
     pub(super) waited: HashMap<(u32, u32), Waited>,
     /// The same for its last wait that came too early.
     pub(super) refused: HashMap<(u32, u32), super::early::Refused>,
-    /// `wgmma.mma_async` that each warp issued.
+    /// `wgmma.mma_async` that each warp issued, and came to.
     pub wgmma: [u32; 32],
+    pub wgmma_reached: [u32; 32],
     /// Open `wgmma` group of each warp, and the first that it has not waited for.
     pub wgmma_group: [u32; 32],
     pub wgmma_waited: [u32; 32],

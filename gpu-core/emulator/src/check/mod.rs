@@ -18,6 +18,7 @@ mod mapped;
 pub mod marks;
 mod passed;
 mod patience;
+mod products;
 pub mod proxy;
 pub mod race;
 pub mod race_global;

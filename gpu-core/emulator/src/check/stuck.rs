@@ -37,7 +37,7 @@ fn waiting(grid: &Grid<'_>, block: &Block) -> Vec<(u32, String)> {
                 }
                 Wait::Sync { members } => format!("for lanes {members:#010x} of its warp"),
                 Wait::Together => "for the rest of its warp at this barrier".to_owned(),
-                Wait::Warpgroup { .. } => "for the other warps of its warpgroup to issue the same wgmma".to_owned(),
+                Wait::Warpgroup(_) => "for the other warps of its warpgroup to issue the same wgmma".to_owned(),
                 Wait::Cluster { .. } => "for the cluster barrier".to_owned(),
                 Wait::Ready => "polling".to_owned(),
             };
@@ -148,7 +148,7 @@ pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
     // Lanes of a warp that wait at different `.sync` operations, or threads of a block at different barriers.
     let kind = if waits.iter().any(|wait| matches!(wait, Wait::Together)) {
         FaultKind::BarrierDivergence
-    } else if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. } | Wait::Warpgroup { .. })) {
+    } else if waits.iter().any(|wait| matches!(wait, Wait::Sync { .. } | Wait::Warpgroup(_))) {
         FaultKind::MaskMisuse
     } else if waits.iter().any(|wait| match wait {
         Wait::Barrier { id, .. } => other.is_some() || block.barriers[*id as usize].expected.is_some(),

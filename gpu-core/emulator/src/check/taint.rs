@@ -4,6 +4,7 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
+use super::products::of_matrix;
 use super::undefined::{Bits, all, is_bitwise, lanes_of, ones, opcode};
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
@@ -144,22 +145,23 @@ impl Cx<'_> {
         let of_part = |offset: u64, size: u64| -> Bits {
             std::array::from_fn(|lane| if missing >> lane & 1 != 0 { undefined(offset, size, lane) } else { 0 })
         };
-        let marked: Vec<(Slot, Bits)> = match self.parts_of(op) {
+        let parts = self.parts_of(op);
+        // The lanes that give the rows of a matrix are not those alone that get them.
+        let mask = if matches!(parts, Some(Parts::Matrices(_))) { self.active } else { self.mask };
+        let marked: Vec<(Slot, Bits)> = match parts {
             Some(Parts::Elements(slots)) => {
                 let size = bytes / slots.len() as u64;
                 slots.iter().enumerate().map(|(part, slot)| (*slot, of_part(part as u64 * size, size))).collect()
             }
-            // Each matrix has eight rows; which lanes get a row's elements depends on the form, so all of them count.
             Some(Parts::Matrices(slots)) => {
-                let of = |matrix: usize| if missing >> (8 * matrix) & 0xff == 0 { 0 } else { self.mask };
-                slots.iter().enumerate().map(|(matrix, slot)| (*slot, all(of(matrix)))).collect()
+                let of = |matrix: usize| of_matrix(missing >> (8 * matrix) & 0xff, opcode(text).contains(".trans"));
+                slots.iter().enumerate().map(|(matrix, slot)| (*slot, of(matrix))).collect()
             }
             None if kind == AccessKind::Read && info.writes.len() == 1 && bytes <= 16 => {
                 vec![(info.writes[0], of_part(0, bytes))]
             }
             None => info.writes.iter().map(|slot| (*slot, all(missing))).collect(),
         };
-        let mask = self.mask;
         for (slot, bits) in marked {
             let fresh = Poison { origin: index, computed, ..Poison::default() }.on(bits, mask);
             self.mark((frame, slot.0), fresh, mask);
@@ -303,6 +305,9 @@ impl Cx<'_> {
                     self.worker.moved = self.moved(op, image.text(pc));
                 }
                 let known = self.worker.moved.is_some();
+                if computes && mark.is_some() && !known {
+                    self.worker.moved = self.undefined_products(op);
+                }
                 self.worker.carried = mark.and_then(|mark| {
                     let bits = if computes && !known { all(mark.lanes) } else { mark.bits };
                     let computed = mark.computed || computes && !mixes && !known;

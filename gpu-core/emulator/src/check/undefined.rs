@@ -81,7 +81,7 @@ const NOT: u32 = 0x0f;
 
 impl Cx<'_> {
     /// Undefined bits of a register in a lane.
-    fn undefined(&self, slot: Slot, lane: usize) -> u128 {
+    pub(super) fn undefined(&self, slot: Slot, lane: usize) -> u128 {
         let frame = self.warp.splits[self.warp.current].frame;
         if slot.is_pool() {
             return 0;

@@ -7,8 +7,8 @@ use super::copies::{Cells, Reader, Source};
 use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::op::{Op, Slot, Taint};
-use crate::exec::warp::Warp;
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::warp::{Wait, Warp};
 use crate::report::{AccessKind, FaultKind};
 
 /// A register of an operation in flight.
@@ -18,6 +18,13 @@ pub struct InFlight {
     pub pc: u32,
     /// Read by it (a fragment of A), not written.
     pub input: bool,
+}
+
+/// How far a warp is with the work of its warpgroup: groups committed, and products that it came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub groups: u32,
+    pub products: u32,
 }
 
 impl Warp {
@@ -77,13 +84,26 @@ impl Cx<'_> {
         self.attention = true;
     }
 
-    /// Whether every live warp of this warpgroup has committed `groups` groups.
-    pub fn warpgroup_committed(&self, groups: u32) -> bool {
+    /// Whether every other live warp of this warpgroup has come as far.
+    pub fn warpgroup_reached(&self, progress: Progress) -> bool {
         let first = self.warp.index as usize / 4 * 4;
+        let pending = &self.block.pending;
         (first..first + 4).all(|warp| {
             let runs = self.block.warps.get(warp).is_some_and(|w| w.as_ref().is_some_and(|w| w.live != 0));
-            !runs || self.block.pending.wgmma_group[warp] >= groups
+            let products = pending.wgmma[warp].max(pending.wgmma_reached[warp]);
+            !runs || pending.wgmma_group[warp] >= progress.groups && products >= progress.products
         })
+    }
+
+    /// A warp comes to a product. Some: others must come first, for the four of a warpgroup begin it together (seen on an
+    /// H100: what the last one stored before is in it, though nothing in PTX says so).
+    pub fn await_warpgroup(&mut self) -> Option<Flow> {
+        let warp = self.warp.index as usize;
+        let products = self.block.pending.wgmma[warp] + 1;
+        self.block.pending.wgmma_reached[warp] = products;
+        let progress = Progress { groups: 0, products };
+        let pc = self.pc;
+        (!self.warpgroup_reached(progress)).then(|| self.suspend(pc, Wait::Warpgroup(progress)))
     }
 
     /// `wgmma.wait_group keep`: one warp's wait stands for its warpgroup, whose operation it is.

@@ -200,7 +200,7 @@ impl Cx<'_> {
             Wait::Sync { members } => members & self.warp.live & !mask == 0,
             // The lanes that were missing may have exited instead of coming.
             Wait::Together => self.warp.together_at(pc, frame) == self.warp.live,
-            Wait::Warpgroup { groups } => self.warpgroup_committed(groups),
+            Wait::Warpgroup(progress) => self.warpgroup_reached(progress),
             Wait::Cluster { generation } => {
                 self.settle_cluster();
                 self.cluster.generation > generation

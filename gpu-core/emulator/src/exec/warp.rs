@@ -27,10 +27,8 @@ pub enum Wait {
     },
     /// At an aligned barrier, until the whole warp is there.
     Together,
-    /// At `wgmma.wait_group`, until the other warps of the warpgroup have committed as many groups.
-    Warpgroup {
-        groups: u32,
-    },
+    /// At `wgmma.wait_group` or a product, until the other warps of the warpgroup have come as far.
+    Warpgroup(crate::check::wgmma::Progress),
     /// Until the cluster barrier's generation moves on.
     Cluster {
         generation: u64,

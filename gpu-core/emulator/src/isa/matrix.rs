@@ -266,6 +266,12 @@ pub unsafe fn row<'r>(cx: &Cx<'_>, slot: Slot) -> &'r [u32; 32] {
     unsafe { &*cx.row::<u32>(slot) }
 }
 
+/// The plan of a product; None for other instructions, and for products of f64.
+pub fn plan(op: &Op) -> Option<&'static Plan> {
+    // SAFETY: `imm` of a product holds a plan that lives for ever.
+    (op.run as usize == run as crate::exec::op::Exec as usize).then(|| unsafe { &*(op.imm as usize as *const Plan) })
+}
+
 unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: `imm` holds a plan that lives for ever; slots of a decoded instruction.
     unsafe {

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use super::Ty;
 use super::matrix::{intern, registers, report_undefined, row, whole_warp};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::check::wgmma::Progress;
 use crate::exec::access::{Found, gathered, window_code};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::blend;
@@ -151,9 +152,10 @@ unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     // The operation is the whole warpgroup's: it is not complete before all four warps have issued it.
     let groups = cx.block.pending.wgmma_group[cx.warp.index as usize].saturating_sub(op.imm as u32);
-    if !cx.warpgroup_committed(groups) {
+    let progress = Progress { groups, products: 0 };
+    if !cx.warpgroup_reached(progress) {
         let pc = cx.pc;
-        return cx.suspend(pc, crate::exec::warp::Wait::Warpgroup { groups });
+        return cx.suspend(pc, crate::exec::warp::Wait::Warpgroup(progress));
     }
     cx.wait_wgmma(op.imm as u32);
     Flow::Next
@@ -288,6 +290,9 @@ unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
         let call = &*(op.imm as usize as *const Call);
         let form = &call.form;
         if let Err(flow) = whole_warp(cx, "wgmma.mma_async") {
+            return flow;
+        }
+        if let Some(flow) = cx.await_warpgroup() {
             return flow;
         }
         let slots = cx.image().list(op);

@@ -197,6 +197,49 @@ impl Plan {
         }
     }
 
+    /// Which bits of D mean nothing, of each register lane by lane, where `undefined(part, register, lane)` gives those of A
+    /// (part 0), B and C: a result needs a row of A, a column of B and its own element of C. None: of a form whose elements
+    /// lie otherwise.
+    pub fn undefined_results(&self, undefined: impl Fn(usize, usize, usize) -> u32) -> Option<Vec<Row>> {
+        let form = &self.form;
+        if form.is_quad() || form.a == Input::F64 {
+            return None;
+        }
+        let touched = |part: usize, layout: fragment::Operand, bits: u32| {
+            let mut majors = 0u128;
+            for register in 0..layout.registers() {
+                for lane in 0..32 {
+                    let word = undefined(part, register, lane);
+                    for element in (0..layout.per_register).filter(|_| word != 0) {
+                        let own = word >> (element as u32 * bits) & (u32::MAX >> (32 - bits));
+                        majors |= u128::from(own != 0) << layout.at(lane, register, element).0;
+                    }
+                }
+            }
+            majors
+        };
+        let rows = touched(0, form.layout_a(), form.a.container_bits(form.kind));
+        let columns = touched(1, form.layout_b(), form.b.container_bits(form.kind));
+        // Register, and its bits, of an element of C or D.
+        let place = |output: Output, i: usize| match output {
+            Output::F16 => (i / 2, 0xffff << (16 * (i % 2))),
+            _ => (i, u32::MAX),
+        };
+        let shape = Shape::new(form.m, form.n);
+        let mut d = vec![[0; 32]; form.registers()[3]];
+        for lane in 0..32 {
+            for i in 0..shape.per_lane() {
+                let (row, column) = shape.at(lane, i);
+                let (c, c_bits) = place(form.c, i);
+                if (rows >> row | columns >> column) & 1 != 0 || undefined(2, c, lane) & c_bits != 0 {
+                    let (register, bits) = place(form.d, i);
+                    d[register][lane] |= bits;
+                }
+            }
+        }
+        Some(d)
+    }
+
     fn gather(places: &[Places], mask: u32, registers: &[&Row], length: usize) -> Vec<u32> {
         let mut codes = zeros(length);
         for places in places {
