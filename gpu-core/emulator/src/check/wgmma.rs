@@ -101,9 +101,19 @@ impl Cx<'_> {
         let warp = self.warp.index as usize;
         let products = self.block.pending.wgmma[warp] + 1;
         self.block.pending.wgmma_reached[warp] = products;
-        let progress = Progress { groups: 0, products };
-        let pc = self.pc;
-        (!self.warpgroup_reached(progress)).then(|| self.suspend(pc, Wait::Warpgroup(progress)))
+        self.await_progress(Progress { groups: 0, products })
+    }
+
+    /// Some: other warps of the warpgroup must come as far first; the instruction runs again then.
+    pub fn await_progress(&mut self, progress: Progress) -> Option<Flow> {
+        if self.warpgroup_reached(progress) {
+            return None;
+        }
+        let (pc, mask) = (self.pc, self.mask);
+        if self.watch & watch::COUNT != 0 {
+            self.worker.counts.again(pc, mask);
+        }
+        Some(self.suspend(pc, Wait::Warpgroup(progress)))
     }
 
     /// `wgmma.wait_group keep`: one warp's wait stands for its warpgroup, whose operation it is.

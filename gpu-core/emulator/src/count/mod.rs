@@ -78,11 +78,20 @@ impl Counts {
     pub fn instruction(&mut self, pc: u32, mask: u32) {
         // SAFETY: program counters lie inside the code, which these tables are as long as.
         unsafe {
-            *self.executed.get_unchecked_mut(pc as usize) += 1;
+            let count = self.executed.get_unchecked_mut(pc as usize);
+            *count = count.wrapping_add(1);
             if mask != u32::MAX {
-                *self.absent.get_unchecked_mut(pc as usize) += u64::from((!mask).count_ones());
+                let absent = self.absent.get_unchecked_mut(pc as usize);
+                *absent = absent.wrapping_add(u64::from((!mask).count_ones()));
             }
         }
+    }
+
+    /// An instruction that was counted, alone or in a stretch, waits and will be counted again.
+    pub fn again(&mut self, pc: u32, mask: u32) {
+        let (count, absent) = (&mut self.executed[pc as usize], &mut self.absent[pc as usize]);
+        *count = count.wrapping_sub(1);
+        *absent = absent.wrapping_sub(u64::from((!mask).count_ones()));
     }
 
     /// Counts the instruction and all that follow it straight on ([`Op::straight`]).
@@ -159,7 +168,7 @@ impl Counts {
         for (pc, &single) in self.executed.iter().enumerate() {
             before = before.wrapping_add(self.stretches[pc]);
             before_absent = before_absent.wrapping_add(self.stretches_absent[pc]);
-            let (executed, absent) = (single + before, self.absent[pc] + before_absent);
+            let (executed, absent) = (single.wrapping_add(before), self.absent[pc].wrapping_add(before_absent));
             if matches!(image.code[pc].straight, 0 | 1 | CONDITIONAL) {
                 (before, before_absent) = (0, 0);
             }

@@ -152,10 +152,8 @@ unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     }
     // The operation is the whole warpgroup's: it is not complete before all four warps have issued it.
     let groups = cx.block.pending.wgmma_group[cx.warp.index as usize].saturating_sub(op.imm as u32);
-    let progress = Progress { groups, products: 0 };
-    if !cx.warpgroup_reached(progress) {
-        let pc = cx.pc;
-        return cx.suspend(pc, crate::exec::warp::Wait::Warpgroup(progress));
+    if let Some(flow) = cx.await_progress(Progress { groups, products: 0 }) {
+        return flow;
     }
     cx.wait_wgmma(op.imm as u32);
     Flow::Next
