@@ -3,7 +3,31 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{Launch, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Launch, Memory, Swizzle, TensorMap, TensorType};
+
+/// A map of two dimensions without swizzle in the memory of the device: elements of the tensor, bytes of its rows, elements of
+/// the box.
+fn upload_map(
+    memory: &mut Memory,
+    address: u64,
+    element: TensorType,
+    (sizes, stride, tile): ([u64; 2], u64, [u32; 2]),
+) -> u64 {
+    let map = TensorMap {
+        address,
+        element,
+        sizes: sizes.to_vec(),
+        strides: vec![stride],
+        tile: tile.to_vec(),
+        element_strides: vec![1, 1],
+        swizzle: Swizzle::None,
+        nan_fill: false,
+        im2col: None,
+    };
+    let bytes = map.encode().expect("valid");
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+    upload_u32(memory, "map", &words)
+}
 
 /// Points a map at another tensor of another height (in shared memory, then copied to global), and loads through it a
 /// box that reaches below the tensor's end.
@@ -62,21 +86,7 @@ fn a_kernel_points_a_map_at_another_tensor() {
     let ramp = |from: u32| (from..from + 128).collect::<Vec<u32>>();
     let first = upload_u32(&mut memory, "first", &ramp(0));
     let second = upload_u32(&mut memory, "second", &ramp(1000));
-    let map = TensorMap {
-        address: first,
-        element: TensorType::F32,
-        sizes: vec![16, 8],
-        strides: vec![64],
-        tile: vec![16, 4],
-        element_strides: vec![1, 1],
-        swizzle: Swizzle::None,
-        nan_fill: false,
-        im2col: None,
-    };
-    let words = |bytes: &[u8]| -> Vec<u32> {
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
-    };
-    let encoded = upload_u32(&mut memory, "map", &words(&map.encode().expect("valid")));
+    let encoded = upload_map(&mut memory, first, TensorType::F32, ([16, 8], 64, [16, 4]));
     let place = upload_u32(&mut memory, "place", &[0; 32]);
     let out = upload_u32(&mut memory, "out", &[0; 64]);
     let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(out).arg_u64(encoded).arg_u64(second).arg_u64(place);
@@ -167,20 +177,7 @@ fn narrow_elements_are_unpacked_to_pieces_of_sixteen_bytes() {
         // Two rows of 8 pieces of so many words.
         let data: Vec<u32> = (0..16 * words as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
         let tensor = upload_u32(&mut memory, "tensor", &data);
-        let map = TensorMap {
-            address: tensor,
-            element,
-            sizes: vec![128, 2],
-            strides: vec![32 * words as u64],
-            tile: vec![128, 2],
-            element_strides: vec![1, 1],
-            swizzle: Swizzle::None,
-            nan_fill: false,
-            im2col: None,
-        };
-        let map = map.encode().expect("valid");
-        let map: Vec<u32> = map.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-        let map = upload_u32(&mut memory, "map", &map);
+        let map = upload_map(&mut memory, tensor, element, ([128, 2], 32 * words as u64, [128, 2]));
         let module = load(&unpacking(words));
         for row in [0, 1] {
             let out = upload_u32(&mut memory, "out", &[7; 64]);
@@ -198,12 +195,12 @@ fn narrow_elements_are_unpacked_to_pieces_of_sixteen_bytes() {
     }
 }
 
-/// All lanes of the warp store a box of 128 x 1 elements; `from` says where lane by lane.
+/// All lanes of the warp store a box of 128 x 1 elements, the odd ones from `apart` bytes further on.
 const STORE: &str = "
 .version 8.7
 .target sm_120a
 .address_size 64
-.visible .entry k(.param .u64 map_, .param .u64 tensor_, .param .u32 apart_)
+.visible .entry k(.param .u64 map_, .param .u32 apart_)
 {
 	.reg .b32 %r<12>;
 	.reg .b64 %l<6>;
@@ -233,21 +230,8 @@ const STORE: &str = "
 fn a_warp_may_store_a_box_as_one() {
     let mut memory = memory();
     let tensor = upload_u32(&mut memory, "tensor", &[0; 48]);
-    let map = TensorMap {
-        address: tensor,
-        element: TensorType::U6Align16,
-        sizes: vec![128, 2],
-        strides: vec![96],
-        tile: vec![128, 1],
-        element_strides: vec![1, 1],
-        swizzle: Swizzle::None,
-        nan_fill: false,
-        im2col: None,
-    };
-    let map = map.encode().expect("valid");
-    let map: Vec<u32> = map.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-    let map = upload_u32(&mut memory, "map", &map);
-    let launch = |apart: u32| Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(map).arg_u64(tensor).arg_u32(apart);
+    let map = upload_map(&mut memory, tensor, TensorType::U6Align16, ([128, 2], 96, [128, 1]));
+    let launch = |apart: u32| Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(map).arg_u32(apart);
     let module = load(STORE);
     run_clean(&module, &mut memory, &launch(0));
     // The lower six bits of each byte, one behind the other.
