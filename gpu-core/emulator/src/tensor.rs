@@ -3,6 +3,8 @@
 
 use thiserror::Error;
 
+use crate::tensor_layout::{Interleave, Swizzle};
+
 /// Element types, in the order of `CUtensorMapDataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -76,43 +78,6 @@ impl TensorType {
     }
 }
 
-/// How 16-byte pieces of a row are permuted in shared memory, in the order of `CUtensorMapSwizzle`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Swizzle {
-    None,
-    B32,
-    B64,
-    B128,
-}
-
-impl Swizzle {
-    /// From `CUtensorMapSwizzle`.
-    pub fn from_cuda(value: u32) -> Option<Swizzle> {
-        [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].get(value as usize).copied()
-    }
-
-    /// Bytes that the pattern permutes among one another: a row of a box has at most as many. 0 without a pattern.
-    pub fn span(self) -> u64 {
-        match self {
-            Swizzle::None => 0,
-            Swizzle::B32 => 32,
-            Swizzle::B64 => 64,
-            Swizzle::B128 => 128,
-        }
-    }
-
-    /// The shared-memory offset of a byte: address bits 4-6 are xor-ed with bits 7-9 (fewer for narrower swizzles).
-    pub fn apply(self, address: u64) -> u64 {
-        match self {
-            Swizzle::None => address,
-            Swizzle::B32 => address ^ (address >> 7 & 1) << 4,
-            Swizzle::B64 => address ^ (address >> 7 & 3) << 4,
-            Swizzle::B128 => address ^ (address >> 7 & 7) << 4,
-        }
-    }
-}
-
 /// What `cuTensorMapEncodeIm2col` and its wide form add: the box in which a filter's first element may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Im2col {
@@ -133,10 +98,11 @@ pub struct TensorMap {
     pub sizes: Vec<u64>,
     /// Bytes from one index to the next, for dimensions 1 and up.
     pub strides: Vec<u64>,
-    /// Elements of the box that one copy moves; for im2col channels, pixels, and ones.
+    /// Elements of the box that one copy moves; for im2col channels, pixels, and ones. Interleaved: see [`Interleave`].
     pub tile: Vec<u32>,
     /// Step between the elements taken along each dimension.
     pub element_strides: Vec<u32>,
+    pub interleave: Interleave,
     pub swizzle: Swizzle,
     /// Out-of-bounds elements read as NaN instead of zero.
     pub nan_fill: bool,
@@ -182,8 +148,12 @@ impl TensorMap {
         if self.strides.len() + 1 != rank || self.tile.len() != rank || self.element_strides.len() != rank {
             return error("sizes, box and element strides have one entry per dimension, strides one fewer".to_owned());
         }
-        if !self.address.is_multiple_of(16) {
-            return error(format!("the global address {:#x} is no multiple of 16", self.address));
+        let unit = self.interleave.bytes().max(16);
+        if !self.address.is_multiple_of(unit) {
+            return error(format!("the global address {:#x} is no multiple of {unit}", self.address));
+        }
+        if self.interleave != Interleave::None && rank < 3 {
+            return error(format!("interleaved tensors have at least 3 dimensions, not {rank}"));
         }
         for (index, size) in self.sizes.iter().enumerate() {
             if *size == 0 || *size > 1 << 32 {
@@ -191,9 +161,9 @@ impl TensorMap {
             }
         }
         for (index, stride) in self.strides.iter().enumerate() {
-            if !stride.is_multiple_of(16) || *stride >= 1 << 40 {
+            if !stride.is_multiple_of(unit) || *stride >= 1 << 40 {
                 return error(format!(
-                    "stride {stride} of dimension {} must be a multiple of 16 below 2^40",
+                    "stride {stride} of dimension {} must be a multiple of {unit} below 2^40",
                     index + 1
                 ));
             }
@@ -215,16 +185,22 @@ impl TensorMap {
             return error("im2col maps have 3 to 5 dimensions and corners along all but two of them".to_owned());
         }
         if let Some(row) = self.element.unpacked_row()
-            && (u64::from(self.tile[0]) != row || !self.sizes[0].is_multiple_of(row) || self.im2col.is_some())
+            && (u64::from(self.tile[0]) != row
+                || !self.sizes[0].is_multiple_of(row)
+                || self.im2col.is_some()
+                || self.interleave != Interleave::None)
         {
-            return error(format!("boxes of this type are tiles of {row} elements along the first dimension"));
+            return error(format!(
+                "boxes of this type are tiles of {row} elements along the first dimension, not interleaved"
+            ));
         }
         let row = self.row_bytes();
-        if !row.is_multiple_of(16) {
+        // Interleaved, it counts slices, and those that steps leave out are left out here.
+        if !row.is_multiple_of(16) && self.interleave == Interleave::None {
             return error(format!("a box row of {row} bytes is no multiple of 16"));
         }
         let most = self.swizzle.span();
-        if self.swizzle != Swizzle::None && row > most {
+        if self.swizzle != Swizzle::None && row > most && self.interleave == Interleave::None {
             return error(format!("a box row of {row} bytes does not fit the swizzle of {most} bytes"));
         }
         Ok(())
@@ -234,6 +210,27 @@ impl TensorMap {
     pub fn row_bytes(&self) -> u64 {
         let Piece { elements, inner, .. } = self.element.piece();
         u64::from(self.tile[0]) * inner / elements
+    }
+
+    /// A map that is not interleaved and moves the same: a pixel's part of a slice is a row, with a dimension of its own before
+    /// the others.
+    pub(crate) fn spread(mut self) -> TensorMap {
+        let bytes = self.interleave.bytes();
+        if bytes > 0 {
+            let elements = bytes * 8 / self.element.bits();
+            let slices = self.sizes.len() - 2;
+            if self.im2col.is_none() {
+                self.tile[slices] = 1;
+            } else {
+                self.tile.swap(0, 1);
+                self.tile[1] = 1;
+            }
+            self.tile.insert(0, elements as u32);
+            self.sizes.insert(0, elements);
+            self.strides.insert(0, bytes);
+            self.element_strides.insert(0, 1);
+        }
+        self
     }
 
     /// The same map with `bytes` added to its address.
@@ -252,7 +249,8 @@ impl TensorMap {
         put(&mut out, MAGIC_AT, &MAGIC);
         out[ELEMENT_AT] = self.element as u8;
         out[RANK_AT] = self.sizes.len() as u8;
-        out[SWIZZLE_AT] = self.swizzle as u8;
+        let (mode, atomicity) = self.swizzle.fields();
+        out[SWIZZLE_AT] = mode | atomicity << 4;
         out[FILL_AT] = u8::from(self.nan_fill);
         for (index, size) in self.sizes.iter().enumerate() {
             put(&mut out, SIZES_AT + 8 * index, &size.to_le_bytes());
@@ -266,8 +264,9 @@ impl TensorMap {
         for (index, step) in self.element_strides.iter().enumerate() {
             out[STEPS_AT + index] = *step as u8;
         }
+        out[MODE_AT] = (self.interleave as u8) << 4;
         if let Some(corners) = &self.im2col {
-            out[MODE_AT] = 1 + u8::from(corners.wide);
+            out[MODE_AT] |= 1 + u8::from(corners.wide);
             for (index, corner) in corners.lower.iter().chain(&corners.upper).enumerate() {
                 put(&mut out, CORNERS_AT + 2 * index, &corner.to_le_bytes());
             }
@@ -287,14 +286,15 @@ impl TensorMap {
         if bytes[MAGIC_AT..][..2] != MAGIC || !(1..=5).contains(&rank) {
             return None;
         }
-        let im2col = (bytes[MODE_AT] != 0 && rank > 2).then(|| {
+        let mode = bytes[MODE_AT] & 15;
+        let im2col = (mode != 0 && rank > 2).then(|| {
             let corner = |index: usize| {
                 let at = CORNERS_AT + 2 * index;
                 i16::from_le_bytes([bytes[at], bytes[at + 1]])
             };
             let axes = rank - 2;
             let (lower, upper) = ((0..axes).map(corner).collect(), (axes..2 * axes).map(corner).collect());
-            Im2col { lower, upper, wide: bytes[MODE_AT] == 2 }
+            Im2col { lower, upper, wide: mode == 2 }
         });
         let map = TensorMap {
             address: word(ADDRESS_AT),
@@ -303,7 +303,8 @@ impl TensorMap {
             strides: (0..rank - 1).map(|index| word(STRIDES_AT + 8 * index)).collect(),
             tile: (0..rank).map(|index| half(TILE_AT + 4 * index)).collect(),
             element_strides: (0..rank).map(|index| bytes[STEPS_AT + index].into()).collect(),
-            swizzle: Swizzle::from_cuda(bytes[SWIZZLE_AT].into())?,
+            interleave: Interleave::from_cuda((bytes[MODE_AT] >> 4).into())?,
+            swizzle: Swizzle::from_fields(bytes[SWIZZLE_AT] & 15, bytes[SWIZZLE_AT] >> 4)?,
             nan_fill: bytes[FILL_AT] != 0,
             im2col,
         };
@@ -384,10 +385,12 @@ impl Field {
                 Some(element) => map[ELEMENT_AT] = *element as u8,
                 None => return refused("element type"),
             },
-            Field::Swizzle if Swizzle::from_cuda(low).is_some() => map[SWIZZLE_AT] = low as u8,
+            // Whether both go together shows when the map is used.
+            Field::Swizzle if low < 4 => set_half(map, SWIZZLE_AT, 0, low),
+            Field::Atomicity if low < 4 => set_half(map, SWIZZLE_AT, 4, low),
+            Field::Interleave if low < 3 => set_half(map, MODE_AT, 4, low),
             Field::Swizzle => return refused("swizzle"),
             Field::Fill => map[FILL_AT] = u8::from(low != 0),
-            Field::Interleave | Field::Atomicity if low == 0 => {}
             Field::Interleave => return refused("interleaving"),
             Field::Atomicity => return refused("swizzle atomicity"),
         }
@@ -406,6 +409,11 @@ fn blank() -> [u8; 128] {
         map[STEPS_AT + index] = 1;
     }
     map
+}
+
+/// Changes four bits of a byte.
+fn set_half(map: &mut [u8; 128], at: usize, shift: u32, value: u32) {
+    map[at] = map[at] & !(15 << shift) | (value as u8) << shift;
 }
 
 fn put(map: &mut [u8; 128], at: usize, bytes: &[u8]) {

@@ -2,6 +2,7 @@
 //! im2col::w::128 modes").
 
 use crate::tensor::TensorMap;
+use crate::tensor_layout::Interleave;
 
 /// How an instruction goes through a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub const WALKS: [Walk; 5] = [Walk::Tile, Walk::FourRows, Walk::Im2col, Walk::Wi
 /// Pixels of `im2col::w::128`, whatever the map says.
 const FIXED_PIXELS: u64 = 128;
 
+/// Five, and one more of maps that were [spread](TensorMap::spread).
+const DIMENSIONS: usize = 6;
+
 /// One row: its place if dimension 0 began at 0, and whether the other dimensions have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorRow {
@@ -39,19 +43,24 @@ pub struct Rows<'m> {
     info: &'m [i64],
     index: u64,
     /// Where the walk through the pixels is.
-    at: [i64; 5],
+    at: [i64; DIMENSIONS],
     /// Where the box begins and ends along W, H and D, both inside.
-    first: [i64; 5],
-    last: [i64; 5],
+    first: [i64; DIMENSIONS],
+    last: [i64; DIMENSIONS],
+    /// The dimensions behind W, H and D: slices of channels where they are interleaved, images.
+    end: usize,
 }
 
 impl<'m> Rows<'m> {
+    /// Of a map that was [spread](TensorMap::spread).
+    ///
     /// # Errors
     /// The end of a sentence about the copy, where the map does not suit the instruction.
     pub fn new(map: &'m TensorMap, walk: Walk, start: &'m [i64], info: &'m [i64]) -> Result<Rows<'m>, String> {
         let rank = map.sizes.len();
-        let mut rows =
-            Rows { map, walk, start, info, index: 0, at: [0; 5], first: [0; 5], last: [i64::from(i32::MAX); 5] };
+        let end = rank - 1 - usize::from(map.interleave != Interleave::None);
+        let (zeros, last) = ([0; DIMENSIONS], [i64::from(i32::MAX); DIMENSIONS]);
+        let mut rows = Rows { map, walk, start, info, index: 0, at: zeros, first: zeros, last, end };
         match (walk, &map.im2col) {
             (Walk::Tile | Walk::FourRows, None) => {}
             (Walk::Tile | Walk::FourRows, Some(_)) => {
@@ -65,7 +74,7 @@ impl<'m> Rows<'m> {
                     return Err("mixes im2col and im2col::w between the instruction and its tensor map".to_owned());
                 }
                 rows.at[..rank].copy_from_slice(start);
-                for axis in 1..rank - 1 {
+                for axis in 1..end {
                     rows.first[axis] = i64::from(corners.lower[axis - 1]);
                     rows.last[axis] = map.sizes[axis] as i64 - 1 + i64::from(corners.upper[axis - 1]);
                 }
@@ -103,7 +112,7 @@ impl<'m> Rows<'m> {
     pub fn next_row(&mut self) -> TensorRow {
         let map = self.map;
         let rank = map.sizes.len();
-        let mut coordinates = [0; 5];
+        let mut coordinates = [0; DIMENSIONS];
         match self.walk {
             Walk::Tile => {
                 let mut rest = self.index;
@@ -116,10 +125,10 @@ impl<'m> Rows<'m> {
             Walk::FourRows => coordinates[1] = self.start[1 + self.index as usize % 4],
             Walk::Im2col => {
                 coordinates = self.at;
-                for axis in 1..rank - 1 {
+                for axis in 1..self.end {
                     coordinates[axis] += self.info[axis - 1];
                 }
-                self.advance(rank - 1);
+                self.advance(self.end);
             }
             Walk::Wide | Walk::Wide128 => {
                 coordinates = self.at;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{Checks, FaultKind, Launch, Options, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Checks, FaultKind, Interleave, Launch, Options, Swizzle, TensorMap, TensorType};
 
 const PTX: &str = include_str!("ptx/hopper.sm_90a.ptx");
 
@@ -67,6 +67,7 @@ fn tensor_copies_fill_and_clip() {
             swizzle: Swizzle::None,
             nan_fill: false,
             im2col: None,
+            interleave: Interleave::None,
         };
         let mut launch = Launch::new("tensor", [1, 1, 1], [128, 1, 1]);
         launch.params.extend(map(source).encode().expect("valid"));

@@ -148,6 +148,7 @@ impl Case {
                         swizzle: Swizzle::None,
                         nan_fill: false,
                         im2col: None,
+                        interleave: ptx_emulator::Interleave::None,
                     };
                     launch.params.resize(launch.params.len().next_multiple_of(64), 0);
                     launch.params.extend(map.encode().expect("valid"));

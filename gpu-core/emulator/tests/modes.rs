@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{FaultKind, Im2col, Launch, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{FaultKind, Im2col, Interleave, Launch, Swizzle, TensorMap, TensorType};
 
 /// A kernel that runs one copy in its first thread; `box` begins with 5000, 5001, ... and goes to `out` at the end.
 fn kernel(arch: &str, words: usize, registers: &str, copy: &str, waits: bool) -> String {
@@ -64,6 +64,7 @@ fn images(address: u64, sizes: &[u64], pixels: u32, corners: Im2col, steps: u32)
         swizzle: Swizzle::None,
         nan_fill: false,
         im2col: Some(corners),
+        interleave: Interleave::None,
     }
 }
 
@@ -228,6 +229,7 @@ fn rows(address: u64, height: u32) -> TensorMap {
         swizzle: Swizzle::None,
         nan_fill: false,
         im2col: None,
+        interleave: Interleave::None,
     }
 }
 

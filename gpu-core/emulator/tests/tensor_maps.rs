@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{Launch, Memory, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Interleave, Launch, Memory, Swizzle, TensorMap, TensorType};
 
 /// A map of two dimensions without swizzle in the memory of the device: elements of the tensor, bytes of its rows, elements of
 /// the box.
@@ -23,6 +23,7 @@ fn upload_map(
         swizzle: Swizzle::None,
         nan_fill: false,
         im2col: None,
+        interleave: Interleave::None,
     };
     let bytes = map.encode().expect("valid");
     let words: Vec<u32> = bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();

@@ -4,7 +4,7 @@
 use super::read::{read_expression, read_expressions};
 use super::toml_reader::{Item, Reader, join};
 use super::{Dtype, Expr, ResolvedBuffer, Size};
-use ptx_emulator::{Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Interleave, Swizzle, TensorMap, TensorType};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a `CUtensorMap`, and the alignment that its declaration in `lab.cuh` has.
@@ -82,6 +82,7 @@ impl ResolvedMap {
             swizzle: self.swizzle,
             nan_fill: self.nan_fill,
             im2col: None,
+            interleave: Interleave::None,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use ptx_emulator::{Piece, Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Interleave, Piece, Swizzle, TensorMap, TensorType};
 
 use crate::abi::*;
 use crate::device;
@@ -20,7 +20,6 @@ const MAX_ELEMENT_STRIDE: u32 = 8;
 const UNPACKED_ROW: u64 = 128;
 
 const INTERLEAVE_32B: u32 = 2;
-const SWIZZLE_32B: u32 = 1;
 pub const SWIZZLE_64B: u32 = 2;
 pub const SWIZZLE_128B: u32 = 3;
 pub const SWIZZLE_ATOM_32B: u32 = 4;
@@ -109,7 +108,7 @@ impl Tiled {
         // As it lies in shared memory.
         let Piece { elements, inner, .. } = element.piece();
         let row_bits = u64::from(self.box_dims[0]) * inner * 8 / elements;
-        if self.interleave == 0 && !row_bits.is_multiple_of(128) {
+        if !row_bits.is_multiple_of(128) {
             return invalid(format!("a box row of {} bytes is no multiple of 16", row_bits as f64 / 8.0));
         }
         for (axis, step) in self.element_strides.iter().enumerate() {
@@ -126,9 +125,7 @@ impl Tiled {
         if self.interleave == 0 && row_bits / 8 > span_bytes {
             return invalid(format!("a box row of {} bytes is longer than its swizzle of {span_bytes}", row_bits / 8));
         }
-        if self.interleave == INTERLEAVE_32B && self.swizzle != SWIZZLE_32B {
-            return invalid("CU_TENSOR_MAP_INTERLEAVE_32B needs CU_TENSOR_MAP_SWIZZLE_32B".to_owned());
-        }
+        // The manual has interleaving by 32 bytes with CU_TENSOR_MAP_SWIZZLE_32B alone; a driver takes all (seen on an H100).
         if element == TensorType::U6Align16 && self.interleave != 0 {
             return invalid("16U6_ALIGN16B has no interleaved layout".to_owned());
         }
@@ -152,15 +149,19 @@ impl Tiled {
     /// What the rules allow and the emulator can run.
     fn supported(&self, element: TensorType) -> Result<TensorMap, Refusal> {
         let unsupported = |what: &str| Err(Refusal::Unsupported(format!("{what} are not supported by the emulator")));
-        if self.interleave != 0 {
-            return unsupported("interleaved tensor maps");
-        }
-        let Some(swizzle) = Swizzle::from_cuda(self.swizzle) else {
-            return unsupported("swizzles with atoms of 32 or 64 bytes");
+        let (Some(swizzle), Some(interleave)) =
+            (Swizzle::from_cuda(self.swizzle), Interleave::from_cuda(self.interleave))
+        else {
+            return unsupported("swizzles and layouts that this emulator does not know");
         };
+        if element == TensorType::U4Align16 && interleave != Interleave::None {
+            return unsupported("interleaved tensors of unpacked elements");
+        }
         // The first step is ignored without interleaving, and a box counts elements before the step, rounded up.
-        let element_strides: Vec<u32> =
-            std::iter::once(1).chain(self.element_strides.iter().skip(1).copied()).collect();
+        let mut element_strides = self.element_strides.clone();
+        if interleave == Interleave::None {
+            element_strides[0] = 1;
+        }
         let tile = self.box_dims.iter().zip(&element_strides).map(|(size, step)| size.div_ceil(*step)).collect();
         Ok(TensorMap {
             address: self.address,
@@ -169,6 +170,7 @@ impl Tiled {
             strides: self.strides.clone(),
             tile,
             element_strides,
+            interleave,
             swizzle,
             nan_fill: self.fill == FILL_NAN,
             im2col: None,
@@ -205,6 +207,11 @@ fn ready(map: *mut [u8; 128]) -> Answer {
 }
 
 fn encode(out: *mut [u8; 128], map: &TensorMap) -> Answer {
+    // As an H100 answers.
+    if map.swizzle as u32 >= SWIZZLE_ATOM_32B && device::current().major < 10 {
+        explain("tensor map: swizzles with atoms of 32 or 64 bytes need compute capability 10.0 or higher");
+        return Err(INVALID_VALUE);
+    }
     let bytes = map.encode().map_err(|error| code(Refusal::Invalid(error.to_string())))?;
     unsafe { put(out, bytes) }
 }
@@ -376,7 +383,7 @@ mod tests {
             ("element stride", |t| t.element_strides[2] = 9),
             ("swizzle 32", |t| t.swizzle = 1),
             ("swizzle 128", |t| (t.swizzle, t.box_dims[0]) = (3, 72)),
-            ("interleave 32 without swizzle 32", |t| t.interleave = 2),
+            ("box row, interleaved", |t| (t.box_dims[0], t.interleave) = (12, 1)),
             ("u6 interleaved", |t| {
                 *t = Tiled {
                     dtype: 15,
@@ -412,10 +419,24 @@ mod tests {
 
     #[test]
     fn what_cannot_run_is_refused_by_name() {
-        let interleaved = Tiled { interleave: 1, ..good() };
-        let atom = Tiled { swizzle: 4, ..good() };
-        for tiled in [interleaved, atom] {
-            assert!(matches!(tiled.map(), Err(Refusal::Unsupported(_))), "{tiled:?}");
+        let unpacked = Tiled {
+            dtype: TensorType::U4Align16 as u32,
+            dims: vec![128, 32, 4],
+            box_dims: vec![128, 1, 1],
+            interleave: 1,
+            swizzle: 0,
+            fill: 0,
+            ..good()
+        };
+        assert!(matches!(unpacked.map(), Err(Refusal::Unsupported(_))), "{unpacked:?}");
+    }
+
+    /// What a driver takes though its manual seems to have it otherwise.
+    #[test]
+    fn interleaved_maps_take_every_swizzle_and_long_rows() {
+        for (interleave, swizzle) in [(1, 0), (1, 1), (1, 3), (2, 0), (2, 1), (2, 3)] {
+            let tiled = Tiled { interleave, swizzle, box_dims: vec![256, 8, 1], ..good() };
+            assert!(tiled.map().is_ok(), "{:?}", tiled.map());
         }
     }
 

@@ -63,8 +63,10 @@ pub fn map(tiled: &Tiled, corners: &Corners, pixels: u32) -> Result<TensorMap, R
                 return invalid(format!("the box corner {corner} along dimension {} is not below {half}", axis + 1));
             }
         }
-        if tiled.dims[axis + 1] as i64 + i64::from(*last) <= i64::from(*first) {
-            return invalid(format!("the box along dimension {} from {first} to {last} is empty", axis + 1));
+        // Interleaved tensors begin with W.
+        let axis = if tiled.interleave == 0 { axis + 1 } else { axis };
+        if tiled.dims[axis] as i64 + i64::from(*last) <= i64::from(*first) {
+            return invalid(format!("the box along dimension {axis} from {first} to {last} is empty"));
         }
     }
     if let Some(mode) = wide {

@@ -10,6 +10,7 @@ use crate::exec::space::{PARAM_BASE, Window};
 use crate::memory::{all_bits, set_bits};
 use crate::report::{AccessKind, FaultKind, Space};
 use crate::tensor::{TensorMap, TensorType};
+use crate::tensor_layout::Interleave;
 use crate::tensor_rows::{Rows, TensorRow, WALKS, Walk};
 
 // Where data goes, in the low bits of `Op::imm`.
@@ -410,7 +411,10 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     let coordinates = if walk == Walk::FourRows { 5 } else { rank };
     // SAFETY: slots of a decoded instruction.
     let number = |slot: &Slot| unsafe { cx.lane::<u32>(*slot, lane) };
-    let start: Vec<i64> = slots[2..2 + coordinates].iter().map(|slot| i64::from(number(slot) as i32)).collect();
+    let interleaved = map.interleave != Interleave::None;
+    let map = map.spread();
+    let mut start = vec![0; usize::from(interleaved)];
+    start.extend(slots[2..2 + coordinates].iter().map(|slot| i64::from(number(slot) as i32)));
     let mut info: Vec<i64> = slots[2 + coordinates..].iter().map(|slot| i64::from(number(slot) as u16)).collect();
     // A store in im2col mode has no offsets.
     info.resize(3.max(info.len()), 0);
@@ -425,9 +429,9 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
     };
     let row = map.row_bytes();
     let total = u64::from(map.tile[0]) * bits / 8 * rows;
-    // A row narrower than the swizzle's span leaves the rest of the span alone, as on an H200.
-    let pitch = row.max(map.swizzle.span());
-    let reach = pitch * rows;
+    // A row narrower than the swizzle's span leaves the rest of the span alone, as on an H200, but in interleaved layouts.
+    let pitch = if interleaved { row } else { row.max(map.swizzle.span()) };
+    let reach = (pitch * rows).next_multiple_of(map.swizzle.span().max(1));
     if !shared.is_multiple_of(128) {
         let text =
             format!("copies a tensor box at shared address {:#x}, which is no multiple of 128", shared & 0xff_ffff);
@@ -450,7 +454,8 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
         return None;
     }
     if !load && start.iter().any(|coordinate| *coordinate < 0) {
-        let text = format!("stores a tensor box at the negative coordinates {start:?}");
+        let given = &start[usize::from(interleaved)..];
+        let text = format!("stores a tensor box at the negative coordinates {given:?}");
         cx.bulk_fault(lane, FaultKind::OutOfBounds, Space::Global, map.address, total, text);
         return None;
     }

@@ -1,4 +1,5 @@
 use ptx_emulator::inside::tensor::*;
+use ptx_emulator::{Interleave, Swizzle};
 
 #[test]
 fn encodes_and_checks() {
@@ -12,6 +13,7 @@ fn encodes_and_checks() {
         swizzle: Swizzle::B128,
         nan_fill: false,
         im2col: None,
+        interleave: Interleave::None,
     };
     let bytes = map.encode().expect("valid");
     assert_eq!(TensorMap::decode(&bytes), Some(map.clone()));
@@ -39,6 +41,7 @@ fn encodes_and_checks() {
         swizzle: Swizzle::None,
         nan_fill: true,
         im2col: None,
+        interleave: Interleave::None,
     };
     let mut changed = other.encode().expect("valid");
     let steps = [

@@ -1,6 +1,6 @@
-use ptx_emulator::TensorMap;
-use ptx_emulator::inside::tensor::{Im2col, Swizzle, TensorType};
+use ptx_emulator::inside::tensor::{Im2col, TensorType};
 use ptx_emulator::inside::tensor_rows::*;
+use ptx_emulator::{Interleave, Swizzle, TensorMap};
 
 /// N images of 3 by 4 pixels of 8 floats.
 fn images(lower: &[i16], upper: &[i16], pixels: u32, steps: u32, wide: bool) -> TensorMap {
@@ -14,6 +14,7 @@ fn images(lower: &[i16], upper: &[i16], pixels: u32, steps: u32, wide: bool) -> 
         swizzle: Swizzle::None,
         nan_fill: false,
         im2col: Some(Im2col { lower: lower.to_vec(), upper: upper.to_vec(), wide }),
+        interleave: Interleave::None,
     }
 }
 

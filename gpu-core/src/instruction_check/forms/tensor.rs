@@ -1,7 +1,7 @@
 //! Copies by tensor map: ranks, types, swizzles, steps, what lies outside; stores and their clipping; reductions.
 
 use super::super::{Arch, Fill, Probe, Value};
-use ptx_emulator::{Swizzle, TensorMap, TensorType};
+use ptx_emulator::{Interleave, Swizzle, TensorMap, TensorType};
 use std::fmt::Write;
 
 const GROUP: &str = "tensor";
@@ -37,6 +37,7 @@ fn map(element: TensorType, sizes: &[u64], strides: &[u64], tile: &[u32]) -> Ten
         swizzle: Swizzle::None,
         nan_fill: false,
         im2col: None,
+        interleave: Interleave::None,
     }
 }
 
