@@ -443,11 +443,29 @@ impl Memory {
         Arc::clone(&self.objects)
     }
 
-    /// Address and size of a `__device__` or `__constant__` variable.
+    /// Address and size of a `__device__` or `__constant__` variable, by its name in the PTX.
     pub fn symbol(&mut self, module: &Module, name: &str) -> Option<(u64, u64)> {
         self.instantiate(module);
-        let variable = module.image.variables.iter().find(|variable| variable.name == name)?;
+        let variable = module.image.variables.iter().find(|variable| variable.symbol == name)?;
         Some((variable.address, variable.bytes))
+    }
+
+    /// Has a module's `__managed__` variables in memory of the host at the same addresses.
+    ///
+    /// # Safety
+    /// As for [`Memory::map_host`], for each of [`Module::managed_variables`] at its address.
+    pub unsafe fn share_variables(&mut self, module: &Module) {
+        self.instantiate(module);
+        for (address, bytes) in module.managed_variables() {
+            let Some(variable) = self.allocations.iter_mut().find(|variable| variable.base == address) else {
+                continue;
+            };
+            let pointer = address as *mut u8;
+            // SAFETY: the caller says so.
+            let memory = unsafe { std::slice::from_raw_parts_mut(pointer, bytes as usize) };
+            memory.copy_from_slice(variable.bytes_ref());
+            (variable.mapped, variable.data) = (Some(pointer), Vec::new());
+        }
     }
 
     /// Brings a module's variables into this memory, with their initial values, once.

@@ -107,6 +107,12 @@ impl Module {
         self.image.texts.iter().any(waits)
     }
 
+    /// Address and size of the variables that the host shares (`__managed__`).
+    pub fn managed_variables(&self) -> Vec<(u64, u64)> {
+        let managed = self.image.variables.iter().filter(|variable| variable.managed);
+        managed.map(|variable| (variable.address, variable.bytes)).collect()
+    }
+
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.image.kernels
     }

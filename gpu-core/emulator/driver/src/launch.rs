@@ -153,6 +153,9 @@ const ATTRIBUTE_PRIORITY: u32 = 8;
 /// Last of `CUlaunchAttributeID` in CUDA 13.
 const MOST_ATTRIBUTE: u32 = 17;
 
+/// What a multiprocessor has, and so the most that a block can have.
+const REGISTERS_OF_A_BLOCK: u32 = 65536;
+
 /// Markers of the `extra` argument list.
 const PARAM_END: usize = 0;
 const PARAM_BUFFER_POINTER: usize = 1;
@@ -407,6 +410,12 @@ impl KernelNode {
     /// Runs the kernel to its end; gives the time it took, in nanoseconds.
     pub fn run(&self, conditions: Option<Arc<Conditions>>) -> Result<f64, CUresult> {
         static NEVER: AtomicBool = AtomicBool::new(false);
+        // An estimate is no reason to refuse what a compiler may have room for.
+        let threads: u32 = self.shape.block.iter().product();
+        let registers = match self.function.registers {
+            Registers::Known(count) => count,
+            Registers::Estimated(count) => count.min(REGISTERS_OF_A_BLOCK / threads.next_multiple_of(32).max(32)),
+        };
         let launch = Launch {
             kernel: self.function.info.name.clone(),
             grid: self.shape.grid,
@@ -414,7 +423,7 @@ impl KernelNode {
             cluster: self.shape.cluster,
             dynamic_shared_bytes: self.shape.dynamic_shared_bytes,
             params: self.packed.to_vec(),
-            registers_per_thread: Some(self.function.registers.count()),
+            registers_per_thread: Some(registers),
             cooperative: self.shape.cooperative,
         };
         let mut memory = lock(&driver().memory);

@@ -14,7 +14,8 @@ use crate::device;
 use crate::image::{ptx_of, ptx_of_file};
 use crate::jit::{self, Logs};
 use crate::old_launch::Pending;
-use crate::state::{self, driver, lock};
+use crate::state::{self, HostRange, driver, lock};
+use crate::vmm_pages;
 
 /// A loaded module (`CUmodule` and `CUlibrary` alike).
 pub struct Library {
@@ -121,6 +122,7 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs, owner: Handle) -> Answ
     }
     let module = compile(text, logs)?;
     let registers = cubin::remembered(&module);
+    share(&module)?;
     let library = Library {
         module,
         registers,
@@ -131,6 +133,31 @@ unsafe fn load(out: *mut Handle, text: &str, logs: &Logs, owner: Handle) -> Answ
         functions: Mutex::default(),
     };
     unsafe { put(out, driver().libraries.add(Arc::new(library))) }
+}
+
+/// Gives a module's `__managed__` variables memory that the host reaches too, where the system has a way.
+fn share(module: &Module) -> Answer {
+    let managed = module.managed_variables();
+    let (Some(first), Some(end)) =
+        (managed.iter().map(|(at, _)| *at).min(), managed.iter().map(|(at, bytes)| at + bytes).max())
+    else {
+        return Ok(());
+    };
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    // A page of any machine: the slice of a module begins with one.
+    const PAGE: u64 = 1 << 16;
+    let start = first / PAGE * PAGE;
+    vmm_pages::place(start as usize, (end.next_multiple_of(PAGE) - start) as usize)?;
+    // SAFETY: just mapped, and never taken away.
+    unsafe { lock(&driver().memory).share_variables(module) };
+    let mut ranges = lock(&driver().host);
+    for (address, bytes) in managed {
+        let range = HostRange { bytes: bytes as usize, managed: true, owned: false, flags: 1 };
+        ranges.insert(address as usize, range);
+    }
+    Ok(())
 }
 
 unsafe fn load_file(out: *mut Handle, path: *const c_char, owner: Handle) -> Answer {
@@ -208,6 +235,9 @@ pub fn forget_owned(context: Handle) {
 fn unload(handle: Handle) -> Answer {
     state::healthy()?;
     let library = driver().libraries.remove(handle)?;
+    for (address, _) in library.module.managed_variables() {
+        lock(&driver().host).remove(&(address as usize));
+    }
     for (_, function) in lock(&library.functions).drain(..) {
         let _ = driver().functions.remove(function);
     }
@@ -379,10 +409,17 @@ api! {
         state::current()?;
         global(pointer, bytes, module, name)
     }
-    fn cuLibraryGetManaged(_pointer: *mut CUdeviceptr, _bytes: *mut usize, library: Handle, name: *const c_char) {
-        // Variables of modules are device memory here, `__managed__` ones too.
-        driver().libraries.get(library)?;
-        if name.is_null() { Err(INVALID_VALUE) } else { Err(NOT_FOUND) }
+    fn cuLibraryGetManaged(pointer: *mut CUdeviceptr, bytes: *mut usize, library: Handle, name: *const c_char) {
+        let known = driver().libraries.get(library)?;
+        if name.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let name_of = CStr::from_ptr(name).to_string_lossy();
+        let found = lock(&driver().memory).symbol(&known.module, &name_of).ok_or(NOT_FOUND)?;
+        if !known.module.managed_variables().contains(&found) {
+            return Err(NOT_FOUND);
+        }
+        global(pointer, bytes, library, name)
     }
     fn cuModuleGetTexRef(_texture: *mut Handle, module: Handle, name: *const c_char) {
         driver().libraries.get(module)?;

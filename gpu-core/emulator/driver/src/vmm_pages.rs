@@ -75,6 +75,21 @@ mod system {
         Ok(start)
     }
 
+    /// Zeros at addresses that the caller chooses; refused where something is.
+    pub fn place(start: usize, bytes: usize) -> Answer {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let how = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: nothing is replaced.
+        let at = unsafe { libc::mmap(start as *mut _, bytes, access, how, -1, 0) };
+        if at as usize == start {
+            return Ok(());
+        }
+        if at != libc::MAP_FAILED {
+            give_back(at as usize, bytes);
+        }
+        Err(OUT_OF_MEMORY)
+    }
+
     pub fn give_back(start: usize, bytes: usize) {
         if bytes > 0 {
             // SAFETY: the range is part of a reservation.
@@ -118,9 +133,13 @@ mod system {
         Err(NOT_SUPPORTED)
     }
 
+    pub fn place(_start: usize, _bytes: usize) -> Answer {
+        Err(NOT_SUPPORTED)
+    }
+
     pub fn give_back(_start: usize, _bytes: usize) {}
 
     pub fn forget(_start: usize, _bytes: usize) {}
 }
 
-pub use system::{Pages, forget, give_back, reserve};
+pub use system::{Pages, forget, give_back, place, reserve};

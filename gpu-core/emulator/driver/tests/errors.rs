@@ -45,6 +45,8 @@ const PTX: &str = "
 .version 8.0
 .target sm_90
 .address_size 64
+.const .align 8 .b8 _Z5tableIdE[32];
+.const .align 8 .b8 _Z5tableIfE[16];
 .visible .entry works(.param .u64 p) {
     .reg .b64 %rd<2>;
     ld.param.u64 %rd1, [p];
@@ -210,6 +212,9 @@ mod rows {
         ("function of no module", 400, |_| unsafe { cuModuleGetFunction(&mut 0, 4711, c"works".as_ptr()) }),
         ("no such function", 500, |f| unsafe { cuModuleGetFunction(&mut 0, f.module, c"other".as_ptr()) }),
         ("function without a name", 1, |f| unsafe { cuModuleGetFunction(&mut 0, f.module, null()) }),
+        ("a variable by its name in the source", 500, |f| unsafe {
+            cuModuleGetGlobal_v2(&mut 0, null_mut(), f.module, c"table".as_ptr())
+        }),
         ("no such variable", 500, |f| unsafe { cuModuleGetGlobal_v2(&mut 0, null_mut(), f.module, c"other".as_ptr()) }),
         ("module unloaded twice", 400, |_| {
             let module = load(PTX);
@@ -398,4 +403,20 @@ fn before_initialisation() {
         ]
     };
     println!("CODES {codes:?}");
+}
+
+/// Instances of one template share the name that a programmer gave them.
+#[test]
+fn variables_answer_to_their_names_in_the_ptx() {
+    context();
+    let module = load(PTX);
+    let find = |name: &CStr| {
+        let (mut pointer, mut bytes) = (0, 0);
+        // SAFETY: the pointers are valid for writes.
+        let code = unsafe { cuModuleGetGlobal_v2(&mut pointer, &mut bytes, module, name.as_ptr()) };
+        (code, pointer, bytes)
+    };
+    let ((one, of_doubles, eight_bytes), (two, of_floats, four_bytes)) = (find(c"_Z5tableIdE"), find(c"_Z5tableIfE"));
+    assert_eq!((one, two, eight_bytes, four_bytes), (0, 0, 32, 16));
+    assert_ne!(of_doubles, of_floats);
 }

@@ -355,3 +355,63 @@ fn batches(memory: u64) {
     ok!(cuMemDiscardBatchAsync(pointers.as_ptr(), sizes.as_ptr(), 3, 0, stream));
     fails!(1, cuMemDiscardBatchAsync(pointers.as_ptr(), [64usize, 64, 5000].as_ptr(), 3, 0, stream));
 }
+
+const SHARED_VARIABLES: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .u32 counts[4] = {1, 2, 3, 4};
+.global .align 4 .u32 plain = 5;
+.visible .global .attribute(.managed) .align 8 .u64 total;
+.visible .entry k() {
+    .reg .b32 %r<4>; .reg .b64 %l<4>;
+    mov.u32 %r1, %tid.x;
+    mov.u64 %l1, counts;
+    mad.wide.u32 %l2, %r1, 4, %l1;
+    ld.global.u32 %r2, [%l2];
+    add.u32 %r2, %r2, 10;
+    st.global.u32 [%l2], %r2;
+    cvt.u64.u32 %l3, %r2;
+    red.global.add.u64 [total], %l3;
+    ret;
+}
+";
+
+/// `__managed__`: the host reads and writes what kernels do, at one address.
+#[cfg(target_os = "linux")]
+#[test]
+fn variables_may_be_shared_with_the_host() {
+    unsafe extern "C" {
+        fn cuModuleGetGlobal_v2(pointer: *mut u64, bytes: *mut usize, module: Handle, name: *const i8) -> u32;
+        fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) -> u32;
+    }
+    /// `CU_POINTER_ATTRIBUTE_IS_MANAGED`.
+    const MANAGED: i32 = 8;
+    context();
+    let module = load(SHARED_VARIABLES);
+    let find = |name: &std::ffi::CStr| {
+        let (mut pointer, mut bytes) = (0, 0);
+        ok!(cuModuleGetGlobal_v2(&mut pointer, &mut bytes, module, name.as_ptr()));
+        (pointer, bytes)
+    };
+    let ((counts, bytes), (total, _), (plain, _)) = (find(c"counts"), find(c"total"), find(c"plain"));
+    assert_eq!(bytes, 16);
+    for (address, expected) in [(counts, 1), (total, 1), (plain, 0)] {
+        let mut managed = 7u32;
+        ok!(cuPointerGetAttribute((&raw mut managed).cast(), MANAGED, address));
+        assert_eq!(managed, expected);
+    }
+    let words = counts as *mut u32;
+    // SAFETY: managed memory of 16 bytes, which no kernel is using.
+    assert_eq!(unsafe { words.cast::<[u32; 4]>().read() }, [1, 2, 3, 4]);
+    // SAFETY: as above.
+    unsafe { words.add(2).write(100) };
+    assert_eq!(launch(function(module, "k"), [1, 1, 1], [4, 1, 1], &mut []), 0);
+    ok!(cuCtxSynchronize());
+    // SAFETY: as above; the kernel has ended.
+    unsafe {
+        assert_eq!(words.cast::<[u32; 4]>().read(), [11, 12, 110, 14]);
+        assert_eq!((total as *const u64).read(), 147);
+    }
+    ok!(cuModuleUnload(module));
+}

@@ -53,6 +53,12 @@ fn registers_are_known_or_estimated_and_rule_the_launch() {
         assert!((count..count + 10).contains(&(registers as u32)), "{count} values in {registers} registers");
     }
     assert_eq!(function_attribute(function(load(&kernel_with(400)), "sums"), REGISTERS), 255, "the most there is");
+    // A compiler may do with fewer: what is only estimated refuses no block.
+    let sums = function(load(&kernel_with(100)), "sums");
+    let data = upload(&[1u32; 100]);
+    assert_eq!(launch(sums, [1, 1, 1], [1024, 1, 1], &mut [arg(&data)]), 0);
+    // SAFETY: a context is current.
+    assert_eq!(unsafe { cuCtxSynchronize() }, 0);
 
     let elf = cubin(&[("plain", 16), ("bounded", 32), ("heavy", 168)]);
     let mut module = 0;

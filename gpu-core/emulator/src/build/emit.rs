@@ -512,7 +512,7 @@ impl<'m> Emit<'m> {
 
     /// Gives a memory access its number.
     pub fn site(&mut self, wide: bool, bytes: u32) -> u32 {
-        self.sites.push(crate::exec::image::Site { pc: self.code.len() as u32, wide, bytes });
+        self.sites.push(crate::exec::image::Site { pc: self.code.len() as u32, wide, bytes, register: 0 });
         self.sites.len() as u32 - 1
     }
 

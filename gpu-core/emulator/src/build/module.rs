@@ -69,6 +69,7 @@ pub(super) struct Builder<'t, 'a> {
     pub(super) next_shared: u32,
     /// Where the next `.global` or `.const` variable may lie.
     pub(super) next_global: u64,
+    pub(super) next_managed: u64,
     /// What each function mentions: shared variables, callees, calls through pointers.
     pub(super) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
     /// Whether each function calls `malloc` or `free`.
@@ -106,6 +107,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             own_shared: HashMap::new(),
             next_shared: 0,
             next_global: 0,
+            next_managed: 0,
             mentions: Vec::new(),
             on_heap: Vec::new(),
             live_words: Vec::new(),

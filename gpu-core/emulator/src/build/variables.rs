@@ -7,7 +7,7 @@ use super::inst::area_name;
 use super::module::Builder;
 use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
 use crate::exec::op::Slot;
-use crate::exec::space::{CODE_BASE, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
+use crate::exec::space::{CODE_BASE, MANAGED_BASE, MANAGED_SLICES, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::isa::Ty;
 use crate::ptx::tree::{Body, Function, Init, Operand, Statement, VarSpace, Variable};
 
@@ -47,6 +47,7 @@ impl<'a> Builder<'_, 'a> {
     pub(super) fn variables(&mut self) {
         let tree = self.tree;
         self.next_global = MODULE_BASE + self.image.id % (1 << 20) * MODULE_SLICE;
+        self.next_managed = MANAGED_BASE + self.image.id % MANAGED_SLICES * MODULE_SLICE;
         // All have their addresses before any is initialised: they may name each other.
         let mut placed = Vec::new();
         for variable in &tree.variables {
@@ -71,8 +72,9 @@ impl<'a> Builder<'_, 'a> {
     /// Gives a `.global` or `.const` variable its address: what its name stands for, address and size.
     fn place_global(&mut self, variable: &Variable<'_>) -> Option<(Entity, u64, u64)> {
         let (bytes, align) = self.size_of(variable, MAX_VARIABLE)?;
-        let address = self.next_global.next_multiple_of(align.max(256));
-        self.next_global = address + bytes + 4096;
+        let next = if variable.managed { &mut self.next_managed } else { &mut self.next_global };
+        let address = next.next_multiple_of(align.max(256));
+        *next = address + bytes + 4096;
         let window = if variable.space == VarSpace::Const { Window::Const } else { Window::Global };
         Some((Entity::Variable { window, address, element: element_bytes(variable) }, address, bytes))
     }
@@ -81,10 +83,12 @@ impl<'a> Builder<'_, 'a> {
         let init = self.initial_bytes(variable, bytes, globals);
         self.image.variables.push(GlobalVariable {
             name: display_name(variable.name),
+            symbol: variable.name.to_owned(),
             address,
             bytes,
             init,
             read_only: variable.space == VarSpace::Const,
+            managed: variable.managed,
         });
     }
 

@@ -15,11 +15,15 @@ pub struct PoolRow(pub [u32; 32]);
 /// A `__device__` or `__constant__` variable. Its address is fixed when the module is loaded.
 #[derive(Clone, Debug)]
 pub struct GlobalVariable {
+    /// For messages.
     pub name: String,
+    /// In the PTX.
+    pub symbol: String,
     pub address: u64,
     pub bytes: u64,
     pub init: Vec<u8>,
     pub read_only: bool,
+    pub managed: bool,
 }
 
 /// A `__shared__` variable; the dynamic one has `bytes` 0 here and gets its size from the launch.
@@ -97,6 +101,8 @@ pub struct Site {
     pub wide: bool,
     /// Bytes that one lane accesses.
     pub bytes: u32,
+    /// Bits of the registers that a store takes its values from, which may be more than it stores of each; 0: just these.
+    pub register: u32,
 }
 
 /// The instructions as they were written, with one space where there were several. In one piece: there may be a million.
@@ -172,7 +178,7 @@ pub struct Image {
 
 impl Image {
     /// For each site the first one that stands at the same source line, inlined at the same place, or itself: that is all
-    /// that a report says of a read.
+    /// that a report says of an access.
     pub fn line_sites(&self) -> &[u32] {
         self.line_sites.get_or_init(|| {
             let mut first = std::collections::BTreeMap::new();

@@ -4,6 +4,9 @@
 /// Global variables of modules: one 4 GiB slice per module from here.
 pub const MODULE_BASE: u64 = 0x0100_0000_0000_0000 >> 8;
 pub const MODULE_SLICE: u64 = 1 << 32;
+/// Those that the host shares, one slice for each of some thousand modules: where programs have addresses.
+pub const MANAGED_BASE: u64 = 0x1000_0000_0000;
+pub const MANAGED_SLICES: u64 = 4096;
 /// Functions: what `mov` of a function name gives.
 pub const CODE_BASE: u64 = 0x6000_0000_0000;
 /// Kernel parameters.

@@ -46,18 +46,21 @@ impl<'a> Parser<'a, '_> {
         Ok(Function { name, entry, external: false, results, params, body, limits })
     }
 
-    pub(super) fn skip_attribute(&mut self) -> Parsed<()> {
+    /// True when `.managed` is among the attributes.
+    pub(super) fn skip_attribute(&mut self) -> Parsed<bool> {
+        let mut managed = false;
         while self.take_word(".attribute") || self.take_word(".noreturn") {
             if self.take(b'(') {
                 while !self.take(b')') {
                     if self.peek().is_none() {
                         return self.error("`)`");
                     }
+                    managed |= self.word() == Some(".managed");
                     self.at += 1;
                 }
             }
         }
-        Ok(())
+        Ok(managed)
     }
 
     pub(super) fn formals(&mut self) -> Parsed<Vec<Variable<'a>>> {
@@ -90,7 +93,7 @@ impl<'a> Parser<'a, '_> {
             _ => return self.error("a state space"),
         };
         self.at += 1;
-        let (mut align, mut vector, mut ty, mut pointer) = (0, 1, "", false);
+        let (mut align, mut vector, mut ty, mut pointer, mut managed) = (0, 1, "", false, false);
         while let Some(word) = self.word().filter(|word| word.starts_with('.')) {
             match word {
                 ".align" => {
@@ -106,7 +109,7 @@ impl<'a> Parser<'a, '_> {
                     continue;
                 }
                 ".attribute" => {
-                    self.skip_attribute()?;
+                    managed |= self.skip_attribute()?;
                     continue;
                 }
                 ".ptr" => pointer = true,
@@ -150,7 +153,19 @@ impl<'a> Parser<'a, '_> {
                     count = Some(init.len() as u64);
                 }
             }
-            out.push(Variable { space, name, ty, align, count, init, external, visible: false, pointer, line });
+            out.push(Variable {
+                space,
+                name,
+                ty,
+                align,
+                count,
+                init,
+                external,
+                visible: false,
+                pointer,
+                managed,
+                line,
+            });
             if single || !self.take(b',') {
                 return Ok(());
             }

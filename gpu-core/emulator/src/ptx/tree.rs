@@ -61,6 +61,8 @@ pub struct Variable<'a> {
     pub visible: bool,
     /// `.param .ptr`.
     pub pointer: bool,
+    /// `.attribute(.managed)`: the host reaches it at the same address.
+    pub managed: bool,
     pub line: u32,
 }
 
