@@ -282,6 +282,49 @@ fn what_lanes_share_of_a_sector_is_known_exactly() {
 }
 
 /// Steps of a script in which every thread of block 0 does the same at `place(thread)`.
+/// A step of one block whose threads mostly stay with records of their own, `pitch` bytes apart.
+fn field(random: &mut Random, block: u32, threads: u32, pitch: u32) -> Vec<u32> {
+    let what = match random.below(12) {
+        0 => 9,
+        1..6 => [3, 3, 3, 4, 2][random.below(5) as usize],
+        _ => [7, 7, 7, 8, 6][random.below(5) as usize],
+    };
+    if what == 9 {
+        return vec![9; threads as usize];
+    }
+    let bytes = size(what);
+    let within = random.below(pitch / bytes) * bytes;
+    let (all, turn, one) = (random.below(5) > 0, random.below(24) == 0, random.below(threads));
+    let foreign = random.below(12) == 0;
+    (0..threads)
+        .map(|thread| {
+            let active = all || if foreign { thread == one } else { thread % 32 < 20 };
+            let record = if turn || foreign && thread == one { (thread + 1 + one / 2) % threads } else { thread };
+            if active { what | (block * 4096 + record * pitch + within) << 4 } else { 0 }
+        })
+        .collect()
+}
+
+#[test]
+fn what_lanes_have_to_themselves_is_known_exactly() {
+    let module = load(PLAYER);
+    let (mut clean, mut racy) = (0, 0);
+    for seed in 0..3000 {
+        let mut random = Random(seed * 7919 + 11);
+        let (threads, pitch) = [(32, 32), (32, 64), (64, 64), (32, 96), (64, 32)][random.below(5) as usize];
+        let steps = 3 + random.below(16);
+        let script: Vec<Vec<u32>> = (0..steps)
+            .map(|_| (0..BLOCKS).flat_map(|block| field(&mut random, block, threads, pitch)).collect())
+            .collect();
+        let expected = oracle(&script, threads);
+        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
+        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
+        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
+        if found { racy += 1 } else { clean += 1 }
+    }
+    assert!(clean > 300 && racy > 300, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+}
+
 fn row(what: u32, threads: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..BLOCKS * threads).map(|thread| if thread < threads { what | place(thread) << 4 } else { 0 }).collect()
 }
@@ -359,6 +402,40 @@ fn rows_of_a_matrix_store_that_say_the_same_are_no_race() {
             assert_eq!(download_u32(&memory, out, 32), (0..32).map(|lane| lane % 16 + 1).collect::<Vec<u32>>());
         } else {
             assert!(kinds(&outcome).contains(&FaultKind::Race), "{:#?}", outcome.faults);
+        }
+    }
+}
+
+/// Groups of 4, 8 or 16 lanes store a word each, block 0; `mode` 0: the same, 1: each lane its own, 2: the same, and the
+/// second block stores to the last one's place, 3: block 0 adds there by atomics, and the second block as in 2.
+fn groups(ty: &str, bytes: u32, shift: u32) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 out_, .param .u32 mode_) {{\n\
+         .reg .b64 %out, %at, %v; .reg .b32 %r<8>; .reg .pred %p<6>;\n\
+         ld.param.u64 %out, [out_]; ld.param.u32 %r1, [mode_]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x;\n\
+         shr.u32 %r4, %r2, {shift}; mul.wide.u32 %at, %r4, {bytes}; add.u64 %at, %out, %at;\n\
+         setp.eq.u32 %p1, %r3, 0;\n@!%p1 bra SECOND;\nsetp.eq.u32 %p2, %r1, 3;\n@%p2 bra ADDS;\n\
+         setp.eq.u32 %p3, %r1, 1;\nselp.u32 %r5, %r2, %r4, %p3;\ncvt.u64.u32 %v, %r5;\n\
+         st.global.{ty} [%at], %v;\nret;\nADDS: red.global.add.u32 [%at], 1;\nret;\n\
+         SECOND: setp.gt.u32 %p4, %r1, 1;\nsetp.eq.and.u32 %p5, %r2, 31, %p4;\nmov.b64 %v, 77;\n\
+         @%p5 st.global.{ty} [%at], %v;\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn groups_of_lanes_that_store_the_same_are_no_race() {
+    for (ty, bytes) in [("u32", 4), ("u64", 8)] {
+        for shift in [2, 3, 4] {
+            let module = load(&groups(ty, bytes, shift));
+            for mode in 0..4 {
+                let mut memory = memory();
+                let out = upload_u32(&mut memory, "out", &[0; 16]);
+                let launch = Launch::new("k", [2, 1, 1], [32, 1, 1]).arg_u64(out).arg_u32(mode);
+                let outcome = run(&module, &mut memory, &launch);
+                let races = kinds(&outcome).contains(&FaultKind::Race);
+                assert_eq!(races, mode != 0, "{ty}, shift {shift}, mode {mode}: {:#?}", outcome.faults);
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ const ORDINARY_PTX: &str = include_str!("ordinary.ptx");
 const FURTHER_PTX: &str = include_str!("further.ptx");
 /// `layouts.cu` by NVRTC 13.5 for sm_90a, with `-lineinfo`.
 const LAYOUTS_PTX: &str = include_str!("layouts.ptx");
+/// Records and rows that threads have to themselves.
+const RECORDS_PTX: &str = include_str!("records.ptx");
 
 /// A kernel with its shape: three buffers of `words` floats and one number.
 #[derive(Clone, Copy)]
@@ -134,6 +136,11 @@ const fn layout(name: &'static str, blocks: u32, n: u32) -> Case {
     Case::new(name, LAYOUTS_PTX, [blocks, 1], [256, 1], MIB, n)
 }
 
+/// A kernel of `records.cu` in blocks of 256 threads.
+const fn records(name: &'static str, blocks: u32, n: u32) -> Case {
+    adding(Case::new(name, RECORDS_PTX, [blocks, 1], [256, 1], MIB, n))
+}
+
 /// Lanes side by side, or nearly so.
 pub const NEIGHBOURS: &[Case] = &[layout("mirror", 4096, M), adding(layout("take_places", 1024, 262_144))];
 /// Those of them that do little but move memory.
@@ -149,6 +156,9 @@ pub const SCATTERED: &[Case] = &[
     // From 2 to 512 words apart.
     layout("sweeps", 2048, M),
     adding(Case::new("red_black", LAYOUTS_PTX, [16, 128], [32, 8], MIB, 1024)),
+    records("records", 256, M),
+    records("rows_apart", 124, M),
+    records("running", 64, M),
 ];
 
 /// Neighbouring threads are 128 bytes apart.

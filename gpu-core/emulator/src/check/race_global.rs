@@ -7,6 +7,7 @@
 mod groups;
 mod once;
 mod stepped;
+mod strips;
 mod updates;
 
 use std::sync::atomic::Ordering;
@@ -24,6 +25,7 @@ use crate::isa::memory::{CTA, FETCH, NC};
 use crate::report::AccessKind;
 use groups::is_grouped;
 use once::{Row, halves};
+pub use strips::{OwnStrips, Strips};
 use updates::lane_piece;
 
 /// Shadows of all allocations of a launch.
@@ -131,8 +133,8 @@ impl GlobalRaces {
         let block = cx.block.index % BLOCKS;
         let clock = (cx.warp.clock - cx.block.base_time).min(CLOCKS);
         let mut site = op.site;
-        if effect == Effect::Read {
-            // The copies of a read that unrolling made count as one, so that neighbouring words can be told as one.
+        if effect != Effect::Atomic {
+            // The copies of an access that unrolling made count as one, so that neighbouring words can be told as one.
             site = self.line_sites.get(site as usize).copied().unwrap_or(site);
         }
         let site = if site <= SITES { site } else { 0 };
@@ -262,8 +264,13 @@ impl GlobalRaces {
                 };
                 self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
             }
+        } else if runs.width < 32 {
+            self.access_groups::<BYTES>(cx, &mut at, reach, runs, &mine, &mut conflicts);
         } else {
             let first = runs.low - reach.base;
+            if self.is_in_strip::<BYTES>(cx, reach, first, runs.step, &mine) {
+                return;
+            }
             if runs.step >= SECTOR {
                 // Far apart, each lane waits for memory: ask for all of it first, and for what comes next.
                 let ahead = first.wrapping_add(cx.worker.ahead);
@@ -297,6 +304,9 @@ impl GlobalRaces {
                     lane_piece(&mine, first / SECTOR, first, BYTES, lane)
                 };
                 self.piece(cx, &mut at, page, first / SECTOR, piece, &mine, &mut conflicts);
+            }
+            if level && begun == 0 && conflicts.is_empty() && self.may_make_strip::<BYTES>(cx, runs.step, &mine) {
+                self.make_strip(cx, &mut at, (reach.shadow, first, runs.step), &mine);
             }
         }
         drop(at);
@@ -364,6 +374,9 @@ impl GlobalRaces {
             entry.start(self.pages.generation, read, write);
             return Some(true);
         }
+        if entry.strip().is_some() {
+            self.leave_strip(page, entry);
+        }
         if mine.cached && touched {
             self.find_stale(page, entry, &piece, mine, conflicts);
         }
@@ -376,9 +389,13 @@ impl GlobalRaces {
         })
     }
 
-    /// Makes what further blocks have read a part of the reads. The page must be locked.
+    /// Makes what further blocks have read a part of the reads, and what a strip knows the sector's own. The page must be
+    /// locked.
     #[inline(always)]
     fn fold(&self, page: Page<'_>, entry: &Entry) {
+        if entry.strip().is_some() {
+            self.leave_strip(page, entry);
+        }
         if entry.others().mask != 0 {
             self.fold_now(page, entry);
         }
@@ -551,7 +568,7 @@ fn report<const BYTES: u64>(
         };
         if kind == AccessKind::Write
             && other == AccessKind::Write
-            && site == op.site
+            && u64::from(site) == mine.stamp >> SITE & u64::from(SITES)
             && !cx.grid.options.written_once
             && if same_block {
                 cx.same_value(op, at, lane, thread, BYTES)

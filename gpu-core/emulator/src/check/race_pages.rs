@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use super::race_global::Strips;
 use super::race_memory::FILLED;
 pub use super::race_memory::{Cells, Page, Shadow};
 
@@ -74,6 +75,8 @@ pub fn falling(size: u8) -> u8 {
     size | DOWN
 }
 
+/// In place of a unit, on both sides: the stamp is the number of a strip and of a lane ([`super::race_global::Strips`]).
+const STRIP: u8 = 0xfd;
 /// In place of a unit: the stamp is an index into the page's cells, of 4 bytes or of 1.
 const WORDS: u8 = 0xfe;
 const BYTES: u8 = 0xff;
@@ -118,10 +121,10 @@ impl Half {
         Half { stamp: index as u64, mask: u32::MAX, unit: WORDS }
     }
 
-    /// True when the sector has cells instead.
+    /// True when the sector has cells instead, or is part of a strip.
     #[inline(always)]
     pub fn is_cells(self) -> bool {
-        self.unit >= WORDS
+        self.unit >= STRIP
     }
 
     #[inline(always)]
@@ -239,6 +242,21 @@ impl Entry {
         self.get(READS)
     }
 
+    /// The strip that the sector is part of, and the lane that has it.
+    #[inline(always)]
+    pub fn strip(&self) -> Option<(u64, u64)> {
+        let half = self.get(READS);
+        (half.unit == STRIP).then_some((half.stamp >> 5, half.stamp & 31))
+    }
+
+    /// Makes the sector that of a lane of a strip, which knows what this knew.
+    #[inline(always)]
+    pub fn set_strip(&self, strip: u64, lane: u64) {
+        let half = Half { stamp: strip << 5 | lane, mask: u32::MAX, unit: STRIP };
+        self.set(READS, half);
+        self.set(WRITES, half);
+    }
+
     #[inline(always)]
     pub fn set_write(&self, half: Half) {
         self.set(WRITES, half);
@@ -268,6 +286,7 @@ pub struct Pages {
     limit: u64,
     full: AtomicBool,
     shared_by_workers: bool,
+    pub strips: Strips,
     /// Number of this launch in the process, never 0 (but after 2^32 launches).
     pub generation: u32,
 }
@@ -284,6 +303,7 @@ impl Pages {
             limit,
             full: AtomicBool::new(false),
             shared_by_workers: workers > 1,
+            strips: Strips::default(),
             generation: LAUNCHES.fetch_add(1, Ordering::Relaxed),
         }
     }

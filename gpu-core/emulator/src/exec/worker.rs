@@ -9,6 +9,7 @@ use super::pattern::Patterns;
 use super::schedule::Round;
 use super::warp::{NONE, Registers};
 use crate::check::frozen::{Recent, fingerprint};
+use crate::check::race_global::OwnStrips;
 use crate::check::repeats::Repeats;
 use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
@@ -49,6 +50,7 @@ pub struct Worker {
     /// Access split into single lanes: not to be counted again.
     pub quiet: bool,
     pub repeats: Repeats,
+    pub strips: OwnStrips,
     pub sums: Sums,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
@@ -111,6 +113,7 @@ impl Worker {
             registers: Registers::new(),
             taken: 0..0,
             quiet: false,
+            strips: OwnStrips::default(),
             repeats: Repeats::default(),
             sums: Sums::default(),
             writes: 0,

@@ -6,7 +6,7 @@ use super::super::race_pages::*;
 use super::super::race_rules::{Effect, Mine, Piece, step};
 use super::updates::{knows_atomic, lane_piece};
 use super::{At, Conflict, Conflicts, GlobalRaces, report};
-use crate::exec::access::{Addresses, Reach, STRONG};
+use crate::exec::access::{Addresses, Reach, Runs, STRONG};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::Op;
 use crate::report::AccessKind;
@@ -194,6 +194,30 @@ impl GlobalRaces {
         drop(place);
         if !conflicts.is_empty() {
             report::<BYTES>(cx, op, at, kind, &mine, conflicts);
+        }
+    }
+
+    /// Checks an access of several groups of lanes, or of the first lanes alone, which are not side by side.
+    #[inline(never)]
+    pub(super) fn access_groups<const BYTES: u64>(
+        &self,
+        cx: &Cx<'_>,
+        at: &mut At<'_>,
+        reach: &Reach,
+        runs: &Runs,
+        mine: &Mine,
+        conflicts: &mut Conflicts,
+    ) {
+        let mask = if runs.is_full() { u32::MAX } else { (1 << runs.width) - 1 };
+        let first_of = |lane: usize| runs.at(lane) - reach.base;
+        if const { is_grouped(BYTES) } && mine.effect != Effect::Atomic && !mine.cached {
+            return self.access_grouped::<BYTES>(cx, at, mask, first_of, mine, conflicts);
+        }
+        for lane in lanes(mask) {
+            let first = first_of(lane);
+            let Some(page) = at.page(first / SECTOR) else { return };
+            let piece = lane_piece(mine, first / SECTOR, first, BYTES, lane);
+            self.piece(cx, at, page, first / SECTOR, piece, mine, conflicts);
         }
     }
 
