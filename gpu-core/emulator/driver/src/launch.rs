@@ -281,7 +281,7 @@ pub fn most_blocks_in_cluster(function: &Function) -> u32 {
 
 /// Whether races and the like are looked for.
 pub fn checked() -> bool {
-    std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| value != "0")
+    std::env::var("LOCKSTEP_CHECKS").is_ok_and(|value| !matches!(value.as_str(), "" | "0"))
 }
 
 fn options(conditions: Option<Arc<Conditions>>) -> Options {

@@ -26,7 +26,7 @@ impl Cx<'_> {
     pub(super) fn same_value(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
         let slots = if op.list_len > 1 { self.image().list(op) } else { &[op.b] };
         let each = (bytes as usize / slots.len()).max(1);
-        let register = self.grid.image.sites.get(op.site as usize).map_or(0, |site| site.register);
+        let register = self.grid.image.sites.get(op.site as usize).map_or(0, |site| u32::from(site.register));
         let bits = register.max(each as u32 * 8).clamp(32, 128);
         // SAFETY: matrix stores set it for as long as their accesses are checked.
         let rows = unsafe { self.rows.as_ref() };

@@ -102,7 +102,7 @@ pub struct Site {
     /// Bytes that one lane accesses.
     pub bytes: u32,
     /// Bits of the registers that a store takes its values from, which may be more than it stores of each; 0: just these.
-    pub register: u32,
+    pub register: u8,
 }
 
 /// The instructions as they were written, with one space where there were several. In one piece: there may be a million.

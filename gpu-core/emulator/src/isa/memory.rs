@@ -335,7 +335,7 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         (op.list, op.list_len) = e.list(&slots);
     }
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
-    e.sites[op.site as usize].register = register;
+    e.sites[op.site as usize].register = register as u8;
     e.push(op, Taint::Memory);
     Ok(())
 }

@@ -62,7 +62,19 @@ fn encodes_and_checks() {
         field.replace(&mut changed, ordinal, value).expect("emulated");
     }
     assert_eq!(TensorMap::decode(&changed), Some(map.clone()));
-    assert!(Field::Interleave.replace(&mut changed, 0, 1).is_err());
+    for (field, wrong) in [(Field::Interleave, 3), (Field::Swizzle, 4), (Field::Atomicity, 4)] {
+        assert!(field.replace(&mut changed, 0, wrong).is_err());
+    }
+    // In any order; what does not go together is no map.
+    let atoms = [Swizzle::B128, Swizzle::B128Atom32, Swizzle::B128Atom32Flip8, Swizzle::B128Atom64];
+    for (atomicity, swizzle) in atoms.into_iter().enumerate() {
+        Field::Atomicity.replace(&mut changed, 0, atomicity as u64).expect("emulated");
+        let expected = TensorMap { swizzle, ..map.clone() };
+        assert_eq!(TensorMap::decode(&changed), Some(expected.clone()));
+        assert_eq!(TensorMap::decode(&expected.encode().expect("valid")), Some(expected));
+    }
+    Field::Swizzle.replace(&mut changed, 0, 2).expect("emulated");
+    assert_eq!(TensorMap::decode(&changed), None);
     // Triton's kernels make a map of nothing.
     let mut made = [0; 128];
     for (field, ordinal, value) in steps {
@@ -76,4 +88,7 @@ fn encodes_and_checks() {
     assert_eq!(TensorMap::decode(&cleared).map(|map| map.address), Some(0x7f_ffff_fff0));
     assert_eq!(Swizzle::B128.apply(0x80), 0x90);
     assert_eq!(Swizzle::B32.apply(0x180), 0x190);
+    // Row 3, byte 72: in pieces of 16 bytes, 32 bytes (the same with halves of 16 bytes swapped), 64 bytes.
+    let moved = |swizzle: Swizzle| swizzle.apply(3 * 128 + 72) - 3 * 128;
+    assert_eq!(atoms.map(moved), [72 ^ 0x30, 72 ^ 0x60, 72 ^ 0x68, 72 ^ 0x40]);
 }
