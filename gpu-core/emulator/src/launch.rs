@@ -393,10 +393,12 @@ fn run(
         sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
     }
     let alone = workers == 1 && !regions.iter().any(|region| region.of_host);
-    let host_may_answer = launch.params.as_chunks::<8>().0.iter().any(|word| {
-        let address = u64::from_le_bytes(*word);
-        regions.iter().any(|region| region.of_host && (region.base..region.end).contains(&address))
-    });
+    // By an argument, or by a variable that is shared with it.
+    let arguments = launch.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let variables = image.variables.iter().filter(|variable| variable.managed).map(|variable| variable.address);
+    let host_may_answer = arguments
+        .chain(variables)
+        .any(|address| regions.iter().any(|region| region.of_host && (region.base..region.end).contains(&address)));
     if options.checks.race || workers > 1 {
         find_use(&mut regions, image, function, &launch.params);
     }

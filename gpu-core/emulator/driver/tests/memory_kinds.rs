@@ -363,6 +363,15 @@ const SHARED_VARIABLES: &str = "
 .visible .global .attribute(.managed) .align 4 .u32 counts[4] = {1, 2, 3, 4};
 .global .align 4 .u32 plain = 5;
 .visible .global .attribute(.managed) .align 8 .u64 total;
+.visible .global .attribute(.managed) .align 4 .u32 flag;
+.visible .entry waits() {
+    .reg .b32 %r; .reg .pred %p;
+AGAIN: ld.volatile.global.u32 %r, [flag];
+    setp.eq.u32 %p, %r, 0;
+    @%p bra AGAIN;
+    st.global.u32 [flag], 7;
+    ret;
+}
 .visible .entry k() {
     .reg .b32 %r<4>; .reg .b64 %l<4>;
     mov.u32 %r1, %tid.x;
@@ -413,5 +422,14 @@ fn variables_may_be_shared_with_the_host() {
         assert_eq!(words.cast::<[u32; 4]>().read(), [11, 12, 110, 14]);
         assert_eq!((total as *const u64).read(), 147);
     }
+    // A kernel that waits for the host is not stuck.
+    let flag = find(c"flag").0 as *mut u32;
+    assert_eq!(launch(function(module, "waits"), [1, 1, 1], [1, 1, 1], &mut []), 0);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    // SAFETY: managed memory that the kernel reads as volatile.
+    unsafe { flag.write_volatile(1) };
+    ok!(cuCtxSynchronize());
+    // SAFETY: the kernel has ended.
+    assert_eq!(unsafe { flag.read() }, 7);
     ok!(cuModuleUnload(module));
 }
