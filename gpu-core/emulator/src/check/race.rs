@@ -321,7 +321,7 @@ impl Cx<'_> {
                     let benign = other == AccessKind::Write
                         && site_of(cell) == op.site
                         && match kind {
-                            AccessKind::Write => self.same_value(op, at, lane, thread, BYTES),
+                            AccessKind::Write => self.same_value(op, at, (lane, 0), thread, BYTES),
                             AccessKind::AsyncCopy => self.same_copy(op, at, lane, thread),
                             _ => false,
                         };

@@ -23,7 +23,7 @@ use crate::exec::op::Op;
 use crate::exec::warp::Warp;
 use crate::isa::memory::{CTA, FETCH, NC};
 use crate::report::AccessKind;
-use groups::is_grouped;
+use groups::{is_grouped, rows_of};
 use once::{Row, halves};
 pub use strips::{OwnStrips, Strips};
 use updates::lane_piece;
@@ -553,6 +553,7 @@ fn report<const BYTES: u64>(
     conflicts: Conflicts,
 ) {
     cx.pass_slowly(at.mask.count_ones());
+    let turn = if const { is_grouped(BYTES) } && at.mask == u32::MAX { rows_of(&|lane: usize| at.at[lane]) } else { 0 };
     for lane in lanes(at.mask) {
         let own = conflicts.iter().filter(|conflict| conflict.lane == lane);
         let Some(Conflict { cell: old, stale, .. }) = own.min_by_key(|conflict| conflict.stale) else { continue };
@@ -571,9 +572,9 @@ fn report<const BYTES: u64>(
             && u64::from(site) == mine.stamp >> SITE & u64::from(SITES)
             && !cx.grid.options.written_once
             && if same_block {
-                cx.same_value(op, at, lane, thread, BYTES)
+                cx.same_value(op, at, (lane, turn), thread, BYTES)
             } else {
-                cx.grid.races.patience.holds_soon(|| cx.same_value(op, at, lane, u32::MAX, BYTES))
+                cx.grid.races.patience.holds_soon(|| cx.same_value(op, at, (lane, turn), u32::MAX, BYTES))
             }
         {
             continue;

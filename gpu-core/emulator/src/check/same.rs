@@ -7,6 +7,13 @@ use crate::exec::op::Op;
 /// Bytes of the widest store.
 const MOST_BYTES: usize = 64;
 
+/// The lane that is met as number `index` where two to the power of `turn` lanes stand in a row and columns go first; with
+/// `5 - turn`, the number of a lane.
+#[inline(always)]
+pub(super) fn in_turn(index: usize, turn: usize) -> usize {
+    (index << turn | index >> (5 - turn)) & 31
+}
+
 impl Cx<'_> {
     /// Whether a lane's `cp.async` copies the same to the same place as that of an earlier lane.
     pub(super) fn same_copy(&self, op: &Op, at: &Addresses, lane: usize, thread: u32) -> bool {
@@ -22,8 +29,16 @@ impl Cx<'_> {
         same_source && same_size && at.at[partner] == at.at[lane]
     }
 
-    /// Whether a lane stores what is there already, or what an earlier lane of this instruction stores.
-    pub(super) fn same_value(&self, op: &Op, at: &Addresses, lane: usize, thread: u32, bytes: u64) -> bool {
+    /// Whether a lane stores what is there already, or what a lane of this instruction stores that was met before it; `turn`
+    /// says in what order ([`in_turn`]).
+    pub(super) fn same_value(
+        &self,
+        op: &Op,
+        at: &Addresses,
+        (lane, turn): (usize, usize),
+        thread: u32,
+        bytes: u64,
+    ) -> bool {
         let slots = if op.list_len > 1 { self.image().list(op) } else { &[op.b] };
         let each = (bytes as usize / slots.len()).max(1);
         let register = self.grid.image.sites.get(op.site as usize).map_or(0, |site| u32::from(site.register));
@@ -46,7 +61,8 @@ impl Cx<'_> {
         let own = value(lane);
         let same_warp = thread / 32 == self.warp.index;
         let partner = thread as usize % 32;
-        if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && partner < lane {
+        let before = || in_turn(partner, 5 - turn) < in_turn(lane, 5 - turn);
+        if same_warp && at.mask >> partner & 1 != 0 && at.at[partner] == at.at[lane] && before() {
             return own == value(partner);
         }
         let mut now = [0; MOST_BYTES];

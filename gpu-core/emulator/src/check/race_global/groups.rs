@@ -4,6 +4,7 @@
 
 use super::super::race_pages::*;
 use super::super::race_rules::{Effect, Mine, Piece, step};
+use super::super::same::in_turn;
 use super::updates::{knows_atomic, lane_piece};
 use super::{At, Conflict, Conflicts, GlobalRaces, report};
 use crate::exec::access::{Addresses, Reach, Runs, STRONG};
@@ -119,7 +120,7 @@ pub(super) const fn is_grouped(bytes: u64) -> bool {
 /// Two to the power of this many lanes stand in a row of the block, where the lanes below each other share a sector and those
 /// side by side do not: columns of a matrix. 0: it is not so. Lanes that share a sector are best met one after the other.
 #[inline(always)]
-fn rows_of(first_of: &impl Fn(usize) -> u64) -> usize {
+pub(super) fn rows_of(first_of: &impl Fn(usize) -> u64) -> usize {
     let sector = |lane: usize| first_of(lane) / SECTOR;
     if sector(0) == sector(1) {
         return 0;
@@ -236,7 +237,7 @@ impl GlobalRaces {
         let mut group = Group::new(BYTES);
         let turn = if mask == u32::MAX { rows_of(&first_of) } else { 0 };
         for index in lanes(mask) {
-            let lane = (index << turn | index >> (5 - turn)) & 31;
+            let lane = in_turn(index, turn);
             let first = first_of(lane);
             if group.count > 0 && group.is_foreign(first) {
                 self.settle_group(cx, at, &group, mine, conflicts);
