@@ -302,15 +302,36 @@ fn meeting(shape: u32, thread: u32, by: u32) -> u32 {
     }
 }
 
-/// Stores of one instruction that agree are no race, however the lanes lie; what is stored goes by the place alone.
-#[test]
-fn stores_of_the_same_are_no_race_however_lanes_lie() {
-    let text = PLAYER
+/// The player whose stores go by the place alone.
+fn agreeing() -> String {
+    PLAYER
         .replace("[%rd6], %r6;", "[%rd6], %r11;")
         .replace("{%r6, %r6, %r6, %r6}", "{%r11, %r11, %r11, %r11}")
         .replace("$st1:", "$st1:	cvt.u16.u32 %h1, %r11;\n")
-        .replace("$st2:", "$st2:	cvt.u16.u32 %h1, %r11;\n");
-    let module = load(&text);
+        .replace("$st2:", "$st2:	cvt.u16.u32 %h1, %r11;\n")
+}
+
+/// Stores of one instruction that agree are no race, however the lanes lie.
+#[test]
+fn stores_of_the_same_are_no_race_however_lanes_lie() {
+    only_races_are_found(&agreeing(), false);
+}
+
+#[test]
+fn stores_of_the_same_to_shared_memory_are_no_race_however_lanes_lie() {
+    let shared = agreeing()
+        .replace("\n{\n", &format!("\n{{\n\t.shared .align 16 .b8 places[{DATA_BYTES}];\n"))
+        .replace("add.u64 %rd6, %rd2, %rd5;", "mov.u32 %r16, places;\n\tadd.u32 %r16, %r16, %r11;")
+        .replace("[%rd6]", "[%r16]")
+        .replace("st.global", "st.shared")
+        .replace("ld.global", "ld.shared")
+        .replace("ld.shared.nc", "ld.global.nc");
+    only_races_are_found(&shared, true);
+}
+
+/// Plays stores of lanes that meet; `apart`: each block in its own part of the places.
+fn only_races_are_found(text: &str, apart: bool) {
+    let module = load(text);
     let (mut clean, mut racy, mut found) = (0, 0, 0);
     for seed in 0..4000 {
         let mut random = Random(seed * 6151 + 3);
@@ -319,7 +340,7 @@ fn stores_of_the_same_are_no_race_however_lanes_lie() {
         let script: Vec<Vec<u32>> = (0..steps)
             .map(|_| {
                 let what = if random.below(4) == 0 { 9 } else { 5 + random.below(4) };
-                let (shape, by, own) = (random.below(9), random.below(5), random.below(3) > 0);
+                let (shape, by, own) = (random.below(9), random.below(5), random.below(3) > 0 || apart);
                 let place = |thread: u32, block: u32| {
                     let base = if own { block * 4096 + 16 * by } else { 0 };
                     base + meeting(shape, thread, by) * size(what) % 3584
