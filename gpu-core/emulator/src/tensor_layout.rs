@@ -76,7 +76,7 @@ impl Swizzle {
 /// Whether channels are split into slices of 16 or 32 bytes, each of which has all pixels one after the other
 /// (`NC/8HWC8`, `NC/16HWC16`), in the order of `CUtensorMapInterleave`.
 ///
-/// What an H100 does (driver 580.159.04, 2026-11-25; 112 loads and stores, tiled and im2col, all as here): dimension 0 goes
+/// What an H100 does (driver 580.159.04, 2026-11-25; 107 loads and stores, tiled and im2col, are a test): dimension 0 goes
 /// along the pixels of a row, its coordinates, sizes and steps counting slices of pixels, not elements; the last but one
 /// dimension goes from slice to slice, and a box has one of them whatever its size there; box rows follow each other without
 /// a gap, whatever the swizzle.
