@@ -133,8 +133,9 @@ impl GlobalRaces {
         let block = cx.block.index % BLOCKS;
         let clock = (cx.warp.clock - cx.block.base_time).min(CLOCKS);
         let mut site = op.site;
-        if effect != Effect::Atomic {
-            // The copies of an access that unrolling made count as one, so that neighbouring words can be told as one.
+        if effect == Effect::Read {
+            // The copies of a read that unrolling made count as one, so that neighbouring words can be told as one. Those of
+            // a write do not: what agrees is no race only where one instruction stores it.
             site = self.line_sites.get(site as usize).copied().unwrap_or(site);
         }
         let site = if site <= SITES { site } else { 0 };
@@ -569,7 +570,7 @@ fn report<const BYTES: u64>(
         };
         if kind == AccessKind::Write
             && other == AccessKind::Write
-            && u64::from(site) == mine.stamp >> SITE & u64::from(SITES)
+            && site == op.site
             && !cx.grid.options.written_once
             && if same_block {
                 cx.same_value(op, at, (lane, turn), thread, BYTES)

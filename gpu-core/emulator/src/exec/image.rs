@@ -178,7 +178,7 @@ pub struct Image {
 
 impl Image {
     /// For each site the first one that stands at the same source line, inlined at the same place, or itself: that is all
-    /// that a report says of an access.
+    /// that a report says of a read.
     pub fn line_sites(&self) -> &[u32] {
         self.line_sites.get_or_init(|| {
             let mut first = std::collections::BTreeMap::new();
