@@ -183,16 +183,18 @@ fn play(module: &Module, script: &[Vec<u32>], threads: u32, workers: usize) -> O
     run_with(module, &mut memory, &launch, &Options { workers, ..Options::default() })
 }
 
-#[test]
-fn the_race_check_finds_what_the_oracle_finds() {
+/// Plays so many scripts, on one worker and on two, and holds what is found to the oracle. More than `least` of them must have a race,
+/// and as many none. `write` gives how many threads a block has, and the steps.
+fn hold_to_oracle(
+    scripts: u64,
+    (factor, first): (u64, u64),
+    least: usize,
+    write: impl Fn(&mut Random) -> (u32, Vec<Vec<u32>>),
+) {
     let module = load(PLAYER);
     let (mut clean, mut racy) = (0, 0);
-    for seed in 0..6000 {
-        let mut random = Random(seed * 977 + 5);
-        let threads = [32, 48, 64, 96][random.below(4) as usize];
-        let steps = 1 + random.below(6) as usize;
-        let script: Vec<Vec<u32>> =
-            (0..steps).map(|_| (0..BLOCKS).flat_map(|block| step(&mut random, block, threads)).collect()).collect();
+    for seed in 0..scripts {
+        let (threads, script) = write(&mut Random(seed * factor + first));
         let expected = oracle(&script, threads);
         let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
         let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
@@ -200,16 +202,24 @@ fn the_race_check_finds_what_the_oracle_finds() {
         assert!(outcome.faults.iter().all(|fault| fault.kind == FaultKind::Race), "{:#?}", outcome.faults);
         if found { racy += 1 } else { clean += 1 }
     }
-    assert!(clean > 600 && racy > 600, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+    assert!(clean > least && racy > least, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+}
+
+#[test]
+fn the_race_check_finds_what_the_oracle_finds() {
+    hold_to_oracle(6000, (977, 5), 600, |random| {
+        let threads = [32, 48, 64, 96][random.below(4) as usize];
+        let steps = 1 + random.below(6) as usize;
+        let script: Vec<Vec<u32>> =
+            (0..steps).map(|_| (0..BLOCKS).flat_map(|block| step(random, block, threads)).collect()).collect();
+        (threads, script)
+    });
 }
 
 /// Blocks that read the same few sectors, word by word or in rows, before one thread writes.
 #[test]
 fn what_several_blocks_read_is_known_byte_by_byte() {
-    let module = load(PLAYER);
-    let (mut clean, mut racy) = (0, 0);
-    for seed in 0..4000 {
-        let mut random = Random(seed * 911 + 3);
+    hold_to_oracle(4000, (911, 3), 400, |random| {
         let threads = [32, 64][random.below(2) as usize];
         let mut script = Vec::new();
         for _ in 0..1 + random.below(12) {
@@ -235,23 +245,15 @@ fn what_several_blocks_read_is_known_byte_by_byte() {
                 4 * random.below(16),
             ));
         }
-        let expected = oracle(&script, threads);
-        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
-        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
-        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
-        if found { racy += 1 } else { clean += 1 }
-    }
-    assert!(clean > 400 && racy > 400, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+        (threads, script)
+    });
 }
 
 /// Lanes that share sectors in other ways than side by side: fields of structures, every second or third element, rows from
 /// the end, permutations, neighbours at one place.
 #[test]
 fn what_lanes_share_of_a_sector_is_known_exactly() {
-    let module = load(PLAYER);
-    let (mut clean, mut racy) = (0, 0);
-    for seed in 0..5000 {
-        let mut random = Random(seed * 1327 + 11);
+    hold_to_oracle(5000, (1327, 11), 600, |random| {
         let threads = [32, 64][random.below(2) as usize];
         let mut script = Vec::new();
         for _ in 0..1 + random.below(5) {
@@ -277,13 +279,8 @@ fn what_lanes_share_of_a_sector_is_known_exactly() {
                 script.push(vec![9; (BLOCKS * threads) as usize]);
             }
         }
-        let expected = oracle(&script, threads);
-        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
-        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
-        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
-        if found { racy += 1 } else { clean += 1 }
-    }
-    assert!(clean > 600 && racy > 600, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+        (threads, script)
+    });
 }
 
 /// Steps of a script in which every thread of block 0 does the same at `place(thread)`.
@@ -391,22 +388,13 @@ fn field(random: &mut Random, block: u32, threads: u32, pitch: u32) -> Vec<u32> 
 
 #[test]
 fn what_lanes_have_to_themselves_is_known_exactly() {
-    let module = load(PLAYER);
-    let (mut clean, mut racy) = (0, 0);
-    for seed in 0..3000 {
-        let mut random = Random(seed * 7919 + 11);
+    hold_to_oracle(3000, (7919, 11), 300, |random| {
         let (threads, pitch) = [(32, 32), (32, 64), (64, 64), (32, 96), (64, 32)][random.below(5) as usize];
         let steps = 3 + random.below(16);
-        let script: Vec<Vec<u32>> = (0..steps)
-            .map(|_| (0..BLOCKS).flat_map(|block| field(&mut random, block, threads, pitch)).collect())
-            .collect();
-        let expected = oracle(&script, threads);
-        let outcome = play(&module, &script, threads, 1 + seed as usize % 2);
-        let found = outcome.faults.iter().any(|fault| fault.kind == FaultKind::Race);
-        assert_eq!(found, expected, "seed {seed}, {threads} threads: {:#?}\n{script:?}", outcome.faults.first());
-        if found { racy += 1 } else { clean += 1 }
-    }
-    assert!(clean > 300 && racy > 300, "{clean} scripts without and {racy} with a race: the scripts test nothing");
+        let script: Vec<Vec<u32>> =
+            (0..steps).map(|_| (0..BLOCKS).flat_map(|block| field(random, block, threads, pitch)).collect()).collect();
+        (threads, script)
+    });
 }
 
 fn row(what: u32, threads: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
