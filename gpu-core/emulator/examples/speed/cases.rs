@@ -142,7 +142,8 @@ const fn records(name: &'static str, blocks: u32, n: u32) -> Case {
 }
 
 /// Lanes side by side, or nearly so.
-pub const NEIGHBOURS: &[Case] = &[layout("mirror", 4096, M), adding(layout("take_places", 1024, 262_144))];
+pub const NEIGHBOURS: &[Case] =
+    &[layout("mirror", 4096, M), adding(layout("take_places", 1024, 262_144)), records("half_set", 4096, M)];
 /// Those of them that do little but move memory.
 pub const STREAMS: &[&str] = &["copy4", "axpy4"];
 /// Neighbouring threads are apart: some places, or far.

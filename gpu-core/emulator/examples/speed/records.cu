@@ -1,4 +1,5 @@
 // Neighbouring threads have records or rows of their own, which they change: what is written first in a language of objects.
+// And one whose threads do not all give their variables values.
 // All take three buffers of n floats and a number.
 
 extern "C" {
@@ -33,6 +34,16 @@ __global__ void running(const float* a, const float* b, float* c, unsigned n) {
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (64 * row + 63 >= n) return;
     for (int i = 1; i < 64; i++) c[64 * row + i] += c[64 * row + i - 1];
+}
+
+// Half of the threads compute with what they never got, and keep it to themselves.
+__global__ void half_set(const float* a, const float* b, float* c, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x, y;
+    if (b[i] > 3.0f) x = a[i], y = a[i ^ 1];
+    float sum = 0;
+    for (int k = 0; k < 16; k++) sum = sum * x + y * k;
+    if (b[i] > 3.0f) c[i] = sum;
 }
 
 }

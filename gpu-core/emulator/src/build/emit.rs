@@ -505,6 +505,8 @@ impl<'m> Emit<'m> {
             writes: std::mem::take(&mut self.writes),
             ptx_line: self.ptx_line,
             result_used: true,
+            moves: false,
+            bitwise: false,
         });
         self.code.push(op);
         self.edges.push(edge);

@@ -7,6 +7,7 @@ use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
 use crate::check::gates;
+use crate::check::undefined::{is_bitwise, is_move, opcode};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
@@ -282,6 +283,9 @@ impl<'t, 'a> Builder<'t, 'a> {
             infos[first_pc as usize..].iter().flat_map(|info| info.reads.iter().copied()).collect();
         for (info, op) in infos[first_pc as usize..].iter_mut().zip(&mut code[first_pc as usize..]) {
             info.result_used = info.writes.iter().any(|slot| read.contains(slot));
+            let name = opcode(self.image.texts.get(info.text));
+            info.bitwise = is_bitwise(name);
+            info.moves = info.bitwise || is_move(name);
             if !info.result_used && info.class == crate::report::Class::Atomic {
                 isa::atomic::forget_result(op);
             }

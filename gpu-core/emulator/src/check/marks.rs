@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::undefined::Quick;
 use crate::exec::op::Slot;
 use crate::exec::warp::Poison;
 
@@ -9,7 +10,7 @@ use crate::exec::warp::Poison;
 /// that without looking them up.
 #[derive(Debug, Default)]
 pub struct Marks {
-    all: HashMap<(u32, u32), Poison>,
+    all: HashMap<(u32, u32), Poison, Quick>,
     /// Registers whose marks are looked up by those instructions alone that name them: see [`super::gates`].
     pub(super) asleep: Vec<(u32, u32)>,
     /// How many others are marked.

@@ -39,6 +39,7 @@ pub mod sync;
 pub mod taint;
 pub mod touched;
 pub mod undefined;
+mod undefined_bits;
 pub mod unfenced;
 mod updates;
 pub mod wgmma;

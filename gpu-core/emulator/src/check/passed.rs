@@ -13,8 +13,8 @@ impl Cx<'_> {
         for (source, target) in areas {
             for word in 0..source.bytes.min(target.bytes).div_ceil(4) {
                 let slot = |area: ParamArea| area.slot.0 + 128 * word;
-                let mark = self.warp.poison.get((from, slot(source))).copied();
-                let mark = mark.and_then(|mark| mark.on(mark.bits, mask));
+                let mark = self.warp.poison.get((from, slot(source))).cloned();
+                let mark = mark.and_then(|mark| mark.within(mask));
                 self.mark((to, slot(target)), mark, mask);
             }
         }

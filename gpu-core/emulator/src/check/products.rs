@@ -20,14 +20,14 @@ impl Cx<'_> {
         let of = |part: usize, register: usize, lane: usize| self.undefined(slots[first[part] + register], lane) as u32;
         let rows = plan.undefined_results(of)?;
         let marked = results.iter().zip(rows).filter(|(_, row)| *row != [0; 32]);
-        Some(marked.map(|(slot, row)| (*slot, row.map(u128::from))).collect())
+        Some(marked.map(|(slot, row)| (*slot, Bits::each(|lane| row[lane].into()))).collect())
     }
 }
 
 /// Undefined bits of a register that `ldmatrix` fills from eight rows, of which those of `missing` are: four lanes get a row,
 /// or, where the matrix is turned, each lane an element of two rows.
 pub(super) fn of_matrix(missing: u32, turned: bool) -> Bits {
-    std::array::from_fn(|lane| match turned {
+    Bits::each(|lane| match turned {
         false if missing >> (lane / 4) & 1 != 0 => u128::from(u32::MAX),
         false => 0,
         true => lanes(missing >> (2 * (lane % 4)) & 3).fold(0, |bits, half| bits | 0xffff << (16 * half)),

@@ -2,7 +2,7 @@
 //! only the first lane's value counts.
 
 use super::taint::Origin;
-use super::undefined::all;
+use super::undefined::Bits;
 use crate::check::repeats::Told;
 use crate::exec::cx::Cx;
 use crate::exec::fault::{Detail, text_of};
@@ -19,9 +19,9 @@ impl Cx<'_> {
         let shuffled = Some(said);
         let origin =
             self.warp.origin(Origin { pc, lane, space, address, bytes, allocation, thread, shuffled, reported: false });
-        let fresh = Poison { origin, computed: true, ..Poison::default() }.on(all(missing), missing);
+        let fresh = Poison { origin, computed: true, ..Poison::default() }.on(Bits::Whole(missing), missing);
         // What the other lanes got may be marked as well.
-        let carried = self.worker.carried.take().and_then(|mark| mark.on(mark.bits, mask & !missing));
+        let carried = self.worker.carried.take().and_then(|mark| mark.within(mask & !missing));
         let mark = match (fresh, carried) {
             (Some(fresh), Some(carried)) => Some(fresh.over(Some(&carried), carried.lanes)),
             (fresh, carried) => fresh.or(carried),

@@ -5,7 +5,7 @@
 //! memory are faults. While no register is marked, none of this code runs.
 
 use super::products::of_matrix;
-use super::undefined::{Bits, all, is_bitwise, lanes_of, ones, opcode};
+use super::undefined::{Bits, ones, opcode};
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
@@ -49,7 +49,7 @@ impl Warp {
             shuffled: None,
             reported: false,
         });
-        self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: all(lanes), ..Poison::default() });
+        self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: Bits::Whole(lanes), ..Poison::default() });
     }
 
     pub(super) fn origin(&mut self, origin: Origin) -> u32 {
@@ -143,7 +143,7 @@ impl Cx<'_> {
             bits
         };
         let of_part = |offset: u64, size: u64| -> Bits {
-            std::array::from_fn(|lane| if missing >> lane & 1 != 0 { undefined(offset, size, lane) } else { 0 })
+            Bits::each(|lane| if missing >> lane & 1 != 0 { undefined(offset, size, lane) } else { 0 })
         };
         let parts = self.parts_of(op);
         // The lanes that give the rows of a matrix are not those alone that get them.
@@ -160,7 +160,7 @@ impl Cx<'_> {
             None if kind == AccessKind::Read && info.writes.len() == 1 && bytes <= 16 => {
                 vec![(info.writes[0], of_part(0, bytes))]
             }
-            None => info.writes.iter().map(|slot| (*slot, all(missing))).collect(),
+            None => info.writes.iter().map(|slot| (*slot, Bits::Whole(missing))).collect(),
         };
         for (slot, bits) in marked {
             let fresh = Poison { origin: index, computed, ..Poison::default() }.on(bits, mask);
@@ -177,14 +177,16 @@ impl Cx<'_> {
         if mark.is_none() && !self.warp.poison.may_have(Slot(key.1)) {
             return;
         }
-        let old = self.warp.poison.get(key).copied();
+        let old = self.warp.poison.get(key);
         let kept = old.map_or(0, |old| old.lanes & !mask);
         match (mark, old) {
             (Some(mark), old) => {
-                self.warp.poison.insert(key, mark.over(old.as_ref(), kept));
+                let mark = mark.over(old, kept);
+                self.warp.poison.insert(key, mark);
             }
             (None, Some(old)) if kept != 0 => {
-                self.warp.poison.insert(key, Poison { lanes: 0, bits: [0; 32], ..old }.over(Some(&old), kept));
+                let mark = old.clone().within(kept);
+                mark.into_iter().for_each(|mark| self.warp.poison.insert(key, mark));
             }
             (None, Some(_)) => {
                 self.warp.poison.remove(key);
@@ -212,15 +214,13 @@ impl Cx<'_> {
                 continue;
             }
             if let Some(mark) = self.warp.poison.get((frame, slot.0)) {
-                let lanes = lanes_of(&mark.bits, width) & self.active;
+                let lanes = mark.bits.lanes(width) & self.active;
                 if lanes != 0 {
-                    let sum = sum.get_or_insert(Poison { lanes: 0, bits: [0; 32], ..*mark });
+                    let sum = sum.get_or_insert(Poison { origin: mark.origin, ..Poison::default() });
                     sum.lanes |= lanes;
                     sum.computed |= mark.computed;
                     sum.mixed |= mark.mixed;
-                    for lane in crate::exec::cx::lanes(lanes) {
-                        sum.bits[lane] |= mark.bits[lane] & ones(width);
-                    }
+                    sum.bits = std::mem::take(&mut sum.bits).with(&mark.bits, lanes, width, true);
                 }
             }
         }
@@ -242,10 +242,11 @@ impl Cx<'_> {
         let frame = self.warp.splits[self.warp.current].frame;
         // The guard decides in all lanes of the group.
         if !op.guard.is_pool()
-            && let Some(mark) = self.warp.poison.get((frame, op.guard.0)).copied()
+            && let Some(mark) = self.warp.poison.get((frame, op.guard.0))
             && mark.lanes & self.active != 0
         {
-            self.report_use(mark.origin, pc, mark.lanes & self.active, "decides by it");
+            let (origin, lanes) = (mark.origin, mark.lanes & self.active);
+            self.report_use(origin, pc, lanes, "decides by it");
         }
         let mask = self.mask;
         self.worker.carried = None;
@@ -300,18 +301,21 @@ impl Cx<'_> {
                     _ => self.marks(&info.reads, skip),
                 };
                 let computes = matches!(info.taint, Taint::Compute);
-                let mixes = computes && mark.is_some() && is_bitwise(opcode(image.text(pc)));
-                if mark.is_some() && matches!(info.taint, Taint::Copy | Taint::Compute) {
+                let mixes = computes && mark.is_some() && info.bitwise;
+                if mark.is_some() && info.moves && matches!(info.taint, Taint::Copy | Taint::Compute) {
                     self.worker.moved = self.moved(op, image.text(pc));
                 }
                 let known = self.worker.moved.is_some();
                 if computes && mark.is_some() && !known {
                     self.worker.moved = self.undefined_products(op);
                 }
-                self.worker.carried = mark.and_then(|mark| {
-                    let bits = if computes && !known { all(mark.lanes) } else { mark.bits };
-                    let computed = mark.computed || computes && !mixes && !known;
-                    Poison { computed, mixed: mark.mixed || mixes, ..mark }.on(bits, mask)
+                self.worker.carried = mark.and_then(|mut mark| {
+                    if computes && !known {
+                        mark.bits = Bits::Whole(mark.lanes);
+                    }
+                    mark.computed |= computes && !mixes && !known;
+                    mark.mixed |= mixes;
+                    mark.within(mask)
                 });
             }
         }
@@ -320,12 +324,12 @@ impl Cx<'_> {
     /// Only the chosen source of a selection counts, and the choice itself.
     fn select_marks(&self, op: &Op) -> Option<Poison> {
         if let Some(mark) = self.marks(&[op.c], None) {
-            return Some(Poison { computed: true, bits: all(mark.lanes), ..mark });
+            return Some(Poison { computed: true, bits: Bits::Whole(mark.lanes), ..mark });
         }
         // SAFETY: slots of a decoded instruction.
         let choose = unsafe { self.pred(op.c) } ^ op.imm as u32;
-        let a = self.marks(&[op.a], None).and_then(|mark| mark.on(mark.bits, choose));
-        let b = self.marks(&[op.b], None).and_then(|mark| mark.on(mark.bits, !choose));
+        let a = self.marks(&[op.a], None).and_then(|mark| mark.within(choose));
+        let b = self.marks(&[op.b], None).and_then(|mark| mark.within(!choose));
         match (a, b) {
             (Some(a), Some(b)) => {
                 let (computed, mixed) = (a.computed | b.computed, a.mixed | b.mixed);
@@ -338,12 +342,18 @@ impl Cx<'_> {
     /// A shuffle takes each lane's mark from its source lane.
     fn shuffle_marks(&self, op: &Op) -> Option<Poison> {
         if let Some(mark) = self.marks(&[op.b, op.c], None) {
-            return Some(Poison { computed: true, bits: all(mark.lanes), ..mark });
+            return Some(Poison { computed: true, bits: Bits::Whole(mark.lanes), ..mark });
         }
         let mark = self.marks(&[op.a], None)?;
         // SAFETY: slots of a decoded instruction.
         let (from, _) = unsafe { crate::isa::shuffle::sources(self, op) };
-        mark.on(std::array::from_fn(|lane| mark.bits[from[lane] as usize & 31]), u32::MAX)
+        let bits = match &mark.bits {
+            Bits::Whole(lanes) => {
+                Bits::Whole((0..32).fold(0, |all, lane| all | (lanes >> (from[lane] & 31) & 1) << lane))
+            }
+            each => Bits::each(|lane| each.of(from[lane] as usize & 31)),
+        };
+        mark.on(bits, u32::MAX)
     }
 
     /// Moves the marks after an instruction ran.
@@ -373,13 +383,13 @@ impl Cx<'_> {
             let mask = self.mask;
             let moved = self.worker.moved.take();
             for slot in &info.writes {
-                let mark = carried.filter(|_| info.taint != Taint::Memory).and_then(|mark| {
-                    let bits =
-                        moved.as_ref().map(|moved| moved.iter().find(|(to, _)| to == slot).map(|(_, bits)| *bits));
-                    match bits {
-                        Some(bits) => mark.on(bits?, mask),
-                        None => Some(mark),
+                let carried = carried.as_ref().filter(|_| info.taint != Taint::Memory);
+                let mark = carried.cloned().and_then(|mark| match &moved {
+                    Some(moved) => {
+                        let (_, bits) = moved.iter().find(|(to, _)| to == slot)?;
+                        mark.on(bits.clone(), mask)
                     }
+                    None => Some(mark),
                 });
                 self.mark((frame, slot.0), mark, mask);
             }
@@ -404,11 +414,11 @@ impl Cx<'_> {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {
-                let Some(mark) = self.warp.poison.get((frame, slot.0)).copied() else { continue };
+                let Some(mark) = self.warp.poison.get((frame, slot.0)).cloned() else { continue };
                 for lane in lanes(mark.lanes & self.mask) {
                     let (window, address) = self.place_in(op, lane);
                     let address = address.wrapping_add(part as u64 * size);
-                    self.forget_bytes(window, address, size, lane, mark.bits[lane]);
+                    self.forget_bytes(window, address, size, lane, mark.bits.of(lane));
                     self.keep((window, address), size, lane, &mark, &mut kept);
                 }
             }
@@ -416,7 +426,7 @@ impl Cx<'_> {
         }
         for lane in lanes(mark.lanes & self.mask) {
             let (window, address) = self.place_in(op, lane);
-            self.forget_bytes(window, address, bytes, lane, mark.bits[lane]);
+            self.forget_bytes(window, address, bytes, lane, mark.bits.of(lane));
             self.keep((window, address), bytes, lane, &mark, &mut kept);
         }
     }

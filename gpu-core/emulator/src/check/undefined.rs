@@ -11,8 +11,7 @@ use crate::exec::warp::Poison;
 use crate::isa::bits::{extract, permute};
 use crate::isa::movement::get_wide;
 
-/// Undefined bits of each lane's register; those above its width mean nothing.
-pub type Bits = [u128; 32];
+pub use super::undefined_bits::{Bits, Quick};
 
 /// What an instruction gives each register that it writes.
 pub type Moved = Vec<(Slot, Bits)>;
@@ -20,12 +19,6 @@ pub type Moved = Vec<(Slot, Bits)>;
 /// The `low` lowest bits.
 pub fn ones(low: u32) -> u128 {
     if low >= 128 { u128::MAX } else { (1 << low) - 1 }
-}
-
-/// Lanes of which any of the `width` lowest bits is undefined.
-pub fn lanes_of(bits: &Bits, width: u32) -> u32 {
-    let counts = ones(width);
-    bits.iter().enumerate().fold(0, |mask, (lane, bits)| mask | u32::from(bits & counts != 0) << lane)
 }
 
 /// The opcode of an instruction's text, behind its guard.
@@ -37,6 +30,11 @@ pub fn opcode(text: &str) -> &str {
 pub fn is_bitwise(opcode: &str) -> bool {
     let name = opcode.split('.').next().unwrap_or_default();
     matches!(name, "and" | "or" | "xor" | "not" | "lop3" | "shl" | "shr" | "shf" | "bfi" | "bfe" | "prmt" | "cvt")
+}
+
+/// Whether it takes bits from one place to another; from memory only where that lies in the frame: see `isa/memory.rs`.
+pub fn is_move(opcode: &str) -> bool {
+    ["mov", "ld.param", "st.param"].iter().any(|name| opcode.starts_with(name))
 }
 
 /// Width of a type of integers or bits, and whether it has a sign.
@@ -86,7 +84,7 @@ impl Cx<'_> {
         if slot.is_pool() {
             return 0;
         }
-        self.warp.poison.get((frame, slot.0)).map_or(0, |mark| mark.bits[lane])
+        self.warp.poison.get((frame, slot.0)).map_or(0, |mark| mark.bits.of(lane))
     }
 
     /// Value and undefined bits of an operand in a lane.
@@ -119,7 +117,6 @@ impl Cx<'_> {
         if op.a.is_none() || op.d.is_none() {
             return None;
         }
-        // What reaches this as a copy lies in the frame: see `isa/memory.rs`.
         match name {
             "ld" if modifiers.starts_with("param") => return Some(self.moved_from_param(op)),
             "st" if modifiers.starts_with("param") => return Some(self.moved_to_param(op)),
@@ -140,11 +137,11 @@ impl Cx<'_> {
                 }
             }
         };
-        let mut bits = [0; 32];
+        let mut bits = Box::new([0; 32]);
         for lane in lanes(self.mask) {
             bits[lane] = of(lane)?;
         }
-        Some(vec![(op.d, bits)])
+        Some(vec![(op.d, Bits::Each(bits))])
     }
 
     /// A parameter or result of a function, in words of the frame, to a register.
@@ -156,7 +153,7 @@ impl Cx<'_> {
             let part = words >> shift & ones(bits);
             if signed { extend(part, bits) } else { part }
         };
-        vec![(op.d, std::array::from_fn(of))]
+        vec![(op.d, Bits::each(of))]
     }
 
     /// The way there.
@@ -170,7 +167,7 @@ impl Cx<'_> {
                 let kept = self.undefined(slot, lane) & ones(32) & !(ones(bits) << shift);
                 part << shift | if bits < 32 { kept } else { 0 }
             };
-            (slot, std::array::from_fn(of))
+            (slot, Bits::each(of))
         };
         (0..bits.div_ceil(32)).map(of).collect()
     }
@@ -183,9 +180,7 @@ impl Cx<'_> {
         let part = (op.imm & 0xff) as u32;
         let slots = self.image().list(op);
         if op.d.is_none() {
-            let of = |index: usize| {
-                std::array::from_fn(|lane| self.undefined(op.a, lane) >> (index as u32 * part) & ones(part))
-            };
+            let of = |index: usize| Bits::each(|lane| self.undefined(op.a, lane) >> (index as u32 * part) & ones(part));
             return slots
                 .iter()
                 .enumerate()
@@ -193,7 +188,7 @@ impl Cx<'_> {
                 .map(|(index, slot)| (*slot, of(index)))
                 .collect();
         }
-        let joined = std::array::from_fn(|lane| {
+        let joined = Bits::each(|lane| {
             let of =
                 |(index, slot): (usize, &Slot)| (self.undefined(*slot, lane) & ones(part)) << (index as u32 * part);
             slots.iter().enumerate().map(of).fold(0, |sum, bits| sum | bits)
@@ -282,31 +277,26 @@ impl Cx<'_> {
 
 impl Poison {
     /// The same mark on other bits; None when there are none in these lanes.
-    pub fn on(self, mut bits: Bits, mask: u32) -> Option<Poison> {
-        for (lane, bits) in bits.iter_mut().enumerate() {
-            if mask >> lane & 1 == 0 {
-                *bits = 0;
-            }
-        }
-        let lanes = lanes_of(&bits, 128);
+    pub fn on(self, bits: Bits, mask: u32) -> Option<Poison> {
+        let bits = bits.within(mask);
+        let lanes = bits.lanes(128);
         (lanes != 0).then_some(Poison { lanes, bits, ..self })
+    }
+
+    /// The same mark in these lanes alone; None when there are none.
+    pub fn within(mut self, mask: u32) -> Option<Poison> {
+        let bits = std::mem::take(&mut self.bits);
+        self.on(bits, mask)
     }
 
     /// This mark where there is one, and `old` in the lanes of `kept`.
     pub fn over(mut self, old: Option<&Poison>, kept: u32) -> Poison {
         if let Some(old) = old {
-            for lane in lanes(kept) {
-                self.bits[lane] = old.bits[lane];
-            }
+            self.bits = self.bits.with(&old.bits, kept, 128, false);
             self.lanes |= old.lanes & kept;
         }
         self
     }
-}
-
-/// All bits of the lanes in `mask`.
-pub fn all(mask: u32) -> Bits {
-    std::array::from_fn(|lane| if mask >> lane & 1 != 0 { u128::MAX } else { 0 })
 }
 
 /// Whether stored bytes, each with its undefined bits, have holes as structures with padding have: bytes that are

@@ -102,4 +102,8 @@ pub struct OpInfo {
     pub ptx_line: u32,
     /// Something reads what it writes.
     pub result_used: bool,
+    /// It puts bits elsewhere, as it found them or joined with others, so that undefined ones may be followed.
+    pub moves: bool,
+    /// The same, and no plain move.
+    pub bitwise: bool,
 }

@@ -83,7 +83,7 @@ pub struct Frame {
 pub const MAX_DEPTH: u32 = 4096;
 
 /// Uninitialised values in registers, kept only while there are any.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Poison {
     pub lanes: u32,
     /// Something was computed with it.
