@@ -45,6 +45,12 @@ pub struct Remotes {
 }
 
 impl Remotes {
+    pub fn reset(&mut self) {
+        self.cells.clear();
+        self.arrivals.clear();
+        self.started = 0;
+    }
+
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }

@@ -133,10 +133,21 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// A new block starts.
+    /// A new block starts. Piece by piece: most blocks are short, and used nothing of it.
     pub fn reset(&mut self) {
-        let epoch = self.epoch + 1;
-        *self = Pending { epoch, ..Pending::default() };
+        let Pending { fills, sources, outgoing, epoch, groups, waited, refused, wgmma_waits, remote, .. } = self;
+        *epoch += 1;
+        fills.clear();
+        sources.clear();
+        outgoing.clear();
+        groups.clear();
+        waited.clear();
+        refused.clear();
+        wgmma_waits.clear();
+        remote.reset();
+        for counts in [&mut self.wgmma, &mut self.wgmma_reached, &mut self.wgmma_group, &mut self.wgmma_waited] {
+            *counts = [0; 32];
+        }
     }
 
     /// The group of bulk copies that a thread has not committed yet.

@@ -277,10 +277,10 @@ impl Warp {
         // Of deep recursion, all frames below are in use: they are not looked at again for each call.
         let begin = self.free_from.min(self.frames.len());
         let index = self.frames[begin..].iter().position(Option::is_none).map_or(self.frames.len(), |on| begin + on);
-        if index == self.frames.len() {
-            self.frames.push(None);
+        match self.frames.get_mut(index) {
+            Some(place) => *place = Some(frame),
+            None => self.frames.push(Some(frame)),
         }
-        self.frames[index] = Some(frame);
         self.free_from = index + 1;
         index as u32
     }
