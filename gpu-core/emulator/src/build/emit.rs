@@ -477,6 +477,8 @@ impl<'m> Emit<'m> {
             list: 0,
             list_len: 0,
             straight: 0,
+            skip: 0,
+            of_launch: false,
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
+use super::of_launch;
 use crate::check::gates;
 use crate::check::undefined::{is_bitwise, is_move, opcode};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
@@ -295,6 +296,21 @@ impl<'t, 'a> Builder<'t, 'a> {
         let gated = gates::guard(&mut code[first_pc as usize..], &infos[first_pc as usize..], undefined, |at, run| {
             self.image.gates.push((first_pc + at as u32, run))
         });
+        let param_bytes = kernel.map_or(0, |kernel| self.image.kernels[kernel].param_bytes);
+        let of_launch = match function.entry {
+            true => of_launch::find(
+                &mut code,
+                &of_launch::Kernel {
+                    infos: &infos,
+                    texts: &self.image.texts,
+                    sites: &sites,
+                    first_pc,
+                    param_bytes,
+                    undefined: &registers.undefined,
+                },
+            ),
+            false => Vec::new(),
+        };
         for (table, targets) in table_fixups {
             tables[table] = targets.iter().map(|target| first_pc + resolve(&labels, target).unwrap_or(0)).collect();
         }
@@ -309,6 +325,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             results: areas.1,
             undefined: registers.undefined,
             gated,
+            of_launch,
             shared: Vec::new(),
             stack_bytes: Some(local_bytes),
             uses_heap: false,

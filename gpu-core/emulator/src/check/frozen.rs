@@ -87,7 +87,10 @@ fn group(image: &Image, block: &Block, warp: u32, split: &Split, frame: Option<&
     if let Some(Some(frame)) = frame {
         // SAFETY: rows are plain numbers, and so many bytes.
         let bytes = unsafe {
-            std::slice::from_raw_parts(frame.registers.as_ptr().cast::<u8>(), size_of_val(&frame.registers[..]))
+            std::slice::from_raw_parts(
+                frame.registers.rows.as_ptr().cast::<u8>(),
+                size_of_val(&frame.registers.rows[..]),
+            )
         };
         for (from, to) in image.deciding_registers(frame.function as usize) {
             hash.write(bytes.get(*from as usize..*to as usize).unwrap_or_default());

@@ -190,6 +190,9 @@ impl Cx<'_> {
 
     /// Every warp of a warpgroup must take part in its products.
     pub fn check_warpgroups(&mut self) {
+        if self.block.pending.wgmma == [0; 32] {
+            return;
+        }
         let counts = self.block.pending.wgmma;
         let warps = self.block.threads.div_ceil(32) as usize;
         for first in (0..32).step_by(4) {

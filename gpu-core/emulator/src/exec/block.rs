@@ -181,7 +181,8 @@ impl Block {
         self.guarded = false;
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];
-        if self.time > crate::check::shadow::MAX_TIME / 2 {
+        let new_time = self.time > crate::check::shadow::MAX_TIME / 2;
+        if new_time {
             self.time = 1;
             self.shared_shadow.clear();
         }
@@ -219,10 +220,13 @@ impl Block {
                             tid[axis][lane] = id[axis];
                         }
                     }
-                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride)))
+                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride, seen)))
                 }
             };
-            made.seen = seen;
+            // Of the block before they know less than the floor says, unless time began anew.
+            if new_time {
+                made.seen = seen;
+            }
             made.clock = base + 1;
             made.floor = base;
             made.splits.push(Split {

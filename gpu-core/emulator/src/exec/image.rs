@@ -58,6 +58,8 @@ pub struct FunctionImage {
     pub undefined: Vec<Slot>,
     /// Only instructions behind a gate of [`crate::check::gates`] name those.
     pub gated: bool,
+    /// Instructions whose results are the same in all warps of a launch, in an order in which they can run (of kernels).
+    pub of_launch: Vec<u32>,
     /// Variables in shared memory that it or a function it calls uses (of kernels).
     pub shared: Vec<SharedVariable>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.

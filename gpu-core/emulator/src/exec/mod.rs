@@ -15,6 +15,7 @@ pub mod deal_wide;
 pub mod fault;
 #[cfg(target_arch = "x86_64")]
 pub mod flushed;
+pub mod frame;
 pub mod grid;
 pub mod image;
 pub mod lanes;

@@ -65,6 +65,12 @@ pub struct Op {
     /// Instructions from this one on that run one after the other in all lanes of the group, unless one says otherwise: none
     /// has a guard, and only the last may be a branch. 0 for one with a guard, [`CONDITIONAL`] for a branch that has one.
     pub straight: u32,
+    /// Instructions right behind this one, still of the same stretch, that give values of the launch.
+    pub skip: u16,
+    /// It gives the same in all warps of a launch ([`FunctionImage::of_launch`]).
+    ///
+    /// [`FunctionImage::of_launch`]: super::image::FunctionImage::of_launch
+    pub of_launch: bool,
 }
 
 pub const CONDITIONAL: u32 = u32::MAX;

@@ -70,10 +70,30 @@ impl Cx<'_> {
         self.warp.rest = None;
         if !self.warp.has_begun() {
             self.warp.begin(self.grid, &mut self.worker.registers);
+            let frame = self.warp.frame_mut(0);
+            if !std::mem::replace(&mut frame.registers.ready, true) {
+                self.regs = frame.registers.rows.as_mut_ptr().cast();
+                self.fill_bank();
+            }
         }
         self.watch = self.worker.watch_of(self.grid, self.block.index, self.warp.index);
         self.tainted = self.warp.poison.are_awake();
         self.attention = self.needs_attention();
+    }
+
+    /// Puts the kernel's values of the launch into registers that had none.
+    #[cold]
+    fn fill_bank(&mut self) {
+        (self.mask, self.watch) = (u32::MAX, 0);
+        let image = self.image();
+        for &pc in &self.grid.kernel().of_launch {
+            self.pc = pc;
+            let op = &image.code[pc as usize];
+            // SAFETY: the op belongs to this image, and `regs` to a frame of its function. It fills rows from rows and from
+            // parameters, in lanes that the warp has not got too.
+            let flow = unsafe { (op.run)(self, op) };
+            debug_assert!(flow == Flow::Next, "values of the launch are computed straight on");
+        }
     }
 
     pub fn needs_attention(&self) -> bool {
@@ -137,7 +157,8 @@ impl Cx<'_> {
             settled: self.warp.is_settled(),
         });
         self.change_warp(next);
-        if let Some(warp) = self.block.warps.get((index + 1) % count).and_then(Option::as_ref) {
+        let after = if index + 1 == count { 0 } else { index + 1 };
+        if let Some(warp) = self.block.warps.get(after).and_then(Option::as_ref) {
             warp.ask();
         }
         match self.warp.rest.take() {
@@ -342,18 +363,28 @@ impl Cx<'_> {
             // Not beyond the meeting point, where this group waits.
             let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
             if ahead > 1 && op.straight != CONDITIONAL && !self.attention {
-                let (first, active) = (pc, self.active);
+                let (first, end, active) = (pc, pc + ahead, self.active);
                 if count {
                     self.worker.counts.stretch(pc, active);
                 }
                 let mut last = op;
+                // Values of the launch are in their registers already.
+                if op.of_launch && u32::from(op.skip) + 1 < ahead {
+                    pc += u32::from(op.skip) + 1;
+                    // SAFETY: so many instructions follow one another.
+                    last = unsafe { &*code.add(pc as usize) };
+                }
                 let flow = loop {
                     self.mask = active;
                     self.pc = pc;
                     // SAFETY: the op belongs to this image.
                     let flow = unsafe { (last.run)(self, last) };
-                    pc += 1;
-                    if flow != Flow::Next || self.attention || pc == first + ahead {
+                    if flow != Flow::Next || self.attention {
+                        pc += 1;
+                        break flow;
+                    }
+                    pc = (pc + 1 + u32::from(last.skip)).min(end);
+                    if pc == end {
                         break flow;
                     }
                     // SAFETY: so many instructions follow one another.

@@ -5,8 +5,9 @@
 
 use super::access::prefetch;
 use super::cx::Cx;
+pub use super::frame::{Frame, MAX_DEPTH, Registers, take_bank};
 use super::grid::Grid;
-use super::image::{FunctionImage, PoolRow};
+use super::image::FunctionImage;
 use super::op::Flow;
 
 /// "Nowhere": no join, no frame, no re-convergence inside this function.
@@ -59,29 +60,6 @@ pub struct Join {
     pub parent: u32,
 }
 
-/// Registers of frames that are gone, for the next ones. All warps of a worker share them: a warp that runs to its end
-/// leaves its own in the nearest cache to the next one.
-pub type Registers = Vec<Vec<PoolRow>>;
-
-/// Registers and stack of one call.
-#[derive(Debug)]
-pub struct Frame {
-    pub function: u32,
-    pub registers: Vec<PoolRow>,
-    pub return_pc: u32,
-    pub call: u32,
-    pub parent: u32,
-    /// Lanes that have not returned.
-    pub live: u32,
-    /// First byte of its stack.
-    pub local_base: u32,
-    pub local_top: u32,
-    pub depth: u32,
-}
-
-/// Calls nested deeper than this are a stack overflow.
-pub const MAX_DEPTH: u32 = 4096;
-
 /// Uninitialised values in registers, kept only while there are any.
 #[derive(Clone, Debug, Default)]
 pub struct Poison {
@@ -121,9 +99,12 @@ pub struct Warp {
     /// Its only group waits at a barrier, and this is how it goes on.
     pub(super) rest: Option<Rest>,
     pub current: usize,
+    /// That of the kernel comes first; it is there, without registers, also before the first turn and behind the end.
     pub frames: Vec<Option<Frame>>,
     /// No frame before this one is free.
     free_from: usize,
+    /// It had its first turn.
+    begun: bool,
     /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
@@ -159,7 +140,7 @@ pub struct Warp {
 }
 
 impl Warp {
-    pub fn new(index: u32, lanes: u32, tid: [[u32; 32]; 3], local_stride: u32) -> Warp {
+    pub fn new(index: u32, lanes: u32, tid: [[u32; 32]; 3], local_stride: u32, seen: [u32; 32]) -> Warp {
         let local_bytes = local_stride as usize * 32;
         Warp {
             index,
@@ -172,11 +153,12 @@ impl Warp {
             free_joins: Vec::new(),
             frames: Vec::new(),
             free_from: 0,
+            begun: false,
             tid,
             local: vec![0; local_bytes / 16],
             local_stride,
             local_init: (0..local_bytes.div_ceil(64)).map(|_| Default::default()).collect(),
-            seen: [0; 32],
+            seen,
             clock: 0,
             floor: 0,
             beyond: false,
@@ -201,8 +183,8 @@ impl Warp {
         self.rest = None;
         self.joins.clear();
         self.free_joins.clear();
-        self.frames.clear();
-        self.free_from = 0;
+        self.frames.truncate(1);
+        self.begun = false;
         for word in &mut self.local_init {
             *word.get_mut() = 0;
         }
@@ -228,13 +210,26 @@ impl Warp {
 
     /// False until its first turn, which makes its frame.
     pub fn has_begun(&self) -> bool {
-        !self.frames.is_empty()
+        self.begun
     }
 
     /// Makes the frame of the kernel that its lanes are at the start of.
     pub fn begin(&mut self, grid: &Grid<'_>, spare: &mut Registers) {
         let (function, mask) = (grid.kernel(), self.lanes);
-        let frame = self.push_frame(grid.function, function, mask, NONE, spare);
+        self.begun = true;
+        let frame = match &mut self.frames[..] {
+            // Of the warp that was this one before, which was of the same launch.
+            [Some(kept)] => {
+                self.free_from = 1;
+                kept.registers = take_bank(function, spare);
+                kept.live = mask;
+                0
+            }
+            frames => {
+                debug_assert!(frames.is_empty(), "the kernel's frame comes first");
+                self.push_frame(grid.function, function, mask, NONE, spare)
+            }
+        };
         if grid.options.checks.uninitialised {
             if function.gated {
                 self.poison.let_sleep(frame, &function.undefined);
@@ -254,11 +249,9 @@ impl Warp {
         parent: u32,
         spare: &mut Registers,
     ) -> u32 {
-        let rows = (function.frame_bytes as usize).div_ceil(128).max(1);
-        let mut registers = spare.pop().unwrap_or_default();
-        if registers.len() < rows {
-            registers.resize(rows, PoolRow([0; 32]));
-        }
+        let mut registers = take_bank(function, spare);
+        // What a device function leaves in them is its own.
+        registers.ready &= parent == NONE;
         let (base, depth) = match self.frames.get(parent as usize).and_then(Option::as_ref) {
             Some(parent) => (parent.local_top, parent.depth + 1),
             None => (0, 0),
@@ -331,10 +324,12 @@ impl Warp {
     pub fn leave_frame(&mut self, index: u32, mask: u32, spare: &mut Registers) {
         let frame = self.frame_mut(index);
         frame.live &= !mask;
-        if frame.live == 0
-            && let Some(frame) = self.frames[index as usize].take()
-        {
-            spare.push(frame.registers);
+        if frame.live > 0 {
+            return;
+        }
+        spare.push(std::mem::take(&mut frame.registers));
+        if index > 0 {
+            self.frames[index as usize] = None;
             self.free_from = self.free_from.min(index as usize);
         }
     }
@@ -379,6 +374,10 @@ impl Warp {
     /// Lanes exit: nobody waits for them any more.
     pub fn remove_lanes(&mut self, mask: u32, spare: &mut Registers) {
         self.live &= !mask;
+        if self.live == 0 {
+            self.joins.clear();
+            self.free_joins.clear();
+        }
         for index in 0..self.joins.len() {
             let join = &mut self.joins[index];
             if join.expected & mask == 0 {
@@ -417,7 +416,7 @@ impl Cx<'_> {
         let (pc, mask, frame, join) = (split.pc, split.mask, split.frame, split.join);
         self.pc = pc;
         self.active = mask;
-        self.regs = self.warp.frame_mut(frame).registers.as_mut_ptr().cast();
+        self.regs = self.warp.frame_mut(frame).registers.rows.as_mut_ptr().cast();
         self.set_join(frame, join);
     }
 
@@ -563,7 +562,7 @@ impl Cx<'_> {
         };
         self.warp.splits[current].frame = frame;
         self.pc = target.first_pc;
-        self.regs = self.warp.frame_mut(frame).registers.as_mut_ptr().cast();
+        self.regs = self.warp.frame_mut(frame).registers.rows.as_mut_ptr().cast();
         self.rpc = NONE;
         self.store_split();
     }
@@ -586,7 +585,7 @@ impl Cx<'_> {
                     let (parent, return_pc) = (left.parent, left.return_pc);
                     self.warp.splits[current].frame = parent;
                     self.pc = return_pc;
-                    self.regs = self.warp.frame_mut(parent).registers.as_mut_ptr().cast();
+                    self.regs = self.warp.frame_mut(parent).registers.rows.as_mut_ptr().cast();
                     let join = self.warp.splits[current].join;
                     self.set_join(parent, join);
                     self.store_split();

@@ -121,6 +121,13 @@ const REGISTERS: &[(&str, u32)] = &[
     ("%nclusterid.w", 32),
 ];
 
+/// Whether a special register holds the same in all warps of a launch, if not in all lanes.
+pub fn is_of_launch(name: &str) -> bool {
+    let register = name.split('.').next().unwrap_or(name);
+    let sizes = ["%ntid", "%nctaid", "%nwarpid", "%cluster_nctaid", "%nclusterid", "%cluster_nctarank", "WARP_SZ"];
+    sizes.contains(&register) || register == "%laneid" || register.starts_with("%lanemask_")
+}
+
 /// The code that reads a special register, its number and its width.
 pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
     let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
