@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::cx::{Cx, watch};
 use super::fault::Detail;
-use super::op::{CONDITIONAL, Flow};
+use super::op::{CONDITIONAL, Flow, Op};
 use super::warp::{NONE, Rest, Split, Wait, Warp};
 use super::worker::QUANTUM;
 use crate::report::FaultKind;
@@ -363,33 +363,13 @@ impl Cx<'_> {
             // Not beyond the meeting point, where this group waits.
             let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
             if ahead > 1 && op.straight != CONDITIONAL && !self.attention {
-                let (first, end, active) = (pc, pc + ahead, self.active);
+                let (first, active) = (pc, self.active);
                 if count {
                     self.worker.counts.stretch(pc, active);
                 }
-                let mut last = op;
-                // Values of the launch are in their registers already.
-                if op.of_launch && u32::from(op.skip) + 1 < ahead {
-                    pc += u32::from(op.skip) + 1;
-                    // SAFETY: so many instructions follow one another.
-                    last = unsafe { &*code.add(pc as usize) };
-                }
-                let flow = loop {
-                    self.mask = active;
-                    self.pc = pc;
-                    // SAFETY: the op belongs to this image.
-                    let flow = unsafe { (last.run)(self, last) };
-                    if flow != Flow::Next || self.attention {
-                        pc += 1;
-                        break flow;
-                    }
-                    pc = (pc + 1 + u32::from(last.skip)).min(end);
-                    if pc == end {
-                        break flow;
-                    }
-                    // SAFETY: so many instructions follow one another.
-                    last = unsafe { &*code.add(pc as usize) };
-                };
+                // SAFETY: so many instructions follow one another.
+                let (flow, last) = unsafe { self.run_straight(op, pc, pc + ahead) };
+                pc = self.pc_of(last) + 1;
                 budget -= u64::from(pc - first);
                 if count && pc - first != op.straight {
                     self.worker.counts.cut(pc, active);
@@ -455,6 +435,52 @@ impl Cx<'_> {
         leave
     }
 
+    /// Runs the instructions from `op`, which is the one at `pc`, to `end`, but those whose results the registers have
+    /// ([`Op::of_launch`]). Gives the last one that it came to, and how that went.
+    ///
+    /// # Safety
+    /// They must be instructions of this image that follow one another.
+    #[inline(never)]
+    unsafe fn run_straight<'i>(&mut self, op: &'i Op, pc: u32, end: u32) -> (Flow, &'i Op) {
+        let mut op = std::ptr::from_ref(op);
+        // SAFETY: for the whole function as the caller says: `op` and what is ahead of it stay before `end`.
+        unsafe {
+            let end = op.add((end - pc) as usize);
+            let mut pc = pc;
+            // Their results are there, if others follow that have none yet.
+            let step = 1 + usize::from((*op).skip);
+            if (*op).of_launch && op.add(step) < end {
+                pc += step as u32;
+                op = op.add(step);
+            }
+            let mut run = (*op).run;
+            loop {
+                // What is next, and what runs it, is found out before: some processors hardly foresee where such calls go,
+                // and wait for it after each of them.
+                let step = 1 + usize::from((*op).skip);
+                let next = op.add(step);
+                let next_pc = pc + step as u32;
+                let next_run = (*if next < end { next } else { op }).run;
+                self.mask = self.active;
+                self.pc = pc;
+                let flow = run(self, &*op);
+                if flow != Flow::Next || self.attention {
+                    return (flow, &*op);
+                }
+                if next >= end {
+                    return (flow, &*end.sub(1));
+                }
+                (op, pc, run) = (next, next_pc, next_run);
+            }
+        }
+    }
+
+    /// The place of an instruction of the image.
+    fn pc_of(&self, op: &Op) -> u32 {
+        // SAFETY: of the same list.
+        unsafe { std::ptr::from_ref(op).offset_from_unsigned(self.image().code.as_ptr()) as u32 }
+    }
+
     /// After an instruction that did not just go on. None: the group runs on at `self.pc`.
     #[inline(never)]
     fn turned(&mut self, flow: Flow, pc: u32) -> Option<Leave> {
@@ -470,7 +496,7 @@ impl Cx<'_> {
     }
 
     /// Called before an instruction when something is unusual. False: end the launch.
-    fn look_up(&mut self, op: &super::op::Op) -> bool {
+    fn look_up(&mut self, op: &Op) -> bool {
         if self.grid.aborted.load(Ordering::Relaxed) {
             return false;
         }
