@@ -168,7 +168,9 @@ absent! {
     cuMipmappedArrayGetSparseProperties
     cuMulticastAddDevice
     cuMulticastBindAddr
+    cuMulticastBindAddr_v2
     cuMulticastBindMem
+    cuMulticastBindMem_v2
     cuMulticastCreate
     cuMulticastGetGranularity
     cuMulticastUnbind

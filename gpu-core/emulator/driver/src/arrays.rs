@@ -187,9 +187,7 @@ static GOING: Mutex<()> = Mutex::new(());
 fn destroy(handle: Handle) -> Answer {
     let _one_at_a_time = state::lock(&GOING);
     let array = arrays().remove(handle)?;
-    for (_, stream) in state::driver().streams.all() {
-        stream.last().wait();
-    }
+    crate::stream::wait_for_all();
     drop(array);
     Ok(())
 }

@@ -140,22 +140,13 @@ fn create(out: *mut Handle, flags: u32, device: i32) -> Answer {
     unsafe { put(out, handle) }
 }
 
-/// Waits for every stream of the driver: contexts share the device.
-fn drain(context: &Context) {
-    context.default_stream.last().wait();
-    context.per_thread_stream.last().wait();
-    for (_, stream) in driver().streams.all() {
-        stream.last().wait();
-    }
-}
-
 /// Ends a context and all that was made in it. Threads in which it is current learn of it by their next call.
 fn finish(handle: Handle) -> Answer {
     let context = driver()
         .contexts
         .remove(handle)
         .map_err(|code| if state::was_issued(handle) { CONTEXT_IS_DESTROYED } else { code })?;
-    drain(&context);
+    crate::stream::wait_for_all();
     context.alive.store(false, Ordering::Release);
     crate::module::forget_owned(handle);
     crate::memory::forget_owned(handle);
@@ -272,14 +263,14 @@ api! {
     fn cuCtxSynchronize() {
         let context = state::current_unchecked()?;
         crate::capture::forbid_waiting(current_handle()?)?;
-        drain(&context);
+        crate::stream::wait_for_all();
         context.check()
     }
     fn cuCtxSynchronize_v2(context: Handle) {
         let handle = context;
         let context = given_or_current(handle)?;
         crate::capture::forbid_waiting(if handle == 0 { current_handle()? } else { handle })?;
-        drain(&context);
+        crate::stream::wait_for_all();
         context.check()
     }
     fn cuCtxGetLimit(value: *mut usize, limit: u32) {

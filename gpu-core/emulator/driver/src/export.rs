@@ -51,6 +51,7 @@ const SINCE: &[(&str, i32)] = &[
     ("cuGraphAddDependencies_v2", 12030),
     ("cuGraphAddKernelNode_v2", 12000),
     ("cuGraphAddNode_v2", 12030),
+    ("cuGraphAddNode_v3", 13040),
     ("cuGraphExecUpdate_v2", 12000),
     ("cuGraphExecKernelNodeSetParams_v2", 12000),
     ("cuGraphGetEdges_v2", 12030),
@@ -58,13 +59,18 @@ const SINCE: &[(&str, i32)] = &[
     ("cuGraphKernelNodeSetParams_v2", 12000),
     ("cuGraphNodeGetDependencies_v2", 12030),
     ("cuGraphNodeGetDependentNodes_v2", 12030),
+    ("cuGraphNodeSetParams_v2", 13040),
     ("cuGraphRemoveDependencies_v2", 12030),
+    ("cuLaunchHostFunc_v2", 13010),
     ("cuMemAdvise_v2", 12020),
     ("cuMemPrefetchAsync_v2", 12020),
     ("cuMemcpy3DBatchAsync_v2", 13000),
     ("cuMemcpyBatchAsync_v2", 13000),
+    ("cuMulticastBindAddr_v2", 13010),
+    ("cuMulticastBindMem_v2", 13010),
     ("cuStreamGetCaptureInfo_v2", 11030),
     ("cuStreamGetCaptureInfo_v3", 12030),
+    ("cuStreamGetCtx_v2", 12050),
     ("cuStreamUpdateCaptureDependencies_v2", 12030),
 ];
 
@@ -191,6 +197,8 @@ mod tests {
             ("cuStreamGetCaptureInfo", 13000, "cuStreamGetCaptureInfo_v3"),
             ("cuCtxSynchronize", 13000, "cuCtxSynchronize"),
             ("cuCtxSynchronize_v2", 13000, "cuCtxSynchronize_v2"),
+            ("cuLaunchHostFunc", 13000, "cuLaunchHostFunc"),
+            ("cuLaunchHostFunc", 13010, "cuLaunchHostFunc_v2"),
             ("cuLaunchKernel", 13000, "cuLaunchKernel"),
         ] {
             assert_eq!(find(name, version, false), address(form), "{name} for {version}");

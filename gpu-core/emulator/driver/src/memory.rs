@@ -179,13 +179,7 @@ fn free(pointer: CUdeviceptr) -> Answer {
     }
     forbid_unsafe()?;
     // As on hardware, freeing waits for work that may still use the memory.
-    for (_, stream) in driver().streams.all() {
-        stream.last().wait();
-    }
-    if let Ok(context) = state::current_unchecked() {
-        context.default_stream.last().wait();
-        context.per_thread_stream.last().wait();
-    }
+    crate::stream::wait_for_all();
     if host_range(pointer as usize).is_some_and(|(_, range)| range.managed) {
         crate::managed::forget(pointer as usize);
         return host_free(pointer as usize);
@@ -236,6 +230,7 @@ fn unregister(address: usize) -> Answer {
     if range.owned || start != address {
         return Err(INVALID_VALUE);
     }
+    crate::stream::wait_for_all();
     lock(&driver().host).remove(&address);
     lock(&driver().memory).free(address as u64).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
@@ -297,9 +292,7 @@ api! {
         if host_range(pointer as usize).is_some_and(|(_, range)| range.managed) {
             return Err(INVALID_VALUE);
         }
-        for (_, stream) in driver().streams.all() {
-            stream.last().wait();
-        }
+        crate::stream::wait_for_all();
         host_free(pointer as usize)
     }
     fn cuMemHostRegister(pointer: *mut c_void, bytes: usize, flags: u32) {

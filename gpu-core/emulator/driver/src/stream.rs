@@ -111,10 +111,22 @@ pub struct Stream {
     attributes: Mutex<BTreeMap<u32, [u32; 16]>>,
 }
 
+/// Every stream that is there or still has something to do.
+static ALL: Mutex<Vec<Weak<Stream>>> = Mutex::new(Vec::new());
+
+/// Waits for all work: that of every context's default streams too, and of streams that were destroyed meanwhile. What frees memory
+/// does so, since nobody knows which work uses it.
+pub fn wait_for_all() {
+    let all: Vec<Arc<Stream>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
+    for stream in all {
+        stream.last().wait();
+    }
+}
+
 impl Stream {
     pub fn new(flags: u32, priority: i32, blocking: bool, home: Handle) -> Arc<Stream> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
-        Arc::new(Stream {
+        let stream = Arc::new(Stream {
             flags,
             priority,
             id: u64::from(NEXT.fetch_add(1, Ordering::Relaxed)),
@@ -125,7 +137,11 @@ impl Stream {
             last: Mutex::new(Ticket::finished_at(0.0)),
             capture: Mutex::new(None),
             attributes: Mutex::default(),
-        })
+        });
+        let mut all = lock(&ALL);
+        all.retain(|known| known.strong_count() > 0);
+        all.push(Arc::downgrade(&stream));
+        stream
     }
 
     /// The completion of everything submitted so far.
@@ -310,6 +326,8 @@ fn run(item: Item, clock_ns: f64) -> f64 {
 const NON_BLOCKING: u32 = 1;
 /// `CU_EVENT_WAIT_EXTERNAL`: in a capture, the wait is a node of the graph.
 const WAIT_EXTERNAL: u32 = 1;
+/// `CU_HOST_TASK_SPINWAIT`, the last of its kind.
+const HOST_TASK_SPINWAIT: u32 = 1;
 
 api_with_streams! {
     fn cuStreamCreate(stream: *mut Handle, flags: u32) {
@@ -352,6 +370,12 @@ api_with_streams! {
         let (_, stream) = state::stream(stream)?;
         put(context, state::home(&stream)?)
     }
+    fn cuStreamGetCtx_v2(stream: Handle, context: *mut Handle, green: *mut Handle) {
+        let (_, stream) = state::stream(stream)?;
+        put(context, state::home(&stream)?)?;
+        // No stream is of a green context.
+        put(green, 0)
+    }
     fn cuStreamGetDevice(stream: Handle, device: *mut i32) {
         state::stream(stream)?;
         put(device, 0)
@@ -387,9 +411,14 @@ api_with_streams! {
         Ok(())
     }
     fn cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) {
-        let call = HostCall::new(function, data)?;
-        let (context, stream) = state::stream(stream)?;
-        stream.submit(&context, Operation::Host(call)).map(drop)
+        host_call(stream, function, data)
+    }
+    fn cuLaunchHostFunc_v2(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void, mode: u32) {
+        // How a thread waits for such calls, which it does without a difference here.
+        if mode > HOST_TASK_SPINWAIT {
+            return Err(INVALID_VALUE);
+        }
+        host_call(stream, function, data)
     }
     fn cuStreamAttachMemAsync(stream: Handle, pointer: CUdeviceptr, length: usize, flags: u32) {
         const GLOBAL: u32 = 1;
@@ -467,6 +496,12 @@ fn create(out: *mut Handle, flags: u32, priority: i32) -> Answer {
         lock(&context.blocking_streams).push(Arc::downgrade(&stream));
     }
     unsafe { put(out, driver().streams.add(stream)) }
+}
+
+fn host_call(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> Answer {
+    let call = HostCall::new(function, data)?;
+    let (context, stream) = state::stream(stream)?;
+    stream.submit(&context, Operation::Host(call)).map(drop)
 }
 
 fn wait_event(stream: &Arc<Stream>, event: &Event) -> Answer {

@@ -230,9 +230,7 @@ unsafe fn create(
 /// Numbers that stand for nothing are passed over, as by the driver.
 fn destroy(object: u64) -> Answer {
     state::current()?;
-    for (_, stream) in driver().streams.all() {
-        stream.last().wait();
-    }
+    crate::stream::wait_for_all();
     lock(made()).remove(&object);
     lock(&driver().memory).remove_texture_object(object);
     Ok(())

@@ -208,9 +208,7 @@ fn whole_mappings(space: &Space, start: usize, bytes: usize) -> Result<Vec<usize
 
 fn unmap(start: usize, bytes: usize) -> Answer {
     // Work in flight may still use it.
-    for (_, stream) in driver().streams.all() {
-        stream.last().wait();
-    }
+    crate::stream::wait_for_all();
     let mut space = space();
     let end = start.checked_add(bytes).ok_or(INVALID_VALUE)?;
     if bytes == 0 || !space.reserved.iter().any(|(from, length)| *from <= start && end <= from + length) {

@@ -20,6 +20,7 @@ unsafe extern "C" {
     fn cuStreamCreate(stream: *mut Handle, flags: u32) -> u32;
     fn cuStreamQuery(stream: Handle) -> u32;
     fn cuStreamGetCtx(stream: Handle, context: *mut Handle) -> u32;
+    fn cuStreamGetCtx_v2(stream: Handle, context: *mut Handle, green: *mut Handle) -> u32;
     fn cuStreamAddCallback(
         stream: Handle,
         callback: Option<unsafe extern "C" fn(Handle, u32, *mut c_void)>,
@@ -80,6 +81,9 @@ fn contexts_keep_their_own(first: Handle) {
         assert_eq!(launch(noop, [1; 3], [1; 3], &mut []), 400, "a kernel of another context");
         assert_eq!(cuEventRecord(mark, 0), 400, "an event of another context");
         assert_eq!((cuStreamGetCtx(theirs, &mut found), found), (0, first));
+        let mut green = 9;
+        assert_eq!((cuStreamGetCtx_v2(theirs, &mut found, &mut green), found, green), (0, first, 0));
+        assert_eq!(cuStreamGetCtx_v2(theirs, &mut found, null_mut()), 1);
         let (own, own_mark, own_memory) = (stream(), event(), alloc(64));
         let own_noop = function(load(PTX), "noop");
         assert_eq!(cuCtxDestroy_v2(second), 0);

@@ -29,6 +29,12 @@ unsafe extern "C" {
     fn cuEventRecord(event: Handle, stream: Handle) -> u32;
     fn cuEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle) -> u32;
     fn cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> u32;
+    fn cuLaunchHostFunc_v2(
+        stream: Handle,
+        function: Option<unsafe extern "C" fn(*mut c_void)>,
+        data: *mut c_void,
+        mode: u32,
+    ) -> u32;
     fn cuGetErrorName(code: u32, text: *mut *const c_char) -> u32;
     fn cuGetErrorString(code: u32, text: *mut *const c_char) -> u32;
     fn cuGetProcAddress_v2(
@@ -255,6 +261,15 @@ mod rows {
             let code = cuStreamQuery(f.stream);
             assert_eq!((cuStreamSynchronize(f.stream), cuStreamQuery(f.stream)), (0, 0));
             code
+        }),
+        ("a stream that is not done with a call for which it spins", 600, |f| unsafe {
+            assert_eq!(cuLaunchHostFunc_v2(f.stream, Some(sleep), null_mut(), 1), 0);
+            let code = cuStreamQuery(f.stream);
+            assert_eq!(cuStreamSynchronize(f.stream), 0);
+            code
+        }),
+        ("a call of the host in no known mode", 1, |f| unsafe {
+            cuLaunchHostFunc_v2(f.stream, Some(sleep), null_mut(), 2)
         }),
         ("no host function", 1, |f| unsafe { cuLaunchHostFunc(f.stream, None, null_mut()) }),
         ("an event with unknown flags", 1, |_| unsafe { cuEventCreate(&mut 0, 16) }),

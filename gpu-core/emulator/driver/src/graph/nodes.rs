@@ -276,7 +276,14 @@ api! {
         let params = params.as_mut().ok_or(INVALID_VALUE)?;
         add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
     }
+    fn cuGraphAddNode_v3(node: *mut Handle, graph: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, params: *mut NodeParams) {
+        let params = params.as_mut().ok_or(INVALID_VALUE)?;
+        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
+    }
     fn cuGraphNodeSetParams(node: Handle, params: *mut NodeParams) {
+        set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
+    }
+    fn cuGraphNodeSetParams_v2(node: Handle, params: *mut NodeParams) {
         set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
     }
     fn cuGraphExecNodeSetParams(exec: Handle, node: Handle, params: *mut NodeParams) {
