@@ -8,8 +8,8 @@ use ptx_emulator::Device;
 use crate::abi::*;
 use crate::state;
 
-/// CUDA version that this library answers for: 13.0.
-const DRIVER_VERSION: i32 = 13000;
+/// The CUDA that the library says it is.
+pub const DRIVER_VERSION: i32 = 13000;
 
 /// The chip that is presented: an architecture of the emulator's table.
 #[derive(Clone, Copy, Debug)]

@@ -52,6 +52,7 @@ mod old_launch;
 mod pointers;
 mod pool;
 mod pool_async;
+mod since;
 mod state;
 mod stream;
 mod tensor_map;
