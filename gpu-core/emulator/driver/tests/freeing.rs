@@ -59,6 +59,7 @@ fn memory_is_kept_while_work_may_use_it() {
     let page = page.as_mut_ptr().cast::<c_void>();
     // SAFETY: memory that nothing else uses.
     let free = |memory: u64| move || unsafe { cuMemFree_v2(memory) };
+    // SAFETY: as above.
     let free_host = |memory: *mut c_void| move || unsafe { cuMemFreeHost(memory) };
     assert!(is_kept_for(0, nothing, free(alloc(64))), "the default stream");
     assert!(is_kept_for(0, nothing, free_host(pinned())), "pinned memory");
