@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use crate::abi::*;
 use crate::device::DRIVER_VERSION;
-use crate::since::FIRST;
+use crate::since::{FIRST, FORMS, NEWER};
 
 /// Every entry point of the library.
 fn all() -> Vec<(&'static str, *const c_void)> {
@@ -40,84 +40,6 @@ fn all() -> Vec<(&'static str, *const c_void)> {
     .concat()
 }
 
-/// CUDA versions with which a function's meaning changed, where a program may still ask for the one before. The other
-/// `_v2` forms are older than any program of today.
-const SINCE: &[(&str, i32)] = &[
-    ("cuCtxCreate_v3", 11040),
-    ("cuCtxCreate_v4", 12050),
-    // From here on they take a context.
-    ("cuCtxGetDevice_v2", 13000),
-    ("cuCtxSynchronize_v2", 13000),
-    ("cuEventElapsedTime_v2", 12080),
-    ("cuGetProcAddress_v2", 12000),
-    ("cuGraphAddDependencies_v2", 12030),
-    ("cuGraphAddKernelNode_v2", 12000),
-    ("cuGraphAddNode_v2", 12030),
-    ("cuGraphAddNode_v3", 13040),
-    ("cuGraphExecUpdate_v2", 12000),
-    ("cuGraphExecKernelNodeSetParams_v2", 12000),
-    ("cuGraphGetEdges_v2", 12030),
-    ("cuGraphKernelNodeGetParams_v2", 12000),
-    ("cuGraphKernelNodeSetParams_v2", 12000),
-    ("cuGraphNodeGetDependencies_v2", 12030),
-    ("cuGraphNodeGetDependentNodes_v2", 12030),
-    ("cuGraphNodeSetParams_v2", 13040),
-    ("cuGraphRemoveDependencies_v2", 12030),
-    ("cuLaunchHostFunc_v2", 13010),
-    ("cuMemAdvise_v2", 12020),
-    ("cuMemPrefetchAsync_v2", 12020),
-    ("cuMemcpy3DBatchAsync_v2", 13000),
-    ("cuMemcpyBatchAsync_v2", 13000),
-    ("cuMulticastBindAddr_v2", 13010),
-    ("cuMulticastBindMem_v2", 13010),
-    ("cuStreamGetCaptureInfo_v2", 11030),
-    ("cuStreamGetCaptureInfo_v3", 12030),
-    ("cuStreamGetCtx_v2", 12050),
-    ("cuStreamUpdateCaptureDependencies_v2", 12030),
-];
-
-/// Newer than the CUDA that the library says it is, and not here: programs look whether they exist.
-const NEWER: &[&str] = &[
-    "cuCheckpointOperationComplete",
-    "cuCoredumpDeregisterCompleteCallback",
-    "cuCoredumpDeregisterStartCallback",
-    "cuCoredumpRegisterCompleteCallback",
-    "cuCoredumpRegisterStartCallback",
-    "cuDevSmResourceSplit",
-    "cuDeviceGetCliqueCount",
-    "cuDeviceGetCliqueInfo",
-    "cuDeviceGetFabricClusterUuid",
-    "cuFabricCpyBatchAsync",
-    "cuFuncGetParamCount",
-    "cuGraphExecGetId",
-    "cuGraphGetId",
-    "cuGraphNodeGetContainingGraph",
-    "cuGraphNodeGetLocalId",
-    "cuGraphNodeGetParams",
-    "cuGraphNodeGetToolsId",
-    "cuKernelGetParamCount",
-    "cuLogicalEndpointAddDevice",
-    "cuLogicalEndpointBindAddr",
-    "cuLogicalEndpointBindMem",
-    "cuLogicalEndpointCreate",
-    "cuLogicalEndpointDestroy",
-    "cuLogicalEndpointExport",
-    "cuLogicalEndpointGetLimits",
-    "cuLogicalEndpointIdRelease",
-    "cuLogicalEndpointIdReserve",
-    "cuLogicalEndpointImport",
-    "cuLogicalEndpointQuery",
-    "cuLogicalEndpointUnbind",
-    "cuMemGetLocationInfo",
-    "cuMemcpy3DWithAttributesAsync",
-    "cuMemcpyWithAttributesAsync",
-    "cuStreamBeginCaptureToCig",
-    "cuStreamBeginRecaptureToGraph",
-    "cuStreamEndCaptureToCig",
-    "cuStreamGetDevResource",
-    "cuTensorMapSetAllocationClass",
-];
-
 /// What there is of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
@@ -140,7 +62,7 @@ fn find(name: &str, version: i32, per_thread: bool) -> Found {
         return Found::Nothing;
     }
     let table = all();
-    let known = |form: &str| SINCE.iter().find(|(since, _)| *since == form).is_none_or(|(_, since)| version >= *since);
+    let known = |form: &str| FORMS.iter().find(|(since, _)| *since == form).is_none_or(|(_, since)| version >= *since);
     let exact = |wanted: &str| table.iter().find(|(known, _)| *known == wanted).map(|(_, address)| *address);
     let mut forms: Vec<String> = (2..=4).rev().map(|number| format!("{name}_v{number}")).collect();
     forms.retain(|form| known(form));
@@ -254,7 +176,7 @@ mod tests {
         }
         assert_eq!(find("cuInit", 13000, true), find("cuInit", 13000, false));
         // Every name of the lists is one that exists, and no entry point stands twice in the table.
-        assert!(SINCE.iter().all(|(name, _)| address(name).is_some()));
+        assert!(FORMS.iter().all(|(name, _)| address(name).is_some()));
         for name in FIRST.iter().flat_map(|(_, names)| names.split(' ')) {
             assert_ne!(find(name, 13000, false), Found::Nothing, "{name}");
         }

@@ -1,7 +1,85 @@
-//! Since which CUDA a driver has each function, where that is not the first one that this library could be asked for. An H100's
-//! driver (580.159.04) was asked for all of them with 25 versions.
+//! Since which CUDA a driver has each function and each of its forms. An H100's driver (580.159.04) was asked for all of them
+//! with 25 versions.
 
-/// Version of CUDA, as `cuGetProcAddress` takes it, and names.
+/// CUDA versions with which a function's meaning changed, where a program may still ask for the one before. The other
+/// `_v2` forms are older than any program of today.
+pub const FORMS: &[(&str, i32)] = &[
+    ("cuCtxCreate_v3", 11040),
+    ("cuCtxCreate_v4", 12050),
+    // From here on they take a context.
+    ("cuCtxGetDevice_v2", 13000),
+    ("cuCtxSynchronize_v2", 13000),
+    ("cuEventElapsedTime_v2", 12080),
+    ("cuGetProcAddress_v2", 12000),
+    ("cuGraphAddDependencies_v2", 12030),
+    ("cuGraphAddKernelNode_v2", 12000),
+    ("cuGraphAddNode_v2", 12030),
+    ("cuGraphAddNode_v3", 13040),
+    ("cuGraphExecUpdate_v2", 12000),
+    ("cuGraphExecKernelNodeSetParams_v2", 12000),
+    ("cuGraphGetEdges_v2", 12030),
+    ("cuGraphKernelNodeGetParams_v2", 12000),
+    ("cuGraphKernelNodeSetParams_v2", 12000),
+    ("cuGraphNodeGetDependencies_v2", 12030),
+    ("cuGraphNodeGetDependentNodes_v2", 12030),
+    ("cuGraphNodeSetParams_v2", 13040),
+    ("cuGraphRemoveDependencies_v2", 12030),
+    ("cuLaunchHostFunc_v2", 13010),
+    ("cuMemAdvise_v2", 12020),
+    ("cuMemPrefetchAsync_v2", 12020),
+    ("cuMemcpy3DBatchAsync_v2", 13000),
+    ("cuMemcpyBatchAsync_v2", 13000),
+    ("cuMulticastBindAddr_v2", 13010),
+    ("cuMulticastBindMem_v2", 13010),
+    ("cuStreamGetCaptureInfo_v2", 11030),
+    ("cuStreamGetCaptureInfo_v3", 12030),
+    ("cuStreamGetCtx_v2", 12050),
+    ("cuStreamUpdateCaptureDependencies_v2", 12030),
+];
+
+/// Newer than the CUDA that the library says it is, and not here: programs look whether they exist.
+pub const NEWER: &[&str] = &[
+    "cuCheckpointOperationComplete",
+    "cuCoredumpDeregisterCompleteCallback",
+    "cuCoredumpDeregisterStartCallback",
+    "cuCoredumpRegisterCompleteCallback",
+    "cuCoredumpRegisterStartCallback",
+    "cuDevSmResourceSplit",
+    "cuDeviceGetCliqueCount",
+    "cuDeviceGetCliqueInfo",
+    "cuDeviceGetFabricClusterUuid",
+    "cuFabricCpyBatchAsync",
+    "cuFuncGetParamCount",
+    "cuGraphExecGetId",
+    "cuGraphGetId",
+    "cuGraphNodeGetContainingGraph",
+    "cuGraphNodeGetLocalId",
+    "cuGraphNodeGetParams",
+    "cuGraphNodeGetToolsId",
+    "cuKernelGetParamCount",
+    "cuLogicalEndpointAddDevice",
+    "cuLogicalEndpointBindAddr",
+    "cuLogicalEndpointBindMem",
+    "cuLogicalEndpointCreate",
+    "cuLogicalEndpointDestroy",
+    "cuLogicalEndpointExport",
+    "cuLogicalEndpointGetLimits",
+    "cuLogicalEndpointIdRelease",
+    "cuLogicalEndpointIdReserve",
+    "cuLogicalEndpointImport",
+    "cuLogicalEndpointQuery",
+    "cuLogicalEndpointUnbind",
+    "cuMemGetLocationInfo",
+    "cuMemcpy3DWithAttributesAsync",
+    "cuMemcpyWithAttributesAsync",
+    "cuStreamBeginCaptureToCig",
+    "cuStreamBeginRecaptureToGraph",
+    "cuStreamEndCaptureToCig",
+    "cuStreamGetDevResource",
+    "cuTensorMapSetAllocationClass",
+];
+
+/// Functions that came later than the first CUDA that there was: its version, as `cuGetProcAddress` takes it, and names.
 pub const FIRST: &[(i32, &str)] = &[
     (2010, "cuModuleLoadDataEx"),
     (2020, "cuDriverGetVersion cuFuncGetAttribute cuMemHostAlloc cuMemHostGetDevicePointer cuTexRefSetAddress2D"),

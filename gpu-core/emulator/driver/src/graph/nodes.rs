@@ -147,6 +147,23 @@ unsafe fn add(
     unsafe { put(out, graph.push(operation, &dependencies)?) }
 }
 
+/// Adds a node of any kind.
+unsafe fn add_any(
+    out: *mut Handle,
+    graph: Handle,
+    dependencies: *const Handle,
+    count: usize,
+    params: *mut NodeParams,
+) -> Answer {
+    let params = unsafe { params.as_mut() }.ok_or(INVALID_VALUE)?;
+    unsafe { add(out, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?))) }
+}
+
+/// Changes a node of any kind.
+unsafe fn set_any(node: Handle, params: *mut NodeParams) -> Answer {
+    set(node, unsafe { params.as_mut().ok_or(INVALID_VALUE)?.operation(None)? })
+}
+
 /// What `cuGraph…NodeGetParams` and `…SetParams` find in a node of their kind.
 macro_rules! operation_of {
     ($node:expr, $kind:ident) => {
@@ -269,22 +286,19 @@ api! {
         add(node, graph, dependencies, count, || event(mark, true))
     }
     fn cuGraphAddNode(node: *mut Handle, graph: Handle, dependencies: *const Handle, count: usize, params: *mut NodeParams) {
-        let params = params.as_mut().ok_or(INVALID_VALUE)?;
-        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
+        add_any(node, graph, dependencies, count, params)
     }
     fn cuGraphAddNode_v2(node: *mut Handle, graph: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, params: *mut NodeParams) {
-        let params = params.as_mut().ok_or(INVALID_VALUE)?;
-        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
+        add_any(node, graph, dependencies, count, params)
     }
     fn cuGraphAddNode_v3(node: *mut Handle, graph: Handle, dependencies: *const Handle, _edges: *const u64, count: usize, params: *mut NodeParams) {
-        let params = params.as_mut().ok_or(INVALID_VALUE)?;
-        add(node, graph, dependencies, count, || params.operation(Some(&*driver().graphs.get(graph)?)))
+        add_any(node, graph, dependencies, count, params)
     }
     fn cuGraphNodeSetParams(node: Handle, params: *mut NodeParams) {
-        set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
+        set_any(node, params)
     }
     fn cuGraphNodeSetParams_v2(node: Handle, params: *mut NodeParams) {
-        set(node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
+        set_any(node, params)
     }
     fn cuGraphExecNodeSetParams(exec: Handle, node: Handle, params: *mut NodeParams) {
         set_in(exec, node, params.as_mut().ok_or(INVALID_VALUE)?.operation(None)?)
