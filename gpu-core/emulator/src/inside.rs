@@ -12,7 +12,20 @@ pub mod build {
     }
 }
 pub mod check {
-    pub use crate::check::{history, race_pages, sync};
+    pub use crate::check::{history, own, race_pages, sync};
+
+    /// Names of the arrays of which every thread has parts of its own.
+    pub fn own_arrays(
+        module: &crate::Module,
+        memory: &mut crate::Memory,
+        launch: &crate::Launch,
+        options: &crate::Options,
+    ) -> Vec<String> {
+        let function = module.image.functions.iter().position(|function| function.name == launch.kernel);
+        let mut arrays = crate::exec::arrays::Arrays::of(memory, options);
+        arrays.find_use(&module.image, function.expect("a kernel of the module"), launch, options);
+        arrays.regions.iter().filter(|region| region.is_owned()).map(|region| region.name.clone()).collect()
+    }
 }
 pub mod exec {
     pub use crate::exec::address::AddressWord;

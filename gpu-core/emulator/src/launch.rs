@@ -1,6 +1,5 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,12 +11,10 @@ use crate::check::sync::Syncs;
 use crate::check::touched::Touched;
 use crate::conditions::Conditions;
 use crate::device::Device;
-use crate::exec::access::Region;
+use crate::exec::arrays::Arrays;
 use crate::exec::block::SharedArray;
 use crate::exec::grid::{Console, Grid, Worker};
-use crate::exec::image::Image;
 use crate::exec::waiting::Waiting;
-use crate::isa::atomic::SumKind;
 use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -365,33 +362,8 @@ fn run(
         true => memory.workspace().map_err(|error| error.to_string())?,
         false => 0,
     };
-    let mut regions = Vec::new();
-    let mut sizes = Vec::new();
-    for allocation in memory.allocations_mut() {
-        let freed = !allocation.live;
-        regions.push(Region {
-            base: allocation.base,
-            end: allocation.base + allocation.bytes,
-            pointer: allocation.pointer(),
-            init: if freed || allocation.always_initialised() {
-                std::ptr::null()
-            } else {
-                allocation.init_bits().as_ptr()
-            },
-            init_words: allocation.init_bits().len(),
-            all_written: allocation.all_written(),
-            name: allocation.name.clone(),
-            read_only: allocation.read_only,
-            freed,
-            shadow: sizes.len() as u32,
-            only_read: AtomicBool::new(false),
-            only_updated: false,
-            only_atomic: AtomicBool::new(false),
-            summed: false,
-            of_host: allocation.always_initialised(),
-        });
-        sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
-    }
+    let mut arrays = Arrays::of(memory, options);
+    let regions = &arrays.regions;
     let alone = workers == 1 && !regions.iter().any(|region| region.of_host);
     // By an argument, or by a variable that is shared with it.
     let arguments = launch.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
@@ -400,15 +372,9 @@ fn run(
         .chain(variables)
         .any(|address| regions.iter().any(|region| region.of_host && (region.base..region.end).contains(&address)));
     if options.checks.race || workers > 1 {
-        find_use(&mut regions, image, function, &launch.params);
+        arrays.find_use(image, function, launch, options);
     }
-    if options.touched {
-        // Reads that are not watched would not be known either.
-        for region in &regions {
-            region.only_read.store(false, Ordering::Relaxed);
-            region.only_atomic.store(false, Ordering::Relaxed);
-        }
-    }
+    let Arrays { regions, sizes, own_sites } = arrays;
     // With the buffers and a bit a byte for what is written: twice the buffers and `SHADOW_ROOM`.
     let limit = sizes.iter().sum::<u64>() / 8 * 7 + SHADOW_ROOM;
     let mut shared_arrays: Vec<SharedArray> = code
@@ -439,6 +405,7 @@ fn run(
         options,
         params,
         regions,
+        own_sites,
         races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
         shared_arrays,
         shared_bytes,
@@ -488,46 +455,6 @@ fn run(
     let outcome = Outcome { touched, ..finish(grid, results, !completed, occupancy) };
     memory.put_heap(heap);
     Ok(outcome)
-}
-
-/// Marks the arrays that some argument points into and none that the kernel may write through, those that it may only
-/// update atomically, and of these those that it reads in no other way, and those that it only adds to.
-fn find_use(regions: &mut [Region], image: &Image, function: usize, params: &[u8]) {
-    let Some(written) = image.written_arguments(function) else { return };
-    for word in params.as_chunks::<8>().0 {
-        let address = u64::from_le_bytes(*word);
-        let Some(region) = regions.partition_point(|region| region.base <= address).checked_sub(1) else { continue };
-        let region = &mut regions[region];
-        let variable = image.variables.iter().any(|variable| (region.base..region.end).contains(&variable.address));
-        // One past the end as well: some kernels count down.
-        if address <= region.end && !variable {
-            region.only_read.store(true, Ordering::Relaxed);
-            region.only_updated = !region.of_host;
-            region.only_atomic.store(true, Ordering::Relaxed);
-            region.summed = region.only_updated;
-        }
-    }
-    let mut through = |arguments: &[(u32, u32)], mark: &mut dyn FnMut(&mut Region)| {
-        for (offset, bytes) in arguments {
-            for at in (*offset as usize & !7..(offset + bytes) as usize).step_by(8) {
-                let Some(word) = params.get(at..at + 8) else { continue };
-                let address = u64::from_le_bytes(word.try_into().unwrap_or_default());
-                regions.iter_mut().filter(|region| (region.base..=region.end).contains(&address)).for_each(&mut *mark);
-            }
-        }
-    };
-    through(&written.arguments, &mut |region| region.only_read.store(false, Ordering::Relaxed));
-    through(&written.stored, &mut |region| {
-        region.only_updated = false;
-        region.only_atomic.store(false, Ordering::Relaxed);
-    });
-    through(&written.seen, &mut |region| region.only_atomic.store(false, Ordering::Relaxed));
-    through(&written.answered, &mut |region| region.summed = false);
-    // Two arguments may point into one array, for two kinds of sums.
-    let mut kinds: HashMap<u64, SumKind> = HashMap::new();
-    for (argument, kind) in &written.sums {
-        through(&[*argument], &mut |region| region.summed &= kinds.entry(region.base).or_insert(*kind) == kind);
-    }
 }
 
 fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {

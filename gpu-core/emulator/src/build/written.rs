@@ -21,9 +21,21 @@ const ANY: u64 = 1 << 63;
 const PART: u64 = 1 << 62;
 const MOST_ARGUMENTS: usize = 62;
 
+/// An access to global memory.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub pc: u32,
+    /// The arguments that its address may be made of; None: any.
+    pub through: Option<Vec<Argument>>,
+    /// A plain load or store.
+    pub plain: bool,
+    pub writes: bool,
+}
+
 /// What a kernel may write through.
 #[derive(Clone, Debug)]
 pub struct Written {
+    pub accesses: Vec<Access>,
     pub arguments: Vec<Argument>,
     /// Those of them that see more than `atom` and `red`.
     pub stored: Vec<Argument>,
@@ -92,6 +104,7 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
     }
     let (mut written, mut stored, mut seen, mut answered) = (0, 0, 0, 0);
     let mut sums: Vec<(u64, SumKind)> = Vec::new();
+    let mut accesses = Vec::new();
     for (at, role) in (first..end).zip(&roles) {
         let op = &image.code[at];
         if matches!(role, Role::Gives(_)) || matches!(role, Role::Computes) && op.site == 0 {
@@ -102,6 +115,9 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
             0 => image.infos[at].reads.iter().fold(0, |all, slot| all | from.get(slot).copied().unwrap_or(0)),
             _ => from.get(&op.a).copied().unwrap_or(0),
         };
+        let plain = matches!(operation(image, at).split('.').next(), Some("ld" | "ldu" | "st"));
+        let writes = matches!(role, Role::Writes(_) | Role::Updates(_));
+        accesses.push((at, if matches!(role, Role::Copies) { ANY } else { through }, plain, writes));
         match role {
             Role::Writes(_) => {
                 written |= through;
@@ -132,7 +148,14 @@ pub fn written_arguments(image: &Image, first: usize, end: usize) -> Option<Writ
     };
     sums.sort_unstable_by_key(|(_, kind)| (kind.0, kind.1 as u32));
     sums.dedup();
+    let access = |(at, through, plain, writes): (usize, u64, bool, bool)| Access {
+        pc: at as u32,
+        through: (through & ANY == 0).then(|| those(through)),
+        plain,
+        writes,
+    };
     Some(Written {
+        accesses: accesses.into_iter().map(access).collect(),
         arguments: those(written),
         stored: those(stored),
         seen: those(seen),

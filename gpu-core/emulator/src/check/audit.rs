@@ -126,7 +126,7 @@ impl Cx<'_> {
             match reach.window {
                 Window::Shared if watch & watch::TRACE == 0 && self.race_shared_runs::<BYTES>(op, runs, by, kind) => {}
                 Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
-                Window::Global if reach.only_read && self.is_mere_read(reach, kind) => {}
+                Window::Global if self.is_in_no_race(op, reach, kind) => {}
                 Window::Global => {
                     let grid = self.grid;
                     grid.races.access_runs::<BYTES>(self, op, reach, &runs.moved(by), kind);

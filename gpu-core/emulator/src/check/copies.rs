@@ -491,6 +491,7 @@ impl Cx<'_> {
             shadow: region.shadow,
             window: Window::Global,
             only_read: region.is_only_read(),
+            owned: region.is_owned(),
             all_written: false,
         };
         // Only the place of the instruction counts; it has no ordering of its own.

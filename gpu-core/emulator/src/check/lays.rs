@@ -66,7 +66,7 @@ impl Cx<'_> {
                 return false;
             }
             let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-            let race = watch & watch::RACE != 0 && !shared && !(reach.only_read && self.is_mere_read(&reach, kind));
+            let race = watch & watch::RACE != 0 && !shared && !self.is_in_no_race(op, &reach, kind);
             if unwritten || race {
                 let at = lay.spread(address, mask);
                 match lay.bytes {

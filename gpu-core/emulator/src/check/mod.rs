@@ -16,6 +16,7 @@ mod lays;
 #[cfg(target_arch = "x86_64")]
 mod mapped;
 pub mod marks;
+pub mod own;
 mod passed;
 mod patience;
 mod products;

@@ -558,7 +558,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub fn race_global<const BYTES: u64>(&mut self, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         let grid = self.grid;
-        if reach.only_read && self.is_mere_read(reach, kind) {
+        if self.is_in_no_race(op, reach, kind) {
             return;
         }
         if kind == AccessKind::Atomic && at.contiguous {
@@ -567,6 +567,12 @@ impl Cx<'_> {
             return grid.races.access_runs::<BYTES>(self, op, reach, &runs, kind);
         }
         grid.races.access::<BYTES>(self, op, reach, at, kind);
+    }
+
+    /// Whether it is known of an array that no such access to it is in a race.
+    #[inline(always)]
+    pub fn is_in_no_race(&self, op: &Op, reach: &Reach, kind: AccessKind) -> bool {
+        reach.only_read && self.is_mere_read(reach, kind) || reach.owned && self.is_own(op, reach)
     }
 
     /// Whether an access to what is only read is a read; the first that is not ends that.

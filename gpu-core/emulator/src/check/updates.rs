@@ -80,9 +80,8 @@ impl Cx<'_> {
             }
             return;
         }
-        if reach.only_read {
-            self.is_mere_read(&reach, kind);
-        }
+        // From now on all is watched, whatever the array was taken for.
+        self.is_in_no_race(op, &reach, kind);
         let grid = self.grid;
         grid.races.update::<BYTES>(self, op, &reach, words);
     }
@@ -181,7 +180,7 @@ impl Cx<'_> {
         } else if init && WRITE {
             self.check_init::<4>(op, &reach, &words.spread(4), kind);
         }
-        if !shared && self.watch & watch::RACE != 0 && !(reach.only_read && self.is_mere_read(&reach, kind)) {
+        if !shared && self.watch & watch::RACE != 0 && !self.is_in_no_race(op, &reach, kind) {
             let grid = self.grid;
             if words.falling {
                 grid.races.access_falling::<4>(self, op, &reach, words, kind);

@@ -32,6 +32,8 @@ pub struct Region {
     pub shadow: u32,
     /// The kernel only reads it, as far as can be told: no read of it is in a race.
     pub only_read: AtomicBool,
+    /// Every thread has parts of its own, as far as can be told: no access to them is in a race ([`crate::check::own`]).
+    pub owned: AtomicBool,
     /// The kernel writes it by atomics alone, as far as can be told ([`super::updates`]).
     pub only_updated: bool,
     /// Nothing but atomics that all blocks see go there, as far as can be told: none of them is in a race.
@@ -56,6 +58,8 @@ pub struct Reach {
     pub window: Window,
     /// [`Region::only_read`].
     pub only_read: bool,
+    /// [`Region::owned`].
+    pub owned: bool,
     /// Nothing is to be learnt from the init bits: there are none, or all are set.
     pub all_written: bool,
 }
@@ -72,6 +76,12 @@ impl Region {
     #[inline(always)]
     pub fn is_only_read(&self) -> bool {
         self.only_read.load(Ordering::Relaxed)
+    }
+
+    /// True while accesses to it by those who own its parts need not be watched for races.
+    #[inline(always)]
+    pub fn is_owned(&self) -> bool {
+        self.owned.load(Ordering::Relaxed)
     }
 
     /// Makes `bytes` from `offset` count as never written.
@@ -100,6 +110,7 @@ impl Reach {
             shadow: region.shadow,
             window: Window::Global,
             only_read: region.is_only_read(),
+            owned: region.is_owned(),
             all_written: region.is_all_written(),
         }
     }
@@ -380,6 +391,7 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Shared,
             only_read: false,
+            owned: false,
             all_written: self.block.shared_written.load(Ordering::Relaxed),
         }
     }
@@ -427,6 +439,7 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Shared,
             only_read: false,
+            owned: false,
             all_written: false,
         })
     }
@@ -447,6 +460,7 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Local,
             only_read: false,
+            owned: false,
             all_written: false,
         })
     }
@@ -465,6 +479,7 @@ impl Cx<'_> {
             shadow: 0,
             window: Window::Param,
             only_read: false,
+            owned: false,
             all_written: true,
         })
     }

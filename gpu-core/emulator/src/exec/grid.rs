@@ -23,6 +23,8 @@ pub struct Grid<'r> {
     pub params: Vec<u128>,
     pub regions: Vec<Region>,
     pub races: GlobalRaces,
+    /// The array that a memory access belongs to, where every thread has parts of its own ([`crate::check::own::find`]).
+    pub own_sites: Vec<u32>,
     pub shared_arrays: Vec<SharedArray>,
     pub shared_bytes: u32,
     /// One bit per byte of shared memory: in no array.

@@ -4,6 +4,7 @@ use super::cx::Cx;
 use super::op::{Exec, Op, OpInfo, Slot};
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
+use crate::check::own::Structure;
 use crate::module::KernelInfo;
 use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
 
@@ -72,6 +73,8 @@ pub struct FunctionImage {
     pub kernel: usize,
     /// [`Image::written_arguments`], made when first asked for.
     pub(crate) written: std::sync::OnceLock<Option<Written>>,
+    /// [`Image::structure`], made when first asked for.
+    pub(crate) structure: std::sync::OnceLock<Option<Box<Structure>>>,
     /// [`Image::deciding_registers`], made when first asked for.
     pub(crate) deciding: std::sync::OnceLock<Vec<Range>>,
 }
@@ -200,6 +203,11 @@ impl Image {
             written_arguments(self, code.start, code.end)
         });
         found.as_ref()
+    }
+
+    /// What of a kernel shows whose parts of arrays are whose; None where that is not looked for.
+    pub fn structure(&self, function: usize) -> Option<&Structure> {
+        self.functions[function].structure.get_or_init(|| Structure::of(self, function).map(Box::new)).as_deref()
     }
 
     /// The registers of a function that what it does next can depend on.

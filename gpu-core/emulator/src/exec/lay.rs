@@ -410,7 +410,8 @@ impl Cx<'_> {
             Window::Global => {
                 let Some(region) = self.region(cell, lead) else { return };
                 // Where races are looked for by lanes all the same, little is won.
-                let checked = asked & watch::RACE != 0 && !(kind == AccessKind::Read && region.is_only_read());
+                let unwatched = kind == AccessKind::Read && region.is_only_read() || region.is_owned();
+                let checked = asked & watch::RACE != 0 && !unwatched;
                 if region.freed || kind == AccessKind::Write && region.read_only || checked {
                     return;
                 }

@@ -4,6 +4,7 @@ pub mod access;
 pub mod address;
 #[cfg(target_arch = "x86_64")]
 pub mod apart;
+pub mod arrays;
 pub mod bad_access;
 pub mod block;
 pub mod crew;

@@ -322,15 +322,17 @@ impl Cx<'_> {
         (cell.window, cell.region)
     }
 
-    /// Whether an access that follows a pattern goes to global memory that is all written and that the kernel only reads.
+    /// Whether an access that follows a pattern goes to global memory that is all written, and is in no race.
     #[inline(always)]
-    pub(super) fn needs_no_check(&self, followed: &Followed) -> bool {
+    pub(super) fn needs_no_check<const WRITE: bool>(&self, op: &Op, followed: &Followed) -> bool {
         // SAFETY: `follow` found the cell, which names a region of the launch.
         let region = unsafe {
             let cell = self.worker.patterns.cells.get_unchecked(followed.cell);
             self.grid.regions.get_unchecked(cell.region as usize)
         };
-        region.is_only_read() && region.is_all_written()
+        let own = || self.grid.own_sites.get(op.site as usize) == Some(&region.shadow);
+        let unraced = !WRITE && region.is_only_read() || region.is_owned() && own();
+        unraced && region.is_all_written()
     }
 
     /// Whether a read that follows a pattern, of global memory that is all written, is known to the race check already.

@@ -253,7 +253,9 @@ impl Cx<'_> {
                     if self.block.shared_written.load(Ordering::Relaxed) {
                         left &= !watch::INIT;
                     }
-                } else if !WRITE && (self.needs_no_check(followed) || self.brings_nothing::<BYTES>(followed)) {
+                } else if !(WRITE && self.block.guarded) && self.needs_no_check::<WRITE>(op, followed)
+                    || !WRITE && self.brings_nothing::<BYTES>(followed)
+                {
                     left &= !(watch::RACE | watch::INIT);
                 }
             }

@@ -15,6 +15,7 @@ mod history;
 mod legal;
 mod legal_memory;
 mod memory;
+mod own;
 mod printf;
 mod race_pages;
 mod sync;
