@@ -121,7 +121,7 @@ impl Values<'_> {
     fn executions(&mut self, slot: Slot, shape: &Shape) -> Option<i128> {
         let structure = self.structure;
         let mut least = None;
-        self.work += structure.branches.len() * structure.len();
+        self.work += structure.branches.len() * structure.instructions();
         if self.work > MOST_WORK {
             return None;
         }

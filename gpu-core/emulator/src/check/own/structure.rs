@@ -132,7 +132,7 @@ impl Structure {
     }
 
     /// Instructions of the kernel.
-    pub fn len(&self) -> usize {
+    pub fn instructions(&self) -> usize {
         self.next.len()
     }
 }

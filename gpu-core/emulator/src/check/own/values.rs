@@ -135,8 +135,14 @@ impl<'v> Values<'v> {
     /// Width of a register that a loop changes, by what writes it.
     fn loop_bits(&self, slot: Slot) -> Option<u32> {
         let writers = self.structure.writers(slot);
-        let bits =
-            |pc: &u32| opcode(self.image.text(*pc)).split('.').next_back().and_then(integer).map(|(_, bits)| bits);
+        let bits = |pc: &u32| -> Option<u32> {
+            let parts: Vec<&str> = opcode(self.image.text(*pc)).split('.').collect();
+            match parts[..] {
+                ["cvt", to, _] => Some(integer(to)?.1),
+                [_, "wide", ty] => Some(2 * integer(ty)?.1),
+                _ => Some(integer(parts.last()?)?.1),
+            }
+        };
         let first = bits(writers.first()?)?;
         writers.iter().all(|pc| bits(pc) == Some(first)).then_some(first)
     }
@@ -180,6 +186,10 @@ impl<'v> Values<'v> {
                 scale(value, 1 << by)
             }
             ["or", _] => self.joined(op, bits, pc),
+            ["not", _] => {
+                let value = scale(self.operand(op.a, bits, pc)?, -1)?;
+                joined(value, Value { sum: Affine::constant(-1), bits, array: None }, 1)
+            }
             ["neg", _] => scale(self.operand(op.a, bits, pc)?, -1),
             [name, ty] => self.folded(name, op, integer(ty)?, pc),
             _ => None,
