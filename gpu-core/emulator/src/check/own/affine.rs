@@ -99,7 +99,7 @@ impl Affine {
             }
             let rest = self.plus(&Affine { terms: fact.terms.clone(), constant: 0 }, -times)?;
             let (low, high) = rest.in_box(ranges)?;
-            let ends = [times * fact.within.0, times * fact.within.1];
+            let ends = [scaled(fact.within.0, times)?, scaled(fact.within.1, times)?];
             all.0 = all.0.max(low + ends[0].min(ends[1]));
             all.1 = all.1.min(high + ends[0].max(ends[1]));
         }

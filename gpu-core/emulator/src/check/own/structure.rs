@@ -68,7 +68,7 @@ impl Structure {
         }
         // What some path reads before it is written has no value that one could tell.
         entry.undefined.iter().for_each(|slot| drop(writers.remove(slot)));
-        let next: Vec<Vec<u32>> = (first..end).map(|pc| successors(image, pc, end)).collect::<Option<_>>()?;
+        let next: Vec<Vec<u32>> = (first..end).map(|pc| successors(image, pc, first..end)).collect::<Option<_>>()?;
         let mut entered = vec![false; next.len()];
         for (at, to) in next.iter().enumerate().flat_map(|(at, next)| next.iter().map(move |to| (at, to))) {
             entered[(to - first) as usize] |= *to != first + at as u32 + 1;
@@ -142,13 +142,13 @@ pub fn is_guarded(op: &Op) -> bool {
 }
 
 /// Where control goes from an instruction: of a conditional branch, first where it is taken. None where that is not known.
-fn successors(image: &Image, pc: u32, end: u32) -> Option<Vec<u32>> {
+fn successors(image: &Image, pc: u32, kernel: std::ops::Range<u32>) -> Option<Vec<u32>> {
     let op = &image.code[pc as usize];
-    let falls = |falls: bool| if falls && pc + 1 < end { vec![pc + 1] } else { Vec::new() };
+    let falls = |falls: bool| if falls && kernel.contains(&(pc + 1)) { vec![pc + 1] } else { Vec::new() };
     Some(match opcode(image.text(pc)).split('.').next().unwrap_or_default().trim_end_matches(';') {
         "bra" => {
             let target = op.imm as u32;
-            if target >= end {
+            if !kernel.contains(&target) {
                 return None;
             }
             let mut next = vec![target];
