@@ -2,7 +2,7 @@
 
 use super::affine::{Affine, Interval, SELVES};
 use super::structure::{Way, is_guarded};
-use super::values::{Value, Values, comparison};
+use super::values::{Value, Values, comparison, integer};
 use crate::check::undefined::opcode;
 use crate::exec::lanes::COMBINE_NONE;
 use crate::exec::op::Slot;
@@ -157,9 +157,8 @@ impl Values<'_> {
         let op = &image.code[test as usize];
         let parts: Vec<&str> = opcode(image.text(test)).split('.').collect();
         let ["setp", operator, ty] = parts[..] else { return None };
-        let signed = ty.starts_with('s');
-        let bits: u32 = ty.get(1..)?.parse().ok().filter(|bits| matches!(bits, 32 | 64))?;
-        let plain = !ty.starts_with('f') && op.imm == COMBINE_NONE && op.e.is_none() && !is_guarded(op);
+        let (signed, bits) = integer(ty)?;
+        let plain = op.imm == COMBINE_NONE && op.e.is_none() && !is_guarded(op);
         if !plain || !structure.in_line(test, way.branch) {
             return None;
         }
@@ -222,7 +221,7 @@ impl Values<'_> {
             };
             let op = &self.image.code[writer as usize];
             let parts: Vec<&str> = opcode(self.image.text(writer)).split('.').collect();
-            let bits = parts.last().and_then(|ty| ty.get(1..)?.parse().ok()).filter(|bits| matches!(bits, 32 | 64))?;
+            let (_, bits) = integer(parts.last()?)?;
             if is_guarded(op) || writer >= found.read || self.image.text(writer).contains('{') {
                 return None;
             }

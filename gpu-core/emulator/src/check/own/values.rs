@@ -44,8 +44,8 @@ pub struct Values<'v> {
     pub work: usize,
 }
 
-/// An integer type by its name.
-fn integer(part: &str) -> Option<(bool, u32)> {
+/// An integer type of 32 or 64 bits by its name: whether it has a sign, and its bits.
+pub fn integer(part: &str) -> Option<(bool, u32)> {
     let bits = part.get(1..)?.parse().ok()?;
     match part.as_bytes()[0] {
         b's' => Some((true, bits)),
