@@ -121,6 +121,8 @@ pub struct Options {
     pub max_faults: usize,
     /// The device whose limits count; that of the module's target when None.
     pub device: Option<Device>,
+    /// Machine code is made of kernels, where this machine can run it. Results are the same.
+    pub machine_code: bool,
     /// The conditions of the graph that the launch is a part of.
     pub conditions: Option<Arc<Conditions>>,
 }
@@ -141,12 +143,19 @@ impl Default for Options {
             deterministic: false,
             max_faults: 20,
             device: None,
+            machine_code: true,
             conditions: None,
         }
     }
 }
 
 impl Options {
+    /// Whether accesses are counted, checked or traced.
+    pub(crate) fn watches(&self) -> bool {
+        let checks = self.checks.race || self.checks.uninitialised;
+        checks || self.counters || self.line_counters || self.trace.is_some()
+    }
+
     /// Bounds and alignment only: the fastest way to run.
     pub fn unchecked() -> Options {
         Options { checks: Checks::NONE, counters: false, line_counters: false, ..Options::default() }
@@ -403,6 +412,7 @@ fn run(
         function: function as u32,
         launch,
         options,
+        code: if options.machine_code { image.machine_code(function, options.watches()) } else { None },
         params,
         regions,
         own_sites,

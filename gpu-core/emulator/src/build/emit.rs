@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::exec::image::ParamArea;
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 use crate::exec::space::Window;
 use crate::isa::Ty;
@@ -479,6 +480,7 @@ impl<'m> Emit<'m> {
             straight: 0,
             skip: 0,
             of_launch: false,
+            native: Native::No,
         }
     }
 
@@ -490,6 +492,13 @@ impl<'m> Emit<'m> {
     /// Appends an instruction that goes on to the next one.
     pub fn push(&mut self, op: Op, taint: Taint) {
         self.push_edge(op, taint, Edge::Next);
+    }
+
+    /// Of the last instruction, which stands for a whole one of PTX: what machine code can be made of it.
+    pub fn native(&mut self, native: Native) {
+        if let Some(op) = self.code.last_mut() {
+            op.native = native;
+        }
     }
 
     /// Appends an instruction with its successors.

@@ -9,6 +9,7 @@ use super::flow::Graph;
 use crate::check::undefined::opcode;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::image::{Image, Texts};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 
 /// A load of which some lanes have no need.
@@ -38,6 +39,7 @@ pub fn find(code: &mut [Op], infos: &[OpInfo], texts: &Texts, graph: &Graph, fir
             && let Some((matters, flip)) = decided_by(load, code, infos, &text, graph)
         {
             let run = std::mem::replace(&mut code[load].run, needed);
+            code[load].native = Native::No;
             found.push(Hoisted { pc: first_pc + load as u32, run, matters, flip });
         }
     }

@@ -59,7 +59,7 @@ pub fn find(code: &mut [Op], kernel: &Kernel<'_>) -> Vec<u32> {
         op.of_launch = true;
         found.push(kernel.first_pc + at as u32);
     }
-    let mut skip = 0u16;
+    let mut skip = 0u8;
     for at in (0..code.len()).rev() {
         let op = &mut code[at];
         // Behind the last one of a stretch the next one begins.

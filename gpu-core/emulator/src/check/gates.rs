@@ -6,6 +6,7 @@
 use super::marks::Marks;
 use crate::exec::cx::Cx;
 use crate::exec::image::Image;
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot};
 use crate::isa::wgmma;
 
@@ -31,6 +32,7 @@ pub fn guard(code: &mut [Op], infos: &[OpInfo], undefined: &[Slot], mut keep: im
     for (at, (op, info)) in code.iter_mut().zip(infos).enumerate() {
         if names(op, info) {
             keep(at, std::mem::replace(&mut op.run, gated));
+            op.native = Native::No;
         }
     }
     true

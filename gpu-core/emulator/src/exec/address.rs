@@ -194,10 +194,11 @@ impl AddressWord for u32 {
             unsafe {
                 let (row, offsets) = (row.cast::<i32>(), offsets.as_ptr());
                 let first = _mm256_set1_epi32(first as i32);
-                let off: [__m256i; 4] = std::array::from_fn(|part| {
+                let mut off = [_mm256_setzero_si256(); 4];
+                for (part, off) in off.iter_mut().enumerate() {
                     let want = _mm256_add_epi32(first, _mm256_loadu_si256(offsets.add(8 * part).cast()));
-                    _mm256_xor_si256(_mm256_loadu_si256(row.add(8 * part).cast()), want)
-                });
+                    *off = _mm256_xor_si256(_mm256_loadu_si256(row.add(8 * part).cast()), want);
+                }
                 if mask == u32::MAX {
                     let any = _mm256_or_si256(_mm256_or_si256(off[0], off[1]), _mm256_or_si256(off[2], off[3]));
                     return _mm256_testz_si256(any, any) == 1;

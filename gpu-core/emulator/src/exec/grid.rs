@@ -19,6 +19,8 @@ pub struct Grid<'r> {
     pub function: u32,
     pub launch: &'r Launch,
     pub options: &'r Options,
+    /// Machine code of the kernel.
+    pub code: Option<&'r super::native::Code>,
     /// The argument block, padded to 16 bytes.
     pub params: Vec<u128>,
     pub regions: Vec<Region>,

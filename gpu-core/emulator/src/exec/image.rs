@@ -1,6 +1,7 @@
 //! A module made ready to run: decoded code, constant rows, functions and variables.
 
 use super::cx::Cx;
+use super::native::Code;
 use super::op::{Exec, Op, OpInfo, Slot};
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
@@ -75,6 +76,8 @@ pub struct FunctionImage {
     pub(crate) written: std::sync::OnceLock<Option<Written>>,
     /// [`Image::structure`], made when first asked for.
     pub(crate) structure: std::sync::OnceLock<Option<Box<Structure>>>,
+    /// [`Image::machine_code`], made when first asked for.
+    pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; 2],
     /// [`Image::deciding_registers`], made when first asked for.
     pub(crate) deciding: std::sync::OnceLock<Vec<Range>>,
 }
@@ -208,6 +211,16 @@ impl Image {
     /// What of a kernel shows whose parts of arrays are whose; None where that is not looked for.
     pub fn structure(&self, function: usize) -> Option<&Structure> {
         self.functions[function].structure.get_or_init(|| Structure::of(self, function).map(Box::new)).as_deref()
+    }
+
+    /// The machine code of a function, for launches that count or check accesses or such that do not; None where there is
+    /// none.
+    pub fn machine_code(&self, function: usize, watched: bool) -> Option<&Code> {
+        #[cfg(target_arch = "x86_64")]
+        let make = || Code::of(self, function, watched).map(std::sync::Arc::new);
+        #[cfg(not(target_arch = "x86_64"))]
+        let make = || None;
+        self.functions[function].machine[usize::from(watched)].get_or_init(make).as_deref()
     }
 
     /// The registers of a function that what it does next can depend on.

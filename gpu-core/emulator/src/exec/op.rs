@@ -1,6 +1,7 @@
 //! A decoded instruction.
 
 use super::cx::Cx;
+use super::native::form::Native;
 use crate::report::Class;
 
 /// Where an operand lives: a byte offset into the frame's registers, or with [`Slot::POOL`] set into the pool of
@@ -66,11 +67,13 @@ pub struct Op {
     /// has a guard, and only the last may be a branch. 0 for one with a guard, [`CONDITIONAL`] for a branch that has one.
     pub straight: u32,
     /// Instructions right behind this one, still of the same stretch, that give values of the launch.
-    pub skip: u16,
+    pub skip: u8,
     /// It gives the same in all warps of a launch ([`FunctionImage::of_launch`]).
     ///
     /// [`FunctionImage::of_launch`]: super::image::FunctionImage::of_launch
     pub of_launch: bool,
+    /// What machine code can be made of it.
+    pub native: Native,
 }
 
 pub const CONDITIONAL: u32 = u32::MAX;

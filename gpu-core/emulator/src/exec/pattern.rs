@@ -21,9 +21,60 @@ pub struct Pattern {
     pub runs: Runs,
     pub shape: Shape,
     bytes: u64,
+    /// How eights of lanes lie, for machine code.
+    #[cfg(target_arch = "x86_64")]
+    eights: Eights,
+    /// The offsets again.
+    #[cfg(target_arch = "x86_64")]
+    wide: [i64; 32],
     /// Of one column of words or vectors of words.
     #[cfg(target_arch = "x86_64")]
     pub map: Map,
+}
+
+/// How each eight lanes lie, the first eight first.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Eights {
+    /// One behind the other.
+    Row,
+    /// All at one place.
+    Same,
+    Other,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Eights {
+    fn of(offsets: &[i32; 32], bytes: u64) -> Eights {
+        let all = |step: i32| (0..32).all(|lane| offsets[lane] == offsets[lane & !7] + (lane & 7) as i32 * step);
+        match () {
+            () if all(bytes as i32) => Eights::Row,
+            () if all(0) => Eights::Same,
+            () => Eights::Other,
+        }
+    }
+}
+
+/// Where what machine code looks at is: in a cell, and in a pattern.
+#[cfg(target_arch = "x86_64")]
+pub mod places {
+    use std::mem::offset_of;
+
+    use super::{Cell, Pattern};
+
+    pub const CELL: usize = size_of::<Cell>();
+    pub const SITE: i32 = offset_of!(Cell, site) as i32;
+    pub const MASK: i32 = offset_of!(Cell, mask) as i32;
+    pub const PATTERN_OF: i32 = offset_of!(Cell, pattern) as i32;
+    pub const FIRST: i32 = offset_of!(Cell, first) as i32;
+    pub const SPAN: i32 = offset_of!(Cell, span) as i32;
+    pub const POINTER: i32 = offset_of!(Cell, pointer) as i32;
+
+    pub const PATTERN: usize = size_of::<Pattern>();
+    pub const OFFSETS: i32 = offset_of!(Pattern, offsets) as i32;
+    pub const EIGHTS: i32 = offset_of!(Pattern, eights) as i32;
+    pub const WIDE: i32 = offset_of!(Pattern, wide) as i32;
 }
 
 /// Where the accesses of one instruction go.
@@ -124,6 +175,19 @@ impl Patterns {
     #[inline(always)]
     fn index(&self, site: u32) -> usize {
         site as usize & (self.cells.len() - 1)
+    }
+
+    /// The cell of a site in a module of so many.
+    #[cfg(target_arch = "x86_64")]
+    pub fn cell_of(site: u32, sites: usize) -> usize {
+        site as usize & (sites.next_power_of_two().min(CELLS) - 1)
+    }
+
+    /// Where the cells and the patterns are; neither ever moves.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn places(&self) -> (*const Cell, *const Pattern) {
+        (self.cells.as_ptr(), self.known.as_ptr())
     }
 
     /// Adds what the cells have seen to the counts.
@@ -242,6 +306,10 @@ impl Cx<'_> {
             runs: runs.moved(low.wrapping_neg()),
             shape,
             bytes,
+            #[cfg(target_arch = "x86_64")]
+            eights: Eights::of(&offsets, bytes),
+            #[cfg(target_arch = "x86_64")]
+            wide: offsets.map(i64::from),
             #[cfg(target_arch = "x86_64")]
             map: match (shape, runs.count) {
                 (Shape::Runs, 1) if runs.step > bytes => Map::of(&offsets, u32::MAX, bytes),

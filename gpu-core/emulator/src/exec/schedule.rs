@@ -318,7 +318,7 @@ impl Cx<'_> {
 
     #[inline(always)]
     fn run_split_inner(&mut self, fuel: &mut u64) -> Leave {
-        let code = self.image().code.as_ptr();
+        let (ops, code) = (self.image().code.as_ptr(), self.grid.code);
         let count = self.watch & watch::COUNT != 0;
         // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.
         let mut budget = if self.warp.splits.len() > 1 { (*fuel).min(2_000) } else { *fuel };
@@ -339,7 +339,7 @@ impl Cx<'_> {
                 break Leave::Fuel;
             }
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
-            let op = unsafe { &*code.add(pc as usize) };
+            let op = unsafe { &*ops.add(pc as usize) };
             if op.straight == CONDITIONAL && !self.attention {
                 // SAFETY: slots of a decoded instruction.
                 let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
@@ -367,9 +367,17 @@ impl Cx<'_> {
                 if count {
                     self.worker.counts.stretch(pc, active);
                 }
-                // SAFETY: so many instructions follow one another.
-                let (flow, last) = unsafe { self.run_straight(op, pc, pc + ahead) };
-                pc = self.pc_of(last) + 1;
+                // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
+                let (flow, last) = unsafe {
+                    match code.and_then(|code| code.stretch(pc)) {
+                        Some(stretch) if active == u32::MAX && stretch.count <= ahead => self.run_code(stretch, pc),
+                        _ => {
+                            let (flow, last) = self.run_straight(op, pc, pc + ahead);
+                            (flow, self.pc_of(last))
+                        }
+                    }
+                };
+                pc = last + 1;
                 budget -= u64::from(pc - first);
                 if count && pc - first != op.straight {
                     self.worker.counts.cut(pc, active);
@@ -388,7 +396,8 @@ impl Cx<'_> {
                     }
                 }
                 if self.tainted {
-                    self.after_op(last);
+                    // SAFETY: an instruction of the image.
+                    self.after_op(unsafe { &*ops.add(last as usize) });
                 }
                 continue;
             }
@@ -476,7 +485,7 @@ impl Cx<'_> {
     }
 
     /// The place of an instruction of the image.
-    fn pc_of(&self, op: &Op) -> u32 {
+    pub(super) fn pc_of(&self, op: &Op) -> u32 {
         // SAFETY: of the same list.
         unsafe { std::ptr::from_ref(op).offset_from_unsigned(self.image().code.as_ptr()) as u32 }
     }

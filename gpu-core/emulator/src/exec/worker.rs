@@ -69,6 +69,8 @@ pub struct Worker {
     pub fresh_taint: bool,
     /// Sectors or wavefronts of the last access, for the trace.
     pub last_cost: u32,
+    /// What an instruction said that machine code had called.
+    pub panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
 /// The blocks of one cluster, which one worker runs in turns.
@@ -126,6 +128,7 @@ impl Worker {
             fresh_taint: false,
             moved: None,
             last_cost: 0,
+            panic: None,
         }
     }
 

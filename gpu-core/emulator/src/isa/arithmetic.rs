@@ -5,6 +5,7 @@ mod dot;
 use super::{Row, Ty, example, float};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, each_bin, tri, un};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Taint};
 use crate::report::Class;
 use dot::{dp2a, dp4a};
@@ -232,7 +233,16 @@ fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (_, _, true) => by_int!(ty, bin, |a, b| a.wrapping_add(b)),
         (_, _, false) => by_int!(ty, bin, |a, b| a.wrapping_sub(b)),
     };
-    e.simple2(i, run, ty, ty, ty)
+    e.simple2(i, run, ty, ty, ty)?;
+    e.native(match (ty, add) {
+        _ if sat => Native::No,
+        (Ty::S32 | Ty::U32, true) => Native::Add32,
+        (Ty::S32 | Ty::U32, false) => Native::Sub32,
+        (Ty::S64 | Ty::U64, true) => Native::Add64,
+        (Ty::S64 | Ty::U64, false) => Native::Sub64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -261,7 +271,14 @@ fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             }
         }
     };
-    e.simple2(i, run, d, ty, ty)
+    e.simple2(i, run, d, ty, ty)?;
+    e.native(match (half, ty) {
+        ("lo", Ty::S32 | Ty::U32) => Native::Mul32,
+        ("wide", Ty::S32) => Native::MulWideS,
+        ("wide", Ty::U32) => Native::MulWideU,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn mad(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -298,7 +315,14 @@ fn mad(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             }
         }
     };
-    e.simple3(i, run, d, ty, ty, d)
+    e.simple3(i, run, d, ty, ty, d)?;
+    e.native(match (half, ty) {
+        ("lo", Ty::S32 | Ty::U32) => Native::Mad32,
+        ("wide", Ty::S32) => Native::MadWideS,
+        ("wide", Ty::U32) => Native::MadWideU,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 #[inline(always)]
@@ -425,7 +449,9 @@ fn neg(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::S64 => un(|a: i64| a.wrapping_neg()),
         _ => return float::abs_neg(e, i, ty, ftz, false),
     };
-    e.simple1(i, run, ty, ty)
+    e.simple1(i, run, ty, ty)?;
+    e.native(if ty == Ty::S32 { Native::NegS32 } else { Native::No });
+    Ok(())
 }
 
 fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
@@ -444,7 +470,16 @@ fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
         (_, true) => by_int!(ty, bin, |a, b| a.min(b)),
         (_, false) => by_int!(ty, bin, |a, b| a.max(b)),
     };
-    e.simple2(i, run, ty, ty, ty)
+    e.simple2(i, run, ty, ty, ty)?;
+    e.native(match (ty, min) {
+        _ if relu => Native::No,
+        (Ty::S32, true) => Native::MinS32,
+        (Ty::S32, false) => Native::MaxS32,
+        (Ty::U32, true) => Native::MinU32,
+        (Ty::U32, false) => Native::MaxU32,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 /// The operations that chain through the carry flag.

@@ -4,6 +4,7 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{COMBINE_AND, COMBINE_NONE, COMBINE_NOT, COMBINE_OR, COMBINE_XOR, cmp, select};
+use crate::exec::native::form::{Native, Relation};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::flush;
 use crate::num::half::{bf16_to_f32, f16_to_f32};
@@ -139,7 +140,14 @@ fn setp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         }
         p => op.d = e.pred_dst(p)?,
     }
+    let single = combine.is_none() && op.e.is_none();
     e.push(op, Taint::Compute);
+    e.native(match (ty, Relation::named(operator)) {
+        (Ty::S32, Some(relation)) if single => Native::SetS32(relation),
+        (Ty::U32 | Ty::B32, Some(relation)) if single => Native::SetU32(relation),
+        (Ty::F32, Some(relation)) if single && !ftz => Native::SetF32(relation),
+        _ => Native::No,
+    });
     Ok(())
 }
 
@@ -261,6 +269,7 @@ fn selp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.imm = if negated { -1 } else { 0 };
     op.d = e.dst(&i.operands[0], ty)?;
     e.push(op, Taint::Select);
+    e.native(if ty.bits() == 32 { Native::Select32 } else { Native::No });
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::convert::{self, Int};
 use crate::num::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -259,7 +260,22 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             }
         }
     };
+    let native = match (int_of(d), int_of(a)) {
+        _ if sat => Native::No,
+        (Some(to), Some(from)) => match (wide_source, wide_target, from.bits, to.bits) {
+            (false, false, 32, 32) => Native::Mov32,
+            (false, true, 32, 64) if from.signed => Native::WidenS,
+            (false, true, 32, 64) => Native::WidenU,
+            (true, false, 64, 32) => Native::Narrow,
+            _ => Native::No,
+        },
+        (None, Some(from)) if d == Ty::F32 && from.bits == 32 && mode == Rounding::Rn && !wide_source => {
+            if from.signed { Native::FloatOfS32 } else { Native::FloatOfU32 }
+        }
+        _ => Native::No,
+    };
     e.push(op, Taint::Compute);
+    e.native(native);
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use super::{Row, Ty, example, half};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Taint};
 use crate::exec::rarely::{bin_rarely, tri_rarely};
 use crate::num::arith32::{self, Mode};
@@ -277,7 +278,18 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (Ty::F32x2, false) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::sub(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, if add { half::Two::Add } else { half::Two::Sub }),
     };
-    emit2(e, i, run, ty, code)
+    emit2(e, i, run, ty, code)?;
+    e.native(match (ty, add) {
+        (Ty::F32, true) if modes == FTZ => Native::AddFlushed,
+        (Ty::F32, false) if modes == FTZ => Native::SubFlushed,
+        _ if !modes.plain() => Native::No,
+        (Ty::F32, true) => Native::AddF32,
+        (Ty::F32, false) => Native::SubF32,
+        (Ty::F64, true) => Native::AddF64,
+        (Ty::F64, false) => Native::SubF64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -298,7 +310,14 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::F32x2 => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::mul(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, half::Two::Mul),
     };
-    emit2(e, i, run, ty, modes.code())
+    emit2(e, i, run, ty, modes.code())?;
+    e.native(match ty {
+        Ty::F32 if modes.plain() => Native::MulF32,
+        Ty::F32 if modes == FTZ => Native::MulFlushed,
+        Ty::F64 if modes.plain() => Native::MulF64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -327,7 +346,14 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::F32x2 => imm_tri(|m, a: u64, b: u64, c: u64| arith32::pair_fma(a, b, c, mode(m))),
         _ => return half::fma(e, i, ty, modes, relu, oob),
     };
-    emit3(e, i, run, ty, modes.code())
+    emit3(e, i, run, ty, modes.code())?;
+    e.native(match ty {
+        Ty::F32 if modes.plain() => Native::FmaF32,
+        Ty::F32 if modes == FTZ => Native::FmaFlushed,
+        Ty::F64 if modes.plain() => Native::FmaF64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 pub fn div(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -546,7 +572,16 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| minmax::f64(a, b, unpack(m))),
         _ => return half::min_max(e, i, ty, code),
     };
-    if three { emit3(e, i, run, ty, code) } else { emit2(e, i, run, ty, code) }
+    if three {
+        return emit3(e, i, run, ty, code);
+    }
+    emit2(e, i, run, ty, code)?;
+    e.native(match (ty, code) {
+        (Ty::F32, 0) => Native::MinF32,
+        (Ty::F32, 1) => Native::MaxF32,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn pack(m: minmax::Modifiers, relu: bool) -> i64 {

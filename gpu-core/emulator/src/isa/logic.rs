@@ -4,6 +4,7 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_tri, tri, un};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::ptx::tree::Operand;
 use crate::report::Class;
@@ -100,6 +101,7 @@ fn logic(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
             return Ok(());
         }
         e.push(op, Taint::Compute);
+        e.native([Native::AndPred, Native::OrPred, Native::XorPred][what.min(2) as usize]);
         return Ok(());
     }
     let run: Exec = match (ty.bits(), what) {
@@ -113,7 +115,17 @@ fn logic(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
         (_, 1) => bin(|a: u128, b: u128| a | b),
         _ => bin(|a: u128, b: u128| a ^ b),
     };
-    e.simple2(i, run, ty, ty, ty)
+    e.simple2(i, run, ty, ty, ty)?;
+    e.native(match (ty.bits(), what) {
+        (32, 0) => Native::And32,
+        (32, 1) => Native::Or32,
+        (32, _) => Native::Xor32,
+        (64, 0) => Native::And64,
+        (64, 1) => Native::Or64,
+        (64, _) => Native::Xor64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 unsafe fn pred_logic<const WHAT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -151,6 +163,7 @@ fn not(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         op.imm = i64::from(negated);
         op.d = e.pred_dst(&i.operands[0])?;
         e.push(op, Taint::Compute);
+        e.native(Native::NotPred);
         return Ok(());
     }
     let run: Exec = match ty.bits() {
@@ -159,7 +172,9 @@ fn not(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         64 => un(|a: u64| !a),
         _ => return i.unsupported(),
     };
-    e.simple1(i, run, ty, ty)
+    e.simple1(i, run, ty, ty)?;
+    e.native(if ty.bits() == 32 { Native::Not32 } else { Native::No });
+    Ok(())
 }
 
 fn cnot(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -258,7 +273,13 @@ fn shl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         64 => bin(|a: u64, n: u32| if n < 64 { a << n } else { 0 }),
         _ => return i.unsupported(),
     };
-    e.simple2(i, run, ty, ty, Ty::U32)
+    e.simple2(i, run, ty, ty, Ty::U32)?;
+    e.native(match ty.bits() {
+        32 => Native::Shl32,
+        64 => Native::Shl64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn shr(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -272,7 +293,14 @@ fn shr(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::U64 | Ty::B64 => bin(|a: u64, n: u32| if n < 64 { a >> n } else { 0 }),
         _ => return i.unsupported(),
     };
-    e.simple2(i, run, ty, ty, Ty::U32)
+    e.simple2(i, run, ty, ty, Ty::U32)?;
+    e.native(match ty {
+        Ty::S32 => Native::ShrS32,
+        Ty::U32 | Ty::B32 => Native::ShrU32,
+        Ty::U64 | Ty::B64 => Native::ShrU64,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn shf(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {

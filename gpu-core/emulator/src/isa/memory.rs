@@ -5,6 +5,7 @@ use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::access::{As, STRONG, load, load_one, load_param, store, store_one, window_code};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
 use crate::ptx::tree::Operand;
@@ -280,6 +281,16 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     }
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
     e.push(op, Taint::Memory);
+    e.native(match (ty.bits(), ty.signed(), register.max(32)) {
+        _ if order != 0 || !matches!(window, Window::Global | Window::Shared) => Native::No,
+        (8, false, 32) => Native::LoadU8,
+        (8, true, 32) => Native::LoadS8,
+        (16, false, 32) => Native::LoadU16,
+        (16, true, 32) => Native::LoadS16,
+        (32, _, 32) => Native::Load32,
+        (64, _, 64) => Native::Load64,
+        _ => Native::No,
+    });
     Ok(())
 }
 
@@ -337,6 +348,11 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
     e.sites[op.site as usize].register = register as u8;
     e.push(op, Taint::Memory);
+    e.native(match (window, order, ty.bits(), register.max(32)) {
+        (Window::Global | Window::Shared, 0, 32, 32) => Native::Store32,
+        (Window::Global | Window::Shared, 0, 64, 64) => Native::Store64,
+        _ => Native::No,
+    });
     Ok(())
 }
 

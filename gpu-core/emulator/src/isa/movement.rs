@@ -4,6 +4,7 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, Word, bin, blend, copy, exec_widest};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::{Window, window_base, window_of};
 use crate::ptx::tree::Operand;
@@ -99,6 +100,11 @@ fn mov(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             op.a = e.src(a, ty)?;
             op.d = e.dst(d, ty)?;
             e.push(op, Taint::Copy);
+            e.native(match ty.bits() {
+                0..=32 => Native::Mov32,
+                64 => Native::Mov64,
+                _ => Native::No,
+            });
             Ok(())
         }
     }
@@ -304,6 +310,7 @@ fn cvta(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.a = e.src(&i.operands[1], ty)?;
     op.d = e.dst(&i.operands[0], ty)?;
     e.push(op, Taint::Copy);
+    e.native(if base == 0 { Native::Mov64 } else { Native::Add64 });
     Ok(())
 }
 

@@ -1,0 +1,383 @@
+//! Puts the code of stretches together.
+
+use std::mem::offset_of;
+use std::ops::Range;
+
+use dynasmrt::x64::Assembler;
+use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
+
+use super::form::Native;
+use super::x86::step;
+use crate::check::undefined::opcode;
+use crate::exec::cx::Cx;
+use crate::exec::image::Image;
+use crate::exec::op::{CONDITIONAL, Op, Slot};
+use crate::report::Class;
+
+/// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
+/// hand.
+const GROUPS: usize = 3;
+/// Address registers of which it is remembered how their lanes lie.
+pub const SEEN: usize = 6;
+/// Instructions of a function, at most: what has more hardly runs any of them often.
+const MOST: usize = 50_000;
+
+/// Where an operand's row is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// In the four vector registers of a group.
+    Group(usize),
+    /// So many bytes into the frame, or the pool.
+    Frame(i32),
+    Pool(i32),
+}
+
+/// What is done when a template finds something unusual: apart, behind the stretch.
+struct Apart {
+    from: DynamicLabel,
+    back: DynamicLabel,
+    pc: u32,
+    /// What vector registers hold behind it, and whether the machine flushes there.
+    held: [Option<Slot>; GROUPS],
+    flushing: bool,
+    /// Address registers seen so far.
+    seen: usize,
+}
+
+pub struct Emitter<'i> {
+    pub ops: Assembler,
+    pub image: &'i Image,
+    /// The rows that groups hold as well as memory, and when each was last used.
+    held: [Option<Slot>; GROUPS],
+    used: [u32; GROUPS],
+    clock: u32,
+    /// The upper halves of vector registers are in use.
+    wide: bool,
+    apart: Vec<Apart>,
+    /// Address registers whose lanes lie as the pattern says whose place is on the stack, for accesses of so many bytes.
+    pub seen: Vec<(Slot, u64)>,
+    leave: DynamicLabel,
+    /// Subnormals are flushed by the machine.
+    flushing: bool,
+    /// Something is to be counted or checked about accesses.
+    pub watched: bool,
+    pub least: DynamicLabel,
+    pub low: DynamicLabel,
+    pub scale: DynamicLabel,
+    modes: [DynamicLabel; 2],
+    pub nan: DynamicLabel,
+    pub bits: [DynamicLabel; 4],
+}
+
+/// The code of a stretch.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Null for none.
+    pub at: *const u8,
+    /// Instructions that it stands for.
+    pub count: u32,
+}
+
+/// The code of a function's stretches, by the instruction that each begins at.
+pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
+    let code = &image.code[range.clone()];
+    if code.len() > MOST {
+        return None;
+    }
+    let mut entries = Vec::new();
+    let mut ops = Assembler::new().ok()?;
+    let labels: [DynamicLabel; 11] = std::array::from_fn(|_| ops.new_dynamic_label());
+    let mut emitter = Emitter {
+        ops,
+        image,
+        held: [None; GROUPS],
+        used: [0; GROUPS],
+        clock: 0,
+        wide: false,
+        apart: Vec::new(),
+        seen: Vec::new(),
+        leave: labels[0],
+        nan: labels[1],
+        bits: [labels[2], labels[3], labels[4], labels[5]],
+        least: labels[6],
+        modes: [labels[7], labels[8]],
+        low: labels[9],
+        scale: labels[10],
+        flushing: false,
+        watched,
+    };
+    let leaders = leaders(image, range.clone());
+    for at in 0..code.len() {
+        if !leaders[at] || matches!(code[at].straight, 0 | 1 | CONDITIONAL) {
+            continue;
+        }
+        let longest = at + 1..at + code[at].straight as usize;
+        let end = longest.clone().find(|next| leaders[*next]).unwrap_or(longest.end);
+        if code[at..end].iter().any(|op| emitter.has_template(op)) {
+            let place = emitter.stretch(range.start + at..range.start + end);
+            entries.push((at, place, end - at));
+        }
+    }
+    emitter.constants();
+    let buffer = emitter.ops.finalize().ok()?;
+    if entries.is_empty() {
+        return None;
+    }
+    let mut stretches = vec![Stretch { at: std::ptr::null(), count: 0 }; code.len()];
+    for (at, place, count) in entries {
+        stretches[at] = Stretch { at: buffer.ptr(place), count: count as u32 };
+    }
+    Some((buffer, stretches))
+}
+
+/// For each instruction whether the loop over instructions may come to it otherwise than from the one before: where
+/// branches lead and lanes meet, and behind branches and barriers.
+fn leaders(image: &Image, range: Range<usize>) -> Vec<bool> {
+    let mut leads = vec![false; range.len()];
+    let mut lead = |pc: usize| {
+        if let Some(lead) = pc.checked_sub(range.start).and_then(|at| leads.get_mut(at)) {
+            *lead = true;
+        }
+    };
+    lead(range.start);
+    for pc in range.clone() {
+        let op = &image.code[pc];
+        match image.infos[pc].class {
+            Class::Branch if opcode(image.text(pc as u32)).starts_with("bra") => {
+                [op.imm as u32, op.list].iter().for_each(|to| lead(*to as usize));
+            }
+            Class::Branch => lead(op.list_len as usize),
+            Class::Barrier => {}
+            _ if matches!(op.straight, 0 | 1 | CONDITIONAL) => {}
+            _ => continue,
+        }
+        lead(pc + 1);
+    }
+    image.branch_tables.iter().flatten().for_each(|to| lead(*to as usize));
+    leads
+}
+
+impl Emitter<'_> {
+    /// `rbx`: the state; `r12`: the frame's registers; `r13`: the pool; `r14`: the cells; `rbp`: the patterns; `r15`: the code
+    /// of the image.
+    fn stretch(&mut self, stretch: Range<usize>) -> AssemblyOffset {
+        let entry = self.ops.offset();
+        self.leave = self.ops.new_dynamic_label();
+        self.forget_all();
+        self.wide = false;
+        self.flushing = false;
+        dynasm!(self.ops
+            ; .arch x64
+            ; push rbx
+            ; push rbp
+            ; push r12
+            ; push r13
+            ; push r14
+            ; push r15
+            ; sub rsp, (8 * SEEN + 8) as i32
+            ; mov rbx, rdi
+            ; mov r15, rsi
+            ; mov r14, rdx
+            ; mov rbp, rcx
+            ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]
+            ; mov r13, [rbx + offset_of!(Cx<'static>, pool) as i32]
+        );
+        for pc in stretch {
+            let op = &self.image.code[pc];
+            if !op.of_launch {
+                self.instruction(pc as u32, op);
+            }
+        }
+        self.flush(false);
+        if self.wide {
+            dynasm!(self.ops; .arch x64; vzeroupper);
+        }
+        let leave = self.leave;
+        dynasm!(self.ops
+            ; .arch x64
+            ; xor eax, eax
+            ; =>leave
+            ; add rsp, (8 * SEEN + 8) as i32
+            ; pop r15
+            ; pop r14
+            ; pop r13
+            ; pop r12
+            ; pop rbp
+            ; pop rbx
+            ; ret
+        );
+        for apart in std::mem::take(&mut self.apart) {
+            self.run_apart(&apart);
+        }
+        entry
+    }
+
+    fn instruction(&mut self, pc: u32, op: &Op) {
+        let done = self.has_template(op)
+            && match op.native.access() {
+                Some(_) => self.access(pc, op),
+                None => self.lanes(pc, op, op.native),
+            };
+        if !done {
+            self.flush(false);
+            if self.wide {
+                dynasm!(self.ops; .arch x64; vzeroupper);
+                self.wide = false;
+            }
+            self.call(pc);
+            self.forget_all();
+        }
+    }
+
+    fn has_template(&self, op: &Op) -> bool {
+        match op.native.access() {
+            Some(_) => !self.watched,
+            None => op.native != Native::No && !op.d.is_none() && !op.of_launch,
+        }
+    }
+
+    /// Lets the machine flush subnormals, or not, as it does outside.
+    pub fn flush(&mut self, flushing: bool) {
+        if std::mem::replace(&mut self.flushing, flushing) != flushing {
+            let mode = self.modes[usize::from(flushing)];
+            dynasm!(self.ops; .arch x64; ldmxcsr DWORD [=>mode]);
+        }
+    }
+
+    /// Calls the function of an instruction. Rows may be others afterwards.
+    fn call(&mut self, pc: u32) {
+        let (leave, go_on) = (self.leave, self.ops.new_dynamic_label());
+        dynasm!(self.ops
+            ; .arch x64
+            ; mov rdi, rbx
+            ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
+            ; mov rax, QWORD step as *const () as i64
+            ; call rax
+            ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]
+            ; test eax, eax
+            ; jz =>go_on
+            ; mov ecx, pc as i32
+            ; shl rcx, 8
+            ; or rax, rcx
+            ; jmp =>leave
+            ; =>go_on
+        );
+    }
+
+    /// The way from `from` to `back` by the function of the instruction at `pc`, with vector registers as they are behind the
+    /// template, where this is called.
+    pub fn apart(&mut self, pc: u32, from: DynamicLabel, back: DynamicLabel) {
+        let (held, flushing, seen) = (self.held, self.flushing, self.seen.len());
+        self.apart.push(Apart { from, back, pc, held, flushing, seen });
+    }
+
+    fn run_apart(&mut self, apart: &Apart) {
+        let (from, back) = (apart.from, apart.back);
+        dynasm!(self.ops; .arch x64; =>from; vzeroupper);
+        self.flushing = apart.flushing;
+        self.flush(false);
+        self.call(apart.pc);
+        self.flush(apart.flushing);
+        // The function may have found new patterns in place of old ones.
+        for index in 0..apart.seen {
+            dynasm!(self.ops; .arch x64; mov QWORD [rsp + 8 * index as i32], 0);
+        }
+        for (group, slot) in apart.held.iter().enumerate() {
+            if let Some(slot) = slot {
+                for part in 0..4 {
+                    let (to, from) = (register(group, part), slot.0 as i32 + 32 * part);
+                    dynasm!(self.ops; .arch x64; vmovups Ry(to), [r12 + from]);
+                }
+            }
+        }
+        dynasm!(self.ops; .arch x64; jmp =>back);
+    }
+
+    fn constants(&mut self) {
+        let nan = self.nan;
+        dynasm!(self.ops; .arch x64; .align 32; =>nan);
+        self.words([crate::num::NAN_F32.to_bits(); 8]);
+        let least = self.least;
+        dynasm!(self.ops; .arch x64; =>least);
+        self.words([2 * f32::MIN_POSITIVE.to_bits(); 8]);
+        let (low, scale) = (self.low, self.scale);
+        dynasm!(self.ops; .arch x64; =>low);
+        self.words([0xffff; 8]);
+        dynasm!(self.ops; .arch x64; =>scale);
+        self.words([65536f32.to_bits(); 8]);
+        // What Rust and C run with: no exception, to nearest; and the same with subnormals flushed, before and behind.
+        for (mode, label) in [0x1f80, 0x1f80 | 1 << 6 | 1 << 15].into_iter().zip(self.modes) {
+            dynasm!(self.ops; .arch x64; =>label);
+            self.words([mode; 8]);
+        }
+        for (part, label) in self.bits.into_iter().enumerate() {
+            dynasm!(self.ops; .arch x64; =>label);
+            self.words(std::array::from_fn(|lane| 1 << (8 * part + lane)));
+        }
+    }
+
+    fn words(&mut self, words: [u32; 8]) {
+        for word in words {
+            self.ops.push_u32(word);
+        }
+    }
+
+    /// Where the row of an operand is.
+    pub fn row(&mut self, slot: Slot) -> Row {
+        if slot.is_pool() {
+            return Row::Pool((slot.0 & !Slot::POOL) as i32);
+        }
+        self.clock += 1;
+        match self.held.iter().position(|held| *held == Some(slot)) {
+            Some(group) => {
+                self.used[group] = self.clock;
+                Row::Group(group)
+            }
+            None => Row::Frame(slot.0 as i32),
+        }
+    }
+
+    /// A group for a result: the one that was not used for longest. What it held is in memory as well.
+    pub fn group(&mut self) -> usize {
+        let group = (0..GROUPS).min_by_key(|group| self.used[*group]).unwrap_or(0);
+        self.clock += 1;
+        self.used[group] = self.clock;
+        self.held[group] = None;
+        self.wide = true;
+        group
+    }
+
+    /// A row of `bytes` has a new value, which `group` holds if that is named.
+    pub fn wrote(&mut self, slot: Slot, bytes: u32, group: Option<usize>) {
+        let meets = |held: Slot, size: u32| !held.is_none() && held.0 < slot.0 + bytes && slot.0 < held.0 + size;
+        for held in &mut self.held {
+            if held.is_some_and(|held| meets(held, 128)) {
+                *held = None;
+            }
+        }
+        self.seen.iter_mut().filter(|(seen, _)| meets(*seen, 256)).for_each(|(seen, _)| *seen = Slot::NONE);
+        if let Some(group) = group {
+            self.held[group] = Some(slot);
+        }
+    }
+
+    /// Vector registers are used that no group has.
+    pub fn widen(&mut self) {
+        self.wide = true;
+    }
+
+    /// No group holds anything any more.
+    pub fn empty(&mut self) {
+        self.held = [None; GROUPS];
+    }
+
+    fn forget_all(&mut self) {
+        self.empty();
+        self.seen.clear();
+    }
+}
+
+/// The vector register that holds eight lanes of a group's row.
+pub fn register(group: usize, part: i32) -> u8 {
+    (4 * group) as u8 + part as u8
+}

@@ -1,0 +1,146 @@
+//! Which instructions machine code can be made of. Their decoders say so ([`crate::build::emit::Emit::native`]).
+
+/// What an instruction does to rows that hold all 32 lanes, where code for it can be made: `d`, `a`, `b` and `c` are those of
+/// [`crate::exec::op::Op`], a number behind a name the bits of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// No code: its function is called.
+    No,
+    Mov32,
+    Mov64,
+    Add32,
+    Sub32,
+    /// The low half.
+    Mul32,
+    /// `a * b + c`, the low half.
+    Mad32,
+    And32,
+    Or32,
+    Xor32,
+    Not32,
+    Shl32,
+    ShrU32,
+    ShrS32,
+    MinS32,
+    MaxS32,
+    MinU32,
+    MaxU32,
+    /// Rounded to nearest, subnormals kept; NaN is one value.
+    AddF32,
+    SubF32,
+    MulF32,
+    FmaF32,
+    /// The same with subnormals flushed.
+    AddFlushed,
+    SubFlushed,
+    MulFlushed,
+    FmaFlushed,
+    Add64,
+    Sub64,
+    And64,
+    Or64,
+    Xor64,
+    /// By a count of 32 bits.
+    Shl64,
+    ShrU64,
+    /// A product of 64 bits.
+    MulWideS,
+    MulWideU,
+    /// The same, and an addend of 64 bits.
+    MadWideS,
+    MadWideU,
+    /// 32 bits to 64.
+    WidenS,
+    WidenU,
+    /// 64 bits to 32.
+    Narrow,
+    FloatOfS32,
+    FloatOfU32,
+    NegS32,
+    /// Of floats, where a NaN loses and -0 is below +0.
+    MinF32,
+    MaxF32,
+    /// Rounded to nearest; what is no number is left to the function.
+    AddF64,
+    SubF64,
+    MulF64,
+    FmaF64,
+    /// Of predicates; `imm` says which operands are negated.
+    AndPred,
+    OrPred,
+    XorPred,
+    NotPred,
+    /// `c ? a : b`; `imm` says whether `c` is negated.
+    Select32,
+    SetS32(Relation),
+    SetU32(Relation),
+    SetF32(Relation),
+    /// Elements of 32 bits to registers of 32, or of 64 to registers of 64.
+    Load32,
+    Load64,
+    /// Narrower elements to registers of 32 bits.
+    LoadU8,
+    LoadS8,
+    LoadU16,
+    LoadS16,
+    Store32,
+    Store64,
+}
+
+impl Native {
+    /// Of accesses: bytes of an element, and whether it is a load.
+    pub fn access(self) -> Option<(u64, bool)> {
+        Some(match self {
+            Native::Load32 => (4, true),
+            Native::Load64 => (8, true),
+            Native::LoadU8 | Native::LoadS8 => (1, true),
+            Native::LoadU16 | Native::LoadS16 => (2, true),
+            Native::Store32 => (4, false),
+            Native::Store64 => (8, false),
+            _ => return None,
+        })
+    }
+}
+
+/// What a comparison asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// Of floats: or one of them is no number.
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    Num,
+    Nan,
+}
+
+impl Relation {
+    /// By its name in PTX.
+    pub fn named(name: &str) -> Option<Relation> {
+        Some(match name {
+            "eq" => Relation::Eq,
+            "ne" => Relation::Ne,
+            "lt" | "lo" => Relation::Lt,
+            "le" | "ls" => Relation::Le,
+            "gt" | "hi" => Relation::Gt,
+            "ge" | "hs" => Relation::Ge,
+            "equ" => Relation::Equ,
+            "neu" => Relation::Neu,
+            "ltu" => Relation::Ltu,
+            "leu" => Relation::Leu,
+            "gtu" => Relation::Gtu,
+            "geu" => Relation::Geu,
+            "num" => Relation::Num,
+            "nan" => Relation::Nan,
+            _ => return None,
+        })
+    }
+}

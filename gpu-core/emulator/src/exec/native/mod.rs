@@ -1,0 +1,157 @@
+//! Machine code for the instructions that kernels have most of.
+//!
+//! Calling a function for each instruction costs more than what it does to a row of 32 lanes: so the stretches of a kernel
+//! that go straight on are put together to functions of their own, by templates for what [`form::Native`] names, and calls for
+//! the rest. Registers stay rows in memory, which every instruction writes; what was written last is still in vector
+//! registers. It runs for whole warps that nothing is to be looked up for; everything else, and what a template finds to be
+//! unusual, goes the long way of [`super::op::Exec`], which is there for every instruction and says what is right.
+
+pub mod form;
+
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod access;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod emit;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod lanes;
+
+#[cfg(target_arch = "x86_64")]
+pub use x86::Code;
+
+/// There is none for this kind of machine.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Debug)]
+pub enum Code {}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::ffi::c_void;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    use dynasmrt::ExecutableBuffer;
+
+    use super::emit::{self, Stretch};
+    use crate::exec::cx::Cx;
+    use crate::exec::image::Image;
+    use crate::exec::op::{Flow, Op};
+
+    /// The machine code of one function of a kernel.
+    pub struct Code {
+        buffer: ExecutableBuffer,
+        first_pc: u32,
+        /// By the instructions that they begin at.
+        stretches: Vec<Stretch>,
+    }
+
+    // SAFETY: what is pointed to is the buffer's own, and never changes.
+    unsafe impl Send for Code {}
+    // SAFETY: as above.
+    unsafe impl Sync for Code {}
+
+    impl std::fmt::Debug for Code {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "Code {{ {} bytes }}", self.buffer.len())
+        }
+    }
+
+    /// Code for one stretch. Gives how it ended: in the low byte 0 if all of it ran, else 1 more than the [`Flow`] of the
+    /// instruction whose number is above, or [`PANICKED`].
+    ///
+    /// It takes what it runs for, the code of the image, and what the worker knows of accesses.
+    type Entry = unsafe extern "sysv64" fn(
+        cx: *mut c_void,
+        code: *const Op,
+        cells: *const c_void,
+        patterns: *const c_void,
+    ) -> u64;
+
+    /// An instruction panicked; the worker has what it said.
+    const PANICKED: u64 = 0xff;
+
+    /// Runs one instruction by its function, for all lanes. 0: go on.
+    ///
+    /// # Safety
+    /// Called by code of this module, for an instruction of the image that `cx` runs.
+    pub(super) unsafe extern "sysv64" fn step(cx: *mut c_void, op: *const Op) -> u64 {
+        // SAFETY: the code hands on what it was called with.
+        let (cx, op) = unsafe { (&mut *cx.cast::<Cx<'_>>(), &*op) };
+        cx.mask = cx.active;
+        cx.pc = cx.pc_of(op);
+        // There is no way to unwind through such code.
+        // SAFETY: slots of a decoded instruction.
+        match catch_unwind(AssertUnwindSafe(|| unsafe { (op.run)(cx, op) })) {
+            Ok(Flow::Next) if !cx.attention => 0,
+            Ok(flow) => 1 + flow as u64,
+            Err(panic) => {
+                cx.worker.panic = Some(panic);
+                PANICKED
+            }
+        }
+    }
+
+    impl Code {
+        /// For a function of an image, for launches that count or check accesses or such that do not; None if nothing of it
+        /// gains, or this machine cannot run it.
+        pub fn of(image: &Image, function: usize, watched: bool) -> Option<Code> {
+            if !crate::exec::lanes::wide() {
+                return None;
+            }
+            let function = &image.functions[function];
+            let range = image.code_of(function);
+            let (buffer, stretches) = emit::code(image, range.clone(), watched)?;
+            Some(Code { buffer, first_pc: range.start as u32, stretches })
+        }
+
+        /// The code for the stretch that begins at `pc`.
+        #[inline(always)]
+        pub fn stretch(&self, pc: u32) -> Option<Stretch> {
+            let stretch = self.stretches.get(pc.wrapping_sub(self.first_pc) as usize)?;
+            (!stretch.at.is_null()).then_some(*stretch)
+        }
+    }
+
+    impl Cx<'_> {
+        /// Runs the stretch from `pc` on by its code; gives the last instruction that it came to, and how that went.
+        ///
+        /// # Safety
+        /// `stretch` must be that from `pc` on of the code of what runs; all lanes must run.
+        #[inline(always)]
+        pub unsafe fn run_code(
+            &mut self,
+            stretch: Stretch,
+            pc: u32,
+        ) -> (Flow, u32) {
+            let image = self.image();
+            let (cells, patterns) = self.worker.patterns.places();
+            // SAFETY: the code was made for this image, and is called as it was made to be.
+            let ended = unsafe {
+                let run: Entry = std::mem::transmute::<*const u8, Entry>(stretch.at);
+                run(std::ptr::from_mut(self).cast(), image.code.as_ptr(), cells.cast(), patterns.cast())
+            };
+            if ended == 0 {
+                return (Flow::Next, pc + stretch.count - 1);
+            }
+            self.cut_short(ended)
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn cut_short(&mut self, ended: u64) -> (Flow, u32) {
+            if ended & 0xff == PANICKED
+                && let Some(panic) = self.worker.panic.take()
+            {
+                resume_unwind(panic);
+            }
+            let flow = match (ended & 0xff).wrapping_sub(1) {
+                flow if flow == Flow::Goto as u64 => Flow::Goto,
+                flow if flow == Flow::Switch as u64 => Flow::Switch,
+                flow if flow == Flow::Yield as u64 => Flow::Yield,
+                _ => Flow::Next,
+            };
+            (flow, (ended >> 8) as u32)
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Kernels give the same with machine code as without: memory, counters and faults, for random programs of all instructions
+//! that code is made of.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::{load, memory};
+use ptx_emulator::{Checks, Launch, Options};
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) as usize % n
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+}
+
+/// `r`: a register of 32 bits; `d`: of 64; `p`: a predicate; `i`, `f`, `g`: either such a register or a number; `n`: a count.
+const FORMS: &[&str] = &[
+    "mov.u32 r, i;",
+    "mov.b64 d, d;",
+    "mov.f64 d, g;",
+    "add.s32 r, r, i;",
+    "sub.u32 r, r, i;",
+    "sub.u32 r, i, r;",
+    "mul.lo.s32 r, r, i;",
+    "mad.lo.s32 r, r, i, r;",
+    "mad.lo.u32 r, r, r, i;",
+    "and.b32 r, r, i;",
+    "or.b32 r, r, r;",
+    "xor.b32 r, r, i;",
+    "not.b32 r, r;",
+    "shl.b32 r, r, n;",
+    "shl.b32 r, r, r;",
+    "shr.u32 r, r, n;",
+    "shr.s32 r, r, n;",
+    "shr.s32 r, i, r;",
+    "min.s32 r, r, i;",
+    "max.s32 r, r, r;",
+    "min.u32 r, r, i;",
+    "max.u32 r, r, r;",
+    "neg.s32 r, r;",
+    "min.f32 r, r, f;",
+    "min.f32 r, r, r;",
+    "max.f32 r, f, r;",
+    "max.f32 r, r, r;",
+    "cvt.rn.f32.u32 r, r;",
+    "add.f32 r, r, f;",
+    "add.rn.f32 r, r, r;",
+    "sub.f32 r, f, r;",
+    "mul.f32 r, r, r;",
+    "mul.rn.f32 r, r, f;",
+    "fma.rn.f32 r, r, r, r;",
+    "fma.rn.f32 r, r, f, r;",
+    "fma.rn.f32 r, r, r, f;",
+    "add.ftz.f32 r, r, r;",
+    "sub.ftz.f32 r, r, f;",
+    "mul.ftz.f32 r, r, r;",
+    "fma.rn.ftz.f32 r, r, r, r;",
+    "fma.rn.ftz.f32 r, f, r, r;",
+    "add.s64 d, d, d;",
+    "sub.s64 d, d, d;",
+    "and.b64 d, d, d;",
+    "or.b64 d, d, d;",
+    "xor.b64 d, d, d;",
+    "shl.b64 d, d, n;",
+    "shl.b64 d, d, r;",
+    "shr.u64 d, d, n;",
+    "mul.wide.s32 d, r, i;",
+    "mul.wide.u32 d, r, r;",
+    "mad.wide.s32 d, r, r, d;",
+    "mad.wide.u32 d, r, i, d;",
+    "cvt.s64.s32 d, r;",
+    "cvt.u64.u32 d, r;",
+    "cvt.u32.u64 r, d;",
+    "cvt.rn.f32.s32 r, r;",
+    "add.f64 d, d, d;",
+    "sub.f64 d, d, g;",
+    "mul.f64 d, d, g;",
+    "fma.rn.f64 d, d, d, d;",
+    "fma.rn.f64 d, d, g, d;",
+    "selp.b32 r, r, i, p;",
+    "selp.f32 r, r, r, p;",
+    "selp.s32 r, i, r, !p;",
+    "and.pred p, p, p;",
+    "or.pred p, p, !p;",
+    "xor.pred p, !p, p;",
+    "not.pred p, p;",
+    // Functions between the templates.
+    "popc.b32 r, r;",
+    "rsqrt.approx.ftz.f32 r, r;",
+    "mul.hi.u32 r, r, i;",
+    "mov.b64 d, {r, r};",
+    "mov.b64 {r, r}, d;",
+    "shfl.sync.bfly.b32 r, r, 5, 31, -1;",
+    "@p add.s32 r, r, i;",
+    // Accesses: to a place of the thread's own, to what nobody writes, and side by side.
+    "ld.global.b32 r, [%own + 0];",
+    "ld.global.b32 r, [%own + 128];",
+    "st.global.b32 [%own + 0], r;",
+    "st.global.b32 [%own + 128], i;",
+    "ld.global.b64 d, [%wide];",
+    "st.global.b64 [%wide], d;",
+    "ld.global.f32 r, [%same + 8];",
+    "ld.global.v2.b32 {r, r}, [%same];",
+    "ld.global.v4.f32 {r, r, r, r}, [%same + 16];",
+    "ld.global.b64 d, [%same + 8];",
+    "ld.global.v2.b32 {r, r}, [%pairs];",
+    "ld.global.v4.b32 {r, r, r, r}, [%quads];",
+    "ld.global.v4.b32 {r, r, r, r}, [%quads + 16];",
+    "ld.global.u16 r, [%halves + 6];",
+    "ld.global.s16 r, [%halves];",
+    "ld.global.u8 r, [%bytes + 3];",
+    "ld.global.s8 r, [%bytes];",
+    "ld.global.s8 r, [%same + 5];",
+    "ld.global.u16 r, [%same + 2];",
+    "ld.global.b32 r, [%groups];",
+    "ld.global.b32 r, [%rows + 4];",
+    "ld.global.b32 r, [%apart];",
+    "ld.shared.b32 r, [%sown];",
+    "ld.shared.b32 r, [%sown + 512];",
+    "st.shared.b32 [%sown], r;",
+    "st.shared.b32 [%sown + 512], r;",
+    "ld.shared.b32 r, [%scolumn + 2048];",
+    "ld.shared.v4.b32 {r, r, r, r}, [%scolumn + 2048];",
+    "ld.shared.v4.b32 {r, r, r, r}, [%squad + 2048];",
+    "ld.shared.v2.b32 {r, r}, [%swide + 2048];",
+    "ld.shared.s16 r, [%ssame + 1026];",
+    "ld.shared.u8 r, [%ssame + 1027];",
+    "ld.shared.b64 d, [%swide + 2048];",
+    "st.shared.b64 [%swide + 2048], d;",
+    "ld.shared.b32 r, [%ssame + 1024];",
+    "ld.shared.v4.b32 {r, r, r, r}, [%ssame + 1024];",
+];
+
+const RELATIONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
+const FLOATING: &[&str] = &["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
+
+const WORDS: &[u32] = &[
+    0, 1, 2, 31, 32, 33, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x3f80_0000, 0xbf80_0000, 0x0080_0000, 0x8080_0000,
+    0x007f_ffff, 0x0000_0001, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x7f80_0001, 0xffc1_2345, 0x3f7f_ffff, 0x4049_0fdb,
+    0x1f80_0000, 0x2000_0000, 0x0100_0000, 0x7f7f_ffff,
+];
+
+fn instruction(dice: &mut Dice) -> String {
+    let form = match dice.below(FORMS.len() + 12) {
+        at if at < FORMS.len() => FORMS[at].to_owned(),
+        at if at < FORMS.len() + 6 => {
+            let (relation, ty) = (dice.of(RELATIONS), dice.of(&["s32", "u32", "f32"]));
+            format!("setp.{relation}.{ty} p, r, {};", if ty == "f32" { "f" } else { "i" })
+        }
+        _ => {
+            let relations = if dice.below(2) == 0 { RELATIONS } else { FLOATING };
+            format!("setp.{}.f32 p, r, r;", dice.of(relations))
+        }
+    };
+    let mut text = String::new();
+    let bytes = form.as_bytes();
+    let single = |at: usize| {
+        let beside = |at: Option<usize>| {
+            at.and_then(|at| bytes.get(at)).is_none_or(|c| !c.is_ascii_alphanumeric() && !b"._%".contains(c))
+        };
+        beside(at.checked_sub(1)) && beside(Some(at + 1))
+    };
+    for (at, letter) in form.char_indices() {
+        let number = |dice: &mut Dice| WORDS[dice.below(WORDS.len())];
+        if !single(at) {
+            text.push(letter);
+            continue;
+        }
+        // Few registers, that what was written last is mostly asked for soon.
+        let either = dice.below(2) == 0;
+        match letter {
+            'r' => write!(text, "%r{}", dice.below(6)),
+            'd' => write!(text, "%d{}", dice.below(4)),
+            'p' => write!(text, "%p{}", dice.below(3)),
+            'i' | 'f' | 'g' if either => {
+                let (kind, count) = if letter == 'g' { ('d', 4) } else { ('r', 6) };
+                write!(text, "%{kind}{}", dice.below(count))
+            }
+            'i' => write!(text, "{}", number(dice) as i32),
+            'f' => write!(text, "0f{:08x}", number(dice)),
+            'g' => write!(text, "0d{:08x}{:08x}", number(dice), number(dice)),
+            'n' => write!(text, "{}", [0, 1, 5, 31, 32, 63, 64, 100][dice.below(8)]),
+            other => write!(text, "{other}"),
+        }
+        .expect("memory");
+    }
+    text
+}
+
+/// So many of them.
+fn instructions(dice: &mut Dice, count: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    for index in 0..count {
+        all.push(instruction(dice));
+        match dice.below(24) {
+            0 => all.push("bar.sync 0;".to_owned()),
+            1 => all.push(format!("@%p0 bra L{index};\n    add.s32 %r1, %r1, 3;\nL{index}:")),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// A kernel that goes three times round such instructions.
+fn kernel(instructions: &[String]) -> String {
+    let body: String = instructions.iter().map(|instruction| format!("    {instruction}\n")).collect();
+    let mut first = String::new();
+    for register in 0..6 {
+        writeln!(first, "    ld.global.b32 %r{register}, [%own + {}];", 4096 * register).expect("memory");
+    }
+    for register in 0..4 {
+        writeln!(first, "    ld.global.b64 %d{register}, [%wide + {}];", 8192 * register).expect("memory");
+    }
+    let mut last = String::new();
+    for register in 0..6 {
+        writeln!(last, "    st.global.b32 [%out + {}], %r{register};", 4096 * register).expect("memory");
+    }
+    for register in 0..4 {
+        writeln!(last, "    st.global.b64 [%outwide + {}], %d{register};", 8192 * register).expect("memory");
+    }
+    for predicate in 0..3 {
+        writeln!(last, "    selp.u32 %r0, 1, 0, %p{predicate};\n    st.global.b32 [%out + {}], %r0;", 24576 + 4096 * predicate)
+            .expect("memory");
+    }
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 w, .param .u64 same, \
+         .param .u64 out, .param .u64 outwide, .param .u32 n)\n{{\n.reg .pred %p<6>;\n.reg .b32 %r<40>;\n.reg .b64 %d<40>;\n\
+         .reg .b64 %own, %wide, %quads, %halves, %bytes, %same, %pairs, %groups, %rows, %apart, %out, %outwide;\n.reg .b32 %sown, %swide, %ssame, %scolumn, %squad;\n\
+         .shared .align 16 .b8 tile[4096];\n\
+         mov.u32 %r10, %ctaid.x;\nmov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.u32 %r13, %r10, %r11, %r12;\n\
+         ld.param.u32 %r14, [n];\nsetp.ge.u32 %p4, %r13, %r14;\n@%p4 ret;\n\
+         ld.param.u64 %d10, [a];\nmul.wide.u32 %d11, %r13, 4;\nadd.u64 %own, %d10, %d11;\n\
+         ld.param.u64 %d12, [w];\nmul.wide.u32 %d13, %r13, 8;\nadd.u64 %wide, %d12, %d13;\n\
+         ld.param.u64 %same, [same];\nadd.u64 %pairs, %same, %d13;\n\
+         mul.wide.u32 %d19, %r13, 16;\nadd.u64 %quads, %same, %d19;\nmul.wide.u32 %d20, %r13, 2;\nadd.u64 %halves, %same, %d20;\n\
+         cvt.u64.u32 %d21, %r13;\nadd.u64 %bytes, %same, %d21;\n\
+         shr.u32 %r15, %r12, 3;\nmul.wide.u32 %d14, %r15, 4;\nadd.u64 %groups, %same, %d14;\n\
+         and.b32 %r16, %r12, 15;\nmad.lo.u32 %r16, %r15, 40, %r16;\nmul.wide.u32 %d15, %r16, 4;\nadd.u64 %rows, %same, %d15;\n\
+         mul.wide.u32 %d16, %r12, 36;\nadd.u64 %apart, %same, %d16;\n\
+         ld.param.u64 %d17, [out];\nadd.u64 %out, %d17, %d11;\nld.param.u64 %d18, [outwide];\nadd.u64 %outwide, %d18, %d13;\n\
+         mov.u32 %ssame, tile;\nshl.b32 %r17, %r12, 2;\nadd.u32 %sown, %ssame, %r17;\nshl.b32 %r18, %r12, 3;\nadd.u32 %swide, %ssame, %r18;\n\
+         and.b32 %r22, %r12, 7;\nmul.lo.u32 %r23, %r22, 144;\nshr.u32 %r24, %r12, 3;\nshl.b32 %r24, %r24, 4;\nadd.u32 %r23, %r23, %r24;\n\
+         add.u32 %scolumn, %ssame, %r23;\nshl.b32 %r25, %r12, 4;\nadd.u32 %squad, %ssame, %r25;\n\
+         mov.u32 %r19, %r12;\nZERO:\nshl.b32 %r20, %r19, 2;\nadd.u32 %r20, %ssame, %r20;\nst.shared.u32 [%r20], %r19;\n\
+         add.u32 %r19, %r19, %r11;\nsetp.lt.u32 %p4, %r19, 1024;\n@%p4 bra ZERO;\nbar.sync 0;\n\
+         setp.eq.u32 %p0, %r12, 3;\nsetp.lt.u32 %p1, %r12, 40;\nsetp.ne.u32 %p2, %r12, %r12;\n\
+         {first}    mov.u32 %r21, 0;\nROUND:\n{body}    add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p5, %r21, 3;\n@%p5 bra ROUND;\n{last}    ret;\n}}\n"
+    )
+}
+
+/// What a launch leaves behind.
+fn results(text: &str, options: &Options, seed: u64, threads: u32) -> (Vec<u8>, String, u64) {
+    let module = load(text);
+    let mut memory = memory();
+    let mut dice = Dice(seed | 1);
+    let mut fill = |memory: &mut ptx_emulator::Memory, name: &str, words: usize| {
+        let address = memory.alloc(name, 4 * words as u64).expect("fits");
+        let value = |dice: &mut Dice| {
+            if dice.below(3) == 0 { WORDS[dice.below(WORDS.len())] } else { dice.below(1 << 32) as u32 }
+        };
+        let bytes: Vec<u8> = (0..words).flat_map(|_| value(&mut dice).to_le_bytes()).collect();
+        memory.write(address, &bytes).expect("inside");
+        address
+    };
+    let (a, w) = (fill(&mut memory, "a", 8192), fill(&mut memory, "w", 16384));
+    let same = fill(&mut memory, "same", 16384);
+    let (out, outwide) = (fill(&mut memory, "out", 16384), fill(&mut memory, "outwide", 16384));
+    let launch = Launch::new("k", [threads.div_ceil(64), 1, 1], [64, 1, 1]);
+    let launch = launch.arg_u64(a).arg_u64(w).arg_u64(same).arg_u64(out).arg_u64(outwide).arg_u32(threads);
+    let outcome = common::run_with(&module, &mut memory, &launch, options);
+    let mut all = Vec::new();
+    for (address, words) in [(a, 8192), (w, 16384), (same, 16384), (out, 16384), (outwide, 16384)] {
+        let mut bytes = vec![0; 4 * words];
+        memory.read(address, &mut bytes).expect("inside");
+        all.extend(bytes);
+    }
+    (all, format!("{:?}{:?}{:?}", outcome.faults, outcome.counters, outcome.lines), outcome.executed)
+}
+
+fn compare(seed: u64) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let count = 10 + dice.below(50);
+    let mut instructions = instructions(&mut dice, count);
+    let ways = [
+        Options::unchecked(),
+        Options { checks: Checks::NONE, ..Options::default() },
+        Options { counters: false, line_counters: false, ..Options::default() },
+        Options::default(),
+    ];
+    let way = Options { workers: 1, ..ways[dice.below(ways.len())].clone() };
+    let threads = [64, 128, 200, 256][dice.below(4)];
+    let differ = |instructions: &[String]| {
+        let text = kernel(instructions);
+        let [with, without] = [true, false]
+            .map(|machine_code| results(&text, &Options { machine_code, ..way.clone() }, seed, threads));
+        // The first word that differs, and what it is.
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight"));
+        let words = with.0.chunks_exact(8).map(word).zip(without.0.chunks_exact(8).map(word));
+        let first = words.enumerate().find(|(_, (with, without))| with != without);
+        let first = first.map(|(at, (with, without))| format!("{at}: {with:#x} {without:#x}"));
+        let told = (with.1 != without.1 || with.2 != without.2).then(|| format!("{}\n{}", with.1, without.1));
+        (first.is_some() || told.is_some()).then_some((first, told))
+    };
+    if differ(&instructions).is_some() {
+        // What does not matter is left out of what is told.
+        let mut at = 0;
+        while at < instructions.len() {
+            let left = [&instructions[..at], &instructions[at + 1..]].concat();
+            if differ(&left).is_some() { instructions = left } else { at += 1 }
+        }
+        panic!("program {seed}, {threads} threads: {:?}\n{}", differ(&instructions), instructions.join("\n"));
+    }
+}
+
+#[test]
+fn random_programs_give_the_same() {
+    let from = std::env::var("MACHINE_FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0);
+    let count = std::env::var("MACHINE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(1500);
+    (from..from + count).for_each(compare);
+}
