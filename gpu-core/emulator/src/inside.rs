@@ -35,6 +35,11 @@ pub mod exec {
     pub use crate::exec::lanes::{WIDE, WIDEST, wide};
     #[cfg(target_arch = "x86_64")]
     pub use crate::exec::{deal, deal_wide};
+
+    /// What machine code can be made of the instructions of a module.
+    pub fn templates(module: &crate::Module) -> Vec<String> {
+        module.image.code.iter().map(|op| format!("{:?}", op.native)).collect()
+    }
 }
 pub mod isa {
     pub use crate::build::emit::Arch;

@@ -145,9 +145,32 @@ const RELATIONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
 const FLOATING: &[&str] = &["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
 
 const WORDS: &[u32] = &[
-    0, 1, 2, 31, 32, 33, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x3f80_0000, 0xbf80_0000, 0x0080_0000, 0x8080_0000,
-    0x007f_ffff, 0x0000_0001, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x7f80_0001, 0xffc1_2345, 0x3f7f_ffff, 0x4049_0fdb,
-    0x1f80_0000, 0x2000_0000, 0x0100_0000, 0x7f7f_ffff,
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_ffff,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x0080_0000,
+    0x8080_0000,
+    0x007f_ffff,
+    0x0000_0001,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0x7f80_0001,
+    0xffc1_2345,
+    0x3f7f_ffff,
+    0x4049_0fdb,
+    0x1f80_0000,
+    0x2000_0000,
+    0x0100_0000,
+    0x7f7f_ffff,
 ];
 
 fn instruction(dice: &mut Dice) -> String {
@@ -229,8 +252,12 @@ fn kernel(instructions: &[String]) -> String {
         writeln!(last, "    st.global.b64 [%outwide + {}], %d{register};", 8192 * register).expect("memory");
     }
     for predicate in 0..3 {
-        writeln!(last, "    selp.u32 %r0, 1, 0, %p{predicate};\n    st.global.b32 [%out + {}], %r0;", 24576 + 4096 * predicate)
-            .expect("memory");
+        writeln!(
+            last,
+            "    selp.u32 %r0, 1, 0, %p{predicate};\n    st.global.b32 [%out + {}], %r0;",
+            24576 + 4096 * predicate
+        )
+        .expect("memory");
     }
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 w, .param .u64 same, \
@@ -301,8 +328,8 @@ fn compare(seed: u64) {
     let threads = [64, 128, 200, 256][dice.below(4)];
     let differ = |instructions: &[String]| {
         let text = kernel(instructions);
-        let [with, without] = [true, false]
-            .map(|machine_code| results(&text, &Options { machine_code, ..way.clone() }, seed, threads));
+        let [with, without] =
+            [true, false].map(|machine_code| results(&text, &Options { machine_code, ..way.clone() }, seed, threads));
         // The first word that differs, and what it is.
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight"));
         let words = with.0.chunks_exact(8).map(word).zip(without.0.chunks_exact(8).map(word));
@@ -327,4 +354,35 @@ fn random_programs_give_the_same() {
     let from = std::env::var("MACHINE_FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0);
     let count = std::env::var("MACHINE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(1500);
     (from..from + count).for_each(compare);
+}
+
+/// Every template is one of those, and there is no form that stands for none but those between.
+#[test]
+fn every_template_is_tried() {
+    let mut dice = Dice(1);
+    let mut found = std::collections::BTreeSet::new();
+    for _ in 0..400 {
+        let text = kernel(&instructions(&mut dice, 60));
+        found.extend(ptx_emulator::inside::exec::templates(&load(&text)));
+    }
+    let source = include_str!("../src/exec/native/form.rs");
+    let names = |start: &str| {
+        let body = source.split(start).nth(1).and_then(|rest| rest.split("\n}").next()).expect("the list");
+        let names = body.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+        names.filter_map(|line| line.strip_suffix(',')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (all, relations) = (names("pub enum Native {"), names("pub enum Relation {"));
+    assert!(all.len() > 50 && relations.len() == 14);
+    for name in all {
+        match name.strip_suffix("(Relation)") {
+            // The last eight are of floats only.
+            Some(set) => {
+                let some = if set == "SetF32" { &relations[..] } else { &relations[..6] };
+                for relation in some {
+                    assert!(found.contains(&format!("{set}({relation})")), "{set}({relation})");
+                }
+            }
+            None => assert!(found.contains(&name), "{name}"),
+        }
+    }
 }

@@ -485,7 +485,7 @@ impl Cx<'_> {
     }
 
     /// The place of an instruction of the image.
-    pub(super) fn pc_of(&self, op: &Op) -> u32 {
+    fn pc_of(&self, op: &Op) -> u32 {
         // SAFETY: of the same list.
         unsafe { std::ptr::from_ref(op).offset_from_unsigned(self.image().code.as_ptr()) as u32 }
     }

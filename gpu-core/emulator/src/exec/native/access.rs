@@ -306,7 +306,9 @@ impl Emitter<'_> {
                         dynasm!(self.ops; .arch x64; vmovups [rcx + rdx], Ry(value));
                         continue;
                     }
-                    super::emit::Row::Frame(at) | super::emit::Row::Pool(at) => at + 8 * element as i32 * part + 32 * half,
+                    super::emit::Row::Frame(at) | super::emit::Row::Pool(at) => {
+                        at + 8 * element as i32 * part + 32 * half
+                    }
                 };
                 if slot.is_pool() {
                     dynasm!(self.ops; .arch x64; vmovups ymm12, [r13 + at]);

@@ -113,7 +113,10 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
         }
         let longest = at + 1..at + code[at].straight as usize;
         let end = longest.clone().find(|next| leaders[*next]).unwrap_or(longest.end);
-        if code[at..end].iter().any(|op| emitter.has_template(op)) {
+        // Where accesses are watched, they are calls; with more of them than of templates little is won.
+        let own = code[at..end].iter().filter(|op| !op.of_launch);
+        let (templates, calls): (Vec<&Op>, Vec<&Op>) = own.partition(|op| emitter.has_template(op));
+        if !templates.is_empty() && (!watched || templates.len() >= calls.len()) {
             let place = emitter.stretch(range.start + at..range.start + end);
             entries.push((at, place, end - at));
         }
@@ -249,8 +252,11 @@ impl Emitter<'_> {
         let (leave, go_on) = (self.leave, self.ops.new_dynamic_label());
         dynasm!(self.ops
             ; .arch x64
+            ; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1
+            ; mov DWORD [rbx + offset_of!(Cx<'static>, pc) as i32], pc as i32
             ; mov rdi, rbx
             ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
+            ; mov rdx, QWORD self.image.code[pc as usize].run as *const () as i64
             ; mov rax, QWORD step as *const () as i64
             ; call rax
             ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]

@@ -5,6 +5,9 @@
 //! the rest. Registers stay rows in memory, which every instruction writes; what was written last is still in vector
 //! registers. It runs for whole warps that nothing is to be looked up for; everything else, and what a template finds to be
 //! unusual, goes the long way of [`super::op::Exec`], which is there for every instruction and says what is right.
+//!
+//! The assembler's tables have mistakes (its `vfmadd213pd` is that of singles, `vbroadcastss` fills half a register, what ends
+//! in a number and takes two sources swaps them): no template may be added that `tests/machine_code.rs` does not try.
 
 pub mod form;
 
@@ -21,10 +24,37 @@ mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub use x86::Code;
 
+#[cfg(not(target_arch = "x86_64"))]
+pub use none::Code;
+
 /// There is none for this kind of machine.
 #[cfg(not(target_arch = "x86_64"))]
-#[derive(Debug)]
-pub enum Code {}
+mod none {
+    use crate::exec::cx::Cx;
+    use crate::exec::op::Flow;
+
+    #[derive(Clone, Copy, Debug)]
+    pub enum Code {}
+
+    pub struct Stretch {
+        pub count: u32,
+        none: Code,
+    }
+
+    impl Code {
+        pub fn stretch(&self, _: u32) -> Option<Stretch> {
+            match *self {}
+        }
+    }
+
+    impl Cx<'_> {
+        /// # Safety
+        /// There is no such stretch.
+        pub unsafe fn run_code(&mut self, stretch: Stretch, _: u32) -> (Flow, u32) {
+            match stretch.none {}
+        }
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -36,7 +66,7 @@ mod x86 {
     use super::emit::{self, Stretch};
     use crate::exec::cx::Cx;
     use crate::exec::image::Image;
-    use crate::exec::op::{Flow, Op};
+    use crate::exec::op::{Exec, Flow, Op};
 
     /// The machine code of one function of a kernel.
     pub struct Code {
@@ -71,18 +101,16 @@ mod x86 {
     /// An instruction panicked; the worker has what it said.
     const PANICKED: u64 = 0xff;
 
-    /// Runs one instruction by its function, for all lanes. 0: go on.
+    /// Runs one instruction by its function, `run`, for all lanes. 0: go on.
     ///
     /// # Safety
     /// Called by code of this module, for an instruction of the image that `cx` runs.
-    pub(super) unsafe extern "sysv64" fn step(cx: *mut c_void, op: *const Op) -> u64 {
-        // SAFETY: the code hands on what it was called with.
-        let (cx, op) = unsafe { (&mut *cx.cast::<Cx<'_>>(), &*op) };
-        cx.mask = cx.active;
-        cx.pc = cx.pc_of(op);
+    pub(super) unsafe extern "sysv64" fn step(cx: *mut c_void, op: *const Op, run: *const ()) -> u64 {
+        // SAFETY: the code hands on what it was called with, and what runs the instruction.
+        let (cx, op, run) = unsafe { (&mut *cx.cast::<Cx<'_>>(), &*op, std::mem::transmute::<*const (), Exec>(run)) };
         // There is no way to unwind through such code.
         // SAFETY: slots of a decoded instruction.
-        match catch_unwind(AssertUnwindSafe(|| unsafe { (op.run)(cx, op) })) {
+        match catch_unwind(AssertUnwindSafe(|| unsafe { run(cx, op) })) {
             Ok(Flow::Next) if !cx.attention => 0,
             Ok(flow) => 1 + flow as u64,
             Err(panic) => {
@@ -119,11 +147,7 @@ mod x86 {
         /// # Safety
         /// `stretch` must be that from `pc` on of the code of what runs; all lanes must run.
         #[inline(always)]
-        pub unsafe fn run_code(
-            &mut self,
-            stretch: Stretch,
-            pc: u32,
-        ) -> (Flow, u32) {
+        pub unsafe fn run_code(&mut self, stretch: Stretch, pc: u32) -> (Flow, u32) {
             let image = self.image();
             let (cells, patterns) = self.worker.patterns.places();
             // SAFETY: the code was made for this image, and is called as it was made to be.
