@@ -33,10 +33,13 @@ impl Emitter<'_> {
         }
         let (from, back) = (self.ops.new_dynamic_label(), self.ops.new_dynamic_label());
         self.widen();
-        self.find(op, site.wide, bytes, from);
+        // What lies apart in global memory is asked for ahead of time by the function, which also stores it.
+        let shared = window_from(op.e.0) == Window::Shared;
+        let apart = load && (slots.len() == 4 || slots.len() == 1 && element == 4 && shared);
+        self.find(op, site.wide, bytes, apart, from);
         // `rax`: the pattern; `rcx`: the place of the first lane.
         if load {
-            self.load(op, &slots, element, from);
+            self.load(op, &slots, element, apart);
         } else {
             self.store_row(slots[0], element, from);
         }
@@ -46,7 +49,8 @@ impl Emitter<'_> {
     }
 
     /// Goes to `from` unless the access of `op` lies as the last one and is of no interest to anybody.
-    fn find(&mut self, op: &Op, wide: bool, bytes: u64, from: DynamicLabel) {
+    /// What lies apart goes there as well, before anything else is asked, unless `apart` says that there is a way for it.
+    fn find(&mut self, op: &Op, wide: bool, bytes: u64, apart: bool, from: DynamicLabel) {
         let cell = (Patterns::cell_of(op.site, self.image.sites.len()) * places::CELL) as i32;
         let (row, imm) = (op.a.0 as i32, op.imm);
         dynasm!(self.ops; .arch x64
@@ -60,6 +64,9 @@ impl Emitter<'_> {
             ; imul rax, rax, places::PATTERN as i32
             ; add rax, rbp
         );
+        if !apart {
+            dynasm!(self.ops; .arch x64; cmp BYTE [rax + places::EIGHTS], Eights::Other as i8; je =>from);
+        }
         let seen = self.seen.iter().position(|seen| *seen == (op.a, bytes));
         match seen {
             Some(index) => dynasm!(self.ops; .arch x64
@@ -124,7 +131,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn load(&mut self, op: &Op, slots: &[Slot], element: u64, from: DynamicLabel) {
+    fn load(&mut self, op: &Op, slots: &[Slot], element: u64, apart: bool) {
         let group = (element <= 4 && slots.len() == 1).then(|| self.group());
         let [same, other, done] = std::array::from_fn(|_| self.ops.new_dynamic_label());
         let shared = window_from(op.e.0) == Window::Shared;
@@ -133,11 +140,7 @@ impl Emitter<'_> {
             ; cmp edx, Eights::Same as i32
             ; je =>same
         );
-        // What lies apart in global memory is asked for ahead of time by the function.
-        let apart = slots.len() == 4 || slots.len() == 1 && element == 4 && shared;
-        if !apart {
-            dynasm!(self.ops; .arch x64; ja =>from);
-        } else if slots.len() == 1 {
+        if apart && slots.len() == 1 {
             dynasm!(self.ops; .arch x64; ja =>other);
         }
         if !shared {
