@@ -14,6 +14,13 @@ pub mod build {
 pub mod check {
     pub use crate::check::{history, own, race_pages, sync};
 
+    /// Whether the last launch of a kernel was found to be one in which no two threads of a block meet in shared memory between
+    /// two barriers, and if so how many bytes of it no thread can access.
+    pub fn separate(module: &crate::Module, kernel: &str) -> Option<u32> {
+        let function = module.image.functions.iter().find(|function| function.name == kernel)?;
+        function.separate.last().map(|found| found.untouched.iter().map(|word| word.count_ones()).sum())
+    }
+
     /// Names of the arrays of which every thread has parts of its own.
     pub fn own_arrays(
         module: &crate::Module,

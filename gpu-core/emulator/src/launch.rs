@@ -407,6 +407,8 @@ fn run(
         crate::memory::clear_bits(&shared_gaps, array.base.into(), array.bytes.into());
     }
     let shared_gaps = shared_gaps.into_iter().map(AtomicU64::into_inner).collect();
+    // What is not watched would not be known to be touched either.
+    let finds_intervals = options.checks.race && !options.touched && clusters == [1, 1, 1] && shared_bytes > 0;
     let mut grid = Grid {
         image,
         function: function as u32,
@@ -416,6 +418,8 @@ fn run(
         params,
         regions,
         own_sites,
+        plan: if finds_intervals { image.plan(function) } else { None },
+        separate: Default::default(),
         races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
         shared_arrays,
         shared_bytes,

@@ -101,6 +101,15 @@ const FORMS: &[&str] = &[
     "mov.b64 d, {r, r};",
     "mov.b64 {r, r}, d;",
     "shfl.sync.bfly.b32 r, r, 5, 31, -1;",
+    "shfl.sync.bfly.b32 r, r, 16, 31, -1;",
+    "shfl.sync.bfly.b32 r|p, r, 1, 31, -1;",
+    "shfl.sync.down.b32 r|p, r, 9, 31, -1;",
+    "shfl.sync.down.b32 r, r, 4, 0x1807, -1;",
+    "shfl.sync.up.b32 r|p, r, 1, 0, -1;",
+    "shfl.sync.up.b32 r, r, 8, 0x1000, -1;",
+    "shfl.sync.idx.b32 r, r, 7, 31, -1;",
+    "shfl.sync.idx.b32 r, r, r, 31, -1;",
+    "shfl.sync.down.b32 r, r, r, 31, -1;",
     "@p add.s32 r, r, i;",
     // Accesses: to a place of the thread's own, to what nobody writes, and side by side.
     "ld.global.b32 r, [%own + 0];",
@@ -137,6 +146,21 @@ const FORMS: &[&str] = &[
     "ld.shared.u8 r, [%ssame + 1027];",
     "ld.shared.b64 d, [%swide + 2048];",
     "st.shared.b64 [%swide + 2048], d;",
+    "ld.shared.v2.f32 {r, r}, [%scolumn + 2048];",
+    "ld.shared.v2.b32 {r, r}, [%ssame + 1024];",
+    "st.shared.v2.b32 [%swide + 6400], {r, i};",
+    "ld.shared.v2.b32 {r, r}, [%swide + 6400];",
+    "st.shared.v2.b32 [%scolumn + 5120], {r, r};",
+    "st.shared.b32 [%scolumn + 5120], r;",
+    "st.shared.v4.b32 [%squad + 4096], {r, r, i, r};",
+    "st.shared.v4.b32 [%scolumn + 5120], {r, r, r, r};",
+    "ld.shared.v4.b32 {r, r, r, r}, [%scolumn + 5120];",
+    "st.shared.b32 [%ssame + 7168], r;",
+    "st.shared.v2.b32 [%ssame + 7168], {r, i};",
+    "st.shared.v4.b32 [%sover + 7168], {r, r, r, r};",
+    "st.shared.v2.b32 [%sover + 7168], {r, r};",
+    "st.global.v2.b32 [%wide], {r, r};",
+    "st.global.v4.b32 [%quadown], {r, r, i, r};",
     "ld.shared.b32 r, [%ssame + 1024];",
     "ld.shared.v4.b32 {r, r, r, r}, [%ssame + 1024];",
 ];
@@ -234,8 +258,29 @@ fn instructions(dice: &mut Dice, count: usize) -> Vec<String> {
     all
 }
 
+/// How shared memory begins: all of it written by a loop, or a part of it, or the same line by line, which shows that no two
+/// threads meet there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begin {
+    Loop(u32),
+    Lines(u32),
+}
+
 /// A kernel that goes three times round such instructions.
-fn kernel(instructions: &[String]) -> String {
+fn kernel(instructions: &[String], begin: Begin) -> String {
+    // Where others read nobody writes then.
+    let meets = |text: &str| ["st.shared.b64", "+ 7168"].iter().any(|part| text.contains(part));
+    let clear = |text: &&String| matches!(begin, Begin::Loop(_)) || !meets(text);
+    let instructions: Vec<&String> = instructions.iter().filter(clear).collect();
+    let begin = match begin {
+        Begin::Loop(words) => format!(
+            "mov.u32 %r19, %r12;\nZERO:\nshl.b32 %r20, %r19, 2;\nadd.u32 %r20, %ssame, %r20;\n\
+             st.shared.u32 [%r20], %r19;\nadd.u32 %r19, %r19, %r11;\nsetp.lt.u32 %p4, %r19, {words};\n@%p4 bra ZERO;\n"
+        ),
+        Begin::Lines(words) => {
+            (0..words / 64).map(|line| format!("st.shared.u32 [%sown + {}], %r12;\n", 256 * line)).collect()
+        }
+    };
     let body: String = instructions.iter().map(|instruction| format!("    {instruction}\n")).collect();
     let mut first = String::new();
     for register in 0..6 {
@@ -262,8 +307,8 @@ fn kernel(instructions: &[String]) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 w, .param .u64 same, \
          .param .u64 out, .param .u64 outwide, .param .u32 n)\n{{\n.reg .pred %p<6>;\n.reg .b32 %r<40>;\n.reg .b64 %d<40>;\n\
-         .reg .b64 %own, %wide, %quads, %halves, %bytes, %same, %pairs, %groups, %rows, %apart, %out, %outwide;\n.reg .b32 %sown, %swide, %ssame, %scolumn, %squad;\n\
-         .shared .align 16 .b8 tile[4096];\n\
+         .reg .b64 %own, %wide, %quads, %halves, %bytes, %same, %pairs, %groups, %rows, %apart, %out, %outwide, %quadown;\n.reg .b32 %sown, %swide, %ssame, %scolumn, %squad, %sover;\n\
+         .shared .align 16 .b8 tile[8192];\n\
          mov.u32 %r10, %ctaid.x;\nmov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.u32 %r13, %r10, %r11, %r12;\n\
          ld.param.u32 %r14, [n];\nsetp.ge.u32 %p4, %r13, %r14;\n@%p4 ret;\n\
          ld.param.u64 %d10, [a];\nmul.wide.u32 %d11, %r13, 4;\nadd.u64 %own, %d10, %d11;\n\
@@ -278,8 +323,8 @@ fn kernel(instructions: &[String]) -> String {
          mov.u32 %ssame, tile;\nshl.b32 %r17, %r12, 2;\nadd.u32 %sown, %ssame, %r17;\nshl.b32 %r18, %r12, 3;\nadd.u32 %swide, %ssame, %r18;\n\
          and.b32 %r22, %r12, 7;\nmul.lo.u32 %r23, %r22, 144;\nshr.u32 %r24, %r12, 3;\nshl.b32 %r24, %r24, 4;\nadd.u32 %r23, %r23, %r24;\n\
          add.u32 %scolumn, %ssame, %r23;\nshl.b32 %r25, %r12, 4;\nadd.u32 %squad, %ssame, %r25;\n\
-         mov.u32 %r19, %r12;\nZERO:\nshl.b32 %r20, %r19, 2;\nadd.u32 %r20, %ssame, %r20;\nst.shared.u32 [%r20], %r19;\n\
-         add.u32 %r19, %r19, %r11;\nsetp.lt.u32 %p4, %r19, 1024;\n@%p4 bra ZERO;\nbar.sync 0;\n\
+         and.b32 %r26, %r12, 15;\nshl.b32 %r26, %r26, 4;\nadd.u32 %sover, %ssame, %r26;\nadd.u64 %quadown, %d12, %d19;\nadd.u64 %quadown, %quadown, 32768;\n\
+         {begin}bar.sync 0;\n\
          setp.eq.u32 %p0, %r12, 3;\nsetp.lt.u32 %p1, %r12, 40;\nsetp.ne.u32 %p2, %r12, %r12;\n\
          {first}    mov.u32 %r21, 0;\nROUND:\n{body}    add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p5, %r21, 3;\n@%p5 bra ROUND;\n{last}    ret;\n}}\n"
     )
@@ -326,8 +371,10 @@ fn compare(seed: u64) {
     ];
     let way = Options { workers: 1, ..ways[dice.below(ways.len())].clone() };
     let threads = [64, 128, 200, 256][dice.below(4)];
+    let begins = [Begin::Loop(2048), Begin::Loop(1200), Begin::Lines(2048), Begin::Lines(1200)];
+    let begin = begins[dice.below(begins.len())];
     let differ = |instructions: &[String]| {
-        let text = kernel(instructions);
+        let text = kernel(instructions, begin);
         let [with, without] =
             [true, false].map(|machine_code| results(&text, &Options { machine_code, ..way.clone() }, seed, threads));
         // The first word that differs, and what it is.
@@ -345,7 +392,11 @@ fn compare(seed: u64) {
             let left = [&instructions[..at], &instructions[at + 1..]].concat();
             if differ(&left).is_some() { instructions = left } else { at += 1 }
         }
-        panic!("program {seed}, {threads} threads: {:?}\n{}", differ(&instructions), instructions.join("\n"));
+        panic!(
+            "program {seed}, {threads} threads, {begin:?}: {:?}\n{}",
+            differ(&instructions),
+            instructions.join("\n")
+        );
     }
 }
 
@@ -362,7 +413,7 @@ fn every_template_is_tried() {
     let mut dice = Dice(1);
     let mut found = std::collections::BTreeSet::new();
     for _ in 0..400 {
-        let text = kernel(&instructions(&mut dice, 60));
+        let text = kernel(&instructions(&mut dice, 60), Begin::Loop(2048));
         found.extend(ptx_emulator::inside::exec::templates(&load(&text)));
     }
     let source = include_str!("../src/exec/native/form.rs");

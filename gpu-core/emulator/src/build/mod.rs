@@ -10,7 +10,7 @@ pub(crate) mod hoisted;
 mod inst;
 pub mod module;
 mod names;
-mod of_launch;
+pub mod of_launch;
 mod reach;
 mod variables;
 pub mod written;

@@ -336,6 +336,8 @@ impl<'t, 'a> Builder<'t, 'a> {
                 .map(|(_, numbers)| std::array::from_fn(|axis| numbers.get(axis).copied().unwrap_or(1).max(1))),
             kernel: kernel.unwrap_or(0),
             written: Default::default(),
+            plan: Default::default(),
+            separate: Default::default(),
             machine: Default::default(),
             structure: Default::default(),
             deciding: Default::default(),

@@ -24,12 +24,13 @@ impl Cx<'_> {
         }
         if self.watch & watch::RACE != 0 {
             match reach.window {
+                Window::Shared if self.block.state.apart => {}
                 Window::Shared => self.race_shared::<BYTES>(op, at, kind),
                 Window::Global => self.race_global::<BYTES>(op, reach, at, kind),
                 _ => {}
             }
         }
-        if self.block.guarded {
+        if self.block.state.guarded {
             match reach.window {
                 Window::Shared => self.check_guarded(op, at, BYTES, kind),
                 Window::Global => self.check_outgoing(at, BYTES, kind),
@@ -124,6 +125,7 @@ impl Cx<'_> {
         }
         if watch & watch::RACE != 0 {
             match reach.window {
+                Window::Shared if self.block.state.apart => {}
                 Window::Shared if watch & watch::TRACE == 0 && self.race_shared_runs::<BYTES>(op, runs, by, kind) => {}
                 Window::Shared => self.race_shared::<BYTES>(op, &runs.moved(by).spread(BYTES), kind),
                 Window::Global if self.is_in_no_race(op, reach, kind) => {}
@@ -134,7 +136,7 @@ impl Cx<'_> {
                 _ => {}
             }
         }
-        if self.block.guarded {
+        if self.block.state.guarded {
             match reach.window {
                 Window::Shared => self.check_guarded(op, &runs.moved(by).spread(BYTES), BYTES, kind),
                 Window::Global => self.check_outgoing(&runs.moved(by).spread(BYTES), BYTES, kind),

@@ -209,7 +209,7 @@ impl Cx<'_> {
                 *cell = Cell { write: Some(mine), read: None };
             }
         }
-        block.guarded = true;
+        block.state.guarded = true;
         let Some(other) = against else { return false };
         let party = Party { site: other.site, thread: Some(other.thread), kind: other.kind };
         let address = u64::from(block.cluster_rank + 1) << 24 | u64::from(offset);

@@ -160,7 +160,7 @@ impl Block {
     /// Whether accesses to shared memory need a closer look.
     pub fn refresh_guard(&mut self) {
         let pending = &self.pending;
-        self.guarded = !self.copies.is_empty()
+        self.state.guarded = !self.copies.is_empty()
             || !pending.fills.is_empty()
             || !pending.sources.is_empty()
             || !pending.outgoing.is_empty()
@@ -173,7 +173,7 @@ impl Cx<'_> {
     /// what is filled lies elsewhere, or this warp knows that it has come.
     #[inline(always)]
     pub fn is_quiet(&self, low: u64, end: u64, write: bool) -> bool {
-        !self.block.guarded || self.is_quiet_there(low, end, write)
+        !self.block.state.guarded || self.is_quiet_there(low, end, write)
     }
 
     #[inline(never)]
@@ -188,7 +188,7 @@ impl Cx<'_> {
     /// The same for an access to global memory.
     #[inline(always)]
     pub fn is_quiet_outside(&self) -> bool {
-        !self.block.guarded || self.block.pending.outgoing.is_empty()
+        !self.block.state.guarded || self.block.pending.outgoing.is_empty()
     }
 
     /// An access to the own block's shared memory while something asynchronous is about.
@@ -307,7 +307,7 @@ impl Cx<'_> {
         kept.push(Fill { low: offset, high, pc, thread, time, barrier, phase, waits: Vec::new() });
         block.pending.fills = kept;
         block.pending.epoch += 1;
-        block.guarded = true;
+        block.state.guarded = true;
     }
 
     /// Whether a reduction of the same phase has filled a place already: reductions do not exclude each other.
@@ -403,7 +403,7 @@ impl Cx<'_> {
             let cells = Cells::Range(offset, offset + bytes as u32);
             let (pc, site) = (self.pc, op.site);
             self.block.pending.sources.push(Source { cells, pc, site, thread, group, by: Reader::Copy });
-            self.block.guarded = true;
+            self.block.state.guarded = true;
         }
     }
 

@@ -61,8 +61,9 @@ impl Cx<'_> {
             if unwritten && !WRITE {
                 return false;
             }
+            let watched = watch & watch::RACE != 0 && shared && !self.block.state.apart;
             // SAFETY: passed on.
-            if watch & watch::RACE != 0 && shared && !unsafe { self.race_shared_lay::<FORM, WRITE>(op, lay, address) } {
+            if watched && !unsafe { self.race_shared_lay::<FORM, WRITE>(op, lay, address) } {
                 return false;
             }
             let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };

@@ -10,6 +10,7 @@ mod early;
 pub mod frozen;
 pub mod gates;
 pub mod history;
+pub mod intervals;
 mod later;
 #[cfg(target_arch = "x86_64")]
 mod lays;

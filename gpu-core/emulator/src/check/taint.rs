@@ -483,7 +483,7 @@ impl Cx<'_> {
         use crate::memory::clear_bits;
         match window {
             Window::Shared if address.saturating_add(bytes) <= self.block.shared.len() as u64 * 16 => {
-                *self.block.shared_written.get_mut() = false;
+                *self.block.state.written.get_mut() = false;
                 self.block.shared_changes = self.block.shared_changes.wrapping_add(1);
                 clear_bits(&self.block.shared_init, address, bytes);
             }

@@ -75,7 +75,7 @@ impl Cx<'_> {
             return;
         }
         if words.window == Window::Shared {
-            if !self.race_shared_words::<BYTES>(op, words) {
+            if !self.block.state.apart && !self.race_shared_words::<BYTES>(op, words) {
                 self.race_shared::<BYTES>(op, &words.spread(BYTES), kind);
             }
             return;
@@ -165,7 +165,7 @@ impl Cx<'_> {
         if init && !WRITE && !is_written::<4>(&reach, words) {
             return false;
         }
-        if shared && self.watch & watch::RACE != 0 {
+        if shared && self.watch & watch::RACE != 0 && !self.block.state.apart {
             // SAFETY: passed on.
             let apart = !WRITE || unsafe { crate::count::are_distinct::<FORM>(words) };
             if !apart || !self.race_shared_apart::<WRITE>(op, words) {

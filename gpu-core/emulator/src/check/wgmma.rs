@@ -68,7 +68,7 @@ impl Cx<'_> {
                 }
             }
         }
-        self.block.guarded = true;
+        self.block.state.guarded = true;
     }
 
     /// An operation is issued: its accumulators and fragments are its own until the wait.

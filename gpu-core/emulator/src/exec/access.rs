@@ -392,7 +392,7 @@ impl Cx<'_> {
             window: Window::Shared,
             only_read: false,
             owned: false,
-            all_written: self.block.shared_written.load(Ordering::Relaxed),
+            all_written: self.block.state.written.load(Ordering::Relaxed),
         }
     }
 

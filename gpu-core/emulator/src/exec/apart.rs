@@ -14,7 +14,7 @@ use crate::report::AccessKind;
 /// Whether nothing is asked for that only the long way knows.
 #[inline(always)]
 pub fn is_plain(cx: &Cx<'_>) -> bool {
-    is_watched_plainly(cx) && !cx.block.guarded
+    is_watched_plainly(cx) && !cx.block.state.guarded
 }
 
 /// The same but for what is asynchronous.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::grid::Grid;
 use super::warp::{NONE, Split, Wait, Warp};
+use crate::check::intervals::Separate;
 use crate::check::shadow::SharedShadow;
 
 /// Hardware barriers of a block.
@@ -87,6 +88,18 @@ pub struct SharedArray {
 }
 
 /// Everything of a block but its warps while one of them runs.
+/// What is known of a block's shared memory. In one word: machine code asks for all of it at once.
+#[derive(Debug, Default)]
+#[repr(C, align(4))]
+pub struct SharedState {
+    /// No two of its threads meet there between two barriers ([`crate::check::intervals`]).
+    pub apart: bool,
+    /// All of it is known to be written.
+    pub written: AtomicBool,
+    /// Accesses need a closer look: something asynchronous, or another block, is at it.
+    pub guarded: bool,
+}
+
 #[derive(Debug)]
 pub struct Block {
     pub index: u64,
@@ -104,10 +117,9 @@ pub struct Block {
     /// Clocks published through atomics and strong stores, for the other warps of the block, by address.
     pub syncs: std::collections::HashMap<u64, [u32; 32]>,
     pub shared: Vec<u128>,
-    /// One bit per byte: written. Those between the arrays are set.
+    /// One bit per byte: written. Those between the arrays are set, and those of a last word more, up to which machine code
+    /// may look.
     pub shared_init: Vec<AtomicU64>,
-    /// All of them are known to be set.
-    pub shared_written: AtomicBool,
     /// How often some of them may have been cleared again.
     pub shared_changes: u32,
     pub shared_shadow: SharedShadow,
@@ -120,8 +132,10 @@ pub struct Block {
     pub pending: crate::check::copies::Pending,
     /// Undefined values in shared and local memory.
     pub stored: crate::check::stored::Stored,
-    /// Accesses to shared memory need a closer look: something asynchronous, or another block, is at it.
-    pub guarded: bool,
+    /// What is known of its shared memory.
+    pub state: SharedState,
+    /// [`SharedState::apart`] is still to be found out.
+    pub undecided: bool,
     /// Clock of each warp up to which fences cover what it did: fences for the whole device, and for the block at least.
     pub fenced: Option<Box<[u32; 32]>>,
     pub fenced_block: Option<Box<[u32; 32]>>,
@@ -148,8 +162,7 @@ impl Block {
             base_time: 1,
             syncs: Default::default(),
             shared: vec![u128::MAX; shared_units],
-            shared_init: (0..(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            shared_written: Default::default(),
+            shared_init: (0..=(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(u64::MAX)).collect(),
             shared_changes: 0,
             shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
             missed: Vec::new(),
@@ -157,7 +170,8 @@ impl Block {
             mbarriers: Default::default(),
             pending: Default::default(),
             stored: Default::default(),
-            guarded: false,
+            state: SharedState::default(),
+            undecided: false,
             fenced: None,
             fenced_block: None,
             proxy: [0; 32],
@@ -178,7 +192,10 @@ impl Block {
         self.mbarriers.clear();
         self.pending.reset();
         self.stored.reset();
-        self.guarded = false;
+        // What is not asked for is known.
+        let checks = &grid.options.checks;
+        self.state =
+            SharedState { apart: !checks.race, written: AtomicBool::new(!checks.uninitialised), guarded: false };
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];
         let new_time = self.time > crate::check::shadow::MAX_TIME / 2;
@@ -190,8 +207,11 @@ impl Block {
         for (word, gaps) in self.shared_init.iter_mut().zip(&grid.shared_gaps) {
             *word.get_mut() = *gaps;
         }
-        *self.shared_written.get_mut() = false;
         self.shared_changes = 0;
+        match grid.separate.get() {
+            Some(found) => self.take_separate(found.as_deref()),
+            None => self.undecided = grid.plan.is_some(),
+        }
         let function = grid.kernel();
         let base = self.time;
         self.base_time = base;
@@ -240,6 +260,16 @@ impl Block {
             });
         }
         self.warps = warps;
+    }
+
+    /// What was found of the launch holds for this block.
+    pub fn take_separate(&mut self, found: Option<&Separate>) {
+        self.undecided = false;
+        let Some(found) = found else { return };
+        self.state.apart = true;
+        for (word, untouched) in self.shared_init.iter_mut().zip(&found.untouched) {
+            *word.get_mut() |= untouched;
+        }
     }
 
     /// Takes the first warp from `index` on that has not ended, so that it can run.
@@ -302,6 +332,8 @@ impl Block {
                 warp.index * 32 + warp.splits.get(warp.current).map_or(0, |s| s.mask.trailing_zeros() & 31);
         }
         barrier.arrived += threads;
+        // Threads that go on from several places are in several intervals.
+        self.state.apart &= pc == barrier.first_pc;
         // A barrier of the whole block orders everything anyhow.
         if barrier.expected.is_some() {
             for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
@@ -321,8 +353,8 @@ impl Block {
     fn complete(&mut self, id: usize) {
         self.time += 1;
         // Where a block has filled its arrays, it mostly meets before it reads them.
-        if !*self.shared_written.get_mut() {
-            *self.shared_written.get_mut() = self.shared_init.iter_mut().all(|word| *word.get_mut() == u64::MAX);
+        if !*self.state.written.get_mut() {
+            *self.state.written.get_mut() = self.shared_init.iter_mut().all(|word| *word.get_mut() == u64::MAX);
         }
         let barrier = &mut self.barriers[id];
         if barrier.expected.is_none() && barrier.arrived < self.threads {

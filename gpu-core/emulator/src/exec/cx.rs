@@ -27,6 +27,8 @@ pub struct Cx<'r> {
     pub pool: *const u8,
     /// Shared memory of the block.
     pub shared: *mut u8,
+    /// A bit for each byte of it: written. As [`Block::shared_init`], with a word behind it.
+    pub shared_init: *mut u64,
     /// Lanes that execute this instruction: the group's, less those its guard switches off.
     pub mask: u32,
     /// Lanes of the group.

@@ -1,7 +1,7 @@
 //! What the blocks of a launch share: memory, budgets, faults and console.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use super::access::Region;
@@ -9,6 +9,7 @@ use super::block::SharedArray;
 use super::image::{FunctionImage, Image};
 use super::waiting::{Apart, Waiting};
 pub use super::worker::Worker;
+use crate::check::intervals::{Plan, Separate};
 use crate::check::race::GlobalRaces;
 use crate::launch::{Launch, Options};
 use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
@@ -27,6 +28,9 @@ pub struct Grid<'r> {
     pub races: GlobalRaces,
     /// The array that a memory access belongs to, where every thread has parts of its own ([`crate::check::own::find`]).
     pub own_sites: Vec<u32>,
+    /// What shows whether threads meet in shared memory between two barriers, and what was found of this launch.
+    pub plan: Option<&'r Plan>,
+    pub separate: OnceLock<Option<Arc<Separate>>>,
     pub shared_arrays: Vec<SharedArray>,
     pub shared_bytes: u32,
     /// One bit per byte of shared memory: in no array.

@@ -5,6 +5,7 @@ use super::native::Code;
 use super::op::{Exec, Op, OpInfo, Slot};
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
+use crate::check::intervals::{Last, Plan};
 use crate::check::own::Structure;
 use crate::module::KernelInfo;
 use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
@@ -76,6 +77,9 @@ pub struct FunctionImage {
     pub(crate) written: std::sync::OnceLock<Option<Written>>,
     /// [`Image::structure`], made when first asked for.
     pub(crate) structure: std::sync::OnceLock<Option<Box<Structure>>>,
+    /// [`Image::plan`], made when first asked for, and what was last found by it.
+    pub(crate) plan: std::sync::OnceLock<Option<Box<Plan>>>,
+    pub(crate) separate: Last,
     /// [`Image::machine_code`], made when first asked for.
     pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; 2],
     /// [`Image::deciding_registers`], made when first asked for.
@@ -211,6 +215,11 @@ impl Image {
     /// What of a kernel shows whose parts of arrays are whose; None where that is not looked for.
     pub fn structure(&self, function: usize) -> Option<&Structure> {
         self.functions[function].structure.get_or_init(|| Structure::of(self, function).map(Box::new)).as_deref()
+    }
+
+    /// What of a kernel shows whether threads of a block meet in shared memory; None where that is not looked for.
+    pub fn plan(&self, function: usize) -> Option<&Plan> {
+        self.functions[function].plan.get_or_init(|| Plan::of(self, function).map(Box::new)).as_deref()
     }
 
     /// The machine code of a function, for launches that count or check accesses or such that do not; None where there is

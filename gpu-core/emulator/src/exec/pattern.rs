@@ -2,6 +2,8 @@
 //! the rest of a load, and nearly always they lie as before, only elsewhere: that is quick to see, and then the way to
 //! transfer them, what they count and how far they may go are known.
 
+use std::sync::atomic::AtomicBool;
+
 use super::access::{AddressWord, Runs};
 use super::cx::{Cx, watch};
 #[cfg(target_arch = "x86_64")]
@@ -70,6 +72,11 @@ pub mod places {
     pub const FIRST: i32 = offset_of!(Cell, first) as i32;
     pub const SPAN: i32 = offset_of!(Cell, span) as i32;
     pub const POINTER: i32 = offset_of!(Cell, pointer) as i32;
+    pub const HITS: i32 = offset_of!(Cell, hits) as i32;
+    pub const RACELESS: i32 = offset_of!(Cell, raceless) as i32;
+    pub const WRITTEN: i32 = offset_of!(Cell, written) as i32;
+    pub const PHASE: i32 = offset_of!(Cell, phase) as i32;
+    pub const PHASE_MASK: i32 = offset_of!(Cell, phase_mask) as i32;
 
     pub const PATTERN: usize = size_of::<Pattern>();
     pub const OFFSETS: i32 = offset_of!(Pattern, offsets) as i32;
@@ -77,16 +84,17 @@ pub mod places {
     pub const WIDE: i32 = offset_of!(Pattern, wide) as i32;
 }
 
-/// Where the accesses of one instruction go.
+/// Where the accesses of one instruction go. In this order, for what every access asks to be in one cache line.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Cell {
     site: u32,
     /// Lanes that run; 0 for a cell that knows nothing.
     mask: u32,
     pattern: u32,
-    /// Index of the array, in global memory.
-    pub region: u32,
+    /// What `cost` holds for: the low bits of lane 0's address, as many as `phase_mask` says.
+    phase: u8,
+    phase_mask: u8,
     /// Least address that lane 0 may have for all lanes to stay inside the array, and how far above it the last one is.
     first: u64,
     span: u64,
@@ -94,11 +102,14 @@ pub struct Cell {
     pointer: *mut u8,
     /// Accesses that cost `cost` each and are not counted yet.
     hits: u64,
+    /// Of accesses to global memory: set while they are in no race, and while nothing there is unwritten, as far as that is
+    /// asked for.
+    raceless: *const AtomicBool,
+    written: *const AtomicBool,
+    /// Index of the array, in global memory.
+    pub region: u32,
     cost: u16,
     conflicts: u16,
-    /// What `cost` holds for: the low bits of lane 0's address, as many as `phase_mask` says.
-    phase: u8,
-    phase_mask: u8,
     pub window: Window,
     /// Accesses that lay in another way.
     misses: u8,
@@ -111,19 +122,24 @@ pub struct Cell {
 // SAFETY: the pointer goes into memory that the launch owns; only the worker that has the cell uses it.
 unsafe impl Send for Cell {}
 
+static ALWAYS: AtomicBool = AtomicBool::new(true);
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 const EMPTY: Cell = Cell {
     site: 0,
     mask: 0,
     pattern: 0,
-    region: 0,
+    phase: 0,
+    phase_mask: 0,
     first: 0,
     span: 0,
     pointer: std::ptr::null_mut(),
     hits: 0,
+    raceless: &raw const NEVER,
+    written: &raw const NEVER,
+    region: 0,
     cost: 0,
     conflicts: 0,
-    phase: 0,
-    phase_mask: 0,
     window: Window::Global,
     misses: 0,
     kind: AccessKind::Read,
@@ -339,6 +355,7 @@ impl Cx<'_> {
             _ if runs.step == 0 && runs.starts().iter().all(|start| (start ^ low).is_multiple_of(32)) => (0, 0),
             _ => (low as u8 & 31, 31),
         };
+        let (raceless, written) = self.always_settled(op, window, hit, kind);
         // Patterns that are known may be forgotten.
         self.tell_reads();
         let (patterns, counts) = (&mut self.worker.patterns, &mut self.worker.counts);
@@ -350,21 +367,52 @@ impl Cx<'_> {
             site: op.site,
             mask: self.mask,
             pattern,
-            region: hit,
+            phase,
+            phase_mask,
             first: first.wrapping_add(moved),
             span,
             pointer: pointer.wrapping_sub(moved as usize),
             hits: 0,
+            raceless,
+            written,
+            region: hit,
             cost: cost as u16,
             conflicts: conflicts as u16,
-            phase,
-            phase_mask,
             window,
             misses: cell.misses,
             kind,
             skip: 0,
             news: 0,
         };
+    }
+
+    /// Where it is said that nothing is to be checked of accesses to an array: that they are in no race, and that nothing there
+    /// is unwritten.
+    fn always_settled(
+        &self,
+        op: &Op,
+        window: Window,
+        region: u32,
+        kind: AccessKind,
+    ) -> (*const AtomicBool, *const AtomicBool) {
+        let checks = &self.grid.options.checks;
+        let (always, never) = (&raw const ALWAYS, &raw const NEVER);
+        if window == Window::Shared {
+            return (never, never);
+        }
+        let region = &self.grid.regions[region as usize];
+        let own = self.grid.own_sites.get(op.site as usize) == Some(&region.shadow);
+        let raceless = match kind {
+            _ if !checks.race => always,
+            _ if own && region.is_owned() => &raw const region.owned,
+            AccessKind::Read => &raw const region.only_read,
+            _ => never,
+        };
+        let written = match () {
+            () if !checks.uninitialised || region.init.is_null() => always,
+            () => region.all_written,
+        };
+        (raceless, written)
     }
 
     /// Counts an access that follows a pattern, where that is one step of a counter; gives what else is to be done.

@@ -247,13 +247,13 @@ impl Cx<'_> {
             if left & (watch::RACE | watch::TRACE) == watch::RACE {
                 if followed.shared {
                     // SAFETY: passed on.
-                    if unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
+                    if self.block.state.apart || unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
                         left &= !watch::RACE;
                     }
-                    if self.block.shared_written.load(Ordering::Relaxed) {
+                    if self.block.state.written.load(Ordering::Relaxed) {
                         left &= !watch::INIT;
                     }
-                } else if !(WRITE && self.block.guarded) && self.needs_no_check::<WRITE>(op, followed)
+                } else if !(WRITE && self.block.state.guarded) && self.needs_no_check::<WRITE>(op, followed)
                     || !WRITE && self.brings_nothing::<BYTES>(followed)
                 {
                     left &= !(watch::RACE | watch::INIT);

@@ -364,6 +364,7 @@ impl Worker {
             regs: std::ptr::null_mut(),
             pool: grid.image.pool.as_ptr().cast(),
             shared: block.shared_pointer(),
+            shared_init: block.shared_init.as_mut_ptr().cast(),
             mask: 0,
             active: 0,
             pc: 0,
@@ -382,6 +383,9 @@ impl Worker {
             cluster,
             worker: self,
         };
+        if cx.block.undecided {
+            cx.decide();
+        }
         cx.turns();
         let Cx { warp, block, round, .. } = cx;
         block.return_warp(warp);

@@ -121,7 +121,7 @@ impl Cx<'_> {
                 init: block.shared_init.as_ptr(),
                 words: block.shared_init.len(),
                 first_bit: offset,
-                all_written: &raw const block.shared_written,
+                all_written: &raw const block.state.written,
             })
         }
     }

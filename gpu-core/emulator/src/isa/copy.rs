@@ -287,6 +287,6 @@ impl Cx<'_> {
         let shared = self.block.shared.len() * 16;
         let threads = self.block.threads.next_multiple_of(32);
         self.block.copies.start(pending, shared, threads);
-        self.block.guarded = true;
+        self.block.state.guarded = true;
     }
 }

@@ -9,6 +9,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, exec_widest};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::{WIDE, WIDEST};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
@@ -40,6 +41,7 @@ fn shfl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         d => op.d = e.dst(d, Ty::B32)?,
     }
     e.push(op, Taint::Shuffle);
+    e.native(Native::Shuffle);
     Ok(())
 }
 
@@ -48,17 +50,21 @@ fn shfl(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 /// # Safety
 /// As [`crate::exec::op::Exec`].
 pub unsafe fn sources(cx: &Cx<'_>, op: &Op) -> ([u8; 32], u32) {
+    // SAFETY: slots of a decoded instruction.
+    unsafe { sources_of(op.imm, &*cx.row::<u32>(op.b), &*cx.row::<u32>(op.c)) }
+}
+
+/// The same by what it does (0 to 3: up, down, bfly, idx) and its two numbers in each lane.
+pub fn sources_of(mode: i64, b: &[u32; 32], c: &[u32; 32]) -> ([u8; 32], u32) {
     let mut from = [0u8; 32];
     let mut valid = 0;
-    // SAFETY: slots of a decoded instruction.
-    let (b, c) = unsafe { (&*cx.row::<u32>(op.b), &*cx.row::<u32>(op.c)) };
     for lane in 0..32u32 {
         let amount = b[lane as usize] & 31;
         let clamp = c[lane as usize] & 31;
         let segment = c[lane as usize] >> 8 & 31;
         let highest = (lane & segment) | (clamp & !segment);
         let lowest = lane & segment;
-        let (source, inside) = match op.imm {
+        let (source, inside) = match mode {
             0 => {
                 let source = lane as i32 - amount as i32;
                 (source, source >= highest as i32)

@@ -374,7 +374,7 @@ impl Cx<'_> {
         if self.watch & watch::RACE != 0 {
             self.race_global::<BYTES>(plain, reach, at, kind);
         }
-        if self.block.guarded {
+        if self.block.state.guarded {
             self.check_outgoing(at, BYTES, kind);
         }
         if self.watch & watch::TRACE != 0 {

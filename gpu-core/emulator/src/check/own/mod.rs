@@ -9,7 +9,7 @@
 pub mod affine;
 pub mod apart;
 pub mod loops;
-mod structure;
+pub mod structure;
 mod values;
 
 use std::collections::HashSet;

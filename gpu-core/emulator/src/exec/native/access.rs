@@ -1,5 +1,5 @@
 //! Templates of loads and stores: of accesses that lie as the last one of the same instruction did ([`crate::exec::pattern`]), and
-//! of which nothing is to be counted or checked.
+//! of which nothing is to be checked that is not known already.
 
 use std::mem::offset_of;
 
@@ -8,7 +8,8 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use super::emit::{Emitter, SEEN, register};
 use super::form::Native;
 use crate::exec::access::window_from;
-use crate::exec::cx::Cx;
+use crate::exec::block::{Block, SharedState};
+use crate::exec::cx::{Cx, watch};
 use crate::exec::op::{Op, Slot};
 use crate::exec::pattern::{Eights, Patterns, places};
 use crate::exec::space::Window;
@@ -16,6 +17,16 @@ use crate::exec::worker::Worker;
 
 /// Bytes ahead of a row that are asked for.
 const AHEAD: i32 = 512;
+
+/// How the lanes of accesses may lie that there is code for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ways {
+    /// By eights side by side.
+    Row,
+    /// So, or by eights at one place.
+    Runs,
+    Any,
+}
 
 impl Emitter<'_> {
     /// Code for an access. False: there is none, and nothing was changed.
@@ -27,7 +38,7 @@ impl Emitter<'_> {
         };
         let bytes = element * slots.len() as u64;
         let site = self.image.sites[op.site as usize];
-        let vectors = load && element == 4 && matches!(slots.len(), 2 | 4);
+        let vectors = element == 4 && matches!(slots.len(), 2 | 4);
         if op.a.is_pool() || slots.contains(&Slot::NONE) || !(slots.len() == 1 || vectors) {
             return false;
         }
@@ -35,27 +46,35 @@ impl Emitter<'_> {
         self.widen();
         // What lies apart in global memory is asked for ahead of time by the function, which also stores it.
         let shared = window_from(op.e.0) == Window::Shared;
-        let apart = load && (slots.len() == 4 || slots.len() == 1 && element == 4 && shared);
-        self.find(op, site.wide, bytes, apart, from);
+        let apart = element == 4 && (shared || load && slots.len() == 4);
+        let ways = match (load, apart) {
+            (_, true) => Ways::Any,
+            (true, _) => Ways::Runs,
+            (false, _) => Ways::Row,
+        };
+        self.find(op, site.wide, bytes, ways, !load, from);
         // `rax`: the pattern; `rcx`: the place of the first lane.
         if load {
             self.load(op, &slots, element, apart);
         } else {
-            self.store_row(slots[0], element, from);
+            self.store_rows(&slots, element, ways);
         }
         dynasm!(self.ops; .arch x64; =>back);
         self.apart(pc, from, back);
         true
     }
 
-    /// Goes to `from` unless the access of `op` lies as the last one and is of no interest to anybody.
-    /// What lies apart goes there as well, before anything else is asked, unless `apart` says that there is a way for it.
-    fn find(&mut self, op: &Op, wide: bool, bytes: u64, apart: bool, from: DynamicLabel) {
+    /// Goes to `from` unless the access of `op` lies as the last one and is of no interest to anybody, but to be counted.
+    /// What lies in another way than `ways` goes there as well, before much else is asked.
+    fn find(&mut self, op: &Op, wide: bool, bytes: u64, ways: Ways, store: bool, from: DynamicLabel) {
         let cell = (Patterns::cell_of(op.site, self.image.sites.len()) * places::CELL) as i32;
         let (row, imm) = (op.a.0 as i32, op.imm);
+        if self.watched {
+            self.is_settled(op, cell, store, from);
+        } else {
+            dynasm!(self.ops; .arch x64; cmp DWORD [rbx + offset_of!(Cx<'static>, watch) as i32], 0; jne =>from);
+        }
         dynasm!(self.ops; .arch x64
-            ; cmp DWORD [rbx + offset_of!(Cx<'static>, watch) as i32], 0
-            ; jne =>from
             ; cmp DWORD [r14 + cell + places::SITE], op.site as i32
             ; jne =>from
             ; cmp DWORD [r14 + cell + places::MASK], -1
@@ -64,8 +83,10 @@ impl Emitter<'_> {
             ; imul rax, rax, places::PATTERN as i32
             ; add rax, rbp
         );
-        if !apart {
-            dynasm!(self.ops; .arch x64; cmp BYTE [rax + places::EIGHTS], Eights::Other as i8; je =>from);
+        match ways {
+            Ways::Row => dynasm!(self.ops; .arch x64; cmp BYTE [rax + places::EIGHTS], Eights::Row as i8; jne =>from),
+            Ways::Runs => dynasm!(self.ops; .arch x64; cmp BYTE [rax + places::EIGHTS], Eights::Other as i8; je =>from),
+            Ways::Any => {}
         }
         let seen = self.seen.iter().position(|seen| *seen == (op.a, bytes));
         match seen {
@@ -125,9 +146,71 @@ impl Emitter<'_> {
         if bytes > 1 {
             dynasm!(self.ops; .arch x64; test cl, (bytes - 1) as i8; jnz =>from);
         }
+        let shared = window_from(op.e.0) == Window::Shared;
+        if self.watched && shared {
+            let written = (offset_of!(Block, state) + offset_of!(SharedState, written)) as i32;
+            let (done, routine) = (self.ops.new_dynamic_label(), self.routine(bytes, store));
+            dynasm!(self.ops; .arch x64
+                ; mov rdx, [rbx + offset_of!(Cx<'static>, block) as i32]
+                ; cmp BYTE [rdx + written], 0
+                ; jne =>done
+                ; mov rdi, [rbx + offset_of!(Cx<'static>, shared_init) as i32]
+                ; call =>routine
+            );
+            if !store {
+                dynasm!(self.ops; .arch x64; jnz =>from);
+            }
+            dynasm!(self.ops; .arch x64; =>done);
+        }
+        if self.watched {
+            // What it costs depends on the low bits of the address.
+            dynasm!(self.ops; .arch x64
+                ; mov edx, ecx
+                ; and dl, [r14 + cell + places::PHASE_MASK]
+                ; cmp dl, [r14 + cell + places::PHASE]
+                ; jne =>from
+                ; inc QWORD [r14 + cell + places::HITS]
+            );
+        }
         dynasm!(self.ops; .arch x64; add rcx, [r14 + cell + places::POINTER]);
-        if window_from(op.e.0) == Window::Shared {
+        if shared {
             dynasm!(self.ops; .arch x64; add rcx, [rbx + offset_of!(Cx<'static>, shared) as i32]);
+        }
+    }
+
+    /// Goes to `from` unless nothing is to be checked of accesses of `op`.
+    fn is_settled(&mut self, op: &Op, cell: i32, store: bool, from: DynamicLabel) {
+        let state = (offset_of!(Block, state)) as i32;
+        dynasm!(self.ops; .arch x64
+            ; test BYTE [rbx + offset_of!(Cx<'static>, watch) as i32], (watch::TRACE | watch::HEAP) as i8
+            ; jnz =>from
+        );
+        if window_from(op.e.0) == Window::Shared {
+            const { assert!(offset_of!(SharedState, apart) == 0 && offset_of!(SharedState, guarded) == 2) };
+            dynasm!(self.ops; .arch x64
+                ; mov rdx, [rbx + offset_of!(Cx<'static>, block) as i32]
+                ; mov edx, DWORD [rdx + state]
+                ; and edx, 0xff00ff
+                ; cmp edx, 1
+                ; jne =>from
+            );
+            return;
+        }
+        dynasm!(self.ops; .arch x64
+            ; mov rdx, [r14 + cell + places::RACELESS]
+            ; cmp BYTE [rdx], 0
+            ; je =>from
+            ; mov rdx, [r14 + cell + places::WRITTEN]
+            ; cmp BYTE [rdx], 0
+            ; je =>from
+        );
+        if store {
+            let guarded = state + offset_of!(SharedState, guarded) as i32;
+            dynasm!(self.ops; .arch x64
+                ; mov rdx, [rbx + offset_of!(Cx<'static>, block) as i32]
+                ; cmp BYTE [rdx + guarded], 0
+                ; jne =>from
+            );
         }
     }
 
@@ -140,7 +223,7 @@ impl Emitter<'_> {
             ; cmp edx, Eights::Same as i32
             ; je =>same
         );
-        if apart && slots.len() == 1 {
+        if apart && slots.len() < 4 {
             dynasm!(self.ops; .arch x64; ja =>other);
         }
         if !shared {
@@ -154,6 +237,10 @@ impl Emitter<'_> {
         }
         dynasm!(self.ops; .arch x64; jmp =>done; =>same);
         self.same(op.native, slots, element, group);
+        if apart && slots.len() == 2 {
+            dynasm!(self.ops; .arch x64; jmp =>done; =>other);
+            self.pairs_apart(slots);
+        }
         if let (true, Some(group)) = (apart, group) {
             dynasm!(self.ops; .arch x64; jmp =>done; =>other);
             for part in 0..4 {
@@ -233,6 +320,33 @@ impl Emitter<'_> {
         }
     }
 
+    /// The same, wherever they lie.
+    fn pairs_apart(&mut self, slots: &[Slot]) {
+        for part in 0..4 {
+            // Lanes 0, 1, 4 and 5; then the others.
+            for (to, first) in [(12u8, 0), (13, 2)] {
+                for (half, lane) in [(to, first), (14, first + 4)] {
+                    let at = places::OFFSETS + 32 * part + 4 * lane;
+                    dynasm!(self.ops; .arch x64
+                        ; movsxd rdx, DWORD [rax + at]
+                        ; movsxd rsi, DWORD [rax + at + 4]
+                        ; vmovq Rx(half), QWORD [rcx + rdx]
+                        ; vmovhps Rx(half), Rx(half), QWORD [rcx + rsi]
+                    );
+                }
+                dynasm!(self.ops; .arch x64; vinserti128 Ry(to), Ry(to), xmm14, 1);
+            }
+            for (slot, words) in slots.iter().zip([0x88u8, 0xdd]) {
+                dynasm!(self.ops; .arch x64
+                    ; vpshufd ymm14, ymm12, words as i8
+                    ; vpshufd ymm15, ymm13, words as i8
+                    ; vpunpcklqdq ymm14, ymm14, ymm15
+                    ; vmovups [r12 + slot.0 as i32 + 32 * part], ymm14
+                );
+            }
+        }
+    }
+
     /// Vectors of four words, wherever they lie: eight of them make eight lanes of four rows. No group keeps what it held.
     fn quads(&mut self, slots: &[Slot]) {
         self.empty();
@@ -290,40 +404,7 @@ impl Emitter<'_> {
     }
 
     /// `rdx`: how far lane 8 * `part` lies from the first one.
-    fn place(&mut self, part: i32) {
+    pub fn place(&mut self, part: i32) {
         dynasm!(self.ops; .arch x64; movsxd rdx, DWORD [rax + places::OFFSETS + 32 * part]);
-    }
-
-    fn store_row(&mut self, slot: Slot, element: u64, from: DynamicLabel) {
-        dynasm!(self.ops; .arch x64
-            ; cmp BYTE [rax + places::EIGHTS], Eights::Row as i8
-            ; jne =>from
-        );
-        let row = self.row(slot);
-        for part in 0..4 {
-            self.place(part);
-            for half in 0..(element / 4) as i32 {
-                let at = match row {
-                    super::emit::Row::Group(group) => {
-                        let value = register(group, part);
-                        dynasm!(self.ops; .arch x64; vmovups [rcx + rdx], Ry(value));
-                        continue;
-                    }
-                    super::emit::Row::Frame(at) | super::emit::Row::Pool(at) => {
-                        at + 8 * element as i32 * part + 32 * half
-                    }
-                };
-                if slot.is_pool() {
-                    dynasm!(self.ops; .arch x64; vmovups ymm12, [r13 + at]);
-                } else {
-                    dynasm!(self.ops; .arch x64; vmovups ymm12, [r12 + at]);
-                }
-                dynasm!(self.ops; .arch x64; vmovups [rcx + rdx + 32 * half], ymm12);
-            }
-        }
-        dynasm!(self.ops; .arch x64
-            ; mov rdx, [rbx + offset_of!(Cx<'static>, worker) as i32]
-            ; inc QWORD [rdx + offset_of!(Worker, writes) as i32]
-        );
     }
 }

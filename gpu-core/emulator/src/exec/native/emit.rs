@@ -7,6 +7,8 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
 use super::form::Native;
+use super::shuffle::Tables;
+use super::written::Routines;
 use super::x86::step;
 use crate::check::undefined::opcode;
 use crate::exec::cx::Cx;
@@ -67,6 +69,8 @@ pub struct Emitter<'i> {
     modes: [DynamicLabel; 2],
     pub nan: DynamicLabel,
     pub bits: [DynamicLabel; 4],
+    pub routines: Routines,
+    pub tables: Tables,
 }
 
 /// The code of a stretch.
@@ -105,6 +109,8 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
         scale: labels[10],
         flushing: false,
         watched,
+        routines: Routines::default(),
+        tables: Tables::default(),
     };
     let leaders = leaders(image, range.clone());
     for at in 0..code.len() {
@@ -113,7 +119,7 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
         }
         let longest = at + 1..at + code[at].straight as usize;
         let end = longest.clone().find(|next| leaders[*next]).unwrap_or(longest.end);
-        // Where accesses are watched, they are calls; with more of them than of templates little is won.
+        // With more calls than templates little is won, and nothing where accesses are watched.
         let own = code[at..end].iter().filter(|op| !op.of_launch);
         let (templates, calls): (Vec<&Op>, Vec<&Op>) = own.partition(|op| emitter.has_template(op));
         if !templates.is_empty() && (!watched || templates.len() >= calls.len()) {
@@ -121,6 +127,8 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
             entries.push((at, place, end - at));
         }
     }
+    emitter.emit_routines();
+    emitter.emit_tables();
     emitter.constants();
     let buffer = emitter.ops.finalize().ok()?;
     if entries.is_empty() {
@@ -234,7 +242,8 @@ impl Emitter<'_> {
 
     fn has_template(&self, op: &Op) -> bool {
         match op.native.access() {
-            Some(_) => !self.watched,
+            Some(_) => true,
+            None if op.native == Native::Shuffle => !op.d.is_none() && self.has_numbers(op),
             None => op.native != Native::No && !op.d.is_none() && !op.of_launch,
         }
     }

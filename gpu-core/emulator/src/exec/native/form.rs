@@ -75,6 +75,8 @@ pub enum Native {
     SetS32(Relation),
     SetU32(Relation),
     SetF32(Relation),
+    /// `imm` says what it does; where `b`, `c` and `e` are numbers, and that of all lanes.
+    Shuffle,
     /// Elements of 32 bits to registers of 32, or of 64 to registers of 64.
     Load32,
     Load64,

@@ -53,6 +53,7 @@ impl Emitter<'_> {
             _ => {}
         }
         match native {
+            Native::Shuffle => return self.shuffle(op),
             Native::Mov32 => self.mov32(op),
             Native::Select32 => self.select32(op),
             Native::SetS32(relation) | Native::SetU32(relation) => {

@@ -20,6 +20,15 @@ mod emit;
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod lanes;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod shuffle;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod stores;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
+mod written;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86::Code;

@@ -25,7 +25,7 @@ fn is_plain(cx: &Cx<'_>, op: &Op, code: Code) -> bool {
     let watched = cx.watch & !(watch::COUNT | watch::INIT | watch::RACE) == 0 && !cx.worker.quiet;
     code.word != 0
         && watched
-        && !cx.block.guarded
+        && !cx.block.state.guarded
         && (cx.watch & watch::RACE == 0 || op.e.0 & RELEASE == 0 && !cx.orders())
 }
 
