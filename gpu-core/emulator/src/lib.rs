@@ -12,6 +12,7 @@
 mod atomics {
     pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 }
+mod backing;
 mod build;
 mod check;
 mod conditions;

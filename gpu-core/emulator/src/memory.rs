@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use thiserror::Error;
 
+use crate::backing::Backing;
 use crate::check::race::Shadow;
 use crate::module::Module;
 use crate::texture::{TextureObject, TextureObjects};
@@ -44,8 +45,7 @@ pub(crate) struct Allocation {
     pub(crate) name: String,
     pub(crate) base: u64,
     pub(crate) bytes: u64,
-    /// Backing store in 16-byte units, so that every access of up to 16 bytes is aligned for the host as well.
-    data: Vec<u128>,
+    data: Backing,
     /// One bit per byte: written since it was allocated.
     init: Vec<AtomicU64>,
     /// Every byte was written and none forgotten since; false when that is not known.
@@ -66,12 +66,11 @@ unsafe impl Sync for Allocation {}
 
 impl Allocation {
     fn new(name: &str, base: u64, bytes: u64) -> Allocation {
-        let units = (bytes as usize).div_ceil(16);
         Allocation {
             name: name.to_owned(),
             base,
             bytes,
-            data: vec![u128::from_ne_bytes([POISON; 16]); units],
+            data: Backing::new(bytes as usize),
             init: (0..(bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             all_written: AtomicBool::new(false),
             live: true,
@@ -82,7 +81,7 @@ impl Allocation {
     }
 
     pub(crate) fn pointer(&mut self) -> *mut u8 {
-        self.mapped.unwrap_or(self.data.as_mut_ptr().cast())
+        self.mapped.unwrap_or(self.data.pointer())
     }
 
     pub(crate) fn init_bits(&self) -> &[AtomicU64] {
@@ -107,7 +106,7 @@ impl Allocation {
     fn bytes_ref(&self) -> &[u8] {
         // SAFETY: as in `bytes_mut`.
         unsafe {
-            let pointer = self.mapped.map_or(self.data.as_ptr().cast(), <*mut u8>::cast_const);
+            let pointer = self.mapped.unwrap_or(self.data.pointer()).cast_const();
             std::slice::from_raw_parts(pointer, self.bytes as usize)
         }
     }
@@ -373,7 +372,7 @@ impl Memory {
             return Ok(());
         }
         allocation.live = false;
-        allocation.data = Vec::new();
+        allocation.data = Backing::new(0);
         allocation.init = Vec::new();
         self.used -= allocation.bytes;
         let shadow = allocation.shadow.take();
@@ -464,7 +463,7 @@ impl Memory {
             // SAFETY: the caller says so.
             let memory = unsafe { std::slice::from_raw_parts_mut(pointer, bytes as usize) };
             memory.copy_from_slice(variable.bytes_ref());
-            (variable.mapped, variable.data) = (Some(pointer), Vec::new());
+            (variable.mapped, variable.data) = (Some(pointer), Backing::new(0));
         }
     }
 

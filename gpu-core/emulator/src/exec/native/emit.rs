@@ -1,5 +1,6 @@
 //! Puts the code of stretches together.
 
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -71,6 +72,8 @@ pub struct Emitter<'i> {
     pub bits: [DynamicLabel; 4],
     pub routines: Routines,
     pub tables: Tables,
+    /// Registers that hold a number of the text, which is in the pool.
+    pub numbers: HashMap<Slot, Slot>,
 }
 
 /// The code of a stretch.
@@ -83,7 +86,14 @@ pub struct Stretch {
 }
 
 /// The code of a function's stretches, by the instruction that each begins at.
-pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
+///
+/// `of_launch`: instructions whose results its registers have from the start.
+pub fn code(
+    image: &Image,
+    range: Range<usize>,
+    of_launch: &[u32],
+    watched: bool,
+) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
     let code = &image.code[range.clone()];
     if code.len() > MOST {
         return None;
@@ -111,6 +121,7 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
         watched,
         routines: Routines::default(),
         tables: Tables::default(),
+        numbers: of_launch.iter().filter_map(|pc| number(&image.code[*pc as usize])).collect(),
     };
     let leaders = leaders(image, range.clone());
     for at in 0..code.len() {
@@ -139,6 +150,11 @@ pub fn code(image: &Image, range: Range<usize>, watched: bool) -> Option<(Execut
         stretches[at] = Stretch { at: buffer.ptr(place), count: count as u32 };
     }
     Some((buffer, stretches))
+}
+
+/// The register that an instruction puts a number into, and where that is.
+fn number(op: &Op) -> Option<(Slot, Slot)> {
+    (op.native == Native::Mov32 && op.a.is_pool()).then_some((op.d, op.a))
 }
 
 /// For each instruction whether the loop over instructions may come to it otherwise than from the one before: where

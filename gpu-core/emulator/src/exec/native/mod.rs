@@ -138,7 +138,7 @@ mod x86 {
             }
             let function = &image.functions[function];
             let range = image.code_of(function);
-            let (buffer, stretches) = emit::code(image, range.clone(), watched)?;
+            let (buffer, stretches) = emit::code(image, range.clone(), &function.of_launch, watched)?;
             Some(Code { buffer, first_pc: range.start as u32, stretches })
         }
 

@@ -16,20 +16,20 @@ type Key = (i64, [u32; 32], [u32; 32]);
 
 impl Emitter<'_> {
     /// The rows of a shuffle's numbers, if the text says them and it is one of all lanes.
-    fn numbers(&self, op: &Op) -> Option<Key> {
+    fn key(&self, op: &Op) -> Option<Key> {
         let row = |slot: Slot| {
-            let at = slot.is_pool().then_some((slot.0 & !Slot::POOL) as usize / 128)?;
-            self.image.pool.get(at).map(|row| row.0)
+            let slot = if slot.is_pool() { slot } else { *self.numbers.get(&slot)? };
+            self.image.pool.get((slot.0 & !Slot::POOL) as usize / 128).map(|row| row.0)
         };
         (row(op.e)? == [u32::MAX; 32] && !op.a.is_pool()).then(|| Some((op.imm, row(op.b)?, row(op.c)?)))?
     }
 
     pub fn has_numbers(&self, op: &Op) -> bool {
-        self.numbers(op).is_some()
+        self.key(op).is_some()
     }
 
     pub fn shuffle(&mut self, op: &Op) -> bool {
-        let Some(key) = self.numbers(op) else { return false };
+        let Some(key) = self.key(op) else { return false };
         let (from, valid) = sources_of(key.0, &key.1, &key.2);
         let known = self.tables.0.iter().find(|(known, ..)| *known == key).map(|(.., label)| *label);
         let table = known.unwrap_or_else(|| {
