@@ -89,6 +89,23 @@ fn kernels_without_a_barrier_are_not_found() {
     }
 }
 
+/// What was found of one launch does not hold for another: of other blocks, or with other arguments where those matter.
+#[test]
+fn every_shape_is_looked_at() {
+    let module = load(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 mask)\n{\n.reg .b32 %r<6>;\n\
+         .shared .align 4 .b8 s[4096];\nmov.u32 %r0, %tid.x;\nld.param.u32 %r1, [mask];\nand.b32 %r2, %r0, %r1;\n\
+         shl.b32 %r4, %r2, 2;\nmov.u32 %r3, s;\nadd.u32 %r5, %r3, %r4;\nst.shared.u32 [%r5], %r0;\nret;\n}\n",
+    );
+    let mut memory = memory();
+    for (threads, mask, races) in [(32, 31, false), (64, 31, true), (64, 63, false), (64, 15, true), (32, 31, false)] {
+        let launch = Launch::new("k", [2, 1, 1], [threads, 1, 1]).arg_u32(mask);
+        let outcome = run_with(&module, &mut memory, &launch, &Options::default());
+        assert_eq!(kinds(&outcome).contains(&FaultKind::Race), races, "{threads} threads, {mask}");
+        assert_eq!(separate(&module, "k").is_none(), races, "{threads} threads, {mask}");
+    }
+}
+
 struct Dice(u64);
 
 impl Dice {
@@ -251,8 +268,8 @@ fn kernel(dice: &mut Dice) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{{\n.reg .pred %p<{CONDITIONS}>, \
          %q<400>, %half_p;\n.reg .b32 %w<{PLACES}>, %x<{PLACES}>, %y<{PLACES}>, %s<{PLACES}>, %n<400>, %c<400>, %t, %b, %g, %v, %m, %z, \
-         %lane, %half, %base;\n.reg .b64 %a, %i;\n.shared .align 16 .b8 tile[8192];\nmov.u32 %t, %tid.x;\nmov.u32 %b, %ctaid.x;\n\
-         mov.u32 %lane, %laneid;\nmov.u32 %base, tile;\nshr.u32 %half, %t, 5;\nand.b32 %half, %half, 1;\n\
+         %lane, %half, %base;\n.reg .b64 %a, %i;\n.shared .align 16 .b8 shared_tile[8192];\nmov.u32 %t, %tid.x;\nmov.u32 %b, %ctaid.x;\n\
+         mov.u32 %lane, %laneid;\nmov.u32 %base, shared_tile;\nshr.u32 %half, %t, 5;\nand.b32 %half, %half, 1;\n\
          setp.ne.u32 %half_p, %half, 0;\nld.param.u64 %a, [a];\nmul.wide.u32 %i, %t, 4;\nadd.u64 %a, %a, %i;\n\
          ld.global.u32 %g, [%a];\nmov.u32 %v, %g;\n{}shl.b32 %m, %b, 10;\ncvt.u64.u32 %i, %m;\nadd.u64 %a, %a, %i;\nst.global.u32 [%a+4096], %v;\nret;\n}}\n",
         writer.text

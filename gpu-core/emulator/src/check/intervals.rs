@@ -12,7 +12,7 @@
 //! several is watched from then on ([`crate::exec::block::Block::arrive`]).
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use super::own::structure::{Reached, Structure, Way, is_guarded};
@@ -59,6 +59,8 @@ struct Access {
 pub struct Plan {
     /// Instructions that give the same for a thread in all blocks, in an order in which they can run.
     values: Vec<u32>,
+    /// Arguments are among what they depend on.
+    takes_arguments: bool,
     accesses: Vec<Access>,
     /// The accesses between two barriers, where there is a write among them, by their numbers.
     intervals: Vec<Vec<usize>>,
@@ -114,8 +116,9 @@ impl Last {
 }
 
 impl Key {
-    fn of(launch: &Launch, shared_bytes: u32) -> Key {
-        Key { grid: launch.grid, block: launch.block, params: launch.params.clone(), shared_bytes }
+    fn of(plan: &Plan, launch: &Launch, shared_bytes: u32) -> Key {
+        let params = if plan.takes_arguments { launch.params.clone() } else { Vec::new() };
+        Key { grid: launch.grid, block: launch.block, params, shared_bytes }
     }
 }
 
@@ -168,18 +171,22 @@ impl Plan {
         let reaches = |slot: Slot, from: u32, to: u32| givers.comes_alone(slot, from, to);
         let same = Same::of(&image.code[code], &kernel, &is_of_thread, Some(&reaches));
         let is_known = |slot: Slot, pc: u32| {
-            slot.is_pool() || same.giver(slot).is_some_and(|from| givers.comes_alone(slot, from, pc))
+            !slot.is_none() && slot.is_pool() || same.giver(slot).is_some_and(|from| givers.comes_alone(slot, from, pc))
         };
         for access in &mut accesses {
             let op = &image.code[access.pc as usize];
-            access.known = access.kind != Kind::Atomic && access.bytes > 0 && is_known(op.a, access.pc);
+            // Others go to more than what the registers of their lanes say.
+            let plain = matches!(opcode(image.text(access.pc)).split('.').next(), Some("ld" | "ldu" | "st"));
+            access.known = plain && access.bytes > 0 && is_known(op.a, access.pc);
             if is_guarded(op) && is_known(op.guard, access.pc) {
                 access.ways.push(Way { branch: access.pc, taken: true });
             }
         }
         add_ways(&mut accesses, structure, &|branch| is_known(image.code[branch as usize].guard, branch));
         let intervals = intervals(&accesses, structure, &barriers)?;
-        Some(Plan { values: same.instructions, accesses, intervals })
+        let values = needed(image, same.instructions, &accesses);
+        let takes_arguments = values.iter().any(|pc| image.code[*pc as usize].site != 0);
+        Some(Plan { values, takes_arguments, accesses, intervals })
     }
 }
 
@@ -216,6 +223,24 @@ impl Givers<'_> {
         let known = self.known.borrow();
         known.get(&slot).is_some_and(|all| all.iter().all(|(writer, behind)| behind.has(to) == (*writer == from)))
     }
+}
+
+/// Those of the instructions that places and ways depend on.
+fn needed(image: &Image, instructions: Vec<u32>, accesses: &[Access]) -> Vec<u32> {
+    let addresses = accesses.iter().filter(|access| access.known).map(|access| image.code[access.pc as usize].a);
+    let ways = accesses.iter().flat_map(|access| &access.ways).map(|way| image.code[way.branch as usize].guard);
+    let mut wanted: HashSet<Slot> = addresses.chain(ways).collect();
+    let mut wants = |pc: &u32| {
+        let info = &image.infos[*pc as usize];
+        let found = info.writes.iter().any(|slot| wanted.contains(slot));
+        if found {
+            wanted.extend(&info.reads);
+        }
+        found
+    };
+    let mut those: Vec<u32> = instructions.into_iter().rev().filter(|pc| wants(pc)).collect();
+    those.reverse();
+    those
 }
 
 /// Ways that all threads have gone that come to an access, where `is_known` of the condition.
@@ -290,7 +315,7 @@ fn role(image: &Image, pc: usize) -> Role {
         "cvta" if has("shared") && !has("to") => return Role::MakesGeneric,
         "cvta" => return Role::Other,
         "cp" | "mbarrier" | "wgmma" | "mapa" | "stmatrix" | "call" | "multimem" => return Role::Unknown,
-        _ => return if text.contains("shared") { Role::Unknown } else { Role::Other },
+        _ => return if has("shared") { Role::Unknown } else { Role::Other },
     };
     if ["global", "local", "param", "const"].iter().any(|name| has(name)) {
         return Role::Other;
@@ -324,7 +349,7 @@ impl Cx<'_> {
     pub fn decide(&mut self) {
         let (grid, Some(plan)) = (self.grid, self.grid.plan) else { return };
         let found = grid.separate.get_or_init(|| {
-            let key = Key::of(grid.launch, grid.shared_bytes);
+            let key = Key::of(plan, grid.launch, grid.shared_bytes);
             grid.kernel().separate.get(key, || self.find_separate(plan))
         });
         self.block.take_separate(found.as_deref());
