@@ -12,9 +12,11 @@ use super::shuffle::Tables;
 use super::written::Routines;
 use super::x86::step;
 use crate::check::undefined::opcode;
+use crate::exec::access::window_from;
 use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
+use crate::exec::space::Window;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
@@ -64,6 +66,9 @@ pub struct Emitter<'i> {
     flushing: bool,
     /// Something is to be counted or checked about accesses.
     pub watched: bool,
+    /// It may be found that no two threads meet in shared memory ([`crate::check::intervals`]): else all that is watched there
+    /// would find that something is to be checked.
+    separable: bool,
     pub least: DynamicLabel,
     pub low: DynamicLabel,
     pub scale: DynamicLabel,
@@ -86,14 +91,9 @@ pub struct Stretch {
 }
 
 /// The code of a function's stretches, by the instruction that each begins at.
-///
-/// `of_launch`: instructions whose results its registers have from the start.
-pub fn code(
-    image: &Image,
-    range: Range<usize>,
-    of_launch: &[u32],
-    watched: bool,
-) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
+pub fn code(image: &Image, function: usize, watched: bool) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
+    let entry = &image.functions[function];
+    let range = image.code_of(entry);
     let code = &image.code[range.clone()];
     if code.len() > MOST {
         return None;
@@ -119,9 +119,10 @@ pub fn code(
         scale: labels[10],
         flushing: false,
         watched,
+        separable: image.plan(function).is_some(),
         routines: Routines::default(),
         tables: Tables::default(),
-        numbers: of_launch.iter().filter_map(|pc| number(&image.code[*pc as usize])).collect(),
+        numbers: entry.of_launch.iter().filter_map(|pc| number(&image.code[*pc as usize])).collect(),
     };
     let leaders = leaders(image, range.clone());
     for at in 0..code.len() {
@@ -258,7 +259,7 @@ impl Emitter<'_> {
 
     fn has_template(&self, op: &Op) -> bool {
         match op.native.access() {
-            Some(_) => true,
+            Some(_) => !self.watched || self.separable || window_from(op.e.0) != Window::Shared,
             None if op.native == Native::Shuffle => !op.d.is_none() && self.has_numbers(op),
             None => op.native != Native::No && !op.d.is_none() && !op.of_launch,
         }

@@ -136,10 +136,8 @@ mod x86 {
             if !crate::exec::lanes::wide() {
                 return None;
             }
-            let function = &image.functions[function];
-            let range = image.code_of(function);
-            let (buffer, stretches) = emit::code(image, range.clone(), &function.of_launch, watched)?;
-            Some(Code { buffer, first_pc: range.start as u32, stretches })
+            let (buffer, stretches) = emit::code(image, function, watched)?;
+            Some(Code { buffer, first_pc: image.functions[function].first_pc, stretches })
         }
 
         /// The code for the stretch that begins at `pc`.
