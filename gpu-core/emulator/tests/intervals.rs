@@ -5,7 +5,7 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{kinds, load, memory, run_with, upload_f32, upload_u32};
+use common::{Dice, kinds, load, memory, run_with, upload_f32, upload_u32};
 use ptx_emulator::inside::check::separate;
 use ptx_emulator::{FaultKind, Launch, Module, Options, Outcome};
 
@@ -103,21 +103,6 @@ fn every_shape_is_looked_at() {
         let outcome = run_with(&module, &mut memory, &launch, &Options::default());
         assert_eq!(kinds(&outcome).contains(&FaultKind::Race), races, "{threads} threads, {mask}");
         assert_eq!(separate(&module, "k").is_none(), races, "{threads} threads, {mask}");
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 8) as usize % n
-    }
-
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
     }
 }
 

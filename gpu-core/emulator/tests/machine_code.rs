@@ -5,23 +5,8 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{load, memory};
+use common::{Dice, load, memory};
 use ptx_emulator::{Checks, Launch, Options};
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 8) as usize % n
-    }
-
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-}
 
 /// `r`: a register of 32 bits; `d`: of 64; `p`: a predicate; `i`, `f`, `g`: either such a register or a number; `n`: a count.
 const FORMS: &[&str] = &[

@@ -61,3 +61,19 @@ pub fn run_clean(module: &Module, memory: &mut Memory, launch: &Launch) -> Outco
 pub fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
     outcome.faults.iter().map(|fault| fault.kind).collect()
 }
+
+/// Numbers that are the same in every run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) as usize % n
+    }
+
+    pub fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+}

@@ -9,25 +9,24 @@
 //! The assembler's tables have mistakes (its `vfmadd213pd` is that of singles, `vbroadcastss` fills half a register, what ends
 //! in a number and takes two sources swaps them): no template may be added that `tests/machine_code.rs` does not try.
 
+#![cfg_attr(
+    target_arch = "x86_64",
+    allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")
+)]
+
 pub mod form;
 
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod access;
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod emit;
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod shuffle;
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod stores;
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::useless_conversion, reason = "of what the assembler makes of numbers of registers")]
 mod written;
 
 #[cfg(target_arch = "x86_64")]
