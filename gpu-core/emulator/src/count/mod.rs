@@ -7,6 +7,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod apart;
+pub mod fragments;
 #[cfg(target_arch = "x86_64")]
 pub use apart::are_distinct;
 pub mod trace;

@@ -322,6 +322,17 @@ impl Cx<'_> {
         reach.window == Window::Global && self.grid.regions[self.worker.hit[op.site as usize & 63] as usize].read_only
     }
 
+    /// The array in global or own shared memory that holds all of `[low, end)` and, where it is written, may be.
+    #[inline(always)]
+    pub fn reach_within(&mut self, op: &Op, window: Window, low: u64, end: u64, write: bool) -> Option<Reach> {
+        let reach = match window {
+            Window::Global => self.find_global::<1>(op, low, end - 1),
+            Window::Shared => self.find_shared::<1>(op, low, end - 1),
+            _ => None,
+        }?;
+        (!write || !self.is_read_only(op, &reach)).then_some(reach)
+    }
+
     /// The one array that holds all bytes from `low` to those at `high`.
     #[inline(always)]
     fn find<const BYTES: u64>(&mut self, op: &Op, window: Window, low: u64, high: u64) -> Option<Reach> {

@@ -125,7 +125,7 @@ pub struct Block {
     pub shared_shadow: SharedShadow,
     pub missed: Vec<Missed>,
     /// `cp.async` copies that nobody waited for yet.
-    pub copies: crate::isa::copy::Copies,
+    pub copies: crate::isa::copy_groups::Copies,
     /// Live mbarriers by shared address.
     pub mbarriers: std::collections::BTreeMap<u32, crate::isa::mbarrier::MBarrier>,
     /// What asynchronous operations are about.

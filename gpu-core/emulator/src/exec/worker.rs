@@ -52,6 +52,7 @@ pub struct Worker {
     pub repeats: Repeats,
     pub strips: OwnStrips,
     pub sums: Sums,
+    pub fragments: crate::count::fragments::Fragments,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
     finished: u64,
@@ -118,6 +119,7 @@ impl Worker {
             strips: OwnStrips::default(),
             repeats: Repeats::default(),
             sums: Sums::default(),
+            fragments: Default::default(),
             writes: 0,
             finished: 0,
             executed: 0,

@@ -3,7 +3,7 @@
 use super::memory::{Place, ordering, place};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{Found, addresses};
+use crate::exec::access::{AddressWord, Addresses, Found, Reach, addresses};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::space::Window;
@@ -82,73 +82,48 @@ fn cp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 /// The data arrives at once, but its bytes count as pending until the group is waited for.
-unsafe fn copy<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let bytes = u64::from(op.list);
+unsafe fn copy<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // SAFETY: passed on.
+    unsafe {
+        match op.list {
+            4 => copy_of::<A, 4>(cx, op),
+            8 => copy_of::<A, 8>(cx, op),
+            _ => copy_of::<A, 16>(cx, op),
+        }
+    }
+}
+
+unsafe fn copy_of<A: AddressWord, const BYTES: usize>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let bytes = BYTES as u64;
+    let mask = cx.mask;
+    let mut data = [[0u8; BYTES]; 32];
     // SAFETY: slots of a decoded instruction; pointers were range-checked.
     unsafe {
-        // Lanes that read nothing (src-size 0, ignored source) only zero-fill.
-        let mut sizes = [bytes; 32];
-        for lane in lanes(cx.mask) {
-            if op.list_len & 4 != 0 {
-                sizes[lane] = u64::from(cx.lane::<u32>(op.d, lane)).min(bytes);
-            } else if op.list_len & 2 != 0 && (cx.pred(op.e) >> lane & 1 != 0) != (op.list_len & 1 != 0) {
-                sizes[lane] = 0;
-            }
-        }
-        let mask = cx.mask;
-        let of_size = |size: u64| lanes(mask).filter(|&lane| sizes[lane] == size).fold(0u32, |m, lane| m | 1 << lane);
-        let mut data = [[0u8; 16]; 32];
-        let offset = (*cx.row::<u64>(op.c))[0];
         let mut source = op.clone();
         source.a = op.b;
-        // Lanes at an edge read fewer bytes than the others: in pieces, each of a width that memory knows.
-        let present = lanes(mask).fold(0u32, |sizes_seen, lane| sizes_seen | 1 << sizes[lane]);
-        for size in (1..=bytes).filter(|size| present >> size & 1 != 0) {
-            let reading = of_size(size);
-            cx.mask = reading;
-            let mut done = 0;
-            for piece in [16, 8, 4, 2, 1].into_iter().filter(|piece| size & piece != 0) {
-                source.imm = offset.wrapping_add(done) as i64;
-                let mut at = addresses::<u64>(cx, &source, piece);
-                let align = if done == 0 { bytes } else { 1 };
-                let found = match piece {
-                    16 => cx.reach::<16>(op, Window::Global, &mut at, align, AccessKind::Read),
-                    8 => cx.reach::<8>(op, Window::Global, &mut at, align, AccessKind::Read),
-                    4 => cx.reach::<4>(op, Window::Global, &mut at, align, AccessKind::Read),
-                    2 => cx.reach::<2>(op, Window::Global, &mut at, align, AccessKind::Read),
-                    _ => cx.reach::<1>(op, Window::Global, &mut at, align, AccessKind::Read),
-                };
-                match found {
-                    Found::Yes(reach) => {
-                        for lane in lanes(reading) {
-                            let from = reach.lane(at.at[lane], lane);
-                            let to = data[lane].as_mut_ptr().add(done as usize);
-                            std::ptr::copy_nonoverlapping(from, to, piece as usize);
-                        }
+        source.imm = (*cx.row::<u64>(op.c))[0] as i64;
+        if op.list_len & 6 == 0 || is_whole(cx, op, BYTES as u32) {
+            let mut at = addresses::<u64>(cx, &source, bytes);
+            match find::<BYTES>(cx, op, Window::Global, &mut at, bytes, AccessKind::Read) {
+                Found::Yes(reach) => {
+                    for (lane, to) in data.iter_mut().enumerate() {
+                        // Lanes that do not run repeat the address of one that does.
+                        *to = reach.lane(at.at[lane], lane).cast::<[u8; BYTES]>().read_unaligned();
                     }
-                    Found::Mixed => {
-                        cx.mask = mask;
-                        return cx.one_by_one(op);
-                    }
-                    Found::Fault => return Flow::Next,
                 }
-                done += piece;
+                Found::Mixed => return cx.one_by_one(op),
+                Found::Fault => return Flow::Next,
             }
+        } else if let Err(flow) = read_parts::<BYTES>(cx, op, &mut source, &mut data) {
+            return flow;
         }
-        cx.mask = mask;
         let mut at = addresses::<A>(cx, op, bytes);
-        let found = match bytes {
-            4 => cx.reach::<4>(op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy),
-            8 => cx.reach::<8>(op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy),
-            _ => cx.reach::<16>(op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy),
-        };
-        match found {
+        match find::<BYTES>(cx, op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy) {
             Found::Yes(reach) => {
                 for lane in lanes(mask) {
-                    let to = reach.lane(at.at[lane], lane);
-                    std::ptr::copy_nonoverlapping(data[lane].as_ptr(), to, bytes as usize);
-                    cx.start_copy(lane, at.at[lane] as u32, bytes as u32);
+                    reach.lane(at.at[lane], lane).cast::<[u8; BYTES]>().write_unaligned(data[lane]);
                 }
+                cx.start_copy(&at, bytes as u32);
             }
             Found::Mixed => return cx.one_by_one(op),
             Found::Fault => return Flow::Next,
@@ -158,11 +133,101 @@ unsafe fn copy<A: crate::exec::access::AddressWord>(cx: &mut Cx<'_>, op: &Op) ->
     Flow::Next
 }
 
-unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
-    for lane in lanes(cx.mask) {
-        let thread = cx.warp.index as usize * 32 + lane;
-        cx.block.copies.group(thread);
+/// [`Cx::reach`] for a size that its caller knows.
+fn find<const BYTES: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    window: Window,
+    at: &mut Addresses,
+    align: u64,
+    kind: AccessKind,
+) -> Found {
+    match BYTES {
+        1 => cx.reach::<1>(op, window, at, align, kind),
+        2 => cx.reach::<2>(op, window, at, align, kind),
+        4 => cx.reach::<4>(op, window, at, align, kind),
+        8 => cx.reach::<8>(op, window, at, align, kind),
+        _ => cx.reach::<16>(op, window, at, align, kind),
     }
+}
+
+/// Whether all lanes read as much as they write, although each could read less.
+unsafe fn is_whole(cx: &Cx<'_>, op: &Op, bytes: u32) -> bool {
+    // SAFETY: slots of a decoded instruction.
+    unsafe {
+        if op.list_len & 4 != 0 {
+            let sizes = &*cx.row::<u32>(op.d);
+            let less = (0..32).fold(0, |less, lane| less | u32::from(sizes[lane] < bytes) << lane);
+            less & cx.mask == 0
+        } else {
+            let ignored = cx.pred(op.e) ^ if op.list_len & 1 != 0 { u32::MAX } else { 0 };
+            ignored & cx.mask == 0
+        }
+    }
+}
+
+/// What is read where lanes read less than they write: nothing (an ignored source) or as much as `src-size` says. Each
+/// size is read in pieces of widths that memory knows.
+unsafe fn read_parts<const BYTES: usize>(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    source: &mut Op,
+    data: &mut [[u8; BYTES]; 32],
+) -> Result<(), Flow> {
+    let (bytes, mask, offset) = (BYTES as u64, cx.mask, source.imm);
+    let mut sizes = [bytes; 32];
+    for lane in lanes(mask) {
+        // SAFETY: slots of a decoded instruction.
+        unsafe {
+            if op.list_len & 4 != 0 {
+                sizes[lane] = u64::from(cx.lane::<u32>(op.d, lane)).min(bytes);
+            } else if (cx.pred(op.e) >> lane & 1 != 0) != (op.list_len & 1 != 0) {
+                sizes[lane] = 0;
+            }
+        }
+    }
+    let present = lanes(mask).fold(0u32, |sizes_seen, lane| sizes_seen | 1 << sizes[lane]);
+    for size in (1..=bytes).filter(|size| present >> size & 1 != 0) {
+        cx.mask = lanes(mask).filter(|&lane| sizes[lane] == size).fold(0u32, |some, lane| some | 1 << lane);
+        let mut done = 0;
+        for piece in [16u64, 8, 4, 2, 1].into_iter().filter(|piece| size & piece != 0) {
+            source.imm = offset.wrapping_add(done as i64);
+            // SAFETY: passed on.
+            let mut at = unsafe { addresses::<u64>(cx, source, piece) };
+            let align = if done == 0 { bytes } else { 1 };
+            let (window, kind) = (Window::Global, AccessKind::Read);
+            let found = match piece {
+                16 => find::<16>(cx, op, window, &mut at, align, kind),
+                8 => find::<8>(cx, op, window, &mut at, align, kind),
+                4 => find::<4>(cx, op, window, &mut at, align, kind),
+                2 => find::<2>(cx, op, window, &mut at, align, kind),
+                _ => find::<1>(cx, op, window, &mut at, align, kind),
+            };
+            let reach: Reach = match found {
+                Found::Yes(reach) => reach,
+                Found::Mixed => {
+                    cx.mask = mask;
+                    // SAFETY: passed on.
+                    return Err(unsafe { cx.one_by_one(op) });
+                }
+                Found::Fault => return Err(Flow::Next),
+            };
+            for lane in lanes(cx.mask) {
+                let to = &mut data[lane][done as usize..][..piece as usize];
+                // SAFETY: pointers were range-checked.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(reach.lane(at.at[lane], lane), to.as_mut_ptr(), piece as usize);
+                }
+            }
+            done += piece;
+        }
+    }
+    cx.mask = mask;
+    Ok(())
+}
+
+unsafe fn commit(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    cx.block.copies.commit(cx.warp.index, cx.mask);
     Flow::Next
 }
 
@@ -171,122 +236,4 @@ unsafe fn wait(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mask = cx.mask;
     cx.wait_copies(mask, keep);
     Flow::Next
-}
-
-/// Copies that no wait has covered yet.
-#[derive(Debug, Default)]
-pub struct Copies {
-    pending: Vec<Pending>,
-    /// One bit per byte of shared memory that a copy is still filling.
-    bits: Vec<std::sync::atomic::AtomicU64>,
-    /// The open group of each thread.
-    groups: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    thread: u32,
-    group: u32,
-    address: u32,
-    bytes: u32,
-    pc: u32,
-}
-
-impl Copies {
-    pub fn reset(&mut self) {
-        self.pending.clear();
-        self.bits.clear();
-        self.groups.clear();
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
-    }
-
-    fn start(&mut self, pending: Pending, shared_bytes: usize, threads: u32) {
-        if self.groups.is_empty() {
-            self.groups = vec![0; threads as usize];
-            self.bits = (0..shared_bytes.div_ceil(64)).map(|_| Default::default()).collect();
-        }
-        let group = self.groups[pending.thread as usize];
-        crate::memory::set_bits(&self.bits, pending.address.into(), pending.bytes.into());
-        self.pending.push(Pending { group, ..pending });
-    }
-
-    /// Closes the open group of a thread.
-    fn group(&mut self, thread: usize) {
-        if let Some(group) = self.groups.get_mut(thread) {
-            *group += 1;
-        }
-    }
-
-    /// Threads `first + lane` wait until at most `keep` of their groups are open; None: for everything.
-    fn wait(&mut self, first: u32, mask: u32, keep: Option<u32>) -> Vec<Pending> {
-        let mut over = Vec::new();
-        let (groups, bits) = (&self.groups, &self.bits);
-        self.pending.retain(|copy| {
-            let lane = copy.thread.wrapping_sub(first);
-            if lane >= 32 || mask >> lane & 1 == 0 {
-                return true;
-            }
-            let done = match keep {
-                None => true,
-                Some(keep) => copy.group + keep < groups[copy.thread as usize],
-            };
-            if done {
-                crate::memory::clear_bits(bits, copy.address.into(), copy.bytes.into());
-                over.push(*copy);
-            }
-            !done
-        });
-        over
-    }
-
-    /// Whether any byte of a range is being filled.
-    pub fn fill(&self, address: u64, bytes: u64) -> bool {
-        crate::memory::any_bits(&self.bits, address, bytes)
-    }
-
-    /// By whom a byte of a range is being filled, and where the copy stands.
-    pub fn overlap(&self, address: u64, bytes: u64) -> Option<(u32, u32)> {
-        if !self.fill(address, bytes) {
-            return None;
-        }
-        self.pending
-            .iter()
-            .find(|copy| {
-                u64::from(copy.address) < address + bytes && address < u64::from(copy.address) + u64::from(copy.bytes)
-            })
-            .map(|copy| (copy.thread, copy.pc))
-    }
-}
-
-impl Cx<'_> {
-    /// Lanes wait until at most `keep` of their groups are open; None: for everything. Their copies count as written now.
-    pub fn wait_copies(&mut self, mask: u32, keep: Option<u32>) {
-        let over = self.block.copies.wait(self.warp.index * 32, mask, keep);
-        self.block.refresh_guard();
-        if self.watch & crate::exec::cx::watch::RACE == 0 {
-            return;
-        }
-        let image = self.image();
-        let clock = self.warp.clock;
-        let shadow = &mut self.block.shared_shadow;
-        for copy in over {
-            let site = image.code[copy.pc as usize].site;
-            let new = crate::check::shadow::stamp(clock, site, copy.thread);
-            shadow.settle(copy.address.into(), u64::from(copy.address) + u64::from(copy.bytes));
-            let cells = shadow.cells(copy.address.into(), copy.bytes.into());
-            shadow.writes[cells].fill(new);
-            shadow.note(new, true);
-        }
-    }
-
-    fn start_copy(&mut self, lane: usize, address: u32, bytes: u32) {
-        let pending = Pending { thread: self.warp.index * 32 + lane as u32, group: 0, address, bytes, pc: self.pc };
-        let shared = self.block.shared.len() * 16;
-        let threads = self.block.threads.next_multiple_of(32);
-        self.block.copies.start(pending, shared, threads);
-        self.block.state.guarded = true;
-    }
 }

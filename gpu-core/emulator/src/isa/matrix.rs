@@ -176,8 +176,8 @@ fn plan_of(form: Form, arch: u32) -> &'static Plan {
 
 fn wmma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     match i.take_any(&["load", "store", "mma"]) {
-        Some("load") => super::matrix_memory::wmma_load(e, i),
-        Some("store") => super::matrix_memory::wmma_store(e, i),
+        Some("load") => super::fragment_memory::wmma_load(e, i),
+        Some("store") => super::fragment_memory::wmma_store(e, i),
         Some(_) => mma(e, i),
         None => i.unsupported(),
     }

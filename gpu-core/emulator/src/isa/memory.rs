@@ -5,6 +5,7 @@ use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::access::{As, STRONG, load, load_one, load_param, store, store_one, window_code};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
+use crate::exec::lanes::copy as copy_words;
 use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
@@ -416,23 +417,28 @@ fn frame_access(
         if *operand == Operand::Sink {
             continue;
         }
-        let mut op = e.op(if loading { frame_load } else { frame_store });
-        op.imm = i64::from(ty.bits()) | (at % 4) << 8 | i64::from(ty.signed()) << 16;
         let words: Vec<Slot> = (0..(bytes as u32).div_ceil(4)).map(|w| Slot(word.0 + w * 128)).collect();
+        let (slot, bits) = if loading { e.dst_any(operand, ty)? } else { e.src_any(operand, ty)? };
+        let bits = if !loading && slot.is_pool() { ty.bits() } else { bits };
+        let (run, native) = match (ty.bits(), bits.max(32)) {
+            (32, 32) => (copy_words::<u32>(), Native::Mov32),
+            (64, 64) => (super::movement::halves(loading), Native::No),
+            _ => (if loading { frame_load } else { frame_store } as Exec, Native::No),
+        };
+        let mut op = e.op(run);
+        op.imm = i64::from(ty.bits()) | (at % 4) << 8 | i64::from(ty.signed()) << 16 | i64::from(bits) << 24;
+        (op.d, op.a) = if loading { (slot, word) } else { (word, slot) };
         if loading {
-            let (slot, bits) = e.dst_any(operand, ty)?;
-            op.d = slot;
-            op.a = word;
-            op.imm |= i64::from(bits) << 24;
-            e.reads.extend(words);
+            op.b = *words.last().unwrap_or(&word);
+            e.reads.extend(&words);
         } else {
-            let (slot, bits) = e.src_any(operand, ty)?;
-            op.a = slot;
-            op.d = word;
-            op.imm |= i64::from(if slot.is_pool() { ty.bits() } else { bits }) << 24;
-            e.writes.extend(words);
+            e.writes.extend(&words);
+        }
+        if ty.bits() == 64 {
+            (op.list, op.list_len) = e.list(&words);
         }
         e.push(op, Taint::Copy);
+        e.native(native);
     }
     Ok(())
 }

@@ -138,7 +138,7 @@ fn pack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, d: &Operand<'_>, parts: &[Operan
         slots.push(e.src(operand, part)?);
     }
     let mut op = e.op(match (part.bits(), ty.bits()) {
-        (32, 64) => bin(|a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),
+        (32, 64) => halves(true),
         (16, 32) => bin(|a: u16, b: u16| u32::from(b) << 16 | u32::from(a)),
         _ => pack_exec,
     });
@@ -160,7 +160,7 @@ fn unpack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, parts: &[Operand<'_>], a: &Ope
         slots.push(if *operand == Operand::Sink { Slot::NONE } else { e.dst(operand, part)? });
     }
     let mut op = e.op(match (part.bits(), ty.bits()) {
-        (32, 64) => exec_widest::<Halves<u32, u64>>(),
+        (32, 64) => halves(false),
         (16, 32) => exec_widest::<Halves<u16, u32>>(),
         _ => unpack_exec,
     });
@@ -205,6 +205,11 @@ pub unsafe fn set_wide(cx: &mut Cx<'_>, slot: Slot, lane: usize, bits: u32, valu
             _ => cx.set_lane::<u128>(slot, lane, value),
         }
     }
+}
+
+/// Two words as one of 64 bits (`join`: from `a` and `b`), or such a one as two (those of the list).
+pub fn halves(join: bool) -> Exec {
+    if join { bin(|a: u32, b: u32| u64::from(b) << 32 | u64::from(a)) } else { exec_widest::<Halves<u32, u64>>() }
 }
 
 unsafe fn pack_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
