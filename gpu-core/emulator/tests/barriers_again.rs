@@ -59,8 +59,8 @@ fn lanes_may_copy_the_same_to_the_same_place() {
     }
 }
 
-/// A loop without an end that asks for the phase of a token again and again; `late` makes two further phases before, and
-/// the token is none any more.
+/// A loop without an end in which each thread asks for the phase of a token of its own mbarrier again and again; `late` makes
+/// two further phases before, and the token is none any more.
 fn asks_again(late: bool) -> ptx_emulator::Module {
     let phases =
         if late { "bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd2, [%r1];".repeat(2) } else { String::new() };
@@ -74,13 +74,12 @@ fn asks_again(late: bool) -> ptx_emulator::Module {
     .reg .pred %p<3>;
     .reg .b32 %r<3>;
     .reg .b64 %rd<3>;
-    .shared .align 8 .b8 bar[8];
+    .shared .align 8 .b8 bar[256];
     mov.u32 %r1, bar;
     mov.u32 %r2, %tid.x;
-    setp.ne.u32 %p1, %r2, 0;
-    @%p1 bra $made;
-    mbarrier.init.shared.b64 [%r1], 32;
-$made:
+    shl.b32 %r2, %r2, 3;
+    add.u32 %r1, %r1, %r2;
+    mbarrier.init.shared.b64 [%r1], 1;
     bar.sync 0;
     mbarrier.arrive.shared.b64 %rd1, [%r1];
     {phases}

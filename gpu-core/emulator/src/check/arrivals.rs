@@ -17,15 +17,24 @@ pub struct Before {
     pub count: u32,
     /// What its arrivals published.
     pub released: [u32; 32],
-    /// Other lanes of the arriving warp that arrived in it.
+    /// Lanes of the arriving warp that arrived in it.
     pub lanes: u32,
     /// Where the mbarrier was initialised.
     pub init: u32,
 }
 
 impl Cx<'_> {
-    /// An arrival of `lane` at an mbarrier of its block, in the phase behind `before`.
-    pub fn check_arrival(&mut self, offset: u32, lane: usize, before: &Before) {
+    /// An arrival of the lanes of `mask` at an mbarrier of their block, in the phase behind `before`.
+    pub fn check_arrivals(&mut self, offset: u32, mask: u32, before: &Before) {
+        let alone =
+            before.lanes == 0 || self.warp.seen(self.warp.index as usize) >= before.released[self.warp.index as usize];
+        // Where they know of their own warp, all of them know the same.
+        for lane in lanes(mask).take(if alone { 1 } else { 32 }) {
+            self.check_arrival(offset, lane, before);
+        }
+    }
+
+    fn check_arrival(&mut self, offset: u32, lane: usize, before: &Before) {
         if self.knows_end(lane, before) {
             return;
         }
@@ -51,7 +60,8 @@ impl Cx<'_> {
         let own = self.warp.index as usize;
         let clock = before.released[own];
         let met = |from: usize| self.warp.met(from as u32, clock, lane as u32);
-        if before.lanes != 0 && self.warp.seen(own) < clock && !lanes(before.lanes).all(met) {
+        let others = before.lanes & !(1 << lane);
+        if others != 0 && self.warp.seen(own) < clock && !lanes(others).all(met) {
             return false;
         }
         // Of its own block a warp may have learned by way of another one of the cluster.

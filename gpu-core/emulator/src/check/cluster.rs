@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::race::Party;
 use super::shadow::{FLAG, clock_of, other_of, site_of, thread_of};
+use super::undefined_bits::Quick;
 use crate::exec::access::{Addresses, STRONG, verb};
 use crate::exec::block::Block;
 use crate::exec::cx::{Cx, lanes, watch};
@@ -37,7 +38,7 @@ struct Cell {
 /// What other blocks did to a block's shared memory, by 4-byte word.
 #[derive(Debug, Default)]
 pub struct Remotes {
-    cells: HashMap<u32, Cell>,
+    cells: HashMap<u32, Cell, Quick>,
     /// The last arrival of each warp at an mbarrier, by its offset, the warp's block and number; where, and in which phase.
     arrivals: HashMap<(u32, u64, u32), (Remote, u32, u64)>,
     /// Ranks of the cluster that this block knows to have started.
@@ -177,18 +178,15 @@ impl Cx<'_> {
         let mut against = None;
         for index in shadow.cells(offset.into(), bytes) {
             let (write, read) = (shadow.writes[index], shadow.reads[index]);
-            let mut known = Vec::new();
-            if clock_of(write) > block.base_time {
-                let by = if write & FLAG != 0 { AccessKind::Atomic } else { AccessKind::Write };
-                known.push(local(thread_of(write), write, by));
-            }
-            if clock_of(read) > block.base_time {
-                known.push(local(thread_of(read), read, AccessKind::Read));
-                if read & FLAG != 0 {
-                    known.push(local(other_of(read), read, AccessKind::Read));
-                }
-            }
-            against = known.into_iter().find(|other| conflicts(kind, other.kind) && !self.after(other));
+            let by = if write & FLAG != 0 { AccessKind::Atomic } else { AccessKind::Write };
+            let (wrote, has_read) = (clock_of(write) > block.base_time, clock_of(read) > block.base_time);
+            let known = [
+                (wrote, thread_of(write), write, by),
+                (has_read, thread_of(read), read, AccessKind::Read),
+                (has_read && read & FLAG != 0, other_of(read), read, AccessKind::Read),
+            ];
+            let conflicting = known.into_iter().filter(|(is, .., by)| *is && conflicts(kind, *by));
+            against = conflicting.map(|(_, thread, cell, by)| local(thread, cell, by)).find(|other| !self.after(other));
             if against.is_some() {
                 break;
             }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::race::Party;
 use super::shadow::{FLAG, clock_of, other_of, site_of, stamp, thread_of};
+use super::undefined_bits::Quick;
 use crate::check::repeats::{Other, Told};
 use crate::exec::access::{Addresses, Reach};
 use crate::exec::block::Block;
@@ -115,11 +116,11 @@ pub struct Pending {
     /// Moves with every new fill.
     epoch: u64,
     /// Open group of bulk stores of each thread.
-    groups: HashMap<u32, u32>,
+    groups: HashMap<u32, u32, Quick>,
     /// For each warp and mbarrier: its last wait that passed.
-    pub(super) waited: HashMap<(u32, u32), Waited>,
+    pub(super) waited: HashMap<(u32, u32), Waited, Quick>,
     /// The same for its last wait that came too early.
-    pub(super) refused: HashMap<(u32, u32), super::early::Refused>,
+    pub(super) refused: HashMap<(u32, u32), super::early::Refused, Quick>,
     /// `wgmma.mma_async` that each warp issued, and came to.
     pub wgmma: [u32; 32],
     pub wgmma_reached: [u32; 32],
@@ -180,9 +181,17 @@ impl Cx<'_> {
     fn is_quiet_there(&self, low: u64, end: u64, write: bool) -> bool {
         let (copies, pending) = (&self.block.copies, &self.block.pending);
         pending.remote.is_empty()
-            && (pending.fills.is_empty() || self.warp.fills_known == pending.epoch)
+            && (pending.fills.is_empty() || self.warp.fills_known == pending.epoch || self.is_filled(low, end))
             && (!write || pending.sources.is_empty())
             && (copies.is_empty() || end - low <= NEAR && !copies.fill(low, end - low))
+    }
+
+    /// Whether this warp knows of all that is filled from `low` to `end` that it is there.
+    fn is_filled(&self, low: u64, end: u64) -> bool {
+        self.block.pending.fills.iter().all(|fill| {
+            let apart = end <= u64::from(fill.low) || u64::from(fill.high) <= low;
+            apart || self.warp.live & !self.knowing(fill) == 0
+        })
     }
 
     /// The same for an access to global memory.
@@ -223,11 +232,16 @@ impl Cx<'_> {
     }
 
     /// The same for one lane: what another lane of its warp waited for, it knows once the two have met.
-    pub(super) fn lane_knows_fill(&self, fill: &Fill, lane: usize) -> bool {
-        fill.waits.iter().any(|(warp, clock, lanes_that)| {
-            let own = *warp == self.warp.index;
-            self.warp.seen(*warp as usize) >= *clock
-                || own && lanes(*lanes_that).any(|from| from == lane || self.warp.met(from as u32, *clock, lane as u32))
+    /// Lanes of this warp that know that a fill is there: they waited, or are ordered behind somebody who did.
+    pub(super) fn knowing(&self, fill: &Fill) -> u32 {
+        fill.waits.iter().fold(0, |known, (warp, clock, lanes_that)| {
+            if self.warp.seen(*warp as usize) >= *clock {
+                u32::MAX
+            } else if *warp == self.warp.index {
+                known | self.warp.met_any(*lanes_that, *clock)
+            } else {
+                known
+            }
         })
     }
 
@@ -235,14 +249,14 @@ impl Cx<'_> {
         let mut all_known = true;
         let mut hit = None;
         for fill in &self.block.pending.fills {
-            let unknown = |lane: &usize| !self.lane_knows_fill(fill, *lane);
-            if !lanes(self.warp.live).any(|lane| unknown(&lane)) {
+            let unknown = self.warp.live & !self.knowing(fill);
+            if unknown == 0 {
                 continue;
             }
             all_known = false;
             let touches =
                 |lane: &usize| at.at[*lane] < u64::from(fill.high) && u64::from(fill.low) < at.at[*lane] + bytes;
-            if let Some(lane) = lanes(at.mask).filter(touches).find(unknown) {
+            if let Some(lane) = lanes(at.mask & unknown).find(touches) {
                 hit = Some((lane, fill.clone()));
                 break;
             }
@@ -537,8 +551,8 @@ impl Cx<'_> {
         gone
     }
 
-    /// A wait at the own block's mbarrier passed with `phases` completed.
-    pub fn passed_mbarrier(&mut self, offset: u32, phases: u64, lane: usize) {
+    /// Waits of the lanes of `mask` at the own block's mbarrier passed with `phases` completed.
+    pub fn passed_mbarrier(&mut self, offset: u32, phases: u64, mask: u32) {
         let warp = self.warp.index;
         let time = self.block.time;
         let none = Waited { phases, time, lanes: 0, stale: phases == 0 };
@@ -546,12 +560,11 @@ impl Cx<'_> {
         if last.phases != phases {
             *last = none;
         }
-        *last =
-            Waited { time, lanes: last.lanes | 1 << lane, stale: last.stale || last.lanes >> lane & 1 != 0, ..*last };
+        *last = Waited { time, lanes: last.lanes | mask, stale: last.stale || last.lanes & mask != 0, ..*last };
         let mut new = false;
         for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
             match fill.waits.iter_mut().find(|(known, ..)| *known == warp) {
-                Some((.., lanes)) => *lanes |= 1 << lane,
+                Some((.., lanes)) => *lanes |= mask,
                 None => new = true,
             }
         }
@@ -564,7 +577,7 @@ impl Cx<'_> {
         let clock = self.warp.clock;
         for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
             if !fill.waits.iter().any(|(known, ..)| *known == warp) {
-                fill.waits.push((warp, clock, 1 << lane));
+                fill.waits.push((warp, clock, mask));
             }
         }
     }

@@ -25,31 +25,37 @@ pub(super) fn look_again(image: &Image, pc: u32) -> String {
 }
 
 impl Cx<'_> {
-    /// Whether a wait of `lane` for a phase that is over may have come too early; `released` is what its arrivals publish.
-    pub fn may_be_early(&mut self, offset: u32, phases: u64, released: &[u32; 32], lane: usize) -> bool {
+    /// Which lanes of `mask` may have come too early with their wait for a phase that is over, and for which lanes that is
+    /// decided; `released` is what its arrivals publish. Once a lane passed, its warp knows of them, and the others are to
+    /// be asked again.
+    pub fn may_be_early(&mut self, offset: u32, phases: u64, released: &[u32; 32], mask: u32) -> (u32, u32) {
         if self.watch & watch::RACE == 0 {
-            return false;
+            return (0, mask);
         }
         let own = self.warp.index as usize;
-        let arrivals = released.iter().enumerate().any(|(warp, clock)| warp != own && *clock > self.warp.seen(warp));
-        let fills = &self.block.pending.fills;
-        let news = arrivals || fills.iter().any(|f| f.ends_with(offset, phases) && !self.lane_knows_fill(f, lane));
-        let (key, pc) = ((self.warp.index, offset), self.pc);
-        if !news {
-            return false;
+        let here = &*self.warp;
+        let arrivals = (0..32).fold(false, |news, warp| news | (warp != own && released[warp] > here.seen(warp)));
+        let fills = self.block.pending.fills.iter().filter(|fill| fill.ends_with(offset, phases));
+        let news = if arrivals { mask } else { fills.fold(0, |news, fill| news | mask & !self.knowing(fill)) };
+        if news == 0 {
+            return (0, mask);
         }
+        let (key, pc) = ((self.warp.index, offset), self.pc);
         let refused = &mut self.block.pending.refused;
         let entry = refused.entry(key).or_insert(Refused { phases, lanes: 0, pc });
         if entry.phases != phases {
             *entry = Refused { phases, lanes: 0, pc };
         }
-        if entry.lanes >> lane & 1 != 0 {
-            return false;
+        let passes = news & entry.lanes;
+        // Those before the first one that passes, and that one.
+        let decided = if arrivals && passes != 0 { mask & (passes ^ (passes - 1)) } else { mask };
+        let early = news & decided & !entry.lanes;
+        if early != 0 {
+            *entry = Refused { lanes: entry.lanes | early, pc, ..*entry };
+            // Whoever looks for polls that nothing will end: this one ends.
+            self.worker.writes += 1;
         }
-        *entry = Refused { lanes: entry.lanes | 1 << lane, pc, ..*entry };
-        // Whoever looks for polls that nothing will end: this one ends.
-        self.worker.writes += 1;
-        true
+        (early, decided)
     }
 
     /// Where this warp asked for the phase that a copy completes, and was told no.

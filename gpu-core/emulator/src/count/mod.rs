@@ -61,6 +61,18 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Requests of an instruction by space.
+    pub fn requests(&self, site: u32) -> [u64; 4] {
+        self.sites[site as usize].map(|site| site.requests)
+    }
+
+    /// What an instruction asked for since `before`, in parts, was one request of each space.
+    pub fn is_one_request(&mut self, site: u32, before: [u64; 4]) {
+        for (site, before) in self.sites[site as usize].iter_mut().zip(before) {
+            site.requests = site.requests.min(before + 1);
+        }
+    }
+
     pub fn new(image: &Image) -> Counts {
         let count = image.code.len();
         Counts {

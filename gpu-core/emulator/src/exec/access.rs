@@ -289,6 +289,7 @@ impl Cx<'_> {
         if window == Window::Generic {
             window = window_of(addresses.low);
             if (addresses.low ^ addresses.high) >= WINDOW && window_of(addresses.high) != window {
+                self.worker.parts = parts(addresses, |address| window_of(address) as u64);
                 return Found::Mixed;
             }
             addresses.rebase(window_base(window));
@@ -495,7 +496,7 @@ impl Cx<'_> {
         })
     }
 
-    /// Runs an instruction lane by lane, for accesses that go to several arrays at once.
+    /// Runs an instruction array by array, for accesses that go to several at once. It stays one request.
     ///
     /// # Safety
     /// As [`Exec`].
@@ -503,15 +504,31 @@ impl Cx<'_> {
     #[inline(never)]
     pub unsafe fn one_by_one(&mut self, op: &Op) -> Flow {
         let mask = self.mask;
-        for lane in lanes(mask) {
-            self.mask = 1 << lane;
+        let parts = std::mem::take(&mut self.worker.parts);
+        let before = self.worker.counts.requests(op.site);
+        for part in parts {
+            self.mask = part & mask;
             // SAFETY: passed on.
             unsafe { (op.run)(self, op) };
             if self.grid.aborted.load(std::sync::atomic::Ordering::Relaxed) {
                 break;
             }
         }
+        self.worker.counts.is_one_request(op.site, before);
         self.mask = mask;
         Flow::Next
     }
+}
+
+/// The lanes of an access by where they go, as `place` tells.
+pub fn parts(at: &Addresses, place: impl Fn(u64) -> u64) -> Vec<u32> {
+    let mut parts = Vec::new();
+    let mut left = at.mask;
+    while left != 0 {
+        let first = place(at.at[left.trailing_zeros() as usize & 31]);
+        let part = lanes(left).filter(|&lane| place(at.at[lane]) == first).fold(0, |some, lane| some | 1 << lane);
+        parts.push(part);
+        left &= !part;
+    }
+    parts
 }

@@ -1,7 +1,8 @@
 //! Accesses that may not be made: what they would have hit, and the fault that says so.
 
-use super::access::Found;
+use super::access::{Found, parts};
 use super::address::Addresses;
+use super::block::SharedArray;
 use super::cx::{Cx, lanes, watch};
 use super::fault::{Detail, text_of};
 use super::op::Op;
@@ -47,12 +48,40 @@ impl Cx<'_> {
         }
     }
 
+    /// A number of the array that holds `[address, address + bytes)`, if one does.
+    fn home(&self, window: Window, address: u64, bytes: u64) -> Option<u64> {
+        let rank = address >> 24;
+        match window {
+            Window::Shared => {
+                let peer = (1..=self.peers.len() as u64).contains(&rank);
+                let low = if peer { address & 0xff_ffff } else { address };
+                let holds = |array: &SharedArray| {
+                    let (base, size) = (u64::from(array.base), u64::from(array.bytes));
+                    low >= base && low.saturating_add(bytes) <= base + size
+                };
+                let index = self.grid.shared_arrays.iter().position(holds)?;
+                Some(rank << 32 | index as u64)
+            }
+            Window::Global | Window::Const => {
+                let regions = &self.grid.regions;
+                let index = regions.partition_point(|region| region.base <= address).checked_sub(1)?;
+                let region = &regions[index];
+                (!region.freed && address.saturating_add(bytes) <= region.end).then_some(index as u64)
+            }
+            _ => self.locate(window, address, bytes).0.then_some(0),
+        }
+    }
+
     #[cold]
     #[inline(never)]
     pub fn not_found(&mut self, op: &Op, window: Window, addresses: &Addresses, bytes: u64, kind: AccessKind) -> Found {
         let bad: Vec<usize> =
-            lanes(addresses.mask).filter(|&lane| !self.locate(window, addresses.at[lane], bytes).0).collect();
-        let Some(&lane) = bad.first() else { return Found::Mixed };
+            lanes(addresses.mask).filter(|&lane| self.home(window, addresses.at[lane], bytes).is_none()).collect();
+        let Some(&lane) = bad.first() else {
+            let parts = parts(addresses, |address| self.home(window, address, bytes).unwrap_or(u64::MAX));
+            self.worker.parts = parts;
+            return Found::Mixed;
+        };
         let address = addresses.at[lane];
         let begins_inside = || self.locate(window, address, 1).0;
         if (2..=16).contains(&bytes) && bytes.is_power_of_two() && !address.is_multiple_of(bytes) && begins_inside() {

@@ -481,9 +481,13 @@ impl Warp {
     /// Whether what lane `from` of this warp did at `clock` is ordered before what lane `to` does now, by meetings of some
     /// of the lanes: order passes on from one to the next.
     pub fn met(&self, from: u32, clock: u32, to: u32) -> bool {
+        self.met_any(1 << (from & 31), clock) >> (to & 31) & 1 != 0
+    }
+
+    /// All lanes that are so ordered behind some of `from`, and those.
+    pub fn met_any(&self, from: u32, clock: u32) -> u32 {
         let later = self.meetings.iter().filter(|(at, _)| *at >= clock);
-        let reached = later.fold(1 << (from & 31), |all, (_, mask)| if all & mask != 0 { all | mask } else { all });
-        reached >> (to & 31) & 1 != 0
+        later.fold(from, |all, (_, mask)| if all & mask != 0 { all | mask } else { all })
     }
 
     pub fn refresh_floor(&mut self) {

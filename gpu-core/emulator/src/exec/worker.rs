@@ -52,6 +52,8 @@ pub struct Worker {
     pub repeats: Repeats,
     pub strips: OwnStrips,
     pub sums: Sums,
+    /// Lanes of an access that goes to several arrays, by array.
+    pub parts: Vec<u32>,
     pub fragments: crate::count::fragments::Fragments,
     /// Writes, blocks that ended and instructions since [`Worker::publish`]: the launch makes progress.
     pub writes: u64,
@@ -119,6 +121,7 @@ impl Worker {
             strips: OwnStrips::default(),
             repeats: Repeats::default(),
             sums: Sums::default(),
+            parts: Vec::new(),
             fragments: Default::default(),
             writes: 0,
             finished: 0,

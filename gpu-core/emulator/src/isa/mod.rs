@@ -25,6 +25,7 @@ pub mod matrix;
 
 mod matrix_memory;
 pub mod mbarrier;
+mod mbarrier_run;
 pub mod memory;
 pub mod movement;
 mod multimem;

@@ -2,7 +2,6 @@
 
 use super::format::{Format, Overflow, Rounding, ue8m0_decode, ue8m0_encode};
 use super::{half, minmax};
-use std::sync::LazyLock;
 
 /// The formats of at most 8 bits that packed conversions know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,27 +57,46 @@ impl Narrow {
     /// The value as an f16, exact in every format here. NaN becomes `0x7fff`.
     #[inline(always)]
     pub fn to_f16(self, code: u32) -> u16 {
-        TO_F16[self as usize][(code & 0xff) as usize]
+        let bits = self.to_f32(code).to_bits();
+        let magnitude = bits & 0x7fff_ffff;
+        // None of them is subnormal there, but those of e5m2, which is an f16 cut short.
+        let normal = (magnitude >> 13).wrapping_sub((127 - 15) << 10);
+        match self {
+            Narrow::E5m2 if code & 0x7f > 0x7c => 0x7fff,
+            Narrow::E5m2 => (code << 8) as u16,
+            _ if magnitude > 0x7f80_0000 => 0x7fff,
+            _ if magnitude == 0 => (bits >> 16) as u16,
+            _ => (normal | bits >> 16 & 0x8000) as u16,
+        }
     }
 
-    /// The value as an f32, exact.
+    /// The value as an f32, exact. Bits above the format's width are ignored.
     #[inline(always)]
     pub fn to_f32(self, code: u32) -> f32 {
-        TO_F32[self as usize][(code & 0xff) as usize]
+        match self {
+            Narrow::E4m3 => widened::<4, 3>(code, 0x7e, u32::MAX),
+            Narrow::E5m2 => widened::<5, 2>(code, 0x7b, 0x7c),
+            Narrow::E3m2 => widened::<3, 2>(code, 0x1f, u32::MAX),
+            Narrow::E2m3 => widened::<2, 3>(code, 0x1f, u32::MAX),
+            Narrow::E2m1 => widened::<2, 1>(code, 0x7, u32::MAX),
+        }
     }
 }
 
-// One entry for each 8-bit pattern; bits above the format's width are ignored.
-static TO_F16: LazyLock<[[u16; 256]; 5]> = LazyLock::new(|| {
-    Narrow::ALL.map(|narrow| {
-        std::array::from_fn(|code| {
-            Format::F16.encode(narrow.format().decode(code as u64), Rounding::Rn, Overflow::Infinity) as u16
-        })
-    })
-});
-static TO_F32: LazyLock<[[f32; 256]; 5]> = LazyLock::new(|| {
-    Narrow::ALL.map(|narrow| std::array::from_fn(|code| super::canonical(narrow.format().decode(code as u64) as f32)))
-});
+/// The value of a code of `E` exponent and `M` fraction bits, whose largest finite one and infinity are given.
+#[inline(always)]
+fn widened<const E: u32, const M: u32>(code: u32, max_code: u32, infinity: u32) -> f32 {
+    let magnitude = code & ((1 << (E + M)) - 1);
+    let sign = (code >> (E + M) & 1) << 31;
+    let bias = (1u32 << (E - 1)) - 1;
+    let normal = (magnitude << (23 - M)) + ((127 - bias) << 23);
+    // So many of the smallest one.
+    let least = f32::from_bits((127 + 1 - bias - M) << 23);
+    let subnormal = (magnitude as i32 as f32 * least).to_bits();
+    let finite = if magnitude < 1 << M { subnormal } else { normal };
+    let above = if magnitude == infinity { 0x7f80_0000 | sign } else { super::NAN_F32.to_bits() };
+    f32::from_bits(if magnitude > max_code { above } else { finite | sign })
+}
 
 /// Nearest even with saturation into a format of `E` exponent and `M` fraction bits.
 #[inline(always)]
