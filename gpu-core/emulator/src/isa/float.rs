@@ -278,6 +278,12 @@ pub fn add_sub(e: &mut Emit<'_>, i: &mut Inst<'_>, add: bool) -> Decoded<()> {
         (Ty::F64, false) if modes.plain() => bin(|a: f64, b: f64| arith64::sub(a, b, Rounding::Rn)),
         (Ty::F64, true) => imm_bin(|m, a: f64, b: f64| arith64::add(a, b, rounding_from(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| arith64::sub(a, b, rounding_from(m))),
+        (Ty::F32x2, true) if modes.plain() => {
+            bin(|a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::add(a, b, Mode::RN)))
+        }
+        (Ty::F32x2, false) if modes.plain() => {
+            bin(|a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::sub(a, b, Mode::RN)))
+        }
         (Ty::F32x2, true) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::add(a, b, mode(m)))),
         (Ty::F32x2, false) => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::sub(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, if add { half::Two::Add } else { half::Two::Sub }),
@@ -311,6 +317,7 @@ pub fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         }
         Ty::F64 if modes.plain() => bin(|a: f64, b: f64| arith64::mul(a, b, Rounding::Rn)),
         Ty::F64 => imm_bin(|m, a: f64, b: f64| arith64::mul(a, b, rounding_from(m))),
+        Ty::F32x2 if modes.plain() => bin(|a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::mul(a, b, Mode::RN))),
         Ty::F32x2 => imm_bin(|m, a: u64, b: u64| arith32::pair(a, b, |a, b| arith32::mul(a, b, mode(m)))),
         _ => return half::add_sub_mul(e, i, ty, modes, half::Two::Mul),
     };
@@ -347,6 +354,7 @@ pub fn fma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         }
         Ty::F64 if modes.plain() => tri(|a: f64, b: f64, c: f64| arith64::fma(a, b, c, Rounding::Rn)),
         Ty::F64 => imm_tri(|m, a: f64, b: f64, c: f64| arith64::fma(a, b, c, rounding_from(m))),
+        Ty::F32x2 if modes.plain() => tri(|a: u64, b: u64, c: u64| arith32::pair_fma(a, b, c, Mode::RN)),
         Ty::F32x2 => imm_tri(|m, a: u64, b: u64, c: u64| arith32::pair_fma(a, b, c, mode(m))),
         _ => return half::fma(e, i, ty, modes, relu, oob),
     };
@@ -394,6 +402,7 @@ fn rcp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Ty::F32 if modes.plain() => un(|a: f32| canonical(1.0 / a)),
         Ty::F32 => imm_un(|m, a: f32| arith32::rcp(a, mode(m))),
         Ty::F64 if approximate => each_un(approx_rcp64),
+        Ty::F64 if modes.plain() => un(|a: f64| arith64::rcp(a, Rounding::Rn)),
         Ty::F64 => imm_un(|m, a: f64| arith64::rcp(a, rounding_from(m))),
         _ => return i.unsupported(),
     };

@@ -1,5 +1,7 @@
 //! Moves, packing and unpacking, address-space conversions.
 
+use std::ops::{BitOr, Shl};
+
 use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
@@ -19,6 +21,18 @@ pub const ROWS: &[Row] = &[
             example("mov.b32 %d, %a;", &[(32, 7)], (32, 7)),
             example("mov.b64 %d, {%a, %b};", &[(32, 7), (32, 9)], (64, 9 << 32 | 7)),
             example("mov.b32 %d, {%a, %b};", &[(16, 7), (16, 9)], (32, 9 << 16 | 7)),
+            example("mov.b64 %d, {%a, %b, %b, %a};", &[(16, 7), (16, 9)], (64, 7 << 48 | 9 << 32 | 9 << 16 | 7)),
+            example(
+                "{.reg .b8 %e, %f; cvt.u8.u16 %e, %a; cvt.u8.u16 %f, %b; mov.b32 %d, {%e, %f, %e, %f};}",
+                &[(16, 7), (16, 9)],
+                (32, 0x0907_0907),
+            ),
+            example("{.reg .b16 %e<3>; mov.b64 {%e0, %e1, %e2, %d}, %a;}", &[(64, 9 << 48 | 7)], (16, 9)),
+            example(
+                "{.reg .b8 %e<4>; mov.b32 {%e0, %e1, %e2, %e3}, %a; cvt.u16.u8 %d, %e2;}",
+                &[(32, 0x0102_0304)],
+                (16, 2),
+            ),
             example("mov.b64 {%d, _}, %a;", &[(64, 9 << 32 | 7)], (32, 7)),
             example("mov.f32 %d, 0f3F800000;", &[], (32, 0x3f80_0000)),
         ],
@@ -140,6 +154,8 @@ fn pack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, d: &Operand<'_>, parts: &[Operan
     let mut op = e.op(match (part.bits(), ty.bits()) {
         (32, 64) => halves(true),
         (16, 32) => bin(|a: u16, b: u16| u32::from(b) << 16 | u32::from(a)),
+        (_, ..=32) => exec_widest::<Joined<u32>>(),
+        (_, 64) => exec_widest::<Joined<u64>>(),
         _ => pack_exec,
     });
     if slots.len() == 2 {
@@ -162,6 +178,8 @@ fn unpack(e: &mut Emit<'_>, i: &Inst<'_>, ty: Ty, parts: &[Operand<'_>], a: &Ope
     let mut op = e.op(match (part.bits(), ty.bits()) {
         (32, 64) => halves(false),
         (16, 32) => exec_widest::<Halves<u16, u32>>(),
+        (8 | 16, ..=32) => exec_widest::<Parts<u32>>(),
+        (8 | 16, 64) => exec_widest::<Parts<u64>>(),
         _ => unpack_exec,
     });
     op.a = source;
@@ -248,6 +266,53 @@ impl<P: Word<Raw = u32>, W: Word<Raw: Into<u64>>> Body for Halves<P, W> {
                     out[lane] = P::from_raw(part as u32).to_raw();
                 }
                 blend(cx.mask, cx.row_mut::<P>(*slot), &out);
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// Words that several parts of at most 32 bits make.
+struct Joined<W>(std::marker::PhantomData<W>);
+
+impl<W: Word<Raw: From<u32> + Shl<u32, Output = W::Raw> + BitOr<Output = W::Raw>>> Body for Joined<W> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let bits = (op.imm & 0xff) as u32;
+        let ones = u32::MAX >> (32 - bits);
+        // SAFETY: slots of a decoded instruction. The target may be a source.
+        unsafe {
+            let mut out = [W::Raw::from(0u32); 32];
+            for (index, slot) in cx.image().list(op).iter().enumerate() {
+                let part = &*cx.row::<u32>(*slot);
+                for lane in 0..32 {
+                    out[lane] = out[lane] | W::Raw::from(part[lane] & ones) << (index as u32 * bits);
+                }
+            }
+            blend(cx.mask, cx.row_mut::<W>(op.d), &out);
+        }
+        Flow::Next
+    }
+}
+
+/// The parts of each lane, of 8 or 16 bits.
+struct Parts<W>(std::marker::PhantomData<W>);
+
+impl<W: Word<Raw: Into<u64>>> Body for Parts<W> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let bits = (op.imm & 0xff) as u32;
+        let ones = (1u64 << bits) - 1;
+        // SAFETY: slots of a decoded instruction. A target may be the source.
+        unsafe {
+            let whole = *cx.row::<W>(op.a);
+            for (index, slot) in cx.image().list(op).iter().enumerate().filter(|(_, slot)| !slot.is_none()) {
+                let mut out = [0u32; 32];
+                for lane in 0..32 {
+                    let value: u64 = whole[lane].into();
+                    out[lane] = (value >> (index as u32 * bits) & ones) as u32;
+                }
+                blend(cx.mask, cx.row_mut::<u32>(*slot), &out);
             }
         }
         Flow::Next

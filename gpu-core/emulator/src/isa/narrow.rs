@@ -5,7 +5,7 @@ use super::convert::{narrow_of, overflow, relu};
 use super::float::rounding_from;
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::lanes::{imm_bin, imm_tri, imm_un};
+use crate::exec::lanes::{bin, imm_bin, imm_tri, imm_un, un};
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::num::pack::{self, Narrow};
 use crate::num::{Overflow, Rounding};
@@ -53,18 +53,25 @@ macro_rules! of_format {
 }
 
 /// Two values to nearest, which is how they mostly are made.
-fn nearest2(narrow: Narrow, from: Ty) -> Exec {
+fn nearest2(narrow: Narrow, from: Ty, relu: bool) -> Exec {
     const RN: Rounding = Rounding::Rn;
-    match from {
-        Ty::F16x2 => {
-            of_format!(narrow, KNOWN, imm_un(|m, a: u32| pack::narrow2_f16x2(KNOWN, a, RN, relu(m)) as u16))
-        }
-        Ty::BF16x2 => {
-            of_format!(narrow, KNOWN, imm_un(|m, a: u32| pack::narrow2_bf16x2(KNOWN, a, RN, relu(m)) as u16))
-        }
-        _ => {
-            of_format!(narrow, KNOWN, imm_bin(|m, a: f32, b: f32| pack::narrow2(KNOWN, a, b, RN, relu(m)) as u16))
-        }
+    match (from, relu) {
+        (Ty::F16x2, false) => of_format!(narrow, KNOWN, un(|a: u32| pack::narrow2_f16x2(KNOWN, a, RN, false) as u16)),
+        (Ty::F16x2, true) => of_format!(narrow, KNOWN, un(|a: u32| pack::narrow2_f16x2(KNOWN, a, RN, true) as u16)),
+        (Ty::BF16x2, false) => of_format!(narrow, KNOWN, un(|a: u32| pack::narrow2_bf16x2(KNOWN, a, RN, false) as u16)),
+        (Ty::BF16x2, true) => of_format!(narrow, KNOWN, un(|a: u32| pack::narrow2_bf16x2(KNOWN, a, RN, true) as u16)),
+        (_, false) => of_format!(narrow, KNOWN, bin(|a: f32, b: f32| pack::narrow2(KNOWN, a, b, RN, false) as u16)),
+        (_, true) => of_format!(narrow, KNOWN, bin(|a: f32, b: f32| pack::narrow2(KNOWN, a, b, RN, true) as u16)),
+    }
+}
+
+/// The two values of a register.
+fn wide2(narrow: Narrow, to: Ty, relu: bool) -> Exec {
+    match (to, relu) {
+        (Ty::F16x2, false) => of_format!(narrow, KNOWN, un(|a: u16| pack::widen2_f16x2(KNOWN, u32::from(a), false))),
+        (Ty::F16x2, true) => of_format!(narrow, KNOWN, un(|a: u16| pack::widen2_f16x2(KNOWN, u32::from(a), true))),
+        (_, false) => of_format!(narrow, KNOWN, un(|a: u16| pack::widen2_bf16x2(KNOWN, u32::from(a), false))),
+        (_, true) => of_format!(narrow, KNOWN, un(|a: u16| pack::widen2_bf16x2(KNOWN, u32::from(a), true))),
     }
 }
 
@@ -98,14 +105,14 @@ pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm
     match (to_narrow, other) {
         (true, Ty::F32) if nearest => {
             i.expect(3)?;
-            op = e.op(nearest2(narrow, other));
+            op = e.op(nearest2(narrow, other, relu(imm)));
             op.a = e.src(&i.operands[1], Ty::F32)?;
             op.b = e.src(&i.operands[2], Ty::F32)?;
             op.d = e.dst(&i.operands[0], packed)?;
         }
         (true, Ty::F16x2 | Ty::BF16x2) if nearest => {
             i.expect(2)?;
-            op = e.op(nearest2(narrow, other));
+            op = e.op(nearest2(narrow, other, relu(imm)));
             op.a = e.src(&i.operands[1], other)?;
             op.d = e.dst(&i.operands[0], packed)?;
         }
@@ -133,14 +140,12 @@ pub fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>, name: &str, stochastic: bool, imm
             let finite = overflow(imm) == Overflow::Saturate;
             let run: Exec = match other {
                 Ty::F16x2 if finite => return i.unsupported(),
-                Ty::F16x2 => {
-                    of_format!(narrow, KNOWN, imm_un(|m, a: u16| pack::widen2_f16x2(KNOWN, u32::from(a), relu(m))))
-                }
+                Ty::F16x2 => wide2(narrow, other, relu(imm)),
                 // An infinity of e5m2 is the one value that `.satfinite` changes.
                 _ if finite => imm_un(|m, a: u16| {
                     pack::widen2_bf16x2_scaled(narrow_from(m), u32::from(a), ONES, Overflow::Saturate, relu(m))
                 }),
-                _ => of_format!(narrow, KNOWN, imm_un(|m, a: u16| pack::widen2_bf16x2(KNOWN, u32::from(a), relu(m)))),
+                _ => wide2(narrow, other, relu(imm)),
             };
             op = e.op(run);
             op.a = e.src(&i.operands[1], packed)?;

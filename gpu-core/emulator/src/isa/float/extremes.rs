@@ -3,7 +3,7 @@
 use super::super::{Ty, half};
 use super::{emit2, emit3};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::lanes::{bin, imm_bin, imm_tri};
+use crate::exec::lanes::{bin, imm_bin, imm_tri, tri};
 use crate::exec::native::form::Native;
 use crate::exec::op::Exec;
 use crate::num::minmax;
@@ -38,6 +38,12 @@ pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {
         (Ty::F64, false) if code == 0 => bin(|a: f64, b: f64| minmax::f64(a, b, unpack(0))),
         (Ty::F64, false) if code == 1 => bin(|a: f64, b: f64| minmax::f64(a, b, unpack(1))),
         (Ty::F32, false) => imm_bin(|m, a: f32, b: f32| minmax::f32(a, b, unpack(m))),
+        (Ty::F32, true) if code == 0 => {
+            tri(|a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(0)), c, unpack(0)))
+        }
+        (Ty::F32, true) if code == 1 => {
+            tri(|a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(1)), c, unpack(1)))
+        }
         (Ty::F32, true) => imm_tri(|m, a: f32, b: f32, c: f32| minmax::f32(minmax::f32(a, b, unpack(m)), c, unpack(m))),
         (Ty::F64, false) => imm_bin(|m, a: f64, b: f64| minmax::f64(a, b, unpack(m))),
         _ => return half::min_max(e, i, ty, code),

@@ -1,0 +1,128 @@
+//! What lanes of a warp do together because they do the same, and apart because they do not.
+
+mod common;
+
+use common::{download_u32, kinds, load, memory, run, run_clean, upload_u32};
+use ptx_emulator::{FaultKind, Launch};
+
+/// A kernel of `body`, whose threads know `%tid` and the places of two arrays; the last instruction stores `%out`.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 c)\n{{\n\
+         .reg .pred %p, %q; .reg .b32 %tid, %at, %x, %y, %out; .reg .b64 %ra, %rc, %rt, %token;\n\
+         .shared .align 8 .b8 bar[256]; .shared .align 8 .b8 cells[256];\n\
+         ld.param.u64 %ra, [a]; ld.param.u64 %rc, [c]; mov.u32 %tid, %tid.x; mov.u32 %at, bar;\n\
+         {body}\n\
+         mul.wide.u32 %rt, %tid, 4; add.u64 %rt, %rt, %rc; st.global.b32 [%rt], %out; ret;\n}}\n"
+    )
+}
+
+const FIRST: &str = "setp.ne.u32 %p, %tid, 0;";
+
+#[test]
+fn each_arrival_gets_the_count_that_those_before_it_left() {
+    for (each, count) in [(1, 64), (1, 32), (2, 64), (3, 96)] {
+        let text = kernel(&format!(
+            "{FIRST} @!%p mbarrier.init.shared.b64 [%at], {count}; bar.sync 0;\n\
+             mbarrier.arrive.shared.b64 %token, [%at], {each};\n\
+             mbarrier.pending_count.b64 %x, %token;\n\
+             mbarrier.test_wait.parity.shared.b64 %q, [%at], 0; mbarrier.test_wait.parity.shared.b64 %q, [%at], 0;\n\
+             selp.b32 %y, 1000, 0, %q; add.u32 %out, %x, %y;"
+        ));
+        let mut memory = memory();
+        let c = memory.alloc("c", 128).expect("fits");
+        run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+        let over = if 32 * each == count { 1000 } else { 0 };
+        let expected: Vec<u32> = (0..32).map(|lane| count - each * lane + over).collect();
+        assert_eq!(download_u32(&memory, c, 32), expected, "{each} of {count}");
+    }
+}
+
+#[test]
+fn arrivals_beyond_the_count_are_told_of() {
+    // Sixteen of them end the phase, and nothing says so to the others.
+    let text = kernel(&format!(
+        "{FIRST} @!%p mbarrier.init.shared.b64 [%at], 16; bar.sync 0;\n\
+         mbarrier.arrive.shared.b64 %token, [%at]; mbarrier.pending_count.b64 %out, %token;"
+    ));
+    let mut memory = memory();
+    let c = memory.alloc("c", 128).expect("fits");
+    let outcome = run(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    assert_eq!(kinds(&outcome), [FaultKind::BarrierPhase], "{:#?}", outcome.faults);
+    let expected: Vec<u32> = (0..32).map(|lane| 16 - lane % 16).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+}
+
+#[test]
+fn lanes_at_several_mbarriers_wait_each_for_its_own() {
+    // Those of even threads are over.
+    let text = kernel(
+        "shl.b32 %x, %tid, 3; add.u32 %at, %at, %x; mbarrier.init.shared.b64 [%at], 1; bar.sync 0;\n\
+         and.b32 %x, %tid, 1; setp.eq.u32 %p, %x, 0; @%p mbarrier.arrive.shared.b64 %token, [%at];\n\
+         mbarrier.test_wait.parity.shared.b64 %q, [%at], 0; mbarrier.test_wait.parity.shared.b64 %q, [%at], 0;\n\
+         selp.b32 %out, 1, 0, %q;",
+    );
+    let mut memory = memory();
+    let c = memory.alloc("c", 128).expect("fits");
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    let expected: Vec<u32> = (0..32).map(|lane| 1 - lane % 2).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+}
+
+#[test]
+fn an_access_to_several_arrays_is_one_request() {
+    let text = kernel(
+        "and.b32 %x, %tid, 1; setp.eq.u32 %p, %x, 0; selp.b64 %rt, %ra, %rc, %p;\n\
+         mul.wide.u32 %token, %tid, 4; add.u64 %rt, %rt, %token; ld.global.b32 %out, [%rt]; bar.sync 0;",
+    );
+    let mut memory = memory();
+    let a = upload_u32(&mut memory, "a", &(0..32).collect::<Vec<_>>());
+    let c = upload_u32(&mut memory, "c", &(100..132).collect::<Vec<_>>());
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(c);
+    let outcome = run_clean(&load(&text), &mut memory, &launch);
+    let expected: Vec<u32> = (0..32).map(|lane| if lane % 2 == 0 { lane } else { 100 + lane }).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+    let load = outcome.counters.global_load;
+    assert_eq!((load.requests, load.sectors, load.bytes), (1, 8, 128));
+}
+
+#[test]
+fn an_atomic_of_several_arrays_gives_each_lane_its_own_answer() {
+    // Shared memory by odd lanes, global memory by even ones; each place by two lanes.
+    let text = kernel(
+        "mov.u32 %at, cells; shr.u32 %x, %tid, 2; shl.b32 %x, %x, 2; add.u32 %at, %at, %x;\n\
+         mov.u32 %y, 0; st.shared.b32 [%at], %y; bar.sync 0;\n\
+         and.b32 %y, %tid, 1; setp.eq.u32 %p, %y, 0;\n\
+         cvt.u64.u32 %token, %at; cvta.shared.u64 %token, %token; cvt.u64.u32 %rt, %x; add.u64 %rt, %rt, %ra;\n\
+         selp.b64 %rt, %rt, %token, %p; mov.u32 %y, 5; atom.add.u32 %out, [%rt], %y;",
+    );
+    let mut memory = memory();
+    let a = upload_u32(&mut memory, "a", &[7; 8]);
+    let c = memory.alloc("c", 128).expect("fits");
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(c));
+    assert_eq!(download_u32(&memory, a, 8), [17; 8]);
+    let expected: Vec<u32> = (0..32).map(|lane| (lane & 2) / 2 * 5 + if lane % 2 == 0 { 7 } else { 0 }).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+}
+
+#[test]
+fn copies_are_waited_for_by_groups_of_each_lane() {
+    // Even lanes commit twice as many groups as odd ones: of theirs the first is over, of the others none.
+    let text = kernel(
+        "mov.u32 %at, cells; shl.b32 %x, %tid, 2; add.u32 %at, %at, %x; mul.wide.u32 %rt, %tid, 4; add.u64 %rt, %rt, %ra;\n\
+         and.b32 %y, %tid, 1; setp.eq.u32 %p, %y, 0;\n\
+         cp.async.ca.shared.global [%at], [%rt], 4; cp.async.commit_group; @%p cp.async.commit_group;\n\
+         cp.async.wait_group 1; mov.u32 %out, 0; @%p ld.shared.b32 %out, [%at];",
+    );
+    let run_of = |text: &str| {
+        let mut memory = memory();
+        let a = upload_u32(&mut memory, "a", &(0..32).collect::<Vec<_>>());
+        let c = memory.alloc("c", 128).expect("fits");
+        let outcome = run(&load(text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(c));
+        (kinds(&outcome), download_u32(&memory, c, 32))
+    };
+    let expected: Vec<u32> = (0..32).map(|lane| if lane % 2 == 0 { lane } else { 0 }).collect();
+    assert_eq!(run_of(&text), (vec![], expected));
+    let (faults, _) = run_of(&text.replace("@%p ld.shared", "ld.shared"));
+    assert_eq!(faults, [FaultKind::MissingAsyncWait]);
+}
