@@ -34,7 +34,7 @@ pub struct Fill {
     pub(super) barrier: u32,
     pub(super) phase: u64,
     /// Warps that waited, their clocks then, and which of their lanes.
-    waits: Vec<(u32, u32, u32)>,
+    pub(super) waits: Vec<(u32, u32, u32)>,
 }
 
 /// Shared memory that an operation reads until its group is waited for.
@@ -62,9 +62,9 @@ pub(super) struct Waited {
     pub(super) phases: u64,
     pub(super) time: u32,
     /// Lanes that passed at this count of phases.
-    lanes: u32,
+    pub(super) lanes: u32,
     /// A lane passed without any phase completed since its last wait there.
-    stale: bool,
+    pub(super) stale: bool,
 }
 
 /// Which bytes.
@@ -549,37 +549,6 @@ impl Cx<'_> {
         self.block.pending.sources = kept;
         self.block.refresh_guard();
         gone
-    }
-
-    /// Waits of the lanes of `mask` at the own block's mbarrier passed with `phases` completed.
-    pub fn passed_mbarrier(&mut self, offset: u32, phases: u64, mask: u32) {
-        let warp = self.warp.index;
-        let time = self.block.time;
-        let none = Waited { phases, time, lanes: 0, stale: phases == 0 };
-        let last = self.block.pending.waited.entry((warp, offset)).or_insert(none);
-        if last.phases != phases {
-            *last = none;
-        }
-        *last = Waited { time, lanes: last.lanes | mask, stale: last.stale || last.lanes & mask != 0, ..*last };
-        let mut new = false;
-        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
-            match fill.waits.iter_mut().find(|(known, ..)| *known == warp) {
-                Some((.., lanes)) => *lanes |= mask,
-                None => new = true,
-            }
-        }
-        if !new {
-            return;
-        }
-        // From here on, what this warp publishes covers the wait.
-        let time = &mut self.block.time;
-        self.warp.tick(time);
-        let clock = self.warp.clock;
-        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
-            if !fill.waits.iter().any(|(known, ..)| *known == warp) {
-                fill.waits.push((warp, clock, mask));
-            }
-        }
     }
 
     /// The last thread of the block ends.

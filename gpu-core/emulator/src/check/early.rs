@@ -2,7 +2,7 @@
 //! take turns. So the first `test_wait` or `try_wait` that would learn of anything new gives false, as it may on a GPU. A
 //! loop asks again; who does not look at the answer has not waited.
 
-use super::copies::{Fill, Pending};
+use super::copies::{Fill, Pending, Waited};
 use crate::exec::cx::{Cx, watch};
 use crate::exec::image::Image;
 
@@ -56,6 +56,37 @@ impl Cx<'_> {
             self.worker.writes += 1;
         }
         (early, decided)
+    }
+
+    /// Waits of the lanes of `mask` at the own block's mbarrier passed with `phases` completed.
+    pub fn passed_mbarrier(&mut self, offset: u32, phases: u64, mask: u32) {
+        let warp = self.warp.index;
+        let time = self.block.time;
+        let none = Waited { phases, time, lanes: 0, stale: phases == 0 };
+        let last = self.block.pending.waited.entry((warp, offset)).or_insert(none);
+        if last.phases != phases {
+            *last = none;
+        }
+        *last = Waited { time, lanes: last.lanes | mask, stale: last.stale || last.lanes & mask != 0, ..*last };
+        let mut new = false;
+        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
+            match fill.waits.iter_mut().find(|(known, ..)| *known == warp) {
+                Some((.., lanes)) => *lanes |= mask,
+                None => new = true,
+            }
+        }
+        if !new {
+            return;
+        }
+        // From here on, what this warp publishes covers the wait.
+        let time = &mut self.block.time;
+        self.warp.tick(time);
+        let clock = self.warp.clock;
+        for fill in self.block.pending.fills.iter_mut().filter(|fill| fill.ends_with(offset, phases)) {
+            if !fill.waits.iter().any(|(known, ..)| *known == warp) {
+                fill.waits.push((warp, clock, mask));
+            }
+        }
     }
 
     /// Where this warp asked for the phase that a copy completes, and was told no.
