@@ -49,6 +49,7 @@ fn arrivals_beyond_the_count_are_told_of() {
     let c = memory.alloc("c", 128).expect("fits");
     let outcome = run(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
     assert_eq!(kinds(&outcome), [FaultKind::BarrierPhase], "{:#?}", outcome.faults);
+    assert_eq!(outcome.faults[0].occurrences, 16);
     let expected: Vec<u32> = (0..32).map(|lane| 16 - lane % 16).collect();
     assert_eq!(download_u32(&memory, c, 32), expected);
 }
@@ -84,6 +85,29 @@ fn an_access_to_several_arrays_is_one_request() {
     assert_eq!(download_u32(&memory, c, 32), expected);
     let load = outcome.counters.global_load;
     assert_eq!((load.requests, load.sectors, load.bytes), (1, 8, 128));
+}
+
+#[test]
+fn copies_of_several_sizes_from_several_arrays_all_take_place() {
+    // Every third lane copies two bytes, the others four; even lanes from one array, odd ones from the other.
+    let text = kernel(
+        "mov.u32 %at, cells; shl.b32 %x, %tid, 2; add.u32 %at, %at, %x;\n\
+         and.b32 %y, %tid, 1; setp.eq.u32 %p, %y, 0; selp.b64 %rt, %ra, %rc, %p;\n\
+         mul.wide.u32 %token, %tid, 4; add.u64 %rt, %rt, %token;\n\
+         rem.u32 %y, %tid, 3; setp.eq.u32 %q, %y, 0; selp.b32 %y, 2, 4, %q;\n\
+         cp.async.ca.shared.global [%at], [%rt], 4, %y; cp.async.wait_all; ld.shared.b32 %out, [%at]; bar.sync 0;",
+    );
+    let mut memory = memory();
+    let a = upload_u32(&mut memory, "a", &(0..32).map(|i| 0x1_0001 * i).collect::<Vec<_>>());
+    let c = upload_u32(&mut memory, "c", &(0..32).map(|i| 0x1_0001 * (i + 100)).collect::<Vec<_>>());
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(a).arg_u64(c));
+    let expected: Vec<u32> = (0..32)
+        .map(|lane| {
+            let value = 0x1_0001 * if lane % 2 == 0 { lane } else { lane + 100 };
+            if lane % 3 == 0 { value & 0xffff } else { value }
+        })
+        .collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
 }
 
 #[test]

@@ -26,20 +26,16 @@ pub struct Before {
 impl Cx<'_> {
     /// An arrival of the lanes of `mask` at an mbarrier of their block, in the phase behind `before`.
     pub fn check_arrivals(&mut self, offset: u32, mask: u32, before: &Before) {
-        let alone =
-            before.lanes == 0 || self.warp.seen(self.warp.index as usize) >= before.released[self.warp.index as usize];
+        let own = self.warp.index as usize;
+        let first = mask.trailing_zeros() as usize & 31;
         // Where they know of their own warp, all of them know the same.
-        for lane in lanes(mask).take(if alone { 1 } else { 32 }) {
-            self.check_arrival(offset, lane, before);
-        }
-    }
-
-    fn check_arrival(&mut self, offset: u32, lane: usize, before: &Before) {
-        if self.knows_end(lane, before) {
-            return;
-        }
-        let pc = self.pc;
-        if self.repeats(Told::alone(FaultKind::BarrierPhase, pc), 1) {
+        let unknown = if before.lanes == 0 || self.warp.seen(own) >= before.released[own] {
+            if self.knows_end(first, before) { 0 } else { mask }
+        } else {
+            lanes(mask).filter(|&lane| !self.knows_end(lane, before)).fold(0, |some, lane| some | 1 << lane)
+        };
+        let (lane, lanes_that, pc) = (unknown.trailing_zeros() as usize & 31, unknown.count_ones(), self.pc);
+        if unknown == 0 || self.repeats(Told::alone(FaultKind::BarrierPhase, pc), lanes_that) {
             return;
         }
         let Before { phase, count, init, .. } = before;
@@ -52,7 +48,7 @@ impl Cx<'_> {
             self.image().place(*init)
         );
         let detail = Detail { space: Some(Space::Shared), address: Some(offset.into()), bytes: 8, ..Detail::default() };
-        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), lanes_that, message, detail);
     }
 
     /// Whether all arrivals of that phase are ordered before what `lane` does now.

@@ -504,9 +504,12 @@ impl Cx<'_> {
     #[inline(never)]
     pub unsafe fn one_by_one(&mut self, op: &Op) -> Flow {
         let mask = self.mask;
-        let parts = std::mem::take(&mut self.worker.parts);
+        let mut parts = std::mem::take(&mut self.worker.parts);
+        // An instruction may have asked for some of its lanes alone.
+        let asked = parts.iter().fold(0, |asked, part| asked | part);
+        parts.push(mask & !asked);
         let before = self.worker.counts.requests(op.site);
-        for part in parts {
+        for part in parts.into_iter().filter(|part| part & mask != 0) {
             self.mask = part & mask;
             // SAFETY: passed on.
             unsafe { (op.run)(self, op) };
