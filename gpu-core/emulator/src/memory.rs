@@ -157,16 +157,9 @@ pub(crate) fn all_bits(bits: &[AtomicU64], from: u64, count: u64) -> bool {
     all
 }
 
-/// Whether any of `count` bits from bit `from` is set.
+/// Calls `visit` with each word of `count` bits from bit `from`, and which of its bits they are.
 #[inline]
-pub(crate) fn any_bits(bits: &[AtomicU64], from: u64, count: u64) -> bool {
-    let mut any = false;
-    for_words(from, count, |word, mask| any |= bits[word].load(Ordering::Relaxed) & mask != 0);
-    any
-}
-
-#[inline]
-fn for_words(from: u64, count: u64, mut visit: impl FnMut(usize, u64)) {
+pub(crate) fn for_words(from: u64, count: u64, mut visit: impl FnMut(usize, u64)) {
     let (mut bit, end) = (from, from + count);
     while bit < end {
         let in_word = bit % 64;

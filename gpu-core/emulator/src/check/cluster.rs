@@ -207,7 +207,7 @@ impl Cx<'_> {
                 *cell = Cell { write: Some(mine), read: None };
             }
         }
-        block.state.guarded = true;
+        (block.state.guarded, block.state.more) = (true, true);
         let Some(other) = against else { return false };
         let party = Party { site: other.site, thread: Some(other.thread), kind: other.kind };
         let address = u64::from(block.cluster_rank + 1) << 24 | u64::from(offset);

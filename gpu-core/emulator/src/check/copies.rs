@@ -161,11 +161,11 @@ impl Block {
     /// Whether accesses to shared memory need a closer look.
     pub fn refresh_guard(&mut self) {
         let pending = &self.pending;
-        self.state.guarded = !self.copies.is_empty()
-            || !pending.fills.is_empty()
+        self.state.more = !pending.fills.is_empty()
             || !pending.sources.is_empty()
             || !pending.outgoing.is_empty()
             || !pending.remote.is_empty();
+        self.state.guarded = self.state.more || !self.copies.is_empty();
     }
 }
 
@@ -174,7 +174,11 @@ impl Cx<'_> {
     /// what is filled lies elsewhere, or this warp knows that it has come.
     #[inline(always)]
     pub fn is_quiet(&self, low: u64, end: u64, write: bool) -> bool {
-        !self.block.state.guarded || self.is_quiet_there(low, end, write)
+        match &self.block.state {
+            state if !state.guarded => true,
+            state if !state.more => end - low <= NEAR && !self.block.copies.fill(low, end - low),
+            _ => self.is_quiet_there(low, end, write),
+        }
     }
 
     #[inline(never)]
@@ -321,7 +325,7 @@ impl Cx<'_> {
         kept.push(Fill { low: offset, high, pc, thread, time, barrier, phase, waits: Vec::new() });
         block.pending.fills = kept;
         block.pending.epoch += 1;
-        block.state.guarded = true;
+        (block.state.guarded, block.state.more) = (true, true);
     }
 
     /// Whether a reduction of the same phase has filled a place already: reductions do not exclude each other.
@@ -417,7 +421,7 @@ impl Cx<'_> {
             let cells = Cells::Range(offset, offset + bytes as u32);
             let (pc, site) = (self.pc, op.site);
             self.block.pending.sources.push(Source { cells, pc, site, thread, group, by: Reader::Copy });
-            self.block.state.guarded = true;
+            (self.block.state.guarded, self.block.state.more) = (true, true);
         }
     }
 

@@ -30,7 +30,7 @@ impl Cx<'_> {
             Some(last) => last.high = low + bytes,
             None => outgoing.push(Outgoing { low, high: low + bytes, pc, thread, group }),
         }
-        self.block.state.guarded = true;
+        (self.block.state.guarded, self.block.state.more) = (true, true);
     }
 
     /// The thread waited for all but `keep` of its groups, and not only for their reads.

@@ -143,7 +143,7 @@ impl Cx<'_> {
     }
 
     /// Puts a weak read on the list, of which each lane reads `bytes` so far from `base` as `offsets` says, from `low` on and up to
-    /// `end`, which lie in one array. False: the shadow is to be told now; nothing was changed.
+    /// `end`, which lie in one array and where it is quiet ([`Cx::is_quiet`]). False: the shadow is to be told now; nothing was changed.
     ///
     /// # Safety
     /// What `offsets` points to must stay as it is until [`Cx::tell_reads`].
@@ -159,7 +159,7 @@ impl Cx<'_> {
     ) -> bool {
         let ((stamp, floor), mask) = (self.shared_stamp(op), self.mask);
         // Other blocks of a cluster do not come to its barriers.
-        let alone = self.watch & watch::TRACE == 0 && self.peers.len() == 1 && self.is_quiet(low, end, false);
+        let alone = self.watch & watch::TRACE == 0 && self.peers.len() == 1;
         let alone = alone && !self.joins_slowly(floor);
         let shadow = &mut self.block.shared_shadow;
         if !alone || shadow.written > floor || end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift {

@@ -2,6 +2,7 @@
 //! every 2 or every byte where a kernel accesses less).
 
 use super::later::Later;
+use crate::exec::cx::lanes;
 
 /// Clocks of shared shadows have 28 bits.
 pub const MAX_TIME: u32 = (1 << 28) - 1;
@@ -107,6 +108,23 @@ impl SharedShadow {
     pub fn cells(&self, low: u64, bytes: u64) -> std::ops::Range<usize> {
         let end = ((low + bytes).min(u64::from(self.bytes)) + (1 << self.shift) - 1) >> self.shift;
         (low >> self.shift) as usize..end.max(low >> self.shift) as usize
+    }
+
+    /// The lanes of `mask` have written `bytes` each; `first` is what lane 0 leaves.
+    pub fn fill_lanes(&mut self, addresses: &[u32; 32], mask: u32, bytes: u32, contiguous: bool, first: u64) {
+        let of = |lane: usize| first + ((lane as u64) << THREAD);
+        let each = (bytes >> self.shift) as usize;
+        if contiguous && mask == u32::MAX && each > 0 {
+            let cells = self.cells(addresses[0].into(), 32 * u64::from(bytes));
+            for (lane, cells) in self.writes[cells].chunks_exact_mut(each).enumerate() {
+                cells.fill(of(lane));
+            }
+            return;
+        }
+        for lane in lanes(mask) {
+            let cells = self.cells(addresses[lane].into(), bytes.into());
+            self.writes[cells].fill(of(lane));
+        }
     }
 
     /// Forgets a range: an asynchronous copy has written it anew.

@@ -73,9 +73,9 @@ enum Parts<'r> {
 }
 
 impl<'r> Cx<'r> {
-    fn parts_of(&self, op: &Op) -> Option<Parts<'r>> {
+    fn parts_of(&self, op: &Op, pc: u32) -> Option<Parts<'r>> {
         let image = self.image();
-        let opcode = opcode(image.text(self.place_of(op)));
+        let opcode = opcode(image.text(pc));
         if op.list_len > 1 && (opcode.starts_with("ld.") || opcode.starts_with("st.")) {
             return Some(Parts::Elements(image.list(op)));
         }
@@ -145,7 +145,8 @@ impl Cx<'_> {
         let of_part = |offset: u64, size: u64| -> Bits {
             Bits::each(|lane| if missing >> lane & 1 != 0 { undefined(offset, size, lane) } else { 0 })
         };
-        let parts = self.parts_of(op);
+        // The place of the instruction, of which `op` may be a copy.
+        let parts = self.parts_of(op, self.pc);
         // The lanes that give the rows of a matrix are not those alone that get them.
         let mask = if matches!(parts, Some(Parts::Matrices(_))) { self.active } else { self.mask };
         let marked: Vec<(Slot, Bits)> = match parts {
@@ -268,7 +269,7 @@ impl Cx<'_> {
                 let data: Vec<Slot> =
                     info.reads.iter().copied().filter(|slot| *slot != op.a && *slot != op.guard).collect();
                 // A vector's registers in their order, constants among them.
-                let (data, bytes) = match self.parts_of(op) {
+                let (data, bytes) = match self.parts_of(op, pc) {
                     Some(Parts::Elements(slots)) if info.writes.is_empty() => {
                         (slots.to_vec(), self.store_bytes(op) / slots.len() as u64)
                     }
@@ -410,7 +411,7 @@ impl Cx<'_> {
     fn unwrite(&mut self, op: &Op, mark: Poison) {
         let bytes = self.store_bytes(op);
         let mut kept = None;
-        if let Some(Parts::Elements(slots)) = self.parts_of(op) {
+        if let Some(Parts::Elements(slots)) = self.parts_of(op, self.place_of(op)) {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {

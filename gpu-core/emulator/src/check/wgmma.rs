@@ -68,7 +68,7 @@ impl Cx<'_> {
                 }
             }
         }
-        self.block.state.guarded = true;
+        (self.block.state.guarded, self.block.state.more) = (true, true);
     }
 
     /// An operation is issued: its accumulators and fragments are its own until the wait.

@@ -98,6 +98,8 @@ pub struct SharedState {
     pub written: AtomicBool,
     /// Accesses need a closer look: something asynchronous, or another block, is at it.
     pub guarded: bool,
+    /// There is more behind that than copies by `cp.async`.
+    pub more: bool,
 }
 
 #[derive(Debug)]
@@ -194,8 +196,12 @@ impl Block {
         self.stored.reset();
         // What is not asked for is known.
         let checks = &grid.options.checks;
-        self.state =
-            SharedState { apart: !checks.race, written: AtomicBool::new(!checks.uninitialised), guarded: false };
+        self.state = SharedState {
+            apart: !checks.race,
+            written: AtomicBool::new(!checks.uninitialised),
+            guarded: false,
+            more: false,
+        };
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];
         let new_time = self.time > crate::check::shadow::MAX_TIME / 2;

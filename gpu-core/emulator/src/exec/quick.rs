@@ -244,10 +244,12 @@ impl Cx<'_> {
         }
         if self.watch != 0 {
             let mut left = self.count_followed(followed);
+            let quiet = !followed.shared || self.is_quiet_at::<BYTES, WRITE>(followed);
             if left & (watch::RACE | watch::TRACE) == watch::RACE {
                 if followed.shared {
                     // SAFETY: passed on.
-                    if self.block.state.apart || unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed) } {
+                    if self.block.state.apart || unsafe { self.settles_row::<FORM, BYTES, WRITE>(op, followed, quiet) }
+                    {
                         left &= !watch::RACE;
                     }
                     if self.block.state.written.load(Ordering::Relaxed) {
@@ -259,12 +261,41 @@ impl Cx<'_> {
                     left &= !(watch::RACE | watch::INIT);
                 }
             }
-            if left != 0 || followed.shared && !self.is_quiet_at::<BYTES, WRITE>(followed) {
+            if left != 0 || !quiet {
                 // SAFETY: passed on.
                 unsafe { self.audit_followed::<FORM, BYTES, WRITE>(op, followed, left) };
             }
         }
         Quick { pointer, shape: pattern.shape }
+    }
+
+    /// Counts and checks what `cp.async` fills with `BYTES` a lane, where that follows a pattern in the own block's shared
+    /// memory, nothing else asynchronous is there and it meets nobody. None: nothing was done.
+    ///
+    /// # Safety
+    /// As [`Cx::quick`].
+    #[inline(always)]
+    pub unsafe fn quick_fill<const FORM: u8, A: AddressWord, const BYTES: u64>(&mut self, op: &Op) -> Option<Followed> {
+        // SAFETY: passed on.
+        unsafe {
+            let followed = self.follow::<FORM, A>(op, BYTES)?;
+            let watch = self.watch;
+            if !followed.shared || watch & watch::TRACE != 0 || !self.is_quiet_at::<BYTES, true>(&followed) {
+                return None;
+            }
+            let apart = watch & watch::RACE == 0 || self.block.state.apart;
+            if !apart && !self.settles_row::<FORM, BYTES, true>(op, &followed, true) {
+                return None;
+            }
+            let mut left = self.count_followed(&followed) & !watch::RACE;
+            if self.block.state.written.load(Ordering::Relaxed) {
+                left &= !watch::INIT;
+            }
+            if left != 0 {
+                self.audit_followed::<FORM, BYTES, true>(op, &followed, left);
+            }
+            Some(followed)
+        }
     }
 
     /// Whether nothing asynchronous is where an access to shared memory goes.
@@ -350,8 +381,8 @@ impl Cx<'_> {
         self.audit_found::<BYTES, WRITE>(op, window, region, runs, by, watch);
     }
 
-    /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. False: nothing was
-    /// done.
+    /// Checks what most accesses to shared memory are in few steps: a row of words, or one word for all. `quiet`: as
+    /// [`Cx::is_quiet`] says. False: nothing was done.
     ///
     /// # Safety
     /// The machine must have what `FORM` is for.
@@ -360,6 +391,7 @@ impl Cx<'_> {
         &mut self,
         op: &Op,
         followed: &Followed,
+        quiet: bool,
     ) -> bool {
         // SAFETY: patterns live as long as the launch.
         let pattern = unsafe { &*followed.pattern };
@@ -372,7 +404,7 @@ impl Cx<'_> {
                 unsafe { self.race_shared_row::<WRITE, 1>(op, first, pattern.runs.width, BYTES) }
             }
             // SAFETY: passed on.
-            _ => unsafe { self.settles_rows::<FORM, BYTES, WRITE>(op, pattern, first) },
+            _ => unsafe { self.settles_rows::<FORM, BYTES, WRITE>(op, pattern, first, quiet) },
         }
     }
 
@@ -386,10 +418,12 @@ impl Cx<'_> {
         op: &Op,
         pattern: &Pattern,
         first: u32,
+        quiet: bool,
     ) -> bool {
         let (base, runs) = (u64::from(first), &pattern.runs);
         let (low, end) = (base.wrapping_add(runs.low), base.wrapping_add(runs.high) + BYTES);
         if !WRITE
+            && quiet
             && !self.tells_now(op)
             // SAFETY: patterns are forgotten behind [`Cx::tell_reads`] alone.
             && unsafe { self.reads_later(op, &raw const pattern.offsets, BYTES, base, low, end) }

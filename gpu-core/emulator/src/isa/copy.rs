@@ -1,11 +1,16 @@
 //! `cp.async` and its groups. The bulk and tensor forms are in `bulk.rs`.
 
+use std::mem::MaybeUninit;
+
 use super::memory::{Place, ordering, place};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{AddressWord, Addresses, Found, Reach, addresses};
+use crate::exec::access::{Access, AddressWord, Found, Prepared, Reach, Runs, addresses, window_code};
+use crate::exec::address::{first_lanes, runs};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::op::{Flow, Op, Taint};
+use crate::exec::lanes::{Body, exec_widest, is_spare};
+use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::quick::Shape;
 use crate::exec::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class};
@@ -55,7 +60,14 @@ fn cp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     if !from.wide {
         return i.unsupported();
     }
-    let mut op = e.op(if to.wide { copy::<u64> } else { copy::<u32> });
+    let mut op = e.op(match (to.wide, bytes) {
+        (false, 4) => exec_widest::<Copies<u32, 4>>(),
+        (false, 8) => exec_widest::<Copies<u32, 8>>(),
+        (false, _) => exec_widest::<Copies<u32, 16>>(),
+        (true, 4) => exec_widest::<Copies<u64, 4>>(),
+        (true, 8) => exec_widest::<Copies<u64, 8>>(),
+        (true, _) => exec_widest::<Copies<u64, 16>>(),
+    });
     op.a = to.base;
     op.imm = to.offset;
     op.b = from.base;
@@ -77,78 +89,106 @@ fn cp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         None => {}
     }
     op.site = e.site(to.wide, bytes as u32);
+    // For the source: see `read_whole`.
+    e.site(from.wide, bytes as u32);
     e.push(op, Taint::Use);
     Ok(())
 }
 
+/// Bytes of 32 lanes at most.
+const ROOM: usize = 512;
+
 /// The data arrives at once, but its bytes count as pending until the group is waited for.
-unsafe fn copy<A: AddressWord>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // SAFETY: passed on.
-    unsafe {
-        match op.list {
-            4 => copy_of::<A, 4>(cx, op),
-            8 => copy_of::<A, 8>(cx, op),
-            _ => copy_of::<A, 16>(cx, op),
+struct Copies<A, const BYTES: u64>(std::marker::PhantomData<A>);
+
+impl<A: AddressWord, const BYTES: u64> Body for Copies<A, BYTES> {
+    #[inline(always)]
+    unsafe fn run<const FORM: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+        let mask = cx.mask;
+        // What lanes that run read is set, and nothing else is asked.
+        let mut room = MaybeUninit::<[u8; ROOM]>::uninit();
+        let data = room.as_mut_ptr().cast::<u8>();
+        // SAFETY: slots of a decoded instruction; pointers were range-checked.
+        unsafe {
+            let mut source = Op { a: op.b, e: Slot(window_code(Window::Global)), ..op.clone() };
+            source.imm = (*cx.row::<u64>(op.c))[0] as i64;
+            let read = if op.list_len & 6 == 0 || is_whole(cx, op, BYTES as u32) {
+                read_whole::<FORM, BYTES>(cx, op, &mut source, data)
+            } else {
+                read_parts::<BYTES>(cx, op, &mut source, data)
+            };
+            if let Err(flow) = read {
+                return flow;
+            }
+            let target = Op { e: Slot(window_code(Window::Shared)), ..op.clone() };
+            if let Err(flow) = write_whole::<FORM, A, BYTES>(cx, op, &target, data) {
+                return flow;
+            }
         }
+        cx.worker.counts.async_bytes(cx.pc, BYTES * u64::from(mask.count_ones()));
+        Flow::Next
     }
 }
 
-unsafe fn copy_of<A: AddressWord, const BYTES: usize>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let bytes = BYTES as u64;
-    let mask = cx.mask;
-    let mut data = [[0u8; BYTES]; 32];
-    // SAFETY: slots of a decoded instruction; pointers were range-checked.
-    unsafe {
-        let mut source = op.clone();
-        source.a = op.b;
-        source.imm = (*cx.row::<u64>(op.c))[0] as i64;
-        if op.list_len & 6 == 0 || is_whole(cx, op, BYTES as u32) {
-            let mut at = addresses::<u64>(cx, &source, bytes);
-            match find::<BYTES>(cx, op, Window::Global, &mut at, bytes, AccessKind::Read) {
-                Found::Yes(reach) => {
-                    for (lane, to) in data.iter_mut().enumerate() {
-                        // Lanes that do not run repeat the address of one that does.
-                        *to = reach.lane(at.at[lane], lane).cast::<[u8; BYTES]>().read_unaligned();
-                    }
-                }
-                Found::Mixed => return cx.one_by_one(op),
-                Found::Fault => return Flow::Next,
-            }
-        } else if let Err(flow) = read_parts::<BYTES>(cx, op, &mut source, &mut data) {
-            return flow;
-        }
-        let mut at = addresses::<A>(cx, op, bytes);
-        match find::<BYTES>(cx, op, Window::Shared, &mut at, bytes, AccessKind::AsyncCopy) {
-            Found::Yes(reach) => {
-                for lane in lanes(mask) {
-                    reach.lane(at.at[lane], lane).cast::<[u8; BYTES]>().write_unaligned(data[lane]);
-                }
-                cx.start_copy(&at, bytes as u32);
-            }
-            Found::Mixed => return cx.one_by_one(op),
-            Found::Fault => return Flow::Next,
-        }
-        cx.worker.counts.async_bytes(cx.pc, bytes * u64::from(mask.count_ones()));
-    }
-    Flow::Next
-}
-
-/// [`Cx::reach`] for a size that its caller knows.
-fn find<const BYTES: usize>(
+/// Reads as much as is written, mostly from a few runs.
+///
+/// # Safety
+/// As [`Exec`]; `source` is `op` as a load. The machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn read_whole<const FORM: u8, const BYTES: u64>(
     cx: &mut Cx<'_>,
     op: &Op,
-    window: Window,
-    at: &mut Addresses,
-    align: u64,
-    kind: AccessKind,
-) -> Found {
-    match BYTES {
-        1 => cx.reach::<1>(op, window, at, align, kind),
-        2 => cx.reach::<2>(op, window, at, align, kind),
-        4 => cx.reach::<4>(op, window, at, align, kind),
-        8 => cx.reach::<8>(op, window, at, align, kind),
-        _ => cx.reach::<16>(op, window, at, align, kind),
+    source: &mut Op,
+    data: *mut u8,
+) -> Result<(), Flow> {
+    // SAFETY: slots of a decoded instruction; pointers were range-checked.
+    unsafe {
+        if !is_spare(FORM) {
+            // A number of its own, or what is remembered of the one would be taken for the other.
+            source.site = op.site + 1;
+            let mut runs = MaybeUninit::uninit();
+            let quick = cx.quick::<FORM, u64, BYTES, false>(source, &mut runs);
+            let (from, to) = (quick.pointer, data);
+            match quick.shape {
+                Shape::Dense => std::ptr::copy_nonoverlapping(from, to, 32 * BYTES as usize),
+                Shape::First => std::ptr::copy_nonoverlapping(from, to, cx.mask.count_ones() as usize * BYTES as usize),
+                Shape::Same => lanes(u32::MAX).for_each(|lane| element::<BYTES>(from, to, 0, lane)),
+                Shape::Runs => {
+                    let runs: &Runs = runs.assume_init_ref();
+                    for lane in 0..32 {
+                        element::<BYTES>(from.wrapping_add(runs.at(lane) as usize), to, 0, lane);
+                    }
+                }
+                Shape::Other => {}
+            }
+            source.site = op.site;
+            if quick.shape != Shape::Other {
+                return Ok(());
+            }
+        }
+        let mut access = Access::new();
+        match cx.prepare::<u64, BYTES>(source, AccessKind::Read, &mut access) {
+            Prepared::Lanes => {}
+            Prepared::Mixed => return Err(cx.one_by_one(op)),
+            Prepared::Fault => return Err(Flow::Next),
+        }
+        let (at, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+        for lane in lanes(cx.mask) {
+            element::<BYTES>(reach.lane(at.at[lane], lane), data, 0, lane);
+        }
     }
+    Ok(())
+}
+
+/// Copies an element of `BYTES` to another place in a list of such.
+///
+/// # Safety
+/// Both must be there.
+#[inline(always)]
+unsafe fn element<const BYTES: u64>(from: *const u8, to: *mut u8, at: usize, index: usize) {
+    let bytes = BYTES as usize;
+    // SAFETY: as the caller says.
+    unsafe { std::ptr::copy_nonoverlapping(from.add(at * bytes), to.add(index * bytes), bytes) };
 }
 
 /// Whether all lanes read as much as they write, although each could read less.
@@ -166,15 +206,70 @@ unsafe fn is_whole(cx: &Cx<'_>, op: &Op, bytes: u32) -> bool {
     }
 }
 
-/// What is read where lanes read less than they write: nothing (an ignored source) or as much as `src-size` says. Each
-/// size is read in pieces of widths that memory knows.
-unsafe fn read_parts<const BYTES: usize>(
+/// Fills shared memory, mostly as the last time.
+///
+/// # Safety
+/// As [`Exec`]; `target` is `op` as a store. The machine must have what `FORM` is for.
+#[inline(always)]
+unsafe fn write_whole<const FORM: u8, A: AddressWord, const BYTES: u64>(
     cx: &mut Cx<'_>,
     op: &Op,
-    source: &mut Op,
-    data: &mut [[u8; BYTES]; 32],
+    target: &Op,
+    data: *const u8,
 ) -> Result<(), Flow> {
-    let (bytes, mask, offset) = (BYTES as u64, cx.mask, source.imm);
+    let mask = cx.mask;
+    // SAFETY: slots of a decoded instruction; pointers were range-checked.
+    unsafe {
+        if !is_spare(FORM)
+            && let Some(followed) = cx.quick_fill::<FORM, A, BYTES>(target)
+        {
+            // Patterns live as long as the launch, or until another one is remembered.
+            let pattern = &*followed.pattern;
+            let dense = pattern.shape == Shape::Dense;
+            if dense {
+                std::ptr::copy_nonoverlapping(data, followed.pointer, 32 * BYTES as usize);
+            } else {
+                for lane in lanes(mask) {
+                    let place = followed.pointer.wrapping_offset(pattern.offsets[lane] as isize);
+                    element::<BYTES>(data, place, lane, 0);
+                }
+            }
+            // Where that is in the window, for addresses of all windows name shared memory by more bits.
+            let first = followed.pointer.offset_from(cx.shared) as u32;
+            let addresses = pattern.offsets.map(|offset| first.wrapping_add(offset as u32));
+            cx.start_copy(addresses, mask, dense, BYTES as u32);
+            return Ok(());
+        }
+        let mut access = Access::new();
+        match cx.prepare::<A, BYTES>(target, AccessKind::AsyncCopy, &mut access) {
+            Prepared::Lanes => {}
+            Prepared::Mixed => return Err(cx.one_by_one(op)),
+            Prepared::Fault => return Err(Flow::Next),
+        }
+        let (at, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+        for lane in lanes(mask) {
+            element::<BYTES>(data, reach.lane(at.at[lane], lane), lane, 0);
+        }
+        cx.start_copy(at.at.map(|address| address as u32), at.mask, at.contiguous, BYTES as u32);
+        if !is_spare(FORM)
+            && at.high < 1 << 24
+            && let Some(runs) = match mask {
+                u32::MAX => runs::<FORM, A, BYTES>(cx, target),
+                _ => first_lanes::<A, BYTES>(cx, target),
+            }
+        {
+            cx.remember(target, BYTES, Window::Shared, &runs, AccessKind::AsyncCopy);
+        }
+    }
+    Ok(())
+}
+
+/// What is read where lanes read less than they write: nothing (an ignored source) or as much as `src-size` says. Each
+/// size is read in pieces of widths that memory knows.
+unsafe fn read_parts<const BYTES: u64>(cx: &mut Cx<'_>, op: &Op, source: &mut Op, data: *mut u8) -> Result<(), Flow> {
+    let (bytes, mask, offset) = (BYTES, cx.mask, source.imm);
+    // SAFETY: as the caller says.
+    unsafe { data.write_bytes(0, ROOM) };
     let mut sizes = [bytes; 32];
     for lane in lanes(mask) {
         // SAFETY: slots of a decoded instruction.
@@ -197,11 +292,11 @@ unsafe fn read_parts<const BYTES: usize>(
             let align = if done == 0 { bytes } else { 1 };
             let (window, kind) = (Window::Global, AccessKind::Read);
             let found = match piece {
-                16 => find::<16>(cx, op, window, &mut at, align, kind),
-                8 => find::<8>(cx, op, window, &mut at, align, kind),
-                4 => find::<4>(cx, op, window, &mut at, align, kind),
-                2 => find::<2>(cx, op, window, &mut at, align, kind),
-                _ => find::<1>(cx, op, window, &mut at, align, kind),
+                16 => cx.reach::<16>(op, window, &mut at, align, kind),
+                8 => cx.reach::<8>(op, window, &mut at, align, kind),
+                4 => cx.reach::<4>(op, window, &mut at, align, kind),
+                2 => cx.reach::<2>(op, window, &mut at, align, kind),
+                _ => cx.reach::<1>(op, window, &mut at, align, kind),
             };
             let reach: Reach = match found {
                 Found::Yes(reach) => reach,
@@ -213,10 +308,10 @@ unsafe fn read_parts<const BYTES: usize>(
                 Found::Fault => return Err(Flow::Next),
             };
             for lane in lanes(cx.mask) {
-                let to = &mut data[lane][done as usize..][..piece as usize];
                 // SAFETY: pointers were range-checked.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(reach.lane(at.at[lane], lane), to.as_mut_ptr(), piece as usize);
+                    let to = data.add(lane * BYTES as usize + done as usize);
+                    std::ptr::copy_nonoverlapping(reach.lane(at.at[lane], lane), to, piece as usize);
                 }
             }
             done += piece;

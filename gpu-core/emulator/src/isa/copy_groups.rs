@@ -1,10 +1,7 @@
 //! Copies by `cp.async` that no wait has covered yet, and the groups of each thread.
 
-use std::sync::atomic::AtomicU64;
-
-use crate::exec::access::Addresses;
 use crate::exec::cx::{Cx, lanes, watch};
-use crate::memory::{any_bits, clear_bits, set_bits};
+use crate::memory::for_words;
 
 #[derive(Debug, Default)]
 pub struct Copies {
@@ -15,7 +12,7 @@ pub struct Copies {
     /// This block copied something.
     used: bool,
     /// One bit per byte of shared memory that a copy is still filling.
-    bits: Vec<AtomicU64>,
+    bits: Vec<u64>,
     /// The open group of each thread.
     groups: Vec<[u32; 32]>,
     /// Room for those that a wait covered.
@@ -30,7 +27,7 @@ struct Pending {
     bytes: u32,
     pc: u32,
     addresses: [u32; 32],
-    /// [`Addresses::contiguous`].
+    /// [`crate::exec::access::Addresses::contiguous`].
     contiguous: bool,
 }
 
@@ -66,7 +63,7 @@ impl Copies {
         self.used = false;
         if self.count > 0 {
             self.warps.iter_mut().for_each(Vec::clear);
-            self.bits.iter_mut().for_each(|word| *word.get_mut() = 0);
+            self.bits.iter_mut().for_each(|word| *word = 0);
             self.count = 0;
         }
         self.groups.fill([0; 32]);
@@ -79,11 +76,12 @@ impl Copies {
     fn start(&mut self, warp: usize, new: Pending, shared_bytes: usize, warps: usize) {
         if !self.used {
             self.used = true;
-            self.bits.resize_with(shared_bytes.div_ceil(64), Default::default);
+            self.bits.resize(shared_bytes.div_ceil(64), 0);
             self.groups.resize(warps, [0; 32]);
             self.warps.resize_with(warps, Vec::new);
         }
-        new.runs(new.mask, |low, bytes| set_bits(&self.bits, low, bytes));
+        let bits = &mut self.bits;
+        new.runs(new.mask, |low, bytes| for_words(low, bytes, |word, mask| bits[word] |= mask));
         let mut left = new.mask;
         let groups = &self.groups[warp];
         while left != 0 {
@@ -111,7 +109,7 @@ impl Copies {
     fn wait(&mut self, warp: usize, mask: u32, keep: Option<u32>) {
         self.over.clear();
         let Some(groups) = self.groups.get(warp) else { return };
-        let (bits, over, count) = (&self.bits, &mut self.over, &mut self.count);
+        let (bits, over, count) = (&mut self.bits, &mut self.over, &mut self.count);
         self.warps[warp].retain_mut(|copy| {
             let mut done = copy.mask & mask;
             if let Some(keep) = keep {
@@ -121,7 +119,7 @@ impl Copies {
             if done == 0 {
                 return true;
             }
-            copy.runs(done, |low, bytes_there| clear_bits(bits, low, bytes_there));
+            copy.runs(done, |low, bytes_there| for_words(low, bytes_there, |word, mask| bits[word] &= !mask));
             over.push(Pending { mask: done, ..*copy });
             copy.mask &= !done;
             *count -= usize::from(copy.mask == 0);
@@ -130,8 +128,23 @@ impl Copies {
     }
 
     /// Whether any byte of a range is being filled.
+    #[inline(always)]
     pub fn fill(&self, address: u64, bytes: u64) -> bool {
-        any_bits(&self.bits, address, bytes)
+        // Mostly in one word, or in few.
+        let (first, end) = (address / 64, address + bytes);
+        match self.bits.get(first as usize) {
+            Some(word) if end <= 64 * (first + 1) && bytes > 0 => {
+                word >> (address % 64) & u64::MAX >> (64 - bytes) != 0
+            }
+            _ => self.fill_words(address, bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn fill_words(&self, address: u64, bytes: u64) -> bool {
+        let mut any = 0;
+        for_words(address, bytes, |word, mask| any |= self.bits[word] & mask);
+        any != 0
     }
 
     /// By which thread of the block a byte of a range is being filled, and where the copy stands.
@@ -167,23 +180,19 @@ impl Cx<'_> {
         for copy in &block.copies.over {
             let site = image.code[copy.pc as usize].site;
             copy.runs(copy.mask, |low, bytes| shadow.settle(low, low + bytes));
-            for lane in lanes(copy.mask) {
-                let new = crate::check::shadow::stamp(clock, site, warp * 32 + lane as u32);
-                let cells = shadow.cells(copy.addresses[lane].into(), copy.bytes.into());
-                shadow.writes[cells].fill(new);
-                shadow.note(new, true);
-            }
+            let first = crate::check::shadow::stamp(clock, site, warp * 32);
+            shadow.note(first, true);
+            shadow.fill_lanes(&copy.addresses, copy.mask, copy.bytes, copy.contiguous, first);
         }
     }
 
-    /// The lanes of `at` begin to fill what they point to.
-    pub fn start_copy(&mut self, at: &Addresses, bytes: u32) {
+    /// Lanes begin to fill what they point to; `contiguous` as [`crate::exec::access::Addresses::contiguous`].
+    #[inline(always)]
+    pub fn start_copy(&mut self, addresses: [u32; 32], mask: u32, contiguous: bool, bytes: u32) {
         if self.watch == 0 {
             // Nobody asks.
             return;
         }
-        let addresses = at.at.map(|address| address as u32);
-        let Addresses { mask, contiguous, .. } = *at;
         let new = Pending { mask, group: 0, bytes, pc: self.pc, addresses, contiguous };
         let shared = self.block.shared.len() * 16;
         let warps = self.block.threads.div_ceil(32) as usize;
