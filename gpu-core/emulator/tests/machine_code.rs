@@ -237,10 +237,55 @@ fn instructions(dice: &mut Dice, count: usize) -> Vec<String> {
         match dice.below(24) {
             0 => all.push("bar.sync 0;".to_owned()),
             1 => all.push(format!("@%p0 bra L{index};\n    add.s32 %r1, %r1, 3;\nL{index}:")),
+            2 | 3 => all.push(ways(dice, index)),
+            4 => all.push(inner_loop(dice, index)),
             _ => {}
         }
     }
     all
+}
+
+/// A condition in `%p3` that is the same in all lanes, or in those of a warp, or is not.
+fn condition(dice: &mut Dice) -> String {
+    match dice.below(5) {
+        0 => "setp.lt.u32 %p3, %r21, 1;".to_owned(),
+        1 => "setp.ne.u32 %p3, %r10, 0;".to_owned(),
+        2 => "setp.lt.u32 %p3, %r12, 32;".to_owned(),
+        3 => format!("setp.lt.u32 %p3, %r12, {};", dice.below(65)),
+        _ => instruction(dice) + "\nxor.b32 %r27, %r12, %r21;\nand.b32 %r27, %r27, 1;\nsetp.eq.u32 %p3, %r27, 0;",
+    }
+}
+
+/// Up to three of them.
+fn few(dice: &mut Dice) -> String {
+    (0..dice.below(4)).map(|_| format!("    {}\n", instruction(dice))).collect()
+}
+
+/// Two ways that lanes may go, and a place where they meet.
+fn ways(dice: &mut Dice, index: usize) -> String {
+    let (condition, not) = (condition(dice), dice.of(&["", "!"]));
+    let meet = match dice.below(4) {
+        // All threads of a block, if they all come here.
+        0 if condition.contains("%r21, 1") || condition.contains("%r10, 0") => "    bar.sync 0;\n",
+        _ => "",
+    };
+    let (one, other) = (few(dice), few(dice));
+    let skip = if dice.below(3) == 0 { String::new() } else { format!("    bra END{index};\n") };
+    format!("{condition}\n    @{not}%p3 bra ELSE{index};\n{one}{meet}{skip}ELSE{index}:\n{other}END{index}:")
+}
+
+/// A loop of as many rounds for all lanes, or not.
+fn inner_loop(dice: &mut Dice, index: usize) -> String {
+    let rounds = match dice.below(3) {
+        0 => "mov.u32 %r29, 3;",
+        1 => "shr.u32 %r29, %r12, 5;",
+        _ => "and.b32 %r29, %r12, 3;",
+    };
+    let (body, more) = (few(dice), few(dice));
+    format!(
+        "mov.u32 %r28, 0;\n    {rounds}\nIN{index}:\n{body}    setp.eq.u32 %p3, %r28, 1;\n    @%p3 bra OVER{index};\n{more}\
+         OVER{index}:\n    add.u32 %r28, %r28, 1;\n    setp.lt.u32 %p3, %r28, %r29;\n    @%p3 bra IN{index};"
+    )
 }
 
 /// How shared memory begins: all of it written by a loop, or a part of it, or the same line by line, which shows that no two

@@ -60,7 +60,25 @@ pub struct Counts {
     copied: Vec<u64>,
 }
 
+/// Tables of [`Counts`] that machine code adds to, by instruction.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Tallies {
+    pub executed: *mut u64,
+    pub absent: *mut u64,
+    pub stretches: *mut u64,
+}
+
 impl Counts {
+    /// The tables; they stay where they are.
+    pub fn tallies(&mut self) -> Tallies {
+        Tallies {
+            executed: self.executed.as_mut_ptr(),
+            absent: self.absent.as_mut_ptr(),
+            stretches: self.stretches.as_mut_ptr(),
+        }
+    }
+
     /// Requests of an instruction by space.
     pub fn requests(&self, site: u32) -> [u64; 4] {
         self.sites[site as usize].map(|site| site.requests)

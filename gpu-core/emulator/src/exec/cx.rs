@@ -7,6 +7,7 @@ use super::lanes::Word;
 use super::op::Slot;
 use super::schedule::Round;
 use super::warp::Warp;
+use crate::count::Tallies;
 use crate::isa::cluster::Cluster;
 
 /// Bits of [`Cx::watch`]: what beyond running a memory access has to be done.
@@ -43,6 +44,12 @@ pub struct Cx<'r> {
     pub widest: bool,
     /// This warp's instructions carry uninitialised values in registers.
     pub tainted: bool,
+    /// The block of instructions that machine code runs, by its first one, and how many more instructions it may run from
+    /// there on.
+    pub first: u32,
+    pub left: u64,
+    /// What it counts by itself.
+    pub tallies: Tallies,
     /// What a matrix store is about to write at each lane's address; null for others, whose operands say it.
     pub rows: *const [[u8; 16]; 32],
     /// Instructions of this warp's turn that [`Worker`] was not told of yet.

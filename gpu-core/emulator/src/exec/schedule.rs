@@ -363,14 +363,20 @@ impl Cx<'_> {
             // Not beyond the meeting point, where this group waits.
             let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
             if ahead > 1 && op.straight != CONDITIONAL && !self.attention {
-                let (first, active) = (pc, self.active);
+                let active = self.active;
+                self.first = pc;
                 if count {
                     self.worker.counts.stretch(pc, active);
                 }
                 // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
                 let (flow, last) = unsafe {
                     match code.and_then(|code| code.stretch(pc)) {
-                        Some(stretch) if active == u32::MAX && stretch.count <= ahead => self.run_code(stretch, pc),
+                        Some(stretch) if active == u32::MAX && stretch.count <= ahead => {
+                            let ended = self.run_code(stretch, pc, budget);
+                            // It may have gone on to others, and counted those before the last one.
+                            budget = self.left;
+                            ended
+                        }
                         _ => {
                             let (flow, last) = self.run_straight(op, pc, pc + ahead);
                             (flow, self.pc_of(last))
@@ -378,8 +384,10 @@ impl Cx<'_> {
                     }
                 };
                 pc = last + 1;
-                budget -= u64::from(pc - first);
-                if count && pc - first != op.straight {
+                let done = pc - self.first;
+                budget -= u64::from(done);
+                // SAFETY: an instruction of the image.
+                if count && done != unsafe { &*ops.add(self.first as usize) }.straight {
                     self.worker.counts.cut(pc, active);
                 }
                 if flow == Flow::Next {

@@ -5,7 +5,7 @@ use crate::build::emit::{Decoded, Edge, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{CallSite, CallTarget, ParamArea};
-use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::CODE_BASE;
 use crate::exec::warp::{MAX_DEPTH, NONE};
 use crate::ptx::tree::Operand;
@@ -37,6 +37,11 @@ fn bra(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 unsafe fn jump(cx: &mut Cx<'_>, op: &Op) -> Flow {
     cx.pc = op.imm as u32;
     Flow::Goto
+}
+
+/// Whether it goes elsewhere with all lanes, and does nothing else.
+pub fn is_jump(op: &Op) -> bool {
+    std::ptr::fn_addr_eq(op.run, jump as Exec)
 }
 
 /// A guarded branch: `mask` holds the lanes that take it.

@@ -62,6 +62,8 @@ pub struct Emitter<'i> {
     /// Address registers whose lanes lie as the pattern says whose place is on the stack, for accesses of so many bytes.
     pub seen: Vec<(Slot, u64)>,
     leave: DynamicLabel,
+    /// Where other stretches go on to those that are made, behind what each begins with, and how many instructions they have.
+    pub blocks: HashMap<u32, (DynamicLabel, u32)>,
     /// Subnormals are flushed by the machine.
     flushing: bool,
     /// Something is to be counted or checked about accesses.
@@ -111,6 +113,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         apart: Vec::new(),
         seen: Vec::new(),
         leave: labels[0],
+        blocks: HashMap::new(),
         nan: labels[1],
         bits: [labels[2], labels[3], labels[4], labels[5]],
         least: labels[6],
@@ -125,8 +128,10 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         numbers: entry.of_launch.iter().filter_map(|pc| number(&image.code[*pc as usize])).collect(),
     };
     let leaders = leaders(image, range.clone());
+    let mut blocks = Vec::new();
     for at in 0..code.len() {
-        if !leaders[at] || matches!(code[at].straight, 0 | 1 | CONDITIONAL) {
+        // Single ones are come to from others alone.
+        if !leaders[at] || matches!(code[at].straight, 0 | CONDITIONAL) {
             continue;
         }
         let longest = at + 1..at + code[at].straight as usize;
@@ -135,9 +140,14 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         let own = code[at..end].iter().filter(|op| !op.of_launch);
         let (templates, calls): (Vec<&Op>, Vec<&Op>) = own.partition(|op| emitter.has_template(op));
         if !templates.is_empty() && (!watched || templates.len() >= calls.len()) {
-            let place = emitter.stretch(range.start + at..range.start + end);
-            entries.push((at, place, end - at));
+            let label = emitter.ops.new_dynamic_label();
+            emitter.blocks.insert((range.start + at) as u32, (label, (end - at) as u32));
+            blocks.push(at..end);
         }
+    }
+    for block in blocks {
+        let place = emitter.stretch(range.start + block.start..range.start + block.end);
+        entries.push((block.start, place, block.len()));
     }
     emitter.emit_routines();
     emitter.emit_tables();
@@ -210,7 +220,11 @@ impl Emitter<'_> {
             ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]
             ; mov r13, [rbx + offset_of!(Cx<'static>, pool) as i32]
         );
-        for pc in stretch {
+        if let Some((label, _)) = self.blocks.get(&(stretch.start as u32)) {
+            dynasm!(self.ops; .arch x64; =>*label);
+        }
+        let jump = self.jump_of(&stretch);
+        for pc in stretch.start..stretch.end - usize::from(jump.is_some()) {
             let op = &self.image.code[pc];
             if !op.of_launch {
                 self.instruction(pc as u32, op);
@@ -220,10 +234,10 @@ impl Emitter<'_> {
         if self.wide {
             dynasm!(self.ops; .arch x64; vzeroupper);
         }
+        self.go_on(&stretch, jump);
         let leave = self.leave;
         dynasm!(self.ops
             ; .arch x64
-            ; xor eax, eax
             ; =>leave
             ; add rsp, (8 * SEEN + 8) as i32
             ; pop r15

@@ -19,6 +19,8 @@ pub mod form;
 #[cfg(target_arch = "x86_64")]
 mod access;
 #[cfg(target_arch = "x86_64")]
+mod chain;
+#[cfg(target_arch = "x86_64")]
 mod emit;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
@@ -58,7 +60,7 @@ mod none {
     impl Cx<'_> {
         /// # Safety
         /// There is no such stretch.
-        pub unsafe fn run_code(&mut self, stretch: Stretch, _: u32) -> (Flow, u32) {
+        pub unsafe fn run_code(&mut self, stretch: Stretch, _: u32, _: u64) -> (Flow, u32) {
             match stretch.none {}
         }
     }
@@ -95,8 +97,8 @@ mod x86 {
         }
     }
 
-    /// Code for one stretch. Gives how it ended: in the low byte 0 if all of it ran, else 1 more than the [`Flow`] of the
-    /// instruction whose number is above, or [`PANICKED`].
+    /// Code for one stretch and those that it goes on to. Gives how that ended: in the low byte 0 if all of the last one ran,
+    /// else 1 more than the [`Flow`] of its last instruction, or [`PANICKED`]; above, the number of that instruction.
     ///
     /// It takes what it runs for, the code of the image, and what the worker knows of accesses.
     type Entry = unsafe extern "sysv64" fn(
@@ -148,26 +150,27 @@ mod x86 {
     }
 
     impl Cx<'_> {
-        /// Runs the stretch from `pc` on by its code; gives the last instruction that it came to, and how that went.
+        /// Runs the stretch from `pc` on by its code, and those that it goes on to, of no more than `budget` instructions; gives
+        /// the last instruction that it came to, and how that went. [`Cx::first`] and [`Cx::left`] tell of the last stretch.
         ///
         /// # Safety
         /// `stretch` must be that from `pc` on of the code of what runs; all lanes must run.
         #[inline(always)]
-        pub unsafe fn run_code(&mut self, stretch: Stretch, pc: u32) -> (Flow, u32) {
+        pub unsafe fn run_code(&mut self, stretch: Stretch, pc: u32, budget: u64) -> (Flow, u32) {
             let image = self.image();
+            (self.first, self.left) = (pc, budget);
             let (cells, patterns) = self.worker.patterns.places();
             // SAFETY: the code was made for this image, and is called as it was made to be.
             let ended = unsafe {
                 let run: Entry = std::mem::transmute::<*const u8, Entry>(stretch.at);
                 run(std::ptr::from_mut(self).cast(), image.code.as_ptr(), cells.cast(), patterns.cast())
             };
-            if ended == 0 {
-                return (Flow::Next, pc + stretch.count - 1);
+            if ended & 0xff == 0 {
+                return (Flow::Next, (ended >> 8) as u32);
             }
             self.cut_short(ended)
         }
 
-        #[cold]
         #[inline(never)]
         fn cut_short(&mut self, ended: u64) -> (Flow, u32) {
             if ended & 0xff == PANICKED
