@@ -37,7 +37,7 @@ impl Cx<'_> {
             if shared { wavefronts(&at, BYTES) } else { (sectors(&at, BYTES), 0) }
         });
         let lanes = u64::from(words.mask.count_ones());
-        self.add_access::<BYTES>(op, if shared { 2 } else { 1 }, cost, conflicts, lanes, kind);
+        self.add_access(op, if shared { 2 } else { 1 }, (cost, conflicts), BYTES * lanes, kind);
     }
 }
 

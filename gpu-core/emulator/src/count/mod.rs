@@ -517,25 +517,17 @@ impl Cx<'_> {
             _ => return true,
         };
         let Some((cost, conflicts)) = cost else { return false };
-        self.add_access::<BYTES>(op, space, cost, conflicts, (runs.count * runs.width) as u64, kind);
+        self.add_access(op, space, (cost, conflicts), BYTES * (runs.count * runs.width) as u64, kind);
         true
     }
 
     #[inline(always)]
-    fn add_access<const BYTES: u64>(
-        &mut self,
-        op: &Op,
-        space: u8,
-        cost: u64,
-        conflicts: u64,
-        lanes: u64,
-        kind: AccessKind,
-    ) {
+    fn add_access(&mut self, op: &Op, space: u8, (cost, conflicts): (u64, u64), bytes: u64, kind: AccessKind) {
         let site = &mut self.worker.counts.sites[op.site as usize][space as usize - 1];
         site.requests += 1;
         site.cost += cost;
         site.conflicts += conflicts;
-        site.bytes += BYTES * lanes;
+        site.bytes += bytes;
         site.space = space;
         site.kind = Some(kind);
         self.worker.last_cost = cost as u32;
@@ -553,7 +545,14 @@ impl Cx<'_> {
             Window::Local => (3, local_sectors(at, BYTES), 0),
             _ => return,
         };
-        self.add_access::<BYTES>(op, space, cost, conflicts, u64::from(at.mask.count_ones()), kind);
+        self.add_access(op, space, (cost, conflicts), BYTES * u64::from(at.mask.count_ones()), kind);
+    }
+
+    /// An access of `bytes` a lane to local memory.
+    #[inline(always)]
+    pub fn count_local(&mut self, op: &Op, at: &Addresses, bytes: u64, kind: AccessKind) {
+        let sectors = local_sectors(at, bytes);
+        self.add_access(op, 3, (sectors, 0), bytes * u64::from(at.mask.count_ones()), kind);
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub use super::address::{AddressWord, Addresses, Runs, addresses, gathered};
 pub use super::bad_access::{space_of, verb};
 use super::cx::{Cx, lanes};
+pub use super::local::{load_local, store_local};
 use super::op::{Flow, Op};
 use super::space::{WINDOW, Window, window_base, window_of};
 pub use super::transfer::{As, STRONG, load, load_one, load_param, store, store_one, window_code, window_from};

@@ -22,6 +22,7 @@ pub mod image;
 pub mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub mod lay;
+pub mod local;
 pub mod native;
 #[cfg(target_arch = "x86_64")]
 pub mod nearly;

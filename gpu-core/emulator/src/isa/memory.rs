@@ -2,7 +2,9 @@
 
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
-use crate::exec::access::{As, STRONG, load, load_one, load_param, store, store_one, window_code};
+use crate::exec::access::{
+    As, STRONG, load, load_local, load_one, load_param, store, store_local, store_one, window_code,
+};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::ParamArea;
 use crate::exec::lanes::copy as copy_words;
@@ -270,8 +272,12 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     }
     // A parameter by name: `place` has the constant 0 for a base.
     let fixed = window == Window::Param && place.wide && place.base == e.pool.splat(0, 64);
-    let run = load_exec(ty.bits(), ty.signed(), register, place.wide, vector, fixed)
-        .ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
+    let run = match (window, ty.bits(), register.max(32), place.wide, order) {
+        (Window::Local, 32, 32, true, 0) if vector <= 4 => Some(load_local::<As<u32, u32>>(vector)),
+        (Window::Local, 64, 64, true, 0) if vector <= 2 => Some(load_local::<As<u64, u64>>(vector)),
+        _ => load_exec(ty.bits(), ty.signed(), register, place.wide, vector, fixed),
+    };
+    let run = run.ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
     op.a = place.base;
     op.imm = place.offset;
@@ -336,8 +342,12 @@ pub fn st(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         slots.push(slot);
         register = one_width(register, if slot.is_pool() { ty.bits() } else { bits })?;
     }
-    let run = store_exec(ty.bits(), register, place.wide, vector)
-        .ok_or_else(|| format!("a store of {} bits from a register of {register}", ty.bits()))?;
+    let run = match (window, ty.bits(), register.max(32), place.wide, order) {
+        (Window::Local, 32, 32, true, 0) if vector <= 4 => Some(store_local::<As<u32, u32>>(vector)),
+        (Window::Local, 64, 64, true, 0) if vector <= 2 => Some(store_local::<As<u64, u64>>(vector)),
+        _ => store_exec(ty.bits(), register, place.wide, vector),
+    };
+    let run = run.ok_or_else(|| format!("a store of {} bits from a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
     op.a = place.base;
     op.imm = place.offset;
