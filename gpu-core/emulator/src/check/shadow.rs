@@ -73,6 +73,12 @@ impl SharedShadow {
         self.later.forget();
     }
 
+    /// Cells of an access of `bytes`; 0 where it is less than one.
+    #[inline(always)]
+    pub fn cells_in(&self, bytes: u64) -> u64 {
+        bytes >> self.shift
+    }
+
     /// A new block: all before is in order.
     pub fn start(&mut self) {
         self.later.forget();

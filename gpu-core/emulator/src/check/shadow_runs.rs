@@ -42,6 +42,37 @@ fn by_all(old: u64, first: u64, last: u64, floor: u64) -> u64 {
     }
 }
 
+/// Does something for each lane and each of its `words`, of which there are as many as a power of two, in loops of which the
+/// compiler knows how often they go round. A macro, since closures are left out of what is compiled for newer machines.
+macro_rules! for_words {
+    ($lanes:expr, $words:expr, $lane:ident, $word:ident, $body:block) => {
+        match $words {
+            1 => {
+                for $lane in 0..$lanes {
+                    let $word = 0;
+                    $body
+                }
+            }
+            2 => {
+                for $lane in 0..$lanes {
+                    for $word in 0..2 {
+                        $body
+                    }
+                }
+            }
+            words => {
+                for $lane in 0..$lanes {
+                    for four in 0..words / 4 {
+                        for $word in 4 * four..4 * four + 4 {
+                            $body
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
 /// Accesses in runs, `by` bytes on, of `BYTES` a lane and `LANES` lanes a run (0: as many as `bytes` and the runs say), which are
 /// whole cells. With `BYTES` the cells are as [`SharedShadow::is_common`] says. False: look closer; nothing was changed.
 impl SharedShadow {
@@ -154,11 +185,9 @@ impl SharedShadow {
                 }
             } else {
                 let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
-                for lane in 0..lanes {
-                    for word in 0..words {
-                        bad |= foreign(writes[lane * step + word], lane);
-                    }
-                }
+                for_words!(lanes, words, lane, word, {
+                    bad |= foreign(writes[lane * step + word], lane);
+                });
             }
         }
         if bad != 0 {
@@ -174,12 +203,10 @@ impl SharedShadow {
                 }
             } else {
                 let reads = &mut self.reads[cell..cell + (lanes - 1) * step + words];
-                for lane in 0..lanes {
-                    for word in 0..words {
-                        let old = &mut reads[lane * step + word];
-                        *old = join_read(*old, of_lane(stamp, lane), floor_clock);
-                    }
-                }
+                for_words!(lanes, words, lane, word, {
+                    let old = &mut reads[lane * step + word];
+                    *old = join_read(*old, of_lane(stamp, lane), floor_clock);
+                });
             }
         }
         true
@@ -223,11 +250,9 @@ impl SharedShadow {
             } else {
                 let writes = &self.writes[cell..cell + (lanes - 1) * step + words];
                 let reads = &self.reads[cell..cell + (lanes - 1) * step + words];
-                for lane in 0..lanes {
-                    for word in 0..words {
-                        bad |= clash(writes[lane * step + word], reads[lane * step + word], lane);
-                    }
-                }
+                for_words!(lanes, words, lane, word, {
+                    bad |= clash(writes[lane * step + word], reads[lane * step + word], lane);
+                });
             }
         }
         if bad != 0 {
@@ -242,12 +267,12 @@ impl SharedShadow {
                 }
                 self.reads[cell..][..lanes * words].fill(0);
             } else {
-                for lane in 0..lanes {
-                    for word in 0..words {
-                        self.writes[cell + lane * step + word] = of_lane(stamp, lane);
-                        self.reads[cell + lane * step + word] = 0;
-                    }
-                }
+                let span = (lanes - 1) * step + words;
+                let (writes, reads) = (&mut self.writes[cell..][..span], &mut self.reads[cell..][..span]);
+                for_words!(lanes, words, lane, word, {
+                    writes[lane * step + word] = of_lane(stamp, lane);
+                    reads[lane * step + word] = 0;
+                });
             }
         }
         true

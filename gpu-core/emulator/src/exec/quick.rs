@@ -399,7 +399,7 @@ impl Cx<'_> {
         match pattern.shape {
             Shape::Same if !WRITE && BYTES <= 4 => self.race_shared_word(op, first, BYTES),
             #[cfg(target_arch = "x86_64")]
-            Shape::Dense | Shape::First if FORM == WIDEST && BYTES <= 4 => {
+            Shape::Dense | Shape::First if FORM == WIDEST && self.block.shared_shadow.cells_in(BYTES) == 1 => {
                 // SAFETY: as the caller says; a pattern has no more than 32 lanes.
                 unsafe { self.race_shared_row::<WRITE, 1>(op, first, pattern.runs.width, BYTES) }
             }
@@ -433,21 +433,22 @@ impl Cx<'_> {
         match pattern.shape {
             // SAFETY: as the caller says; a pattern has no more than 32 lanes, and runs of more than one group 8 each.
             #[cfg(target_arch = "x86_64")]
-            Shape::Dense | Shape::First if FORM == WIDEST && BYTES == 8 => unsafe {
-                self.race_shared_row::<WRITE, 2>(op, first, runs.width, BYTES)
-            },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Shape::Dense | Shape::First if FORM == WIDEST && BYTES == 16 => unsafe {
-                self.race_shared_row::<WRITE, 4>(op, first, runs.width, BYTES)
+            Shape::Dense | Shape::First if FORM == WIDEST => unsafe {
+                match self.block.shared_shadow.cells_in(BYTES) {
+                    1 => self.race_shared_row::<WRITE, 1>(op, first, runs.width, BYTES),
+                    2 => self.race_shared_row::<WRITE, 2>(op, first, runs.width, BYTES),
+                    4 => self.race_shared_row::<WRITE, 4>(op, first, runs.width, BYTES),
+                    _ => false,
+                }
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Shape::Runs if FORM == WIDEST && runs.step == BYTES => unsafe {
-                match BYTES {
-                    8 => self.race_shared_rows::<WRITE, 2>(op, runs, first, BYTES),
-                    16 => self.race_shared_rows::<WRITE, 4>(op, runs, first, BYTES),
-                    _ => self.race_shared_rows::<WRITE, 1>(op, runs, first, BYTES),
+                match self.block.shared_shadow.cells_in(BYTES) {
+                    1 => self.race_shared_rows::<WRITE, 1>(op, runs, first, BYTES),
+                    2 => self.race_shared_rows::<WRITE, 2>(op, runs, first, BYTES),
+                    4 => self.race_shared_rows::<WRITE, 4>(op, runs, first, BYTES),
+                    _ => false,
                 }
             },
             #[cfg(target_arch = "x86_64")]
