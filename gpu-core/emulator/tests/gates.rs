@@ -98,3 +98,21 @@ fn a_trace_goes_on_when_the_last_mark_is_gone() {
     assert_eq!(trace.warps[0].steps.len() as u64, outcome.counters.warp_instructions);
     assert_eq!(trace.instructions.last().map(|last| last.text.as_str()), Some("ret"));
 }
+
+/// What one group of lanes asks for no more, another one may still have to ask for.
+#[test]
+fn a_mark_is_dropped_for_those_lanes_alone_that_are_done_with_it() {
+    for not in ["", "!"] {
+        let module = load(&format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 c)\n{{\n\
+             .reg .pred %p; .reg .b32 %x, %y, %z, %tid; .reg .b64 %rc, %rj;\n.shared .align 4 .b8 tile[128];\n\
+             mov.u32 %tid, %tid.x; setp.lt.u32 %p, %tid, 16; mov.u32 %z, 0; ld.shared.u32 %x, [tile];\n\
+             @{not}%p bra $other;\nmov.u32 %y, %x;\nbra $end;\n$other:\nadd.u32 %z, %x, 1;\n$end:\n\
+             ld.param.u64 %rc, [c]; mul.wide.u32 %rj, %tid, 4; add.u64 %rc, %rc, %rj; st.global.u32 [%rc], %z; ret;\n}}\n"
+        ));
+        let mut memory = memory();
+        let c = memory.alloc("c", 128).expect("fits");
+        let outcome = run(&module, &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(c));
+        assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:?}", outcome.faults);
+    }
+}

@@ -508,6 +508,7 @@ impl<'m> Emit<'m> {
             reads.push(self.guard.0);
         }
         self.infos.push(OpInfo {
+            last: 0,
             text: self.text,
             source: self.source,
             class: self.class,

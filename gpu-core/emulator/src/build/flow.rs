@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::emit::{Edge, Target};
-use crate::exec::op::{OpInfo, Slot};
+use crate::exec::op::{OpInfo, Slot, Taint};
 use crate::exec::warp::NONE;
+use crate::report::Class;
 
 /// Successors of every instruction of a function, by index inside it.
 pub struct Graph {
@@ -20,6 +21,8 @@ pub struct RegisterUse {
     pub undefined: Vec<Slot>,
     /// Most 32-bit registers whose values are needed at one point; None for functions too large to be looked at.
     pub most_live: Option<u32>,
+    /// Instructions, by index inside the function, whose reads are the last ones of their registers ([`OpInfo::last`]).
+    pub last: Vec<(u32, u32)>,
 }
 
 /// Finds a label from inside out.
@@ -210,7 +213,7 @@ impl Graph {
             .iter()
             .map(|slot| widths.binary_search_by_key(&slot.0, |width| width.0).map_or(0, |at| widths[at].1))
             .collect();
-        let mut most_live = 0;
+        let (mut most_live, mut last) = (0, Vec::new());
         for (block, &start) in starts.iter().enumerate() {
             let mut now = vec![0u64; words];
             for &to in self.next[ends[block]].iter().filter(|to| (**to as usize) < count) {
@@ -224,6 +227,9 @@ impl Graph {
             for at in (start..=ends[block]).rev() {
                 // A guarded write may leave the old value, so the register was needed before it as well.
                 let writes: &[Slot] = if guarded(at) { &[] } else { &infos[at].writes };
+                let dead = last_reads(&infos[at], |slot| {
+                    index.get(&slot).is_some_and(|bit| now[*bit as usize / 64] >> (bit % 64) & 1 == 0)
+                });
                 for (slots, alive) in [(writes, false), (&infos[at].reads, true)] {
                     for &bit in slots.iter().filter_map(|slot| index.get(slot)) {
                         let (word, mask) = (bit as usize / 64, 1u64 << (bit % 64));
@@ -235,6 +241,9 @@ impl Graph {
                     }
                 }
                 most_live = most_live.max(sum);
+                if dead != 0 {
+                    last.push((at as u32, dead));
+                }
             }
         }
         let undefined = slots
@@ -243,8 +252,18 @@ impl Graph {
             .filter(|(bit, _)| live.first().is_some_and(|first| first[bit / 64] >> (bit % 64) & 1 != 0))
             .map(|(_, slot)| *slot)
             .collect();
-        RegisterUse { undefined, most_live: Some(most_live) }
+        RegisterUse { undefined, most_live: Some(most_live), last }
     }
+}
+
+/// Which of the registers that an instruction reads, and does not write, are `dead` behind it.
+fn last_reads(info: &OpInfo, dead: impl Fn(Slot) -> bool) -> u32 {
+    // What runs behind these may be another function, or other lanes.
+    if info.taint == Taint::Call || info.class == Class::Branch {
+        return 0;
+    }
+    let is_last = |slot: Slot| !slot.is_pool() && !info.writes.contains(&slot) && dead(slot);
+    (info.reads.iter().take(32).enumerate()).fold(0, |last, (at, slot)| last | u32::from(is_last(*slot)) << at)
 }
 
 fn intersect(parent: &[u32], order: &[u32], a: u32, b: u32) -> u32 {

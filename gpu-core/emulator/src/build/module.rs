@@ -280,6 +280,9 @@ impl<'t, 'a> Builder<'t, 'a> {
             first_pc,
         );
         self.live_words.push(registers.most_live);
+        for (at, last) in &registers.last {
+            infos[first_pc as usize + *at as usize].last = *last;
+        }
         let read: std::collections::HashSet<Slot> =
             infos[first_pc as usize..].iter().flat_map(|info| info.reads.iter().copied()).collect();
         for (info, op) in infos[first_pc as usize..].iter_mut().zip(&mut code[first_pc as usize..]) {

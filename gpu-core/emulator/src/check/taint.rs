@@ -10,7 +10,7 @@ use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
-use crate::exec::op::{Op, Slot, Taint};
+use crate::exec::op::{Op, OpInfo, Slot, Taint};
 use crate::exec::space::Window;
 use crate::exec::warp::{Poison, Warp};
 use crate::memory::all_bits;
@@ -372,6 +372,7 @@ impl Cx<'_> {
             for slot in &info.writes {
                 self.mark((frame, slot.0), None, mask);
             }
+            self.drop_last(info, frame);
             self.look_for_marks();
             return;
         }
@@ -395,7 +396,18 @@ impl Cx<'_> {
                 self.mark((frame, slot.0), mark, mask);
             }
         }
+        self.drop_last(info, frame);
         self.look_for_marks();
+    }
+
+    /// Marks that nobody asks for any more are dropped, lest a warp looks for them to its end: compilers put halves together
+    /// of which one was never set, and take the other one from them again.
+    #[inline(always)]
+    fn drop_last(&mut self, info: &OpInfo, frame: u32) {
+        let mask = self.active;
+        for at in lanes(info.last) {
+            self.mark((frame, info.reads[at].0), None, mask);
+        }
     }
 
     /// Whether any register is marked still.
