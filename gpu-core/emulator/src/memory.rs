@@ -137,7 +137,10 @@ pub(crate) fn set_bits_alone(bits: &[AtomicU64], from: u64, count: u64) {
 /// Clears `count` bits from bit `from`.
 pub(crate) fn clear_bits(bits: &[AtomicU64], from: u64, count: u64) {
     for_words(from, count, |word, mask| {
-        bits[word].fetch_and(!mask, Ordering::Relaxed);
+        // Mostly they are set or clear for long, and looking is cheaper.
+        if bits[word].load(Ordering::Relaxed) & mask != 0 {
+            bits[word].fetch_and(!mask, Ordering::Relaxed);
+        }
     });
 }
 

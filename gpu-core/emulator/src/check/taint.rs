@@ -486,7 +486,11 @@ impl Cx<'_> {
 
     /// Clears the written bits of those bytes that have no defined bit.
     fn forget_bytes(&mut self, window: Window, address: u64, bytes: u64, lane: usize, undefined: u128) {
-        for index in (0..bytes).filter(|index| undefined >> (8 * index).min(127) as u32 & 0xff == 0xff) {
+        let whole = |index: &u64| undefined >> (8 * index).min(127) as u32 & 0xff == 0xff;
+        if (0..bytes).all(|index| whole(&index)) {
+            return self.forget(window, address, bytes, lane);
+        }
+        for index in (0..bytes).filter(whole) {
             self.forget(window, address.saturating_add(index), 1, lane);
         }
     }

@@ -5,7 +5,9 @@ use crate::build::emit::{Decoded, Edge, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{CallSite, CallTarget, ParamArea};
-use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::op::Exec;
+use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::space::CODE_BASE;
 use crate::exec::warp::{MAX_DEPTH, NONE};
 use crate::ptx::tree::Operand;
@@ -40,6 +42,7 @@ unsafe fn jump(cx: &mut Cx<'_>, op: &Op) -> Flow {
 }
 
 /// Whether it goes elsewhere with all lanes, and does nothing else.
+#[cfg(target_arch = "x86_64")]
 pub fn is_jump(op: &Op) -> bool {
     std::ptr::fn_addr_eq(op.run, jump as Exec)
 }

@@ -31,6 +31,9 @@ struct Pending {
     contiguous: bool,
 }
 
+/// Copies of a warp that no pipeline has.
+const MANY: usize = 64;
+
 impl Pending {
     /// Calls `visit` with address and bytes of what lanes of `mask` copy; neighbours are put together.
     fn runs(&self, mask: u32, mut visit: impl FnMut(u64, u64)) {
@@ -83,12 +86,19 @@ impl Copies {
         let bits = &mut self.bits;
         new.runs(new.mask, |low, bytes| for_words(low, bytes, |word, mask| bits[word] |= mask));
         let mut left = new.mask;
-        let groups = &self.groups[warp];
+        let (groups, list) = (&self.groups[warp], &mut self.warps[warp]);
         while left != 0 {
             let group = groups[left.trailing_zeros() as usize & 31];
             let mask = left & (0..32).fold(0, |same, lane| same | u32::from(groups[lane] == group) << lane);
-            self.warps[warp].push(Pending { mask, group, ..new });
-            self.count += 1;
+            // A loop that never waits fills the same places again and again: the last copy ends after all before it.
+            let again = |old: &&mut Pending| (old.mask, old.bytes, old.addresses) == (mask, new.bytes, new.addresses);
+            match if list.len() < MANY { None } else { list.iter_mut().find(again) } {
+                Some(old) => (old.group, old.pc) = (group, new.pc),
+                None => {
+                    list.push(Pending { mask, group, ..new });
+                    self.count += 1;
+                }
+            }
             left &= !mask;
         }
     }
