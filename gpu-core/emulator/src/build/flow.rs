@@ -22,7 +22,7 @@ pub struct RegisterUse {
     /// Most 32-bit registers whose values are needed at one point; None for functions too large to be looked at.
     pub most_live: Option<u32>,
     /// Instructions, by index inside the function, whose reads are the last ones of their registers ([`OpInfo::last`]).
-    pub last: Vec<(u32, u32)>,
+    pub last: Vec<(u32, u16)>,
 }
 
 /// Finds a label from inside out.
@@ -257,13 +257,13 @@ impl Graph {
 }
 
 /// Which of the registers that an instruction reads, and does not write, are `dead` behind it.
-fn last_reads(info: &OpInfo, dead: impl Fn(Slot) -> bool) -> u32 {
+fn last_reads(info: &OpInfo, dead: impl Fn(Slot) -> bool) -> u16 {
     // What runs behind these may be another function, or other lanes.
     if info.taint == Taint::Call || info.class == Class::Branch {
         return 0;
     }
     let is_last = |slot: Slot| !slot.is_pool() && !info.writes.contains(&slot) && dead(slot);
-    (info.reads.iter().take(32).enumerate()).fold(0, |last, (at, slot)| last | u32::from(is_last(*slot)) << at)
+    (info.reads.iter().take(16).enumerate()).fold(0, |last, (at, slot)| last | u16::from(is_last(*slot)) << at)
 }
 
 fn intersect(parent: &[u32], order: &[u32], a: u32, b: u32) -> u32 {

@@ -405,7 +405,7 @@ impl Cx<'_> {
     #[inline(always)]
     fn drop_last(&mut self, info: &OpInfo, frame: u32) {
         let mask = self.active;
-        for at in lanes(info.last) {
+        for at in lanes(info.last.into()) {
             self.mark((frame, info.reads[at].0), None, mask);
         }
     }

@@ -109,8 +109,8 @@ pub struct OpInfo {
     pub reads: Vec<Slot>,
     pub writes: Vec<Slot>,
     pub ptx_line: u32,
-    /// A bit for each of `reads` that no way from here on asks for again.
-    pub last: u32,
+    /// A bit for each of the first of `reads` that no way from here on asks for again.
+    pub last: u16,
     /// Something reads what it writes.
     pub result_used: bool,
     /// It puts bits elsewhere, as it found them or joined with others, so that undefined ones may be followed.
