@@ -106,8 +106,8 @@ pub struct OpInfo {
     pub source: Option<u32>,
     pub class: Class,
     pub taint: Taint,
-    pub reads: Vec<Slot>,
-    pub writes: Vec<Slot>,
+    pub reads: Box<[Slot]>,
+    pub writes: Box<[Slot]>,
     pub ptx_line: u32,
     /// A bit for each of the first of `reads` that no way from here on asks for again.
     pub last: u16,
