@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Dice, download_u32, kinds, load, memory, run_with};
-use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+use common::{Dice, download_u32, goes_both_ways, load, many, memory, run_with};
+use ptx_emulator::{Launch, Options, Outcome};
 
 /// Part, shape, type, registers of a lane, whether they have 64 bits, bits of an element, and layouts.
 type Shape = (&'static str, &'static str, &'static str, usize, bool, u32, &'static [&'static str]);
@@ -115,7 +115,7 @@ fn case(dice: &mut Dice) -> Case {
     Case { text, written: if dice.below(3) == 0 { dice.below(WORDS) } else { WORDS } }
 }
 
-fn outcome(case: &Case, traced: bool) -> (Outcome, Vec<u32>, Vec<u32>) {
+fn outcome(case: &Case, options: &Options) -> (Outcome, Vec<u32>) {
     let module = load(&case.text);
     let mut memory = memory();
     let a = memory.alloc("a", 4 * WORDS as u64).expect("fits");
@@ -123,28 +123,14 @@ fn outcome(case: &Case, traced: bool) -> (Outcome, Vec<u32>, Vec<u32>) {
     memory.write(a, &words).expect("inside");
     let c = memory.alloc("c", 4 * WORDS as u64).expect("fits");
     let launch = Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(a).arg_u64(c);
-    let trace = traced.then(|| TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 22 });
-    let options = Options { workers: 1, trace, ..Options::default() };
-    let outcome = run_with(&module, &mut memory, &launch, &options);
-    let (a, c) = (download_u32(&memory, a, WORDS), download_u32(&memory, c, WORDS));
-    (outcome, a, c)
+    let outcome = run_with(&module, &mut memory, &launch, options);
+    (outcome, [a, c].into_iter().flat_map(|array| download_u32(&memory, array, WORDS)).collect())
 }
 
 #[test]
 fn whole_fragments_are_moved_counted_and_checked_as_their_steps_are() {
-    let programs = std::env::var("FRAGMENTS_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let (mut clean, mut faulty) = (0, 0);
-    for program in 0..programs {
-        let case = case(&mut dice);
-        let ((whole, a, c), (steps, a_by_steps, c_by_steps)) = (outcome(&case, false), outcome(&case, true));
-        let told = |outcome: &Outcome| {
-            outcome.faults.iter().map(|f| (f.kind, f.message.clone(), f.occurrences)).collect::<Vec<_>>()
-        };
-        assert_eq!(told(&whole), told(&steps), "program {program}:\n{}", case.text);
-        assert_eq!(whole.counters, steps.counters, "program {program}:\n{}", case.text);
-        assert!(a == a_by_steps && c == c_by_steps, "program {program}:\n{}", case.text);
-        if kinds(&whole).is_empty() { clean += 1 } else { faulty += 1 }
-    }
-    assert!(clean > programs / 8 && faulty > programs / 8, "{clean} clean, {faulty} faulty");
+    many("FRAGMENTS_PROGRAMS", 400, 0x9e37_79b9_7f4a_7c15, |program, dice| {
+        let case = case(dice);
+        goes_both_ways(|options| outcome(&case, &options), &format!("program {program}:\n{}", case.text))
+    });
 }

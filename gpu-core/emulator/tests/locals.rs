@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Dice, download_u32, kinds, load, memory, run_with};
-use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+use common::{Dice, download_u32, goes_both_ways, load, many, memory, run_with};
+use ptx_emulator::{Launch, Options, Outcome};
 
 const WORDS: usize = 4096;
 
@@ -75,36 +75,20 @@ fn case(dice: &mut Dice) -> String {
     )
 }
 
-fn outcome(text: &str, options: Options) -> (Outcome, Vec<u32>) {
+fn outcome(text: &str, options: &Options) -> (Outcome, Vec<u32>) {
     let module = load(text);
     let mut memory = memory();
     let c = memory.alloc("c", 4 * WORDS as u64).expect("fits");
     let launch = Launch::new("k", [2, 1, 1], [80, 1, 1]).arg_u64(c);
-    let outcome = run_with(&module, &mut memory, &launch, &Options { workers: 1, ..options });
+    let outcome = run_with(&module, &mut memory, &launch, options);
     let c = download_u32(&memory, c, WORDS);
     (outcome, c)
 }
 
 #[test]
 fn short_ways_to_local_memory_do_what_the_long_one_does() {
-    let programs = std::env::var("LOCALS_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
-    let mut dice = Dice(0x1234_5678_9abc_def1);
-    let (mut clean, mut faulty) = (0, 0);
-    for program in 0..programs {
-        let text = case(&mut dice);
-        let trace = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 22 };
-        let (short, c) = outcome(&text, Options::default());
-        let (long, c_of_long) = outcome(&text, Options { trace: Some(trace), ..Options::default() });
-        let (unchecked, c_unchecked) = outcome(&text, Options::unchecked());
-        let told = |outcome: &Outcome| {
-            outcome.faults.iter().map(|f| (f.kind, f.message.clone(), f.occurrences)).collect::<Vec<_>>()
-        };
-        assert_eq!(told(&short), told(&long), "program {program}:\n{text}");
-        // What ends a launch is noticed by other warps a little later where nothing is traced.
-        assert!(!short.completed || short.counters == long.counters, "program {program}:\n{text}");
-        assert!(c == c_of_long, "program {program}:\n{text}");
-        assert!(!unchecked.completed || !short.completed || c == c_unchecked, "program {program}:\n{text}");
-        if kinds(&short).is_empty() { clean += 1 } else { faulty += 1 }
-    }
-    assert!(clean > programs / 8 && faulty > programs / 8, "{clean} clean, {faulty} faulty");
+    many("LOCALS_PROGRAMS", 1000, 0x1234_5678_9abc_def1, |program, dice| {
+        let text = case(dice);
+        goes_both_ways(|options| outcome(&text, &options), &format!("program {program}:\n{text}"))
+    });
 }

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Dice, download_u32, kinds, load, memory, run_with, upload_u32};
-use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
+use common::{Dice, download_u32, goes_both_ways, kinds, load, many, memory, run_with, upload_u32};
+use ptx_emulator::{FaultKind, Launch, Options, Outcome};
 
 const THREADS: u32 = 64;
 const WORDS: usize = 16_384;
@@ -91,7 +91,7 @@ fn case(dice: &mut Dice) -> Case {
     Case { text, written: if dice.below(8) == 0 { 1 + dice.below(1024) } else { WORDS } }
 }
 
-fn outcome(case: &Case, options: Options) -> (Outcome, Vec<u32>) {
+fn outcome(case: &Case, options: &Options) -> (Outcome, Vec<u32>) {
     let module = load(&case.text);
     let mut memory = memory();
     let [a, c] = ["a", "c"].map(|name| memory.alloc(name, 4 * WORDS as u64).expect("fits"));
@@ -99,32 +99,17 @@ fn outcome(case: &Case, options: Options) -> (Outcome, Vec<u32>) {
     memory.write(a, &words).expect("inside");
     memory.write(c + 32_768, &words[..words.len().min(32_768)]).expect("inside");
     let launch = Launch::new("k", [2, 1, 1], [THREADS, 1, 1]).arg_u64(a).arg_u64(c);
-    let outcome = run_with(&module, &mut memory, &launch, &Options { workers: 1, ..options });
+    let outcome = run_with(&module, &mut memory, &launch, options);
     let c = download_u32(&memory, c, WORDS);
     (outcome, c)
 }
 
 #[test]
 fn copies_that_lie_as_before_do_what_all_others_do() {
-    let programs = std::env::var("PIPELINES_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
-    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
-    let (mut clean, mut faulty) = (0, 0);
-    for program in 0..programs {
-        let case = case(&mut dice);
-        let trace = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 22 };
-        let (short, c) = outcome(&case, Options::default());
-        let (long, c_of_long) = outcome(&case, Options { trace: Some(trace), ..Options::default() });
-        let (unchecked, c_unchecked) = outcome(&case, Options::unchecked());
-        let told = |outcome: &Outcome| {
-            outcome.faults.iter().map(|f| (f.kind, f.message.clone(), f.occurrences)).collect::<Vec<_>>()
-        };
-        assert_eq!(told(&short), told(&long), "program {program}:\n{}", case.text);
-        assert_eq!(short.counters, long.counters, "program {program}:\n{}", case.text);
-        assert!(c == c_of_long, "program {program}:\n{}", case.text);
-        assert!(!unchecked.completed || !short.completed || c == c_unchecked, "program {program}:\n{}", case.text);
-        if kinds(&short).is_empty() { clean += 1 } else { faulty += 1 }
-    }
-    assert!(clean > programs / 8 && faulty > programs / 8, "{clean} clean, {faulty} faulty");
+    many("PIPELINES_PROGRAMS", 1000, 0x2545_f491_4f6c_dd1d, |program, dice| {
+        let case = case(dice);
+        goes_both_ways(|options| outcome(&case, &options), &format!("program {program}:\n{}", case.text))
+    });
 }
 
 /// What fills the same places over and over is not remembered for each time.

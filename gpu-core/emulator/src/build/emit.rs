@@ -509,6 +509,7 @@ impl<'m> Emit<'m> {
         }
         self.infos.push(OpInfo {
             last: 0,
+            followed: 0,
             text: self.text,
             source: self.source,
             class: self.class,

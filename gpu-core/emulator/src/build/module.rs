@@ -7,8 +7,8 @@ use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
 use super::of_launch;
-use crate::check::gates;
 use crate::check::undefined::{is_bitwise, is_move, opcode};
+use crate::check::{followed, gates};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
@@ -298,6 +298,9 @@ impl<'t, 'a> Builder<'t, 'a> {
         let undefined = if function.entry { &registers.undefined[..] } else { &[] };
         let gated = gates::guard(&mut code[first_pc as usize..], &infos[first_pc as usize..], undefined, |at, run| {
             self.image.gates.push((first_pc + at as u32, run))
+        });
+        followed::find(&code[first_pc as usize..], &mut infos[first_pc as usize..], |info| {
+            opcode(self.image.texts.get(info.text))
         });
         let param_bytes = kernel.map_or(0, |kernel| self.image.kernels[kernel].param_bytes);
         let of_launch = match function.entry {

@@ -7,6 +7,7 @@ pub mod copies;
 mod copies_out;
 mod copy_reports;
 mod early;
+pub mod followed;
 pub mod frozen;
 pub mod gates;
 pub mod history;

@@ -361,6 +361,7 @@ impl Cx<'_> {
     pub fn after_op(&mut self, op: &Op) {
         if self.worker.fresh_taint {
             self.worker.fresh_taint = false;
+            self.attention = true;
             return;
         }
         // The instruction may have branched: its own place is in the info of the op.
@@ -403,7 +404,7 @@ impl Cx<'_> {
     /// Marks that nobody asks for any more are dropped, lest a warp looks for them to its end: compilers put halves together
     /// of which one was never set, and take the other one from them again.
     #[inline(always)]
-    fn drop_last(&mut self, info: &OpInfo, frame: u32) {
+    pub(super) fn drop_last(&mut self, info: &OpInfo, frame: u32) {
         let mask = self.active;
         for at in lanes(info.last.into()) {
             self.mark((frame, info.reads[at].0), None, mask);
@@ -412,7 +413,7 @@ impl Cx<'_> {
 
     /// Whether any register is marked still.
     #[inline(always)]
-    fn look_for_marks(&mut self) {
+    pub(super) fn look_for_marks(&mut self) {
         if !self.warp.poison.are_awake() {
             self.tainted = false;
             self.attention = self.needs_attention();

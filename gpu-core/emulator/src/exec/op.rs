@@ -111,6 +111,8 @@ pub struct OpInfo {
     pub ptx_line: u32,
     /// A bit for each of the first of `reads` that no way from here on asks for again.
     pub last: u16,
+    /// So many instructions from this one on only compute: see [`crate::check::followed`].
+    pub followed: u8,
     /// Something reads what it writes.
     pub result_used: bool,
     /// It puts bits elsewhere, as it found them or joined with others, so that undefined ones may be followed.

@@ -361,8 +361,13 @@ impl Cx<'_> {
                 continue;
             }
             // Not beyond the meeting point, where this group waits.
-            let ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
-            if ahead > 1 && op.straight != CONDITIONAL && !self.attention {
+            let mut ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
+            let mut followed = false;
+            if self.attention && ahead > 0 && op.straight != CONDITIONAL {
+                ahead = self.follow_ahead(pc, ahead);
+                followed = ahead > 0;
+            }
+            if (ahead > 1 || followed) && op.straight != CONDITIONAL && !self.attention {
                 let active = self.active;
                 self.first = pc;
                 if count {
@@ -371,7 +376,7 @@ impl Cx<'_> {
                 // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
                 let (flow, last) = unsafe {
                     match code.and_then(|code| code.stretch(pc)) {
-                        Some(stretch) if active == u32::MAX && stretch.count <= ahead => {
+                        Some(stretch) if active == u32::MAX && stretch.count <= ahead && !followed => {
                             let ended = self.run_code(stretch, pc, budget);
                             // It may have gone on to others, and counted those before the last one.
                             budget = self.left;

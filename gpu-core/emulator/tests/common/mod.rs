@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ptx_emulator::{FaultKind, Launch, Memory, Module, Options, Outcome};
+use ptx_emulator::{FaultKind, Launch, Memory, Module, Options, Outcome, TraceRequest};
 
 /// A device with 1 GiB.
 pub fn memory() -> Memory {
@@ -60,6 +60,34 @@ pub fn run_clean(module: &Module, memory: &mut Memory, launch: &Launch) -> Outco
 
 pub fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
     outcome.faults.iter().map(|fault| fault.kind).collect()
+}
+
+/// Traced launches go the long way of every access and instruction. Runs a program so and as usual, and asserts that results,
+/// counters and faults are the same, and that what ends without checks has the same results as well. Gives whether it is
+/// clean. `run` gives the contents of memory too; `program` is what is said of it where it fails.
+pub fn goes_both_ways(run: impl Fn(Options) -> (Outcome, Vec<u32>), program: &dyn std::fmt::Display) -> bool {
+    let trace = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 22 };
+    let (short, c) = run(Options { workers: 1, ..Options::default() });
+    let (long, c_of_long) = run(Options { workers: 1, trace: Some(trace), ..Options::default() });
+    let (unchecked, c_unchecked) = run(Options { workers: 1, ..Options::unchecked() });
+    let told = |outcome: &Outcome| {
+        outcome.faults.iter().map(|f| (f.kind, f.message.clone(), f.occurrences)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&short), told(&long), "{program}");
+    // What ends a launch is noticed by other warps a little later where nothing is traced.
+    assert!(!short.completed || short.counters == long.counters, "{program}");
+    assert!(c == c_of_long, "{program}");
+    assert!(!unchecked.completed || !short.completed || c == c_unchecked, "{program}");
+    short.faults.is_empty()
+}
+
+/// Runs as many programs of `case` as the variable `name` says, or `usual`; `clean` says of each whether it is clean. Enough
+/// of them must be, and enough not.
+pub fn many(name: &str, usual: usize, seed: u64, mut clean: impl FnMut(usize, &mut Dice) -> bool) {
+    let programs = std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let mut dice = Dice(seed);
+    let found = (0..programs).filter(|program| clean(*program, &mut dice)).count();
+    assert!(found > programs / 8 && programs - found > programs / 8, "{found} of {programs} are clean");
 }
 
 /// Numbers that are the same in every run.
