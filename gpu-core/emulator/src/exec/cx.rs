@@ -48,6 +48,10 @@ pub struct Cx<'r> {
     /// there on.
     pub first: u32,
     pub left: u64,
+    /// Of so many that the warp's turn began with.
+    pub given: u64,
+    /// Other warps had their turns meanwhile: see [`Cx::run_code`].
+    pub switched: bool,
     /// What it counts by itself.
     pub tallies: Tallies,
     /// What a matrix store is about to write at each lane's address; null for others, whose operands say it.

@@ -104,7 +104,7 @@ impl Cx<'_> {
     /// [`Cx::turns`] and the rounds of [`super::worker::Worker`] would: most turns are so short that the way through there
     /// takes as long as they do. False: nothing was done.
     #[inline(never)]
-    fn next_turn(&mut self, used: u64) -> bool {
+    pub(super) fn next_turn(&mut self, used: u64) -> bool {
         let ends = matches!(&self.warp.splits[..], [] | [Split { wait: Wait::Barrier { .. }, .. }]);
         if !ends || !self.block.missed.is_empty() || self.grid.aborted.load(Ordering::Relaxed) {
             return false;
@@ -377,9 +377,19 @@ impl Cx<'_> {
                 let (flow, last) = unsafe {
                     match code.and_then(|code| code.stretch(pc)) {
                         Some(stretch) if active == u32::MAX && stretch.count <= ahead && !followed => {
+                            self.given = given;
                             let ended = self.run_code(stretch, pc, budget);
                             // It may have gone on to others, and counted those before the last one.
                             budget = self.left;
+                            if self.switched {
+                                self.switched = false;
+                                (*fuel, given) = (QUANTUM, QUANTUM);
+                                if ended.1 == NONE {
+                                    // To a warp for which there is no code where it stands.
+                                    pc = self.pc;
+                                    continue;
+                                }
+                            }
                             ended
                         }
                         _ => {

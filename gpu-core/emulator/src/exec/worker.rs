@@ -380,6 +380,8 @@ impl Worker {
             tainted: false,
             first: 0,
             left: 0,
+            given: 0,
+            switched: false,
             tallies: self.counts.tallies(),
             rows: std::ptr::null(),
             used: 0,

@@ -7,6 +7,8 @@ use crate::exec::block::{BARRIERS, Reduced, completion};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::BASE;
+#[cfg(target_arch = "x86_64")]
+use crate::exec::op::Exec;
 use crate::exec::op::{Flow, Op, Taint};
 use crate::exec::warp::Wait;
 use crate::report::{Class, FaultKind};
@@ -83,8 +85,17 @@ fn bar(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     Ok(())
 }
 
+/// Whether it is what `__syncthreads()` becomes.
+#[cfg(target_arch = "x86_64")]
+pub fn is_block_barrier(op: &Op) -> bool {
+    std::ptr::fn_addr_eq(op.run, sync_block as Exec)
+}
+
 /// `bar.sync` with a number in the text and no thread count, by a whole warp: what `__syncthreads()` is.
-unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
+///
+/// # Safety
+/// As [`Exec`].
+pub unsafe fn sync_block(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let pc = cx.pc;
     // SAFETY: slots of a decoded instruction.
     let id = unsafe { cx.lane::<u32>(op.a, 0) } as usize;

@@ -17,6 +17,7 @@ use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
 use crate::exec::space::Window;
+use crate::isa::barrier::is_block_barrier;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
@@ -88,6 +89,8 @@ pub struct Emitter<'i> {
 pub struct Stretch {
     /// Null for none.
     pub at: *const u8,
+    /// The same behind what it begins with, for other such code.
+    pub inside: *const u8,
     /// Instructions that it stands for.
     pub count: u32,
 }
@@ -156,9 +159,9 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
     if entries.is_empty() {
         return None;
     }
-    let mut stretches = vec![Stretch { at: std::ptr::null(), count: 0 }; code.len()];
-    for (at, place, count) in entries {
-        stretches[at] = Stretch { at: buffer.ptr(place), count: count as u32 };
+    let mut stretches = vec![Stretch { at: std::ptr::null(), inside: std::ptr::null(), count: 0 }; code.len()];
+    for (at, (place, inside), count) in entries {
+        stretches[at] = Stretch { at: buffer.ptr(place), inside: buffer.ptr(inside), count: count as u32 };
     }
     Some((buffer, stretches))
 }
@@ -196,9 +199,9 @@ fn leaders(image: &Image, range: Range<usize>) -> Vec<bool> {
 }
 
 impl Emitter<'_> {
-    /// `rbx`: the state; `r12`: the frame's registers; `r13`: the pool; `r14`: the cells; `rbp`: the patterns; `r15`: the code
+    /// Gives where it begins, and where others go on with it. `rbx`: the state; `r12`: the frame's registers; `r13`: the pool; `r14`: the cells; `rbp`: the patterns; `r15`: the code
     /// of the image.
-    fn stretch(&mut self, stretch: Range<usize>) -> AssemblyOffset {
+    fn stretch(&mut self, stretch: Range<usize>) -> (AssemblyOffset, AssemblyOffset) {
         let entry = self.ops.offset();
         self.leave = self.ops.new_dynamic_label();
         self.forget_all();
@@ -220,6 +223,7 @@ impl Emitter<'_> {
             ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]
             ; mov r13, [rbx + offset_of!(Cx<'static>, pool) as i32]
         );
+        let inside = self.ops.offset();
         if let Some((label, _)) = self.blocks.get(&(stretch.start as u32)) {
             dynasm!(self.ops; .arch x64; =>*label);
         }
@@ -251,11 +255,12 @@ impl Emitter<'_> {
         for apart in std::mem::take(&mut self.apart) {
             self.run_apart(&apart);
         }
-        entry
+        (entry, inside)
     }
 
     fn instruction(&mut self, pc: u32, op: &Op) {
-        let done = self.has_template(op)
+        let done = !is_block_barrier(op)
+            && self.has_template(op)
             && match op.native.access() {
                 Some(_) => self.access(pc, op),
                 None => self.lanes(pc, op, op.native),
@@ -266,12 +271,24 @@ impl Emitter<'_> {
                 dynasm!(self.ops; .arch x64; vzeroupper);
                 self.wide = false;
             }
-            self.call(pc);
+            match is_block_barrier(op) {
+                true => self.barrier(pc),
+                false => self.call(pc),
+            }
             self.forget_all();
         }
     }
 
+    /// Where the stretch at hand leaves.
+    pub fn leave(&self) -> DynamicLabel {
+        self.leave
+    }
+
+    /// Whether there is code for an instruction that is more than a call. At a barrier it is the way to the next warp.
     fn has_template(&self, op: &Op) -> bool {
+        if is_block_barrier(op) {
+            return true;
+        }
         match op.native.access() {
             Some(_) => !self.watched || self.separable || window_from(op.e.0) != Window::Shared,
             None if op.native == Native::Shuffle => !op.d.is_none() && self.has_numbers(op),

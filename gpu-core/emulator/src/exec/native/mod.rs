@@ -25,6 +25,8 @@ mod emit;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
+mod meeting;
+#[cfg(target_arch = "x86_64")]
 mod shuffle;
 #[cfg(target_arch = "x86_64")]
 mod stores;
@@ -109,7 +111,12 @@ mod x86 {
     ) -> u64;
 
     /// An instruction panicked; the worker has what it said.
-    const PANICKED: u64 = 0xff;
+    pub(super) const PANICKED: u64 = 0xff;
+
+    /// What code gives that ended so with the instruction at `pc`.
+    pub(super) fn ended(flow: Flow, pc: u32) -> u64 {
+        u64::from(pc) << 8 | (1 + flow as u64)
+    }
 
     /// Runs one instruction by its function, `run`, for all lanes. 0: go on.
     ///
