@@ -2,10 +2,9 @@
 //! that the marks are moved for all of a stretch first, and then it runs as any other.
 
 use super::gates::is_gate;
-use super::undefined::Bits;
+use super::marks::Computed;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::op::{Op, OpInfo, Taint};
-use crate::exec::warp::Poison;
 use crate::report::Class;
 
 /// Instructions of a stretch, at most.
@@ -59,27 +58,34 @@ impl Cx<'_> {
     /// Moves the marks for one. False: how depends on values, and nothing was changed.
     #[inline(always)]
     fn move_marks(&mut self, info: &OpInfo, frame: u32) -> bool {
-        let mut sum: Option<Poison> = None;
+        let (mask, marks) = (self.active, &mut self.warp.poison);
+        let mut sum = Computed::default();
         for slot in &info.reads {
-            let Some(mark) = self.warp.poison.get((frame, slot.0)) else { continue };
-            let lanes = mark.lanes & self.active;
+            let Some(mark) = marks.get((frame, slot.0)) else { continue };
+            let lanes = mark.lanes & mask;
             if lanes == 0 {
                 continue;
             }
             if info.taint == Taint::Copy {
-                sum = mark.clone().within(lanes);
-                continue;
+                // The only register that it reads.
+                let mark = mark.clone().within(mask);
+                for to in &info.writes {
+                    self.mark((frame, to.0), mark.clone(), mask);
+                }
+                self.drop_last(info, frame);
+                return true;
             }
             if info.taint != Taint::Compute || info.moves || info.writes.len() != 1 {
                 return false;
             }
-            let sum = sum.get_or_insert(Poison { origin: mark.origin, computed: true, ..Poison::default() });
+            if sum.lanes == 0 {
+                sum.origin = mark.origin;
+            }
             sum.mixed |= mark.mixed;
             sum.lanes |= lanes;
-            sum.bits = Bits::Whole(sum.lanes);
         }
         for slot in &info.writes {
-            self.mark((frame, slot.0), sum.take(), self.active);
+            marks.compute((frame, slot.0), sum, mask);
         }
         self.drop_last(info, frame);
         true

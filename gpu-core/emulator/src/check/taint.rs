@@ -4,6 +4,7 @@
 //! "computed with", stores carry it to memory, and addresses, branches, votes and computed values that leave for
 //! memory are faults. While no register is marked, none of this code runs.
 
+use super::marks::Computed;
 use super::products::of_matrix;
 use super::undefined::{Bits, ones, opcode};
 use crate::check::repeats::Told;
@@ -49,7 +50,11 @@ impl Warp {
             shuffled: None,
             reported: false,
         });
-        self.poison.insert((frame, slot.0), Poison { lanes, origin, bits: Bits::Whole(lanes), ..Poison::default() });
+        let mark = Poison { lanes, origin, bits: Bits::Whole(lanes), ..Poison::default() };
+        match self.poison.get_mut((frame, slot.0)) {
+            Some(old) => *old = mark,
+            None => self.poison.insert((frame, slot.0), mark),
+        }
     }
 
     pub(super) fn origin(&mut self, origin: Origin) -> u32 {
@@ -174,24 +179,19 @@ impl Cx<'_> {
     }
 
     /// Gives a register's lanes of `mask` this mark, or none.
+    #[inline]
     pub(super) fn mark(&mut self, key: (u32, u32), mark: Option<Poison>, mask: u32) {
-        if mark.is_none() && !self.warp.poison.may_have(Slot(key.1)) {
-            return;
-        }
-        let old = self.warp.poison.get(key);
-        let kept = old.map_or(0, |old| old.lanes & !mask);
-        match (mark, old) {
-            (Some(mark), old) => {
-                let mark = mark.over(old, kept);
-                self.warp.poison.insert(key, mark);
+        let marks = &mut self.warp.poison;
+        match (mark, marks.may_have(Slot(key.1)).then(|| marks.get_mut(key)).flatten()) {
+            (Some(mark), Some(old)) => {
+                let kept = old.lanes & !mask;
+                *old = mark.over(Some(old), kept);
             }
-            (None, Some(old)) if kept != 0 => {
-                let mark = old.clone().within(kept);
-                mark.into_iter().for_each(|mark| self.warp.poison.insert(key, mark));
-            }
-            (None, Some(_)) => {
-                self.warp.poison.remove(key);
-            }
+            (Some(mark), None) => marks.insert(key, mark),
+            (None, Some(old)) => match std::mem::take(old).within(!mask) {
+                Some(kept) => *old = kept,
+                None => marks.remove(key),
+            },
             (None, None) => {}
         }
     }
@@ -407,7 +407,7 @@ impl Cx<'_> {
     pub(super) fn drop_last(&mut self, info: &OpInfo, frame: u32) {
         let mask = self.active;
         for at in lanes(info.last.into()) {
-            self.mark((frame, info.reads[at].0), None, mask);
+            self.warp.poison.compute((frame, info.reads[at].0), Computed::default(), mask);
         }
     }
 
