@@ -1,6 +1,8 @@
 //! Marks of undefined values over stretches of instructions that only compute: what they do to marks depends on no value, so
 //! that the marks are moved for all of a stretch first, and then it runs as any other.
 
+use std::sync::atomic::Ordering;
+
 use super::gates::is_gate;
 use super::marks::Computed;
 use crate::exec::cx::{Cx, watch};
@@ -42,7 +44,8 @@ impl Cx<'_> {
     pub fn follow_ahead(&mut self, pc: u32, most: u32) -> u32 {
         let infos = &self.image().infos[pc as usize..];
         let count = most.min(infos[0].followed.into());
-        if count == 0 || !self.tainted || self.watch & watch::TRACE != 0 || !self.warp.is_settled() {
+        let alone = self.tainted && self.watch & watch::TRACE == 0 && self.warp.is_settled();
+        if count == 0 || !alone || self.grid.aborted.load(Ordering::Relaxed) {
             return 0;
         }
         let frame = self.warp.splits[self.warp.current].frame;
