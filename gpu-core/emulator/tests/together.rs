@@ -150,3 +150,52 @@ fn copies_are_waited_for_by_groups_of_each_lane() {
     let (faults, _) = run_of(&text.replace("@%p ld.shared", "ld.shared"));
     assert_eq!(faults, [FaultKind::MissingAsyncWait]);
 }
+
+/// Compilers end kernels with a label, or with an `exit` behind a loop that never ends: the way out is the one before.
+#[test]
+fn lanes_that_part_meet_again_whatever_stands_behind_the_last_way_out() {
+    let body = "setp.lt.u32 %p, %tid, 5; @%p bra $two; add.u32 %x, %tid, 1; bra $met; $two: mov.u32 %x, 9; $met: activemask.b32 %out;";
+    let text = kernel(body);
+    let endings =
+        ["ret;\n}", "ret; $end:\n}", "ret; exit;\n}", "ret; $last: bra $last; exit;\n}", "exit; ret; $end:\n}"];
+    for ending in endings {
+        let text = text.replace("ret;\n}", ending);
+        let mut memory = memory();
+        let c = memory.alloc("c", 128).expect("fits");
+        run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+        assert_eq!(download_u32(&memory, c, 32), [u32::MAX; 32], "{ending}");
+    }
+}
+
+/// A barrier orders what was before it, for each group of a warp's lanes, and nothing of what they do behind it.
+#[test]
+fn groups_of_a_warp_that_pass_a_barrier_apart_race_behind_it() {
+    let parted = |one: &str, other: &str| {
+        kernel(&format!(
+            "mov.u32 %x, cells; setp.lt.u32 %p, %tid, 2; setp.eq.u32 %q, %tid, 5; mov.u32 %out, 0;\n\
+             @%p bra $two; barrier.sync 0; {one} bra $met;\n\
+             $two: barrier.sync 0; {other} $met:"
+        ))
+    };
+    let only = "setp.eq.u32 %q, %tid, 1;";
+    // What one lane stores before the barrier, others may read behind it.
+    let before = "@%q st.shared.u32 [%x], %tid; barrier.sync 0;";
+    for (text, faults) in [
+        (
+            parted("@%q st.shared.u32 [%x], %tid;", &format!("{only} @%q st.shared.u32 [%x], %tid;")),
+            vec![FaultKind::Race],
+        ),
+        (parted("@%q st.shared.u32 [%x], %tid;", "ld.shared.u32 %y, [%x];"), vec![FaultKind::Race]),
+        (parted("@%q st.shared.u32 [%x], %tid;", ""), vec![]),
+        (parted("@%q st.shared.u32 [%x], %tid;", &format!("{only} @%q st.shared.u32 [%x + 4], %tid;")), vec![]),
+        (parted(&format!("{before} ld.shared.u32 %y, [%x];"), "barrier.sync 0; ld.shared.u32 %y, [%x];"), vec![]),
+    ] {
+        for threads in [32, 64] {
+            let mut memory = memory();
+            let c = memory.alloc("c", 256).expect("fits");
+            let launch = Launch::new("k", [1, 1, 1], [threads, 1, 1]).arg_u64(0).arg_u64(c);
+            let outcome = run(&load(&text), &mut memory, &launch);
+            assert_eq!(kinds(&outcome), faults, "{threads}: {text}\n{:#?}", outcome.faults);
+        }
+    }
+}

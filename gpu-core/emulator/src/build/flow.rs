@@ -30,14 +30,28 @@ pub fn resolve(labels: &HashMap<(u32, String), u32>, target: &Target) -> Option<
     target.scopes.iter().find_map(|scope| labels.get(&(*scope, target.name.clone())).copied())
 }
 
+/// The instructions that the first one leads to.
+fn reached(next: &[Vec<u32>]) -> Vec<bool> {
+    let mut reached = vec![false; next.len()];
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        if let Some(known) = reached.get_mut(at as usize)
+            && !std::mem::replace(known, true)
+        {
+            open.extend(&next[at as usize]);
+        }
+    }
+    reached
+}
+
 impl Graph {
-    /// Builds the graph. In kernels only the last way out counts as the end: lanes that exit early are waited for by
-    /// nobody, so they must not keep the others apart.
+    /// Builds the graph. In kernels only the last way out that code can come to counts as the end: lanes that exit early are
+    /// waited for by nobody, so they must not keep the others apart. (Compilers end kernels with a label, behind which another
+    /// `ret` is put here, and with an `exit` behind a loop that never ends.)
     pub fn new(edges: &[Edge], labels: &HashMap<(u32, String), u32>, entry: bool) -> Graph {
         let count = edges.len() as u32;
         let exit = count;
-        let last_leave = edges.iter().rposition(|edge| matches!(edge, Edge::Leave { .. }));
-        let next = edges
+        let mut next: Vec<Vec<u32>> = edges
             .iter()
             .enumerate()
             .map(|(at, edge)| {
@@ -52,17 +66,7 @@ impl Graph {
                         out
                     }
                     Edge::Table(targets) => targets.iter().filter_map(|target| resolve(labels, target)).collect(),
-                    Edge::Leave { conditional } => {
-                        let mut out = Vec::new();
-                        if *conditional {
-                            out.push(after);
-                        }
-                        if !entry || Some(at) == last_leave {
-                            out.push(exit);
-                        }
-                        out
-                    }
-                    Edge::Dead { conditional } => {
+                    Edge::Leave { conditional } | Edge::Dead { conditional } => {
                         if *conditional {
                             vec![after]
                         } else {
@@ -74,6 +78,15 @@ impl Graph {
                 out
             })
             .collect();
+        let leaves = |at: &usize| matches!(edges[*at], Edge::Leave { .. });
+        if entry {
+            let reached = reached(&next);
+            if let Some(last) = (0..edges.len()).rev().find(|at| reached[*at] && leaves(at)) {
+                next[last].push(exit);
+            }
+        } else {
+            (0..edges.len()).filter(leaves).for_each(|at| next[at].push(exit));
+        }
         Graph { next, exit }
     }
 

@@ -254,7 +254,7 @@ impl Block {
                 made.seen = seen;
             }
             made.clock = base + 1;
-            made.floor = base;
+            (made.floor, made.passed) = (base, base);
             made.splits.push(Split {
                 pc: function.first_pc,
                 mask,
@@ -442,9 +442,13 @@ impl Warp {
         self.clock = *time;
     }
 
-    /// Goes on after a block barrier.
+    /// Goes on after a block barrier, which each group of its lanes that waited there does for itself: what the first one of
+    /// them has done behind it since is not ordered for the others.
     #[inline]
     pub fn pass_barrier(&mut self, barrier: &Barrier) {
+        if std::mem::replace(&mut self.passed, barrier.time) == barrier.time {
+            return;
+        }
         let own = self.index as usize;
         self.seen[own] = self.seen[own].max(self.clock);
         self.meetings.clear();

@@ -253,10 +253,7 @@ impl Cx<'_> {
                 return Turn::Aborted;
             }
             match flow {
-                // Alone and at a barrier that waits for others.
-                Leave::Switched if matches!(&self.warp.splits[..], [Split { wait: Wait::Barrier { .. }, .. }]) => {
-                    return Turn::Blocked;
-                }
+                Leave::Switched if self.waits_alone() => return Turn::Blocked,
                 Leave::Switched => polled = 0,
                 Leave::Fuel if left == 0 => return Turn::Ran,
                 Leave::Fuel => {
@@ -281,6 +278,17 @@ impl Cx<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether only one group is left, at a barrier that waits for others: not at one that is complete, which a sibling left
+    /// for a meeting point.
+    fn waits_alone(&self) -> bool {
+        match self.warp.splits[..] {
+            [Split { wait: Wait::Barrier { id, generation }, .. }] => {
+                self.block.barriers.get(id as usize).is_some_and(|barrier| barrier.generation == generation)
+            }
+            _ => false,
         }
     }
 

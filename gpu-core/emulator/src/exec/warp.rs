@@ -108,6 +108,8 @@ pub struct Warp {
     /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
+    /// Time of the last barrier of the block that a group of it has passed.
+    pub(super) passed: u32,
     /// It has seen more of some warps (of itself too) than that: a floor is raised by a barrier of the whole block.
     pub beyond: bool,
     /// Meetings of some of its lanes since all of them met: what they did up to a clock is ordered among these lanes.
@@ -161,6 +163,7 @@ impl Warp {
             seen,
             clock: 0,
             floor: 0,
+            passed: 0,
             beyond: false,
             meetings: Vec::new(),
             unfenced: Vec::new(),
