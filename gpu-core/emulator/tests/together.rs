@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{download_u32, kinds, load, memory, run, run_clean, upload_u32};
+use common::{download_f32, download_u32, kinds, load, memory, run, run_clean, upload_u32};
 use ptx_emulator::{FaultKind, Launch};
 
 /// A kernel of `body`, whose threads know `%tid` and the places of two arrays; the last instruction stores `%out`.
@@ -197,5 +197,33 @@ fn groups_of_a_warp_that_pass_a_barrier_apart_race_behind_it() {
             let outcome = run(&load(&text), &mut memory, &launch);
             assert_eq!(kinds(&outcome), faults, "{threads}: {text}\n{:#?}", outcome.faults);
         }
+    }
+}
+
+/// Lanes that come to a product of a warpgroup as two groups, for they may meet behind it only, wait there together.
+#[test]
+fn a_parted_warp_waits_for_its_warpgroup_as_one() {
+    for barriers in 0..4 {
+        let text = format!(
+            ".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 c)\n.reqntid 128\n{{\n\
+             .reg .pred %p, %q; .reg .b32 %tid, %at, %i, %j, %r; .reg .b64 %rc, %a; .reg .f32 %f<4>;\n\
+             .shared .align 1024 .b8 zero[32768];\n\
+             ld.param.u64 %rc, [c]; mov.u32 %tid, %tid.x; mov.u32 %at, zero; mad.lo.u32 %i, %tid, 16, %at; mov.u32 %r, 0;\n\
+             $fill: st.shared.v4.b32 [%i], {{%r, %r, %r, %r}}; add.u32 %i, %i, 2048; sub.u32 %j, %i, %at;\n\
+             setp.lt.u32 %p, %j, 32768; @%p bra $fill;\n\
+             fence.proxy.async.shared::cta; bar.sync 0; {}\n\
+             bfe.u32 %r, %at, 4, 14; cvt.u64.u32 %a, %r; or.b64 %a, %a, 4611686293305294848;\n\
+             mov.f32 %f0, 0f3F800000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n\
+             setp.eq.u32 %p, %tid, 0; setp.gt.u32 %q, %tid, 500; @%p bra $one; @%q bra $end; bra $both; $one: bra $both;\n\
+             $both: wgmma.fence.sync.aligned; setp.ne.b32 %p, %r, -1;\n\
+             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%f0, %f1, %f2, %f3}}, %a, %a, %p, 1, 1, 0, 1;\n\
+             wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n\
+             mad.wide.u32 %rc, %tid, 4, %rc; st.global.f32 [%rc], %f3;\n$end: ret;\n}}\n",
+            "bar.sync 0; ".repeat(barriers)
+        );
+        let mut memory = memory();
+        let c = memory.alloc("c", 512).expect("fits");
+        run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [128, 1, 1]).arg_u64(c));
+        assert_eq!(download_f32(&memory, c, 128), [1.0; 128], "{barriers}");
     }
 }

@@ -23,11 +23,17 @@ pub fn find<'t>(code: &[Op], infos: &mut [OpInfo], opcode: impl Fn(&OpInfo) -> &
 
 /// Whether nothing but registers has a part in an instruction, and it does nothing else about marks than to move them.
 fn only_computes(op: &Op, info: &OpInfo, opcode: &str) -> bool {
-    let of_registers = match info.class {
-        Class::Integer | Class::Float32 | Class::Float64 | Class::FloatNarrow | Class::Special => true,
-        Class::Convert | Class::Compare | Class::Move => true,
-        _ => false,
-    };
+    let of_registers = matches!(
+        info.class,
+        Class::Integer
+            | Class::Float32
+            | Class::Float64
+            | Class::FloatNarrow
+            | Class::Special
+            | Class::Convert
+            | Class::Compare
+            | Class::Move
+    );
     let moves_marks = match info.taint {
         Taint::Compute | Taint::Select => true,
         // Of a whole register.

@@ -113,6 +113,13 @@ impl Cx<'_> {
         if self.watch & watch::COUNT != 0 {
             self.worker.counts.again(pc, mask);
         }
+        // Groups of this warp that had come before it wait on with it.
+        let current = self.warp.current;
+        for (index, split) in self.warp.splits.iter_mut().enumerate() {
+            if index != current && split.mask & mask != 0 {
+                (split.pc, split.wait) = (pc, Wait::Warpgroup(progress));
+            }
+        }
         Some(self.suspend(pc, Wait::Warpgroup(progress)))
     }
 
