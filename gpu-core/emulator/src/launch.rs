@@ -425,6 +425,7 @@ fn run(
         shared_bytes,
         shared_gaps,
         local_stride,
+        tids: Grid::tids_of(launch.block),
         max_resident: (resident as usize / workers).max(1),
         blocks,
         waiting: Waiting::new(workers, blocks / clusters.map(u64::from).iter().product::<u64>()),

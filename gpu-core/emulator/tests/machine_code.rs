@@ -79,6 +79,11 @@ const FORMS: &[&str] = &[
     "or.pred p, p, !p;",
     "xor.pred p, !p, p;",
     "not.pred p, p;",
+    "mov.u32 r, %tid.x;",
+    "mov.u32 r, %tid.y;",
+    "mov.u32 r, %ctaid.x;",
+    "mov.u32 r, %ctaid.z;",
+    "mad.lo.s32 r, r, %ctaid.x, %tid.x;",
     // Functions between the templates.
     "popc.b32 r, r;",
     "rsqrt.approx.ftz.f32 r, r;",
@@ -239,6 +244,10 @@ fn instructions(dice: &mut Dice, count: usize) -> Vec<String> {
             1 => all.push(format!("@%p0 bra L{index};\n    add.s32 %r1, %r1, 3;\nL{index}:")),
             2 | 3 => all.push(ways(dice, index)),
             4 => all.push(inner_loop(dice, index)),
+            5 if dice.below(8) == 0 => {
+                let condition = condition(dice);
+                all.push(format!("{condition}\n    @!%p3 bra ON{index};\n    exit;\nON{index}:"));
+            }
             _ => {}
         }
     }

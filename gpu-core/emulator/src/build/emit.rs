@@ -6,7 +6,7 @@ use crate::exec::image::ParamArea;
 use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 use crate::exec::space::Window;
-use crate::isa::Ty;
+use crate::isa::{Ty, special};
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
@@ -314,9 +314,9 @@ impl<'m> Emit<'m> {
                 Ok((self.pool.splat(value, bits), bits))
             }
             Operand::Name(name) => {
-                if let Some(run) = crate::isa::special::find(name) {
+                if let Some(reading) = special::find(name) {
                     crate::isa::legal::special(name, self.arch)?;
-                    return self.special(name, run, bits);
+                    return self.special(name, reading, bits);
                 }
                 match self.find(name) {
                     Some(Entity::Reg(reg)) => {
@@ -352,15 +352,17 @@ impl<'m> Emit<'m> {
     }
 
     /// Reads a special register into a temporary, in front of the instruction.
-    fn special(&mut self, name: &str, (run, imm, width): (Exec, i64, u32), bits: u32) -> Decoded<(Slot, u32)> {
+    fn special(&mut self, name: &str, reading: special::Reading, bits: u32) -> Decoded<(Slot, u32)> {
+        let width = reading.bits;
         let slot = self.allocate(width);
-        let mut op = self.op(run);
+        let mut op = self.op(reading.run);
         op.d = slot;
-        op.imm = imm;
+        op.imm = reading.number;
         let (reads, writes) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.writes));
         let class = std::mem::replace(&mut self.class, Class::Move);
         self.writes.push(slot);
         self.push(op, Taint::Copy);
+        self.native(reading.native);
         (self.reads, self.writes, self.class) = (reads, writes, class);
         if width < bits {
             return Err(format!("`{name}` has {width} bits where the instruction wants {bits}"));

@@ -165,7 +165,15 @@ impl Marks {
         self.near.iter().flatten().map(|near| near.key).chain(self.others.keys().copied())
     }
 
+    #[inline(always)]
     pub fn clear(&mut self) {
+        if self.taken != 0 || !self.others.is_empty() || !self.asleep.is_empty() {
+            self.clear_all();
+        }
+    }
+
+    #[inline(never)]
+    fn clear_all(&mut self) {
         while self.taken != 0 {
             self.near[self.taken.trailing_zeros() as usize % NEAR] = None;
             self.taken &= self.taken - 1;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::grid::Grid;
-use super::warp::{NONE, Split, Wait, Warp};
+use super::warp::Warp;
 use crate::check::intervals::Separate;
 use crate::check::shadow::SharedShadow;
 
@@ -109,13 +109,16 @@ pub struct Block {
     pub threads: u32,
     pub live_threads: u32,
     pub warps: Vec<Option<Box<Warp>>>,
+    /// The one that ended last.
+    pub last_warp: u32,
     pub barriers: Vec<Barrier>,
     /// One bit per barrier that somebody arrived at.
     pub barriers_used: u32,
     /// Logical time: moves on at every synchronisation; never reset, so that stamps of earlier blocks are old.
     pub time: u32,
-    /// `time` when the block started.
+    /// `time` when the block started, and what each of its warps knew of each then.
     pub base_time: u32,
+    pub base_seen: [u32; 32],
     /// Clocks published through atomics and strong stores, for the other warps of the block, by address.
     pub syncs: std::collections::HashMap<u64, [u32; 32]>,
     pub shared: Vec<u128>,
@@ -158,10 +161,12 @@ impl Block {
             threads,
             live_threads: threads,
             warps: Vec::new(),
+            last_warp: 0,
             barriers: vec![Barrier::default(); BARRIERS],
             barriers_used: 0,
             time: 1,
             base_time: 1,
+            base_seen: [u32::MAX; 32],
             syncs: Default::default(),
             shared: vec![u128::MAX; shared_units],
             shared_init: (0..=(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(u64::MAX)).collect(),
@@ -218,54 +223,34 @@ impl Block {
             Some(found) => self.take_separate(found.as_deref()),
             None => self.undecided = grid.plan.is_some(),
         }
-        let function = grid.kernel();
-        let base = self.time;
-        self.base_time = base;
+        self.base_time = self.time;
         self.syncs.clear();
         self.time += 1;
         let count = threads.div_ceil(32);
         // Warps that do not exist are always up to date: they must not hold the floor down.
-        let mut seen = [u32::MAX; 32];
-        seen[..count as usize].fill(base);
-        // Those of the last block are of the same launch, so that their thread numbers are right already.
-        let mut warps = std::mem::take(&mut self.warps);
-        warps.resize_with(count as usize, || None);
-        for (warp, place) in (0..count).zip(&mut warps) {
-            let lanes = threads - warp * 32;
-            let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-            let made = match place {
-                Some(made) => {
-                    made.reset(warp, mask);
-                    made
-                }
-                None => {
-                    let mut tid = [[0; 32]; 3];
-                    for lane in 0..32 {
-                        let id = grid.thread([0; 3], warp * 32 + lane as u32).thread;
-                        for axis in 0..3 {
-                            tid[axis][lane] = id[axis];
-                        }
-                    }
-                    place.insert(Box::new(Warp::new(warp, mask, tid, grid.local_stride, seen)))
-                }
-            };
-            // Of the block before they know less than the floor says, unless time began anew.
-            if new_time {
-                made.seen = seen;
-            }
-            made.clock = base + 1;
-            (made.floor, made.passed) = (base, base);
-            made.splits.push(Split {
-                pc: function.first_pc,
-                mask,
-                join: NONE,
-                frame: 0,
-                wait: Wait::Ready,
-                polls: 0,
-                awaited: 0,
-            });
+        self.base_seen[..count as usize].fill(self.base_time);
+        let made = || Some(Box::new(Warp::new(grid.local_stride, self.base_seen)));
+        self.warps.resize_with(count as usize, made);
+        if new_time {
+            self.warps.iter_mut().flatten().for_each(|warp| warp.seen = self.base_seen);
         }
-        self.warps = warps;
+        // What ran last is nearest.
+        self.warps.swap(0, self.last_warp as usize);
+        for warp in 0..count {
+            let lanes = self.lanes_of(warp);
+            // One may run.
+            if let Some(made) = &mut self.warps[warp as usize] {
+                made.renew(warp, lanes);
+            }
+        }
+    }
+
+    /// Lanes that a warp has.
+    pub fn lanes_of(&self, warp: u32) -> u32 {
+        match self.threads - warp * 32 {
+            lanes @ 0..32 => (1 << lanes) - 1,
+            _ => u32::MAX,
+        }
     }
 
     /// What was found of the launch holds for this block.
@@ -285,7 +270,7 @@ impl Block {
     }
 
     /// Puts a warp back to its place.
-    #[inline]
+    #[inline(always)]
     pub fn return_warp(&mut self, warp: Box<Warp>) {
         let index = warp.index as usize;
         self.warps[index] = Some(warp);
@@ -296,6 +281,7 @@ impl Block {
     }
 
     /// Threads exit: barriers that wait for the whole block may be complete now.
+    #[inline(always)]
     pub fn lanes_exited(&mut self, mask: u32) {
         self.live_threads -= mask.count_ones();
         for id in super::cx::lanes(self.barriers_used) {

@@ -1,7 +1,7 @@
 //! What an instruction can reach: the lanes it runs for, its registers, its warp, block and launch.
 
 use super::block::Block;
-use super::grid::{Grid, Worker};
+use super::grid::{Grid, Tids, Worker};
 use super::image::Image;
 use super::lanes::Word;
 use super::op::Slot;
@@ -52,6 +52,8 @@ pub struct Cx<'r> {
     pub given: u64,
     /// Other warps had their turns meanwhile: see [`Cx::run_code`].
     pub switched: bool,
+    /// [`Grid::tids`].
+    pub tids: *const Tids,
     /// What it counts by itself.
     pub tallies: Tallies,
     /// What a matrix store is about to write at each lane's address; null for others, whose operands say it.

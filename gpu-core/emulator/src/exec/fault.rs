@@ -72,7 +72,7 @@ impl Grid<'_> {
 impl Cx<'_> {
     /// Which thread a lane of this warp is.
     pub fn thread(&self, lane: usize) -> ThreadId {
-        let tid = &self.warp.tid;
+        let tid = &self.grid.tids[self.warp.index as usize];
         ThreadId {
             block: self.block.id,
             thread: [tid[0][lane], tid[1][lane], tid[2][lane]],

@@ -14,6 +14,9 @@ use crate::check::race::GlobalRaces;
 use crate::launch::{Launch, Options};
 use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
 
+/// Coordinates of a warp's threads in its block, axis by axis.
+pub type Tids = [[u32; 32]; 3];
+
 /// Everything that the blocks of a launch share.
 pub struct Grid<'r> {
     pub image: &'r Image,
@@ -36,6 +39,8 @@ pub struct Grid<'r> {
     /// One bit per byte of shared memory: in no array.
     pub shared_gaps: Vec<u64>,
     pub local_stride: u32,
+    /// Coordinates of the threads of each warp, the same in all blocks.
+    pub tids: Vec<Tids>,
     pub max_resident: usize,
     pub blocks: u64,
     pub waiting: Waiting,
@@ -113,6 +118,13 @@ impl Grid<'_> {
     pub fn thread(&self, block: [u32; 3], linear: u32) -> ThreadId {
         let [x, y, _] = self.launch.block;
         ThreadId { block, thread: [linear % x, linear / x % y, linear / (x * y)], warp: linear / 32, lane: linear % 32 }
+    }
+
+    /// [`Grid::tids`] of a launch.
+    pub fn tids_of([x, y, z]: [u32; 3]) -> Vec<Tids> {
+        let thread = |linear: u32| [linear % x, linear / x % y, linear / (x * y)];
+        let row = |warp: u32, axis: usize| std::array::from_fn(|lane| thread(warp * 32 + lane as u32)[axis]);
+        (0..(x * y * z).div_ceil(32)).map(|warp| std::array::from_fn(|axis| row(warp, axis))).collect()
     }
 
     /// Linear number of a block by its cluster and its rank there.

@@ -13,6 +13,7 @@ pub mod cx;
 pub mod deal;
 #[cfg(target_arch = "x86_64")]
 pub mod deal_wide;
+mod ends;
 pub mod fault;
 #[cfg(target_arch = "x86_64")]
 pub mod flushed;

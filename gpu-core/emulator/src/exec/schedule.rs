@@ -64,38 +64,6 @@ impl Cx<'_> {
         self.block.return_warp(last);
     }
 
-    /// What is known of the running warp when its turn begins.
-    fn begin_turn(&mut self) {
-        self.used = 0;
-        self.warp.rest = None;
-        if !self.warp.has_begun() {
-            self.warp.begin(self.grid, &mut self.worker.registers);
-            let frame = self.warp.frame_mut(0);
-            if !std::mem::replace(&mut frame.registers.ready, true) {
-                self.regs = frame.registers.rows.as_mut_ptr().cast();
-                self.fill_bank();
-            }
-        }
-        self.watch = self.worker.watch_of(self.grid, self.block.index, self.warp.index);
-        self.tainted = self.warp.poison.are_awake();
-        self.attention = self.needs_attention();
-    }
-
-    /// Puts the kernel's values of the launch into registers that had none.
-    #[cold]
-    fn fill_bank(&mut self) {
-        (self.mask, self.watch) = (u32::MAX, 0);
-        let image = self.image();
-        for &pc in &self.grid.kernel().of_launch {
-            self.pc = pc;
-            let op = &image.code[pc as usize];
-            // SAFETY: the op belongs to this image, and `regs` to a frame of its function. It fills rows from rows and from
-            // parameters, in lanes that the warp has not got too.
-            let flow = unsafe { (op.run)(self, op) };
-            debug_assert!(flow == Flow::Next, "values of the launch are computed straight on");
-        }
-    }
-
     pub fn needs_attention(&self) -> bool {
         self.tainted || self.watch & watch::TRACE != 0 || !self.warp.is_settled()
     }
@@ -110,6 +78,9 @@ impl Cx<'_> {
             return false;
         }
         let used = self.used + used;
+        if self.block.live_threads == 0 {
+            return self.next_block(used);
+        }
         let (own, count) = (self.warp.index as usize, self.block.warps.len());
         let (mut index, mut new_round) = (own, false);
         let passed = loop {
@@ -126,6 +97,9 @@ impl Cx<'_> {
             let Some(warp) = &self.block.warps[index] else { continue };
             if warp.live == 0 {
                 continue;
+            }
+            if !warp.begun {
+                break None;
             }
             match warp.splits[..] {
                 [Split { wait: Wait::Ready, .. }] => break None,
@@ -147,16 +121,20 @@ impl Cx<'_> {
         self.worker.spend(used);
         self.round = if new_round { Round::default() } else { self.round };
         self.round.ran |= !new_round;
-        // The group that ran may have ended and left another one behind, which has a frame and a meeting point of its own.
-        let stays = matches!(&self.warp.splits[..], [only] if only.mask == self.active);
-        self.warp.rest = stays.then(|| Rest {
-            registers: self.regs,
-            rpc: self.rpc,
-            watch: self.watch,
-            tainted: self.warp.poison.are_awake(),
-            settled: self.warp.is_settled(),
-        });
-        self.change_warp(next);
+        if self.warp.live == 0 && !next.begun {
+            self.take_over(next);
+        } else {
+            // The group that ran may have ended and left another one behind, which has a frame and a meeting point of its own.
+            let stays = matches!(&self.warp.splits[..], [only] if only.mask == self.active);
+            self.warp.rest = stays.then(|| Rest {
+                registers: self.regs,
+                rpc: self.rpc,
+                watch: self.watch,
+                tainted: self.warp.poison.are_awake(),
+                settled: self.warp.is_settled(),
+            });
+            self.change_warp(next);
+        }
         let after = if index + 1 == count { 0 } else { index + 1 };
         if let Some(warp) = self.block.warps.get(after).and_then(Option::as_ref) {
             warp.ask();
@@ -174,8 +152,14 @@ impl Cx<'_> {
                 self.warp.current = 0;
             }
             None => {
+                let begins = !self.warp.begun;
                 self.begin_turn();
-                self.load_split(0);
+                if begins {
+                    // As in the only group that was just made: read back so soon, that would be waited for.
+                    (self.pc, self.active, self.rpc) = (self.grid.kernel().first_pc, self.warp.lanes, NONE);
+                } else {
+                    self.load_split(0);
+                }
             }
         }
         true

@@ -6,7 +6,6 @@
 use super::access::prefetch;
 use super::cx::Cx;
 pub use super::frame::{Frame, MAX_DEPTH, Registers, take_bank};
-use super::grid::Grid;
 use super::image::FunctionImage;
 use super::op::Flow;
 
@@ -96,15 +95,17 @@ pub struct Warp {
     pub index: u32,
     /// Lanes that have not exited.
     pub live: u32,
+    /// Lanes that exist (the last warp of a block may be partial).
+    pub lanes: u32,
+    /// It had its first turn; before that only its number and its lanes say something.
+    pub(super) begun: bool,
     /// Its only group waits at a barrier, and this is how it goes on.
     pub(super) rest: Option<Rest>,
     pub current: usize,
     /// That of the kernel comes first; it is there, without registers, also before the first turn and behind the end.
     pub frames: Vec<Option<Frame>>,
     /// No frame before this one is free.
-    free_from: usize,
-    /// It had its first turn.
-    begun: bool,
+    pub(super) free_from: usize,
     /// Logical clocks for the race check: the own one, and those up to which this warp has seen everything.
     pub clock: u32,
     pub floor: u32,
@@ -123,11 +124,8 @@ pub struct Warp {
     pub in_flight: std::collections::HashMap<(u32, u32), crate::check::wgmma::InFlight>,
     /// What this warp has seen of each warp of its block, where that is beyond `floor`.
     pub(super) seen: [u32; 32],
-    joins: Vec<Join>,
-    free_joins: Vec<u32>,
-    pub tid: [[u32; 32]; 3],
-    /// Lanes that exist (the last warp of a block may be partial).
-    pub lanes: u32,
+    pub(super) joins: Vec<Join>,
+    pub(super) free_joins: Vec<u32>,
     pub local_stride: u32,
     /// Stack bytes per lane, lane after lane, and one bit per byte for what was written.
     pub local: Vec<u128>,
@@ -142,12 +140,12 @@ pub struct Warp {
 }
 
 impl Warp {
-    pub fn new(index: u32, lanes: u32, tid: [[u32; 32]; 3], local_stride: u32, seen: [u32; 32]) -> Warp {
+    pub fn new(local_stride: u32, seen: [u32; 32]) -> Warp {
         let local_bytes = local_stride as usize * 32;
         Warp {
-            index,
-            live: lanes,
-            lanes,
+            index: 0,
+            live: 0,
+            lanes: 0,
             splits: Vec::with_capacity(4),
             rest: None,
             current: 0,
@@ -156,7 +154,6 @@ impl Warp {
             frames: Vec::new(),
             free_from: 0,
             begun: false,
-            tid,
             local: vec![0; local_bytes / 16],
             local_stride,
             local_init: (0..local_bytes.div_ceil(64)).map(|_| Default::default()).collect(),
@@ -177,28 +174,10 @@ impl Warp {
         }
     }
 
-    /// Makes a used warp new; its buffers stay.
-    pub fn reset(&mut self, index: u32, lanes: u32) {
-        self.index = index;
-        self.live = lanes;
-        self.lanes = lanes;
-        self.splits.clear();
-        self.rest = None;
-        self.joins.clear();
-        self.free_joins.clear();
-        self.frames.truncate(1);
-        self.begun = false;
-        for word in &mut self.local_init {
-            *word.get_mut() = 0;
-        }
-        self.meetings.clear();
-        self.beyond = false;
-        self.unfenced.clear();
-        self.fills_known = u64::MAX;
-        self.in_flight.clear();
-        self.cluster_generation = 0;
-        self.poison.clear();
-        self.origins.clear();
+    /// Makes a warp one that had no turn yet; what the one before left is cleared when it has.
+    #[inline(always)]
+    pub fn renew(&mut self, index: u32, lanes: u32) {
+        (self.index, self.live, self.lanes, self.begun) = (index, lanes, lanes, false);
     }
 
     /// Asks for what its next turn looks at first.
@@ -208,38 +187,6 @@ impl Warp {
         prefetch(self.splits.as_ptr().cast());
         if let Some(rest) = &self.rest {
             prefetch(rest.registers);
-        }
-    }
-
-    /// False until its first turn, which makes its frame.
-    pub fn has_begun(&self) -> bool {
-        self.begun
-    }
-
-    /// Makes the frame of the kernel that its lanes are at the start of.
-    pub fn begin(&mut self, grid: &Grid<'_>, spare: &mut Registers) {
-        let (function, mask) = (grid.kernel(), self.lanes);
-        self.begun = true;
-        let frame = match &mut self.frames[..] {
-            // Of the warp that was this one before, which was of the same launch.
-            [Some(kept)] => {
-                self.free_from = 1;
-                kept.registers = take_bank(function, spare);
-                kept.live = mask;
-                0
-            }
-            frames => {
-                debug_assert!(frames.is_empty(), "the kernel's frame comes first");
-                self.push_frame(grid.function, function, mask, NONE, spare)
-            }
-        };
-        if grid.options.checks.uninitialised {
-            if function.gated {
-                self.poison.let_sleep(frame, &function.undefined);
-            }
-            for slot in &function.undefined {
-                self.poison_register(frame, *slot, mask, function.first_pc);
-            }
         }
     }
 
@@ -285,6 +232,7 @@ impl Warp {
         self.frames[index as usize].as_ref().expect("a split's frame lives while its lanes do")
     }
 
+    #[inline(always)]
     pub fn frame_mut(&mut self, index: u32) -> &mut Frame {
         self.frames[index as usize].as_mut().expect("a split's frame lives while its lanes do")
     }
@@ -368,51 +316,16 @@ impl Warp {
         true
     }
 
-    fn close_join(&mut self, index: u32) {
+    pub(super) fn close_join(&mut self, index: u32) {
         self.joins[index as usize].expected = 0;
         self.joins[index as usize].arrived = 0;
         self.free_joins.push(index);
-    }
-
-    /// Lanes exit: nobody waits for them any more.
-    pub fn remove_lanes(&mut self, mask: u32, spare: &mut Registers) {
-        self.live &= !mask;
-        if self.live == 0 {
-            self.joins.clear();
-            self.free_joins.clear();
-        }
-        for index in 0..self.joins.len() {
-            let join = &mut self.joins[index];
-            if join.expected & mask == 0 {
-                continue;
-            }
-            join.expected &= !mask;
-            if join.expected == 0 {
-                self.close_join(index as u32);
-            } else if join.expected == join.arrived {
-                let join = self.joins[index].clone();
-                self.close_join(index as u32);
-                self.splits.push(Split {
-                    pc: join.pc,
-                    mask: join.arrived,
-                    join: join.parent,
-                    frame: join.frame,
-                    wait: Wait::Ready,
-                    polls: 0,
-                    awaited: 0,
-                });
-            }
-        }
-        for index in 0..self.frames.len() {
-            if self.frames[index].as_ref().is_some_and(|frame| frame.live & mask != 0) {
-                self.leave_frame(index as u32, mask, spare);
-            }
-        }
     }
 }
 
 impl Cx<'_> {
     /// Makes split `index` the running one.
+    #[inline]
     pub fn load_split(&mut self, index: usize) {
         self.warp.current = index;
         let split = &self.warp.splits[index];
@@ -514,26 +427,6 @@ impl Cx<'_> {
         self.set_join(frame, parent);
         self.store_split();
         true
-    }
-
-    /// Lanes `mask` of the running group end.
-    pub fn exit_lanes(&mut self, mask: u32) -> Flow {
-        let rest = self.active & !mask;
-        let current = self.warp.current;
-        let next = self.pc + 1;
-        if rest == 0 {
-            self.warp.splits.remove(current);
-        } else {
-            self.active = rest;
-            self.pc = next;
-            self.store_split();
-        }
-        self.warp.remove_lanes(mask, &mut self.worker.registers);
-        self.block.lanes_exited(mask);
-        if self.block.live_threads == 0 {
-            self.block_ends();
-        }
-        if rest == 0 { Flow::Switch } else { Flow::Goto }
     }
 
     /// The stack of the current frame holds nothing yet.

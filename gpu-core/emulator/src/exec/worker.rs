@@ -270,6 +270,14 @@ impl Worker {
         Some(team)
     }
 
+    /// A block that is alone in its cluster has ended: the one to run in its place, if one is there at once.
+    #[inline(always)]
+    pub(super) fn follow(&mut self) -> Option<u64> {
+        let next = self.taken.next()?;
+        self.finished += 1;
+        Some(next)
+    }
+
     /// Runs the warps of a cluster's blocks round after round, until they end or the quantum does.
     /// `peers` is room for the list of them.
     fn slice(&mut self, team: &mut Team, grid: &Grid<'_>, peers: &mut Vec<*mut Block>) -> Slice {
@@ -351,6 +359,7 @@ impl Worker {
     }
 
     /// What is done with every access of a warp.
+    #[inline(always)]
     pub(super) fn watch_of(&self, grid: &Grid<'_>, block: u64, warp: u32) -> u32 {
         let mut bits = self.watch;
         if self.trace.as_ref().is_some_and(|trace| trace.wants(block, warp)) {
@@ -382,6 +391,7 @@ impl Worker {
             left: 0,
             given: 0,
             switched: false,
+            tids: grid.tids.as_ptr(),
             tallies: self.counts.tallies(),
             rows: std::ptr::null(),
             used: 0,

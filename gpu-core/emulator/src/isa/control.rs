@@ -328,6 +328,12 @@ fn decode_exit(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     Ok(())
 }
 
+/// Whether lanes end at it, or go back to a caller.
+#[cfg(target_arch = "x86_64")]
+pub fn is_end(op: &Op) -> bool {
+    std::ptr::fn_addr_eq(op.run, ret as Exec) || std::ptr::fn_addr_eq(op.run, exit as Exec)
+}
+
 unsafe fn exit(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.exit_lanes(cx.mask)
 }

@@ -2,6 +2,7 @@
 
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, blend, exec_widest, splat};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op};
 
 /// Warps that a multiprocessor of an H200 has room for.
@@ -128,8 +129,16 @@ pub fn is_of_launch(name: &str) -> bool {
     sizes.contains(&register) || register == "%laneid" || register.starts_with("%lanemask_")
 }
 
-/// The code that reads a special register, its number and its width.
-pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
+/// How a special register is read: by what code, with its number, which may be machine code, and its width.
+pub struct Reading {
+    pub run: Exec,
+    pub number: i64,
+    pub native: Native,
+    pub bits: u32,
+}
+
+/// [`Reading`] by name.
+pub fn find(name: &str) -> Option<Reading> {
     let index = REGISTERS.iter().position(|(known, _)| *known == name)?;
     // Every kernel asks for the first thirteen, so they have code of their own.
     let run = match index {
@@ -140,10 +149,15 @@ pub fn find(name: &str) -> Option<(Exec, i64, u32)> {
         12 => exec_widest::<ReadLane>(),
         _ => read,
     };
-    Some((run, index as i64, REGISTERS[index].1))
+    let native = match index {
+        0..3 => Native::ThreadIndex,
+        6..9 => Native::BlockIndex,
+        _ => Native::No,
+    };
+    Some(Reading { run, number: index as i64, native, bits: REGISTERS[index].1 })
 }
 
-/// `%tid`: the warp has the rows.
+/// `%tid`: the launch has the rows of each warp.
 struct ReadThread;
 
 impl Body for ReadThread {
@@ -153,7 +167,7 @@ impl Body for ReadThread {
         // of the warp's own rows.
         unsafe {
             let to = cx.row_mut::<u32>(op.d);
-            blend(cx.mask, to, &cx.warp.tid[op.imm as usize]);
+            blend(cx.mask, to, &cx.grid.tids[cx.warp.index as usize][op.imm as usize]);
         }
         Flow::Next
     }

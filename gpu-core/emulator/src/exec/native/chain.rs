@@ -8,7 +8,7 @@ use std::ops::Range;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::emit::Emitter;
-use super::meeting::meet;
+use super::meeting::give_turn;
 use crate::count::Tallies;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::op::{CONDITIONAL, Flow, Op, Slot};
@@ -112,16 +112,13 @@ impl Emitter<'_> {
         dynasm!(self.ops; .arch x64; jmp =>label);
     }
 
-    /// A barrier of the block, at which the stretch goes on with this warp, or with the next one where that stands.
-    pub fn barrier(&mut self, pc: u32) {
+    /// A barrier of the block or the end, where this goes on with this warp, or with the next one where that stands.
+    pub fn turn(&mut self, pc: u32) {
         let (leave, go_on, elsewhere) = (self.leave(), self.ops.new_dynamic_label(), self.ops.new_dynamic_label());
+        self.stands_at(pc);
         dynasm!(self.ops
             ; .arch x64
-            ; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1
-            ; mov DWORD [rbx + offset_of!(Cx<'static>, pc) as i32], pc as i32
-            ; mov rdi, rbx
-            ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
-            ; mov rax, QWORD meet as *const () as i64
+            ; mov rax, QWORD give_turn as *const () as i64
             ; call rax
             ; mov r12, [rbx + offset_of!(Cx<'static>, regs) as i32]
             ; test rdx, rdx

@@ -8,6 +8,7 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
 use super::form::Native;
+use super::meeting::gives_turn;
 use super::shuffle::Tables;
 use super::written::Routines;
 use super::x86::step;
@@ -17,7 +18,6 @@ use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
 use crate::exec::space::Window;
-use crate::isa::barrier::is_block_barrier;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
@@ -259,7 +259,7 @@ impl Emitter<'_> {
     }
 
     fn instruction(&mut self, pc: u32, op: &Op) {
-        let done = !is_block_barrier(op)
+        let done = !gives_turn(op)
             && self.has_template(op)
             && match op.native.access() {
                 Some(_) => self.access(pc, op),
@@ -271,8 +271,8 @@ impl Emitter<'_> {
                 dynasm!(self.ops; .arch x64; vzeroupper);
                 self.wide = false;
             }
-            match is_block_barrier(op) {
-                true => self.barrier(pc),
+            match gives_turn(op) {
+                true => self.turn(pc),
                 false => self.call(pc),
             }
             self.forget_all();
@@ -284,9 +284,9 @@ impl Emitter<'_> {
         self.leave
     }
 
-    /// Whether there is code for an instruction that is more than a call. At a barrier it is the way to the next warp.
+    /// Whether there is code for an instruction that is more than a call. At a barrier and at the end it is the way to the next warp.
     fn has_template(&self, op: &Op) -> bool {
-        if is_block_barrier(op) {
+        if gives_turn(op) {
             return true;
         }
         match op.native.access() {
@@ -304,15 +304,23 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calls the function of an instruction. Rows may be others afterwards.
-    fn call(&mut self, pc: u32) {
-        let (leave, go_on) = (self.leave, self.ops.new_dynamic_label());
+    /// Says that the whole warp stands at `pc`, and names it and its instruction to what is called next.
+    pub fn stands_at(&mut self, pc: u32) {
         dynasm!(self.ops
             ; .arch x64
             ; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1
             ; mov DWORD [rbx + offset_of!(Cx<'static>, pc) as i32], pc as i32
             ; mov rdi, rbx
             ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
+        );
+    }
+
+    /// Calls the function of an instruction. Rows may be others afterwards.
+    fn call(&mut self, pc: u32) {
+        let (leave, go_on) = (self.leave, self.ops.new_dynamic_label());
+        self.stands_at(pc);
+        dynasm!(self.ops
+            ; .arch x64
             ; mov rdx, QWORD self.image.code[pc as usize].run as *const () as i64
             ; mov rax, QWORD step as *const () as i64
             ; call rax

@@ -6,6 +6,9 @@
 pub enum Native {
     /// No code: its function is called.
     No,
+    /// `%tid` and `%ctaid`, of the axis that `imm` is a multiple of three before.
+    ThreadIndex,
+    BlockIndex,
     Mov32,
     Mov64,
     Add32,

@@ -1,10 +1,16 @@
 //! Templates of what is done to each lane alone.
 
+use std::mem::offset_of;
+
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::emit::{Emitter, Row, register};
 use super::form::{Native, Relation};
+use crate::exec::block::Block;
+use crate::exec::cx::Cx;
+use crate::exec::grid::Tids;
 use crate::exec::op::{Op, Slot};
+use crate::exec::warp::Warp;
 
 /// Registers for the instruction at hand.
 const T0: u8 = 12;
@@ -54,6 +60,7 @@ impl Emitter<'_> {
         }
         match native {
             Native::Shuffle => return self.shuffle(op),
+            Native::ThreadIndex | Native::BlockIndex => self.index(op, native),
             Native::Mov32 => self.mov32(op),
             Native::Select32 => self.select32(op),
             Native::SetS32(relation) | Native::SetU32(relation) => {
@@ -90,6 +97,30 @@ impl Emitter<'_> {
 
     fn store(&mut self, slot: Slot, part: i32, from: u8) {
         dynasm!(self.ops; .arch x64; vmovups [r12 + slot.0 as i32 + 32 * part], Ry(from));
+    }
+
+    fn index(&mut self, op: &Op, native: Native) {
+        let axis = (op.imm % 3) as i32;
+        let group = self.group();
+        if native == Native::ThreadIndex {
+            dynasm!(self.ops; .arch x64
+                ; mov rax, [rbx + offset_of!(Cx<'static>, warp) as i32]
+                ; mov eax, [rax + offset_of!(Warp, index) as i32]
+                ; imul rax, rax, size_of::<Tids>() as i32
+                ; add rax, [rbx + offset_of!(Cx<'static>, tids) as i32]
+            );
+        } else {
+            dynasm!(self.ops; .arch x64; mov rax, [rbx + offset_of!(Cx<'static>, block) as i32]);
+        }
+        for part in 0..4 {
+            let to = register(group, part);
+            match native {
+                Native::ThreadIndex => dynasm!(self.ops; .arch x64; vmovups Ry(to), [rax + 128 * axis + 32 * part]),
+                _ => dynasm!(self.ops; .arch x64; vpbroadcastd Ry(to), [rax + offset_of!(Block, id) as i32 + 4 * axis]),
+            }
+            self.store(op.d, part, to);
+        }
+        self.wrote(op.d, 128, Some(group));
     }
 
     fn mov32(&mut self, op: &Op) {

@@ -1,4 +1,4 @@
-//! From one warp to the next at barriers of a block, without a way through the interpreter loop.
+//! From one warp to the next where it comes to a barrier of the block or ends, without a way through the interpreter loop.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,27 +9,33 @@ use crate::exec::cx::{Cx, watch};
 use crate::exec::op::{Flow, Op};
 use crate::exec::warp::NONE;
 use crate::exec::worker::QUANTUM;
-use crate::isa::barrier::sync_block;
+use crate::isa::barrier::is_block_barrier;
+use crate::isa::control::is_end;
 
-/// Where machine code goes on behind a barrier.
+/// Whether another warp of the block may run behind an instruction.
+pub fn gives_turn(op: &Op) -> bool {
+    is_block_barrier(op) || is_end(op)
+}
+
+/// Where machine code goes on behind such an instruction.
 #[repr(C)]
 pub struct Went {
-    /// As what all of the code gives ([`super::x86`]); 0: with this warp, behind the barrier.
+    /// As what all of the code gives ([`super::x86`]); 0: with this warp, behind the instruction.
     ended: u64,
     /// Code of the warp that runs now; null: leave, or go on.
     to: *const u8,
 }
 
-/// Runs a barrier of the block for all lanes, and begins the turn of the next warp if this one is to wait.
+/// Runs such an instruction for all lanes, and begins the turn of the next warp if this one is to wait or has ended.
 ///
 /// # Safety
-/// Called by code of this module, for a barrier of the image that `cx` runs.
-pub unsafe extern "sysv64" fn meet(cx: *mut c_void, op: *const Op) -> Went {
+/// Called by code of this module, for one of the image that `cx` runs.
+pub unsafe extern "sysv64" fn give_turn(cx: *mut c_void, op: *const Op) -> Went {
     // SAFETY: the code hands on what it was called with.
     let (cx, op) = unsafe { (&mut *cx.cast::<Cx<'_>>(), &*op) };
     // There is no way to unwind through such code.
     // SAFETY: as the caller promises.
-    match catch_unwind(AssertUnwindSafe(|| unsafe { cx.meet_block(op) })) {
+    match catch_unwind(AssertUnwindSafe(|| unsafe { cx.give_turn(op) })) {
         Ok(went) => went,
         Err(panic) => {
             cx.worker.panic = Some(panic);
@@ -40,12 +46,12 @@ pub unsafe extern "sysv64" fn meet(cx: *mut c_void, op: *const Op) -> Went {
 
 impl Cx<'_> {
     /// # Safety
-    /// As [`meet`].
+    /// As [`give_turn`].
     #[inline(always)]
-    unsafe fn meet_block(&mut self, op: &Op) -> Went {
+    unsafe fn give_turn(&mut self, op: &Op) -> Went {
         let pc = self.pc;
         // SAFETY: as the caller promises.
-        let flow = unsafe { sync_block(self, op) };
+        let flow = unsafe { (op.run)(self, op) };
         if flow == Flow::Next && !self.attention {
             return Went { ended: 0, to: null() };
         }
