@@ -110,7 +110,7 @@ fn threads_know_their_numbers_wherever_the_others_ended() {
             assert!(outcome.faults.is_empty(), "{:#?}", outcome.faults);
             for (at, value) in (0..).zip(c) {
                 let (block, thread) = (at / threads, at % threads);
-                let ended = thread / 32 & block & 1 == 1 || (thread | block) & 1 == 0;
+                let ended = (thread / 32) & block & 1 == 1 || (thread | block) & 1 == 0;
                 assert_eq!(*value, if ended { u32::MAX } else { at }, "thread {thread} of block {block}");
             }
         });

@@ -167,6 +167,40 @@ fn lanes_that_part_meet_again_whatever_stands_behind_the_last_way_out() {
     }
 }
 
+/// An early way out stands last in the text: the end is where most of the code leads to.
+#[test]
+fn lanes_wait_for_no_others_at_an_early_way_out() {
+    let text = kernel(
+        "mov.u32 %x, 0; setp.ge.u32 %p, %tid, 5; @%p bra $main;\n\
+         $loop: setp.eq.u32 %q, %x, 77; @%q bra $early; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, %tid; @%p bra $loop;\n\
+         $main: bar.sync 0; activemask.b32 %y; add.u32 %out, %x, %y; add.u32 %out, %out, 1;",
+    );
+    let text = text.replace("ret;\n}", "ret;\n$early: exit;\n}");
+    let mut memory = memory();
+    let c = memory.alloc("c", 128).expect("fits");
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    let expected: Vec<u32> = (0..32).map(|lane: u32| if lane < 5 { lane.max(1) } else { 0 }).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+}
+
+/// Where a shuffle takes from says nothing of the value.
+#[test]
+fn the_predicate_of_a_shuffle_does_not_depend_on_its_value() {
+    let text = kernel(
+        "setp.lt.u32 %p, %tid, 16; @%p mov.u32 %x, 7; shfl.sync.up.b32 %y|%q, %x, 1, 0, -1;\n\
+         @%q add.s32 %y, %y, %x; mov.u32 %out, 0; @%p mov.u32 %out, %y;",
+    );
+    let mut memory = memory();
+    let c = memory.alloc("c", 128).expect("fits");
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    let expected: Vec<u32> = (0..32).map(|lane| [7, 14, 0][usize::from(lane > 0) + usize::from(lane > 15)]).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+    // Lanes behind take what was never set, and use it.
+    let text = text.replace("mov.u32 %out, 0; @%p mov.u32 %out, %y;", "add.u32 %out, %y, 1;");
+    let outcome = run(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
+}
+
 /// A barrier orders what was before it, for each group of a warp's lanes, and nothing of what they do behind it.
 #[test]
 fn groups_of_a_warp_that_pass_a_barrier_apart_race_behind_it() {

@@ -26,11 +26,11 @@ api_with_streams! {
             graph::check_free(&capture.graph, &operation)?;
             return stream.submit(&context, operation).map(drop);
         }
-        // Memory of a graph may be freed behind a launch that has not yet allocated it.
-        if !of_a_graph && !lock(&driver().device).contains_key(&pointer) {
+        // Memory of a graph may be freed behind a launch that has not yet allocated it, but not before there is one.
+        let booked = graph::forget_outstanding(pointer);
+        if !(if of_a_graph { booked } else { lock(&driver().device).contains_key(&pointer) }) {
             return Err(INVALID_VALUE);
         }
-        graph::forget_outstanding(pointer);
         stream.submit(&context, Operation::Free(pointer)).map(drop)
     }
 }

@@ -283,6 +283,8 @@ fn memory_lives_from_node_to_node() {
     let (alloc, address) = alloc_node(graph, 128);
     memset_node(graph, &[alloc], address, 9);
     let exec = instantiate(graph, 0);
+    fails!(1, cuMemFreeAsync(address, stream));
+    ok!(cuStreamSynchronize(stream));
     ok!(cuGraphLaunch(exec, stream));
     fails!(1, cuGraphLaunch(exec, stream));
     ok!(cuStreamSynchronize(stream));
@@ -290,6 +292,7 @@ fn memory_lives_from_node_to_node() {
     ok!(cuDeviceGraphMemTrim(0));
     assert_eq!(backed(), (128, 128), "in use");
     ok!(cuMemFreeAsync(address, stream));
+    fails!(1, cuMemFreeAsync(address, stream));
     ok!(cuGraphLaunch(exec, stream));
     ok!(cuStreamSynchronize(stream));
     ok!(cuMemFree_v2(address));

@@ -6,7 +6,7 @@
 
 use super::marks::Computed;
 use super::products::of_matrix;
-use super::undefined::{Bits, ones, opcode};
+use super::undefined::{Bits, Moved, ones, opcode};
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
@@ -298,7 +298,11 @@ impl Cx<'_> {
                 let skip = Some(op.guard);
                 let mark = match info.taint {
                     Taint::Select => self.select_marks(op),
-                    Taint::Shuffle => self.shuffle_marks(op),
+                    Taint::Shuffle => {
+                        let (mark, moved) = self.shuffle_marks(op);
+                        self.worker.moved = moved;
+                        mark
+                    }
                     _ => self.marks(&info.reads, skip),
                 };
                 let computes = matches!(info.taint, Taint::Compute);
@@ -340,12 +344,13 @@ impl Cx<'_> {
         }
     }
 
-    /// A shuffle takes each lane's mark from its source lane.
-    fn shuffle_marks(&self, op: &Op) -> Option<Poison> {
+    /// A shuffle takes each lane's mark from its source lane. Where lanes are taken from, and whether they are in range, says
+    /// nothing of the value: so the predicate has none of its marks.
+    fn shuffle_marks(&self, op: &Op) -> (Option<Poison>, Option<Moved>) {
         if let Some(mark) = self.marks(&[op.b, op.c], None) {
-            return Some(Poison { computed: true, bits: Bits::Whole(mark.lanes), ..mark });
+            return (Some(Poison { computed: true, bits: Bits::Whole(mark.lanes), ..mark }), None);
         }
-        let mark = self.marks(&[op.a], None)?;
+        let Some(mark) = self.marks(&[op.a], None) else { return (None, None) };
         // SAFETY: slots of a decoded instruction.
         let (from, _) = unsafe { crate::isa::shuffle::sources(self, op) };
         let bits = match &mark.bits {
@@ -354,7 +359,8 @@ impl Cx<'_> {
             }
             each => Bits::each(|lane| each.of(from[lane] as usize & 31)),
         };
-        mark.on(bits, u32::MAX)
+        let moved = vec![(op.d, bits.clone())];
+        (mark.on(bits, u32::MAX), Some(moved))
     }
 
     /// Moves the marks after an instruction ran.

@@ -209,8 +209,7 @@ impl Block {
         };
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];
-        let new_time = self.time > crate::check::shadow::MAX_TIME / 2;
-        if new_time {
+        if self.time > crate::check::shadow::MAX_TIME / 2 {
             self.time = 1;
             self.shared_shadow.clear();
         }
@@ -231,9 +230,6 @@ impl Block {
         self.base_seen[..count as usize].fill(self.base_time);
         let made = || Some(Box::new(Warp::new(grid.local_stride, self.base_seen)));
         self.warps.resize_with(count as usize, made);
-        if new_time {
-            self.warps.iter_mut().flatten().for_each(|warp| warp.seen = self.base_seen);
-        }
         // What ran last is nearest.
         self.warps.swap(0, self.last_warp as usize);
         for warp in 0..count {
@@ -295,8 +291,7 @@ impl Block {
     /// Lets lanes that a `.sync` operation or a barrier waits for leave a meeting point. False when none is held there.
     pub fn free_awaited_lanes(&mut self) -> bool {
         self.warps.iter_mut().flatten().any(|warp| {
-            let grouped = warp.splits.iter().fold(0, |mask, split| mask | split.mask);
-            let held = warp.live & !grouped;
+            let held = warp.held();
             let awaits = |wait: super::warp::Wait| match wait {
                 super::warp::Wait::Sync { members } => members & held != 0,
                 super::warp::Wait::Barrier { .. } => held != 0,

@@ -18,8 +18,8 @@ impl Warp {
         let (function, mask) = (grid.kernel(), self.lanes);
         (self.begun, self.rest, self.current) = (true, None, 0);
         (self.clock, self.floor, self.passed) = (block.base_time + 1, block.base_time, block.base_time);
-        if block.time > block.base_time + 1 {
-            // It was another warp of this block. One of a block before knew less than the floor says.
+        if block.time > block.base_time + 1 || block.base_time == 1 {
+            // It was another warp of this block. One of a block before knew less than the floor says, unless time began anew.
             self.seen = block.base_seen;
         }
         self.beyond = false;

@@ -79,9 +79,9 @@ pub fn come_alive(address: Address) -> Result<f64, CUresult> {
     Ok(0.0)
 }
 
-/// A graph's allocation was given back, by whatever call.
-pub fn forget_outstanding(address: u64) {
-    lock(&driver().graph_memory).outstanding.remove(&address);
+/// A graph's allocation was given back, by whatever call. False if no launch has booked it.
+pub fn forget_outstanding(address: u64) -> bool {
+    lock(&driver().graph_memory).outstanding.remove(&address)
 }
 
 /// Keeps the books when a range dies. Which allocations are outstanding is settled when a call is made, not when its work is
