@@ -13,6 +13,7 @@ use super::quick::{Quick, Shape};
 use super::runs::{load_pairs_in_runs, store_pairs_in_runs};
 use super::runs::{load_run, load_runs, store_run, store_runs};
 use super::space::Window;
+use super::strong::{copy_whole, is_in_parts};
 use crate::report::AccessKind;
 
 /// A memory element and the register row it goes to.
@@ -163,7 +164,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
                 return by_lanes::<LoadLanes<E, A, V>>(cx, op);
             }
             if op.e.0 & STRONG != 0 {
-                return if cx.is_near_weak(op, true) {
+                return if const { !is_in_parts::<E>(V) } && cx.is_near_weak(op, true) {
                     cx.load_near_weak(op)
                 } else {
                     by_lanes::<LoadLanes<E, A, V>>(cx, op)
@@ -259,6 +260,13 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
                 Prepared::Fault => return Flow::Next,
             }
             let (all, reach) = (access.all.assume_init_ref(), access.reach.assume_init_ref());
+            let whole = const { is_in_parts::<E>(V) } && op.e.0 & STRONG != 0;
+            let mut pieces = [[0u128; 2]; 32];
+            if whole {
+                for lane in lanes(all.mask) {
+                    copy_whole(reach.lane(all.at[lane], lane), pieces[lane].as_mut_ptr().cast(), size_of::<E>() * V);
+                }
+            }
             let slots: &[Slot] = if V == 1 { &[op.d] } else { &cx.image().list(op)[..V] };
             for (index, slot) in slots.iter().enumerate() {
                 if slot.is_none() {
@@ -266,7 +274,10 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
                 }
                 let row = cx.row_mut::<E::Row>(*slot);
                 let load = |lane: usize| {
-                    let from = reach.lane(all.at[lane], lane).cast::<E>().cast_const();
+                    let from = match whole {
+                        true => pieces[lane].as_ptr().cast::<E>(),
+                        false => reach.lane(all.at[lane], lane).cast::<E>().cast_const(),
+                    };
                     (*row)[lane] = from.add(index).read_unaligned().load().to_raw();
                 };
                 match all.mask {
@@ -295,7 +306,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Store<E, A, V> {
                 return by_lanes::<StoreLanes<E, A, V>>(cx, op);
             }
             if op.e.0 & STRONG != 0 {
-                return if cx.is_near_weak(op, false) {
+                return if const { !is_in_parts::<E>(V) } && cx.is_near_weak(op, false) {
                     cx.store_near_weak(op)
                 } else {
                     by_lanes::<StoreLanes<E, A, V>>(cx, op)
@@ -393,11 +404,17 @@ impl<E: Element, A: AddressWord, const V: usize> Body for StoreLanes<E, A, V> {
             if op.e.0 & STRONG != 0 {
                 cx.strong_store(op, reach, all);
             }
+            let whole = const { is_in_parts::<E>(V) } && op.e.0 & STRONG != 0;
             let slots: &[Slot] = if V == 1 { &[op.b] } else { &cx.image().list(op)[..V] };
             for lane in lanes(all.mask) {
-                let to = reach.lane(all.at[lane], lane).cast::<E>();
+                let place = reach.lane(all.at[lane], lane);
+                let mut piece = [0u128; 2];
+                let to = if whole { piece.as_mut_ptr().cast() } else { place.cast::<E>() };
                 for (index, slot) in slots.iter().enumerate() {
                     to.add(index).write_unaligned(E::store(cx.lane::<E::Row>(*slot, lane)));
+                }
+                if whole {
+                    copy_whole(piece.as_ptr().cast(), place, size_of::<E>() * V);
                 }
             }
         }
