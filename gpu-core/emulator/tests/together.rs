@@ -167,7 +167,7 @@ fn lanes_that_part_meet_again_whatever_stands_behind_the_last_way_out() {
     }
 }
 
-/// An early way out stands last in the text: the end is where most of the code leads to.
+/// An early way out stands last in the text: the end is the `ret`.
 #[test]
 fn lanes_wait_for_no_others_at_an_early_way_out() {
     let text = kernel(

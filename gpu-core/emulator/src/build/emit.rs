@@ -69,6 +69,10 @@ pub enum Edge {
     Leave {
         conditional: bool,
     },
+    /// `exit` in a kernel.
+    Exit {
+        conditional: bool,
+    },
     /// `trap` and calls that never return.
     Dead {
         conditional: bool,

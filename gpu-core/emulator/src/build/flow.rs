@@ -44,41 +44,11 @@ fn reached(next: &[Vec<u32>]) -> Vec<bool> {
     reached
 }
 
-/// Ways out of a kernel that are looked at, the last ones.
-const MOST_ENDS: usize = 64;
-
-/// Of the ways out, that which most instructions lead to; of several the last, which are given first.
-fn main_end(next: &[Vec<u32>], reached: &[bool], ends: &[usize]) -> Option<usize> {
-    if ends.len() < 2 {
-        return ends.first().copied();
-    }
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); next.len()];
-    for (at, next) in next.iter().enumerate().filter(|(at, _)| reached[*at]) {
-        for &to in next {
-            if let Some(list) = before.get_mut(to as usize) {
-                list.push(at as u32);
-            }
-        }
-    }
-    let leading = |end: usize| {
-        let mut seen = vec![false; next.len()];
-        let (mut count, mut open) = (0, vec![end as u32]);
-        while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut seen[at as usize], true) {
-                count += 1;
-                open.extend(&before[at as usize]);
-            }
-        }
-        count
-    };
-    // Of equals `max_by_key` takes the last one that it is given.
-    ends.iter().rev().copied().max_by_key(|end| leading(*end))
-}
-
 impl Graph {
-    /// Builds the graph. In kernels only one way out counts as the end, that which most of the code can come to: lanes that exit
-    /// early are waited for by nobody, so they must not keep the others apart. (Where it stands says nothing. Compilers end
-    /// kernels with a label, behind which another `ret` is put here, put an early `exit` behind it, or have no other one.)
+    /// Builds the graph. In kernels only the last way out that code can come to counts as the end: lanes that exit early are
+    /// waited for by nobody, so they must not keep the others apart. (Compilers end kernels with a label, behind which another
+    /// `ret` is put here, and with an `exit` behind a loop that never ends. An `exit` counts where no `ret` does: where compilers
+    /// are told to put one, it is an early way out, which may stand behind all else.)
     pub fn new(edges: &[Edge], labels: &HashMap<(u32, String), u32>, entry: bool) -> Graph {
         let count = edges.len() as u32;
         let exit = count;
@@ -97,7 +67,7 @@ impl Graph {
                         out
                     }
                     Edge::Table(targets) => targets.iter().filter_map(|target| resolve(labels, target)).collect(),
-                    Edge::Leave { conditional } | Edge::Dead { conditional } => {
+                    Edge::Leave { conditional } | Edge::Exit { conditional } | Edge::Dead { conditional } => {
                         if *conditional {
                             vec![after]
                         } else {
@@ -109,16 +79,16 @@ impl Graph {
                 out
             })
             .collect();
-        let leaves = |at: &usize| matches!(edges[*at], Edge::Leave { .. });
+        let returns = |at: &usize| matches!(edges[*at], Edge::Leave { .. });
+        let exits = |at: &usize| matches!(edges[*at], Edge::Exit { .. });
         if entry {
             let reached = reached(&next);
-            let ends: Vec<usize> =
-                (0..edges.len()).rev().filter(|at| reached[*at] && leaves(at)).take(MOST_ENDS).collect();
-            if let Some(end) = main_end(&next, &reached, &ends) {
-                next[end].push(exit);
+            let last = |is: &dyn Fn(&usize) -> bool| (0..edges.len()).rev().find(|at| reached[*at] && is(at));
+            if let Some(last) = last(&returns).or_else(|| last(&exits)) {
+                next[last].push(exit);
             }
         } else {
-            (0..edges.len()).filter(leaves).for_each(|at| next[at].push(exit));
+            (0..edges.len()).filter(returns).for_each(|at| next[at].push(exit));
         }
         Graph { next, exit }
     }

@@ -245,7 +245,12 @@ impl<'t, 'a> Builder<'t, 'a> {
         // Falling off the end is a return.
         let open = !matches!(
             emit.edges.last(),
-            Some(Edge::Leave { conditional: false } | Edge::Dead { conditional: false } | Edge::Branch(_, false))
+            Some(
+                Edge::Leave { conditional: false }
+                    | Edge::Exit { conditional: false }
+                    | Edge::Dead { conditional: false }
+                    | Edge::Branch(_, false)
+            )
         );
         let ends_in_label = labels.values().any(|at| *at as usize == emit.edges.len());
         if open || ends_in_label {
@@ -395,7 +400,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         let meets = graph.post_dominators();
         for (at, edge) in edges.iter().enumerate() {
             // The end of a kernel is no meeting point: lanes that are there wait for nobody.
-            let ends = |meet: u32| entry && matches!(edges[meet as usize], Edge::Leave { .. });
+            let ends = |meet: u32| entry && matches!(edges[meet as usize], Edge::Leave { .. } | Edge::Exit { .. });
             let meet = if meets[at] == NONE || ends(meets[at]) { NONE } else { first_pc + meets[at] };
             match edge {
                 Edge::Branch(target, _) => {

@@ -122,11 +122,7 @@ fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
             format!("{} {where_} {}", other.threads, other.line)
         })
         .collect();
-    let held: u32 = block.warps.iter().flatten().map(|warp| warp.held().count_ones()).sum();
-    if held > 0 {
-        rest.push(format!("{held} wait for them behind it, where lanes of their warp meet again"));
-    }
-    let ended: u32 = block.warps.iter().flatten().map(|warp| (warp.lanes & !warp.live).count_ones()).sum();
+    let ended = all.saturating_sub(count + places.iter().map(|place| place.threads).sum::<u32>());
     if ended > 0 {
         rest.push(format!("{ended} have ended and will never come"));
     }

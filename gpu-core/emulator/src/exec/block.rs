@@ -291,7 +291,8 @@ impl Block {
     /// Lets lanes that a `.sync` operation or a barrier waits for leave a meeting point. False when none is held there.
     pub fn free_awaited_lanes(&mut self) -> bool {
         self.warps.iter_mut().flatten().any(|warp| {
-            let held = warp.held();
+            let grouped = warp.splits.iter().fold(0, |mask, split| mask | split.mask);
+            let held = warp.live & !grouped;
             let awaits = |wait: super::warp::Wait| match wait {
                 super::warp::Wait::Sync { members } => members & held != 0,
                 super::warp::Wait::Barrier { .. } => held != 0,

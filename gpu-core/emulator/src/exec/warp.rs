@@ -265,11 +265,6 @@ impl Warp {
         Some(index as u32)
     }
 
-    /// Lanes that wait at meeting points.
-    pub fn held(&self) -> u32 {
-        self.live & !self.splits.iter().fold(0, |mask, split| mask | split.mask)
-    }
-
     /// Lanes that wait at the aligned barrier at `pc` of one call.
     pub fn together_at(&self, pc: u32, frame: u32) -> u32 {
         let here = |split: &&Split| (split.wait, split.pc, split.frame) == (Wait::Together, pc, frame);

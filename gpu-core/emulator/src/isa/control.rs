@@ -323,7 +323,7 @@ fn decode_exit(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let op = e.op(exit);
     let conditional = e.guarded();
     // In a function lanes that exit return to nobody, so this is no way out that others should wait for.
-    let edge = if e.entry { Edge::Leave { conditional } } else { Edge::Dead { conditional } };
+    let edge = if e.entry { Edge::Exit { conditional } } else { Edge::Dead { conditional } };
     e.push_edge(op, Taint::Use, edge);
     Ok(())
 }
