@@ -12,6 +12,7 @@ use crate::report::Class;
 
 use super::constants::fits;
 pub use super::constants::{Pool, immediate};
+pub use super::flow::{Edge, Target};
 pub use super::inst::Inst;
 
 /// A register.
@@ -56,34 +57,6 @@ pub struct Scope {
     /// Shared variables that are declared here, by name: what the module keeps them under.
     pub shared: HashMap<String, String>,
     pub id: u32,
-}
-
-/// Where a control transfer goes, for the flow graph.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Edge {
-    Next,
-    /// Label, and whether falling through is possible too.
-    Branch(Target, bool),
-    Table(Vec<Target>),
-    /// Leaves the function (`conditional`: or goes on).
-    Leave {
-        conditional: bool,
-    },
-    /// `exit` in a kernel.
-    Exit {
-        conditional: bool,
-    },
-    /// `trap` and calls that never return.
-    Dead {
-        conditional: bool,
-    },
-}
-
-/// A label as seen from a scope.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    pub name: String,
-    pub scopes: Vec<u32>,
 }
 
 pub type Decoded<T> = Result<T, String>;

@@ -2,10 +2,37 @@
 
 use std::collections::HashMap;
 
-use super::emit::{Edge, Target};
 use crate::exec::op::{OpInfo, Slot, Taint};
 use crate::exec::warp::NONE;
 use crate::report::Class;
+
+/// Where a control transfer goes, for the flow graph.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edge {
+    Next,
+    /// Label, and whether falling through is possible too.
+    Branch(Target, bool),
+    Table(Vec<Target>),
+    /// Leaves the function (`conditional`: or goes on).
+    Leave {
+        conditional: bool,
+    },
+    /// `exit` in a kernel.
+    Exit {
+        conditional: bool,
+    },
+    /// `trap` and calls that never return.
+    Dead {
+        conditional: bool,
+    },
+}
+
+/// A label as seen from a scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub name: String,
+    pub scopes: Vec<u32>,
+}
 
 /// Successors of every instruction of a function, by index inside it.
 pub struct Graph {

@@ -101,15 +101,7 @@ impl Warp {
             } else if join.expected == join.arrived {
                 let join = self.joins[index].clone();
                 self.close_join(index as u32);
-                self.splits.push(Split {
-                    pc: join.pc,
-                    mask: join.arrived,
-                    join: join.parent,
-                    frame: join.frame,
-                    wait: Wait::Ready,
-                    polls: 0,
-                    awaited: 0,
-                });
+                self.splits.push(Split::of(&join));
             }
         }
         for index in 0..self.frames.len() {

@@ -59,6 +59,21 @@ pub struct Join {
     pub parent: u32,
 }
 
+impl Split {
+    /// The lanes that have come to a meeting point, which go on there.
+    pub(super) fn of(join: &Join) -> Split {
+        Split {
+            pc: join.pc,
+            mask: join.arrived,
+            join: join.parent,
+            frame: join.frame,
+            wait: Wait::Ready,
+            polls: 0,
+            awaited: 0,
+        }
+    }
+}
+
 /// Uninitialised values in registers, kept only while there are any.
 #[derive(Clone, Debug, Default)]
 pub struct Poison {
@@ -304,15 +319,7 @@ impl Warp {
         let join = self.joins[index].clone();
         self.joins[index].expected &= !join.arrived;
         self.joins[index].arrived = 0;
-        self.splits.push(Split {
-            pc: join.pc,
-            mask: join.arrived,
-            join: join.parent,
-            frame: join.frame,
-            wait: Wait::Ready,
-            polls: 0,
-            awaited: 0,
-        });
+        self.splits.push(Split::of(&join));
         true
     }
 
