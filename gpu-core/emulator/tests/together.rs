@@ -185,6 +185,43 @@ fn lanes_wait_for_no_others_at_an_early_way_out() {
 
 /// Where a shuffle takes from says nothing of the value.
 #[test]
+fn lanes_meet_in_a_part_that_has_an_end_of_its_own() {
+    // Half of the warp; odd lanes do something more in the first part, and all of its lanes go on together.
+    let text = kernel(
+        "setp.ge.u32 %p, %tid, 16; @%p bra OTHERS; and.b32 %x, %tid, 1; setp.eq.u32 %q, %x, 0;\n\
+         @%q bra ON; add.u32 %y, %tid, 1; ON: activemask.b32 %out;\n\
+         mul.wide.u32 %rt, %tid, 4; add.u64 %rt, %rt, %rc; st.global.b32 [%rt], %out; ret; OTHERS: activemask.b32 %out;",
+    );
+    let mut memory = memory();
+    let c = memory.alloc("c", 128).expect("fits");
+    run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+    let expected: Vec<u32> = (0..32).map(|lane| if lane < 16 { 0xffff } else { 0xffff_0000 }).collect();
+    assert_eq!(download_u32(&memory, c, 32), expected);
+}
+
+#[test]
+fn lanes_that_meet_only_to_end_hold_up_no_barrier() {
+    let skips = "setp.ge.u32 %p, %tid, 8; mov.u32 %out, 1; @%p bra ON; bar.sync 0; mov.u32 %out, 7;";
+    let launch = |text: &str| {
+        let mut memory = memory();
+        let c = memory.alloc("c", 44).expect("fits");
+        let launch = Launch::new("k", [1, 1, 1], [11, 1, 1]).arg_u64(0).arg_u64(c);
+        let outcome = run(&load(text), &mut memory, &launch);
+        let told = outcome.faults[0].message.clone();
+        (kinds(&outcome), told, download_u32(&memory, c, 8))
+    };
+    let (found, told, out) = launch(&kernel(skips).replace("ret;", "ON: ret;"));
+    assert_eq!(found, [FaultKind::BarrierDivergence], "{told}");
+    assert!(told.starts_with("only 8 of the 11 threads of block (0,0,0) reach barrier 0"), "{told}");
+    assert_eq!(out, [7; 8]);
+    // Where they have more to do, they wait for the rest of their warp, and nothing can go on.
+    let (found, told, _) = launch(&kernel(&format!("{skips} ON:")));
+    assert_eq!(found, [FaultKind::BarrierDivergence, FaultKind::Deadlock], "{told}");
+    assert!(told.contains("8 of the 11 threads of block (0,0,0) wait at the barrier"), "{told}");
+    assert!(told.contains("of the others 3 are at PTX line 10, where they wait for the rest of their warp"), "{told}");
+}
+
+#[test]
 fn the_predicate_of_a_shuffle_does_not_depend_on_its_value() {
     let text = kernel(
         "setp.lt.u32 %p, %tid, 16; @%p mov.u32 %x, 7; shfl.sync.up.b32 %y|%q, %x, 1, 0, -1;\n\

@@ -39,6 +39,8 @@ pub struct Graph {
     /// Successors; `exit` stands for leaving the function.
     pub next: Vec<Vec<u32>>,
     exit: u32,
+    /// Ends of a kernel's parts that never come to the one that `next` leads out at: each of what those before it do not end.
+    further: Vec<u32>,
 }
 
 /// How a function uses its registers.
@@ -71,11 +73,23 @@ fn reached(next: &[Vec<u32>]) -> Vec<bool> {
     reached
 }
 
+/// Predecessors of each instruction, and of the exit.
+fn before(next: &[Vec<u32>], exit: u32) -> Vec<Vec<u32>> {
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); exit as usize + 1];
+    for (at, next) in next.iter().enumerate() {
+        for &to in next {
+            before[to as usize].push(at as u32);
+        }
+    }
+    before
+}
+
 impl Graph {
     /// Builds the graph. In kernels only the last way out that code can come to counts as the end: lanes that exit early are
     /// waited for by nobody, so they must not keep the others apart. (Compilers end kernels with a label, behind which another
     /// `ret` is put here, and with an `exit` behind a loop that never ends. An `exit` counts where no `ret` does: where compilers
-    /// are told to put one, it is an early way out, which may stand behind all else.)
+    /// are told to put one, it is an early way out, which may stand behind all else.) What never comes there, as of warps that
+    /// have a part and an end of their own, has ends that are found in the same way.
     pub fn new(edges: &[Edge], labels: &HashMap<(u32, String), u32>, entry: bool) -> Graph {
         let count = edges.len() as u32;
         let exit = count;
@@ -108,28 +122,85 @@ impl Graph {
             .collect();
         let returns = |at: &usize| matches!(edges[*at], Edge::Leave { .. });
         let exits = |at: &usize| matches!(edges[*at], Edge::Exit { .. });
+        let mut further = Vec::new();
         if entry {
-            let reached = reached(&next);
-            let last = |is: &dyn Fn(&usize) -> bool| (0..edges.len()).rev().find(|at| reached[*at] && is(at));
-            if let Some(last) = last(&returns).or_else(|| last(&exits)) {
-                next[last].push(exit);
+            let mut open = reached(&next);
+            let before = before(&next, exit);
+            let mut ends = Vec::new();
+            loop {
+                let last = |is: &dyn Fn(&usize) -> bool| (0..edges.len()).rev().find(|at| open[*at] && is(at));
+                let Some(last) = last(&returns).or_else(|| last(&exits)) else { break };
+                let mut leads = vec![last as u32];
+                let mut parts = false;
+                while let Some(at) = leads.pop() {
+                    if std::mem::replace(&mut open[at as usize], false) {
+                        parts |= next[at as usize].len() > 1;
+                        leads.extend(&before[at as usize]);
+                    }
+                }
+                // Where lanes do not part, nothing is asked.
+                if parts || ends.is_empty() {
+                    ends.push(last as u32);
+                }
+            }
+            if let Some((first, others)) = ends.split_first() {
+                next[*first as usize].push(exit);
+                further = others.to_vec();
             }
         } else {
             (0..edges.len()).filter(returns).for_each(|at| next[at].push(exit));
         }
-        Graph { next, exit }
+        Graph { next, exit, further }
     }
 
-    /// Immediate post-dominator of every instruction, NONE where there is none but the end.
-    /// (Cooper, Harvey and Kennedy's algorithm on the reversed graph.)
-    pub fn post_dominators(&self) -> Vec<u32> {
-        let count = self.next.len();
-        let mut before: Vec<Vec<u32>> = vec![Vec::new(); count + 1];
-        for (at, next) in self.next.iter().enumerate() {
-            for &to in next {
-                before[to as usize].push(at as u32);
+    /// Where lanes that part at each instruction meet: its immediate post-dominator, NONE where there is none but the end.
+    /// Nobody waits at the other side of a branch for those that never come there, if they may have to wait themselves
+    /// for what `waits` says.
+    pub fn meeting_points(&self, waits: impl Fn(usize) -> bool) -> Vec<u32> {
+        let mut parents = self.parents(&self.next);
+        let part = |parents: &[u32]| parents.iter().map(|parent| *parent != u32::MAX).collect::<Vec<_>>();
+        // For each end what comes to it, or to one before.
+        let mut parts = vec![part(&parents)];
+        for end in &self.further {
+            let mut next = self.next.clone();
+            next.iter_mut().for_each(|next| next.retain(|to| *to != self.exit));
+            next[*end as usize].push(self.exit);
+            // What comes to an end before has its parent, and leads to none of these.
+            for (known, parent) in parents.iter_mut().zip(self.parents(&next)) {
+                *known = if *known == u32::MAX { parent } else { *known };
+            }
+            parts.push(part(&parents));
+        }
+        let of = |at: u32| parts.iter().position(|part| part.get(at as usize).is_none_or(|is| *is));
+        let may_wait = self.leads_to(waits);
+        for (at, next) in self.next.iter().enumerate().filter(|(_, next)| next.len() > 1) {
+            let meet = parents[at];
+            let leaves = |to: &u32| *to != meet && of(*to) != of(meet) && may_wait[*to as usize];
+            if next.contains(&meet) && next.iter().any(leaves) {
+                parents[at] = u32::MAX;
             }
         }
+        parents.iter().map(|parent| if *parent >= self.exit { NONE } else { *parent }).collect()
+    }
+
+    /// What may come to such an instruction.
+    fn leads_to(&self, is: impl Fn(usize) -> bool) -> Vec<bool> {
+        let before = before(&self.next, self.exit);
+        let mut leads = vec![false; self.next.len() + 1];
+        let mut open: Vec<u32> = (0..self.exit).filter(|at| is(*at as usize)).collect();
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut leads[at as usize], true) {
+                open.extend(&before[at as usize]);
+            }
+        }
+        leads
+    }
+
+    /// The same for one graph; u32::MAX for what does not come to its exit.
+    /// (Cooper, Harvey and Kennedy's algorithm on the reversed graph.)
+    fn parents(&self, next: &[Vec<u32>]) -> Vec<u32> {
+        let count = next.len();
+        let before = before(next, self.exit);
         // Post-order of the reversed graph from the exit, without recursion.
         let mut order = vec![u32::MAX; count + 1];
         let mut sequence = Vec::with_capacity(count + 1);
@@ -158,7 +229,7 @@ impl Graph {
             changed = false;
             for &node in sequence.iter().rev().skip(1) {
                 let mut new = u32::MAX;
-                for &to in &self.next[node as usize] {
+                for &to in &next[node as usize] {
                     if parent[to as usize] == u32::MAX {
                         continue;
                     }
@@ -170,7 +241,8 @@ impl Graph {
                 }
             }
         }
-        (0..count).map(|at| if parent[at] >= self.exit { NONE } else { parent[at] }).collect()
+        parent.truncate(count);
+        parent
     }
 
     /// Registers that some path reads before it writes them, and how many are in use at once. `widths` gives the 32-bit

@@ -1,5 +1,7 @@
 //! Nothing can go on: who waits where, and for what.
 
+use std::collections::BTreeMap;
+
 use crate::exec::block::Block;
 use crate::exec::grid::Grid;
 use crate::exec::warp::{NONE, Split, Wait};
@@ -122,9 +124,19 @@ fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
             format!("{} {where_} {}", other.threads, other.line)
         })
         .collect();
-    let ended = all.saturating_sub(count + places.iter().map(|place| place.threads).sum::<u32>());
-    if ended > 0 {
-        rest.push(format!("{ended} have ended and will never come"));
+    let mut gone = all.saturating_sub(count + places.iter().map(|place| place.threads).sum::<u32>());
+    // Those of a warp that only wait for the rest of it behind a branch.
+    let mut held: BTreeMap<u32, u32> = BTreeMap::new();
+    for (pc, lanes) in block.warps.iter().flatten().flat_map(|warp| warp.held()) {
+        *held.entry(pc).or_default() += lanes.count_ones();
+        gone = gone.saturating_sub(lanes.count_ones());
+    }
+    for (pc, threads) in held.iter().take(3) {
+        let place = if *pc == NONE { "the end of a function".to_owned() } else { grid.image.place(*pc) };
+        rest.push(format!("{threads} are at {place}, where they wait for the rest of their warp"));
+    }
+    if gone > 0 {
+        rest.push(format!("{gone} have ended and will never come"));
     }
     let others = if rest.is_empty() { String::new() } else { format!("; of the others {}", rest.join(", ")) };
     let wants = wanted.map_or(String::new(), |wanted| format!(", which is for {wanted} threads"));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::grid::Grid;
-use super::warp::Warp;
+use super::warp::{Join, Warp};
 use crate::check::intervals::Separate;
 use crate::check::shadow::SharedShadow;
 
@@ -288,17 +288,17 @@ impl Block {
         }
     }
 
-    /// Lets lanes that a `.sync` operation or a barrier waits for leave a meeting point. False when none is held there.
-    pub fn free_awaited_lanes(&mut self) -> bool {
+    /// Lets lanes that a `.sync` operation or a barrier waits for leave such a meeting point. False when none is held there.
+    pub fn free_awaited_lanes(&mut self, which: impl Fn(&Join) -> bool) -> bool {
         self.warps.iter_mut().flatten().any(|warp| {
             let grouped = warp.splits.iter().fold(0, |mask, split| mask | split.mask);
             let held = warp.live & !grouped;
             let awaits = |wait: super::warp::Wait| match wait {
                 super::warp::Wait::Sync { members } => members & held != 0,
-                super::warp::Wait::Barrier { .. } => held != 0,
+                super::warp::Wait::Barrier { .. } | super::warp::Wait::Together => held != 0,
                 _ => false,
             };
-            warp.splits.iter().any(|split| awaits(split.wait)) && warp.break_join()
+            warp.splits.iter().any(|split| awaits(split.wait)) && warp.break_join(&which)
         })
     }
 

@@ -255,7 +255,7 @@ impl Cx<'_> {
                     }
                     if polled >= ready {
                         // Lanes may wait at a meeting point for those that spin on them: let them go ahead.
-                        if !self.warp.break_join() {
+                        if !self.warp.break_join(|_| true) {
                             return Turn::Polled;
                         }
                         polled = 0;

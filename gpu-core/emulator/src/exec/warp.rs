@@ -300,7 +300,7 @@ impl Warp {
         }
     }
 
-    fn open_join(&mut self, join: Join) -> u32 {
+    pub(super) fn open_join(&mut self, join: Join) -> u32 {
         match self.free_joins.pop() {
             Some(index) => {
                 self.joins[index as usize] = join;
@@ -313,9 +313,14 @@ impl Warp {
         }
     }
 
-    /// Lanes that wait at a meeting point go on alone. False when there are none.
-    pub fn break_join(&mut self) -> bool {
-        let Some(index) = self.joins.iter().position(|join| join.arrived != 0) else { return false };
+    /// Lanes that wait at meeting points, and where: NONE for the end of a function.
+    pub fn held(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.joins.iter().filter(|join| join.arrived != 0).map(|join| (join.pc, join.arrived))
+    }
+
+    /// Lanes that wait at such a meeting point go on alone. False when there are none.
+    pub fn break_join(&mut self, which: impl Fn(&Join) -> bool) -> bool {
+        let Some(index) = self.joins.iter().position(|join| join.arrived != 0 && which(join)) else { return false };
         let join = self.joins[index].clone();
         self.joins[index].expected &= !join.arrived;
         self.joins[index].arrived = 0;

@@ -7,7 +7,7 @@ use super::cx::{Cx, watch};
 use super::grid::Grid;
 use super::pattern::Patterns;
 use super::schedule::Round;
-use super::warp::{NONE, Registers};
+use super::warp::{Join, NONE, Registers};
 use crate::check::frozen::{Recent, fingerprint};
 use crate::check::race_global::OwnStrips;
 use crate::check::repeats::Repeats;
@@ -15,6 +15,7 @@ use crate::check::stuck::{report_deadlock, report_livelock, running_place};
 use crate::count::Counts;
 use crate::isa::atomic::Sums;
 use crate::isa::cluster::Cluster;
+use crate::isa::control::is_end;
 
 /// Warp instructions between two looks at the stop flag and the clock: about a millisecond.
 pub(super) const QUANTUM: u64 = 50_000;
@@ -315,9 +316,13 @@ impl Worker {
                 }
                 // A `.sync` operation waits for members that have not exited, a barrier for threads. Those that wait at a meeting point may
                 // be on their way out: threads are scheduled one by one, and only the emulator holds them there. The
-                // barrier check calls it misuse all the same: such code works by what lanes happen to do next.
+                // barrier check calls it misuse all the same: such code works by what lanes happen to do next. But where they
+                // meet to end, they have nothing more to do, and end.
                 let lenient = !grid.options.checks.barrier;
-                if lenient && team.blocks.iter_mut().any(|block| block.free_awaited_lanes()) {
+                let code = &grid.image.code;
+                let ends = |pc: u32| code.get(pc as usize).is_some_and(|op| is_end(op) && op.guard.is_pool());
+                let goes = |join: &Join| lenient || join.frame == 0 && ends(join.pc);
+                if team.blocks.iter_mut().any(|block| block.free_awaited_lanes(goes)) {
                     continue;
                 }
                 let stuck = team.blocks.iter().find(|block| block.live_threads > 0);
@@ -389,6 +394,7 @@ impl Worker {
             tainted: false,
             first: 0,
             left: 0,
+
             given: 0,
             switched: false,
             tids: grid.tids.as_ptr(),

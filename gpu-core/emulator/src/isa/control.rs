@@ -5,9 +5,7 @@ use crate::build::emit::{Decoded, Edge, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{CallSite, CallTarget, ParamArea};
-#[cfg(target_arch = "x86_64")]
-use crate::exec::op::Exec;
-use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::CODE_BASE;
 use crate::exec::warp::{MAX_DEPTH, NONE};
 use crate::ptx::tree::Operand;
@@ -329,7 +327,6 @@ fn decode_exit(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 /// Whether lanes end at it, or go back to a caller.
-#[cfg(target_arch = "x86_64")]
 pub fn is_end(op: &Op) -> bool {
     std::ptr::fn_addr_eq(op.run, ret as Exec) || std::ptr::fn_addr_eq(op.run, exit as Exec)
 }

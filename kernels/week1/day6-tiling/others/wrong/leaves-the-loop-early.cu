@@ -1,6 +1,6 @@
 // Threads without a column leave the loop.
 // rejected for: barrier_divergence
-// leads to: have ended and will never come
+// leads to: where they wait for the rest of their warp
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16
