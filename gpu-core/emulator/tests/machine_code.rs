@@ -244,6 +244,7 @@ fn instructions(dice: &mut Dice, count: usize) -> Vec<String> {
             1 => all.push(format!("@%p0 bra L{index};\n    add.s32 %r1, %r1, 3;\nL{index}:")),
             2 | 3 => all.push(ways(dice, index)),
             4 => all.push(inner_loop(dice, index)),
+            6 | 7 => all.push(around(dice, &format!("AROUND{index}"), 3)),
             5 if dice.below(8) == 0 => {
                 let condition = condition(dice);
                 all.push(format!("{condition}\n    @!%p3 bra ON{index};\n    exit;\nON{index}:"));
@@ -281,6 +282,20 @@ fn ways(dice: &mut Dice, index: usize) -> String {
     let (one, other) = (few(dice), few(dice));
     let skip = if dice.below(3) == 0 { String::new() } else { format!("    bra END{index};\n") };
     format!("{condition}\n    @{not}%p3 bra ELSE{index};\n{one}{meet}{skip}ELSE{index}:\n{other}END{index}:")
+}
+
+/// A branch around instructions, of which some are such branches, to the same place or to one before it.
+fn around(dice: &mut Dice, name: &str, deep: usize) -> String {
+    let mut text = format!("{}\n    @{}%p3 bra {name};\n{}", condition(dice), dice.of(&["", "!"]), few(dice));
+    for way in 0..dice.below(3) {
+        text += &match dice.below(3) {
+            0 if deep > 0 => around(dice, &format!("{name}_{way}"), deep - 1) + "\n",
+            1 => format!("{}\n    @{}%p3 bra {name};\n", condition(dice), dice.of(&["", "!"])),
+            _ => format!("    @{}%p{} bra {name};\n", dice.of(&["", "!"]), dice.below(3)),
+        };
+        text += &few(dice);
+    }
+    text + &format!("{name}:")
 }
 
 /// A loop of as many rounds for all lanes, or not.

@@ -67,6 +67,8 @@ pub struct Tallies {
     pub executed: *mut u64,
     pub absent: *mut u64,
     pub stretches: *mut u64,
+    pub stretches_absent: *mut u64,
+    pub divergent: *mut u64,
 }
 
 impl Counts {
@@ -76,6 +78,8 @@ impl Counts {
             executed: self.executed.as_mut_ptr(),
             absent: self.absent.as_mut_ptr(),
             stretches: self.stretches.as_mut_ptr(),
+            stretches_absent: self.stretches_absent.as_mut_ptr(),
+            divergent: self.divergent.as_mut_ptr(),
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Cx<'r> {
     /// there on.
     pub first: u32,
     pub left: u64,
+    /// Lanes that the block was counted for.
+    pub counted: u32,
     /// Of so many that the warp's turn began with.
     pub given: u64,
     /// Other warps had their turns meanwhile: see [`Cx::run_code`].

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::cx::{Cx, watch};
 use super::fault::Detail;
+use super::native::form::BETWEEN;
 use super::op::{CONDITIONAL, Flow, Op};
 use super::warp::{NONE, Rest, Split, Wait, Warp};
 use super::worker::QUANTUM;
@@ -332,25 +333,32 @@ impl Cx<'_> {
             }
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
             let op = unsafe { &*ops.add(pc as usize) };
+            let mut parts = None;
             if op.straight == CONDITIONAL && !self.attention {
                 // SAFETY: slots of a decoded instruction.
                 let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
-                if count {
-                    self.worker.counts.instruction(pc, taken);
+                let part = taken != 0 && taken != self.active;
+                if part && self.active == u32::MAX && self.rpc == NONE && budget > BETWEEN as u64 + 1 {
+                    parts = code.and_then(|code| code.stretch(pc));
                 }
-                budget -= 1;
-                // All go one way, which they mostly do.
-                if taken == 0 || taken == self.active {
-                    pc = if taken == 0 { pc + 1 } else { op.imm as u32 };
-                    self.pc = pc;
+                if parts.is_none() {
+                    if count {
+                        self.worker.counts.instruction(pc, taken);
+                    }
+                    budget -= 1;
+                    // All go one way, which they mostly do.
+                    if !part {
+                        pc = if taken == 0 { pc + 1 } else { op.imm as u32 };
+                        self.pc = pc;
+                        continue;
+                    }
+                    if count {
+                        self.worker.counts.divergent(pc);
+                    }
+                    self.diverge(taken, op.imm as u32, pc + 1, op.list);
+                    pc = self.pc;
                     continue;
                 }
-                if count {
-                    self.worker.counts.divergent(pc);
-                }
-                self.diverge(taken, op.imm as u32, pc + 1, op.list);
-                pc = self.pc;
-                continue;
             }
             // Not beyond the meeting point, where this group waits.
             let mut ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
@@ -359,28 +367,28 @@ impl Cx<'_> {
                 ahead = self.follow_ahead(pc, ahead);
                 followed = ahead > 0;
             }
-            if (ahead > 1 || followed) && op.straight != CONDITIONAL && !self.attention {
-                let active = self.active;
+            if parts.is_some() || (ahead > 1 || followed) && op.straight != CONDITIONAL && !self.attention {
+                let mut active = self.active;
                 self.first = pc;
-                if count {
+                if count && parts.is_none() {
                     self.worker.counts.stretch(pc, active);
                 }
                 // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
                 let (flow, last) = unsafe {
-                    match code.and_then(|code| code.stretch(pc)) {
+                    match parts.or_else(|| code.and_then(|code| code.stretch(pc))) {
                         Some(stretch) if active == u32::MAX && stretch.count <= ahead && !followed => {
                             self.given = given;
                             let ended = self.run_code(stretch, pc, budget);
                             // It may have gone on to others, and counted those before the last one.
-                            budget = self.left;
+                            (budget, active) = (self.left, self.counted);
                             if self.switched {
                                 self.switched = false;
                                 (*fuel, given) = (QUANTUM, QUANTUM);
-                                if ended.1 == NONE {
-                                    // To a warp for which there is no code where it stands.
-                                    pc = self.pc;
-                                    continue;
-                                }
+                            }
+                            if ended.1 == NONE {
+                                // There is no code for where it goes on.
+                                pc = self.pc;
+                                continue;
                             }
                             ended
                         }
@@ -394,7 +402,7 @@ impl Cx<'_> {
                 let done = pc - self.first;
                 budget -= u64::from(done);
                 // SAFETY: an instruction of the image.
-                if count && done != unsafe { &*ops.add(self.first as usize) }.straight {
+                if count && done > 0 && done != unsafe { &*ops.add(self.first as usize) }.straight {
                     self.worker.counts.cut(pc, active);
                 }
                 if flow == Flow::Next {

@@ -394,7 +394,7 @@ impl Worker {
             tainted: false,
             first: 0,
             left: 0,
-
+            counted: u32::MAX,
             given: 0,
             switched: false,
             tids: grid.tids.as_ptr(),

@@ -26,7 +26,7 @@ enum Branch {
 impl Emitter<'_> {
     /// Where the last instruction of a stretch jumps to.
     pub fn jump_of(&self, stretch: &Range<usize>) -> Option<u32> {
-        let last = &self.image.code[stretch.end - 1];
+        let last = self.image.code[stretch.clone()].last()?;
         is_jump(last).then_some(last.imm as u32)
     }
 
@@ -61,16 +61,22 @@ impl Emitter<'_> {
     /// The branch behind a stretch, where all lanes go one way and that has code.
     fn branch(&mut self, stretch: &Range<usize>, op: &Op, out: DynamicLabel) {
         let (target, behind) = (op.imm as u32, stretch.end as u32 + 1);
-        if op.guard.is_pool() || !self.blocks.contains_key(&target) && !self.blocks.contains_key(&behind) {
+        if op.guard.is_pool() {
             return;
         }
+        let hammock = self.hammock_at(stretch, out);
+        if hammock.is_none() && !self.blocks.contains_key(&target) && !self.blocks.contains_key(&behind) {
+            return;
+        }
+        let parted = hammock.as_ref().map_or(out, |hammock| hammock.from);
+        self.hammocks.extend(hammock);
         let not_taken = self.ops.new_dynamic_label();
         let Slot(guard) = op.guard;
         dynasm!(self.ops; .arch x64; mov eax, [r12 + guard as i32]);
         if op.guard_flip != 0 {
             dynasm!(self.ops; .arch x64; xor eax, op.guard_flip as i32);
         }
-        dynasm!(self.ops; .arch x64; test eax, eax; jz =>not_taken; cmp eax, -1; jne =>out);
+        dynasm!(self.ops; .arch x64; test eax, eax; jz =>not_taken; cmp eax, -1; jne =>parted);
         self.go(stretch, target, Branch::Taken, out);
         dynasm!(self.ops; .arch x64; jmp =>out; =>not_taken);
         self.go(stretch, behind, Branch::NotTaken, out);
@@ -97,19 +103,31 @@ impl Emitter<'_> {
                 ; test BYTE [rbx + offset_of!(Cx<'static>, watch) as i32], watch::COUNT as i8
                 ; jz =>plain
             );
-            if self.image.code[stretch.start].straight != stretch.len() as u32 {
-                self.tally(offset_of!(Tallies, stretches), end, -1);
-            }
+            self.tally_cut(stretch);
             if branch != Branch::None {
                 self.tally(offset_of!(Tallies, executed), end, 1);
             }
             if branch == Branch::NotTaken {
                 self.tally(offset_of!(Tallies, absent), end, 32);
             }
-            self.tally(offset_of!(Tallies, stretches), to, 1);
+            self.tally_begin(to);
             dynasm!(self.ops; .arch x64; =>plain);
         }
         dynasm!(self.ops; .arch x64; jmp =>label);
+    }
+
+    /// Counts a stretch that all lanes begin.
+    pub fn tally_begin(&mut self, at: u32) {
+        if self.image.code[at as usize].straight != CONDITIONAL {
+            self.tally(offset_of!(Tallies, stretches), at, 1);
+        }
+    }
+
+    /// Takes back what was counted of instructions behind a stretch that are not of it.
+    pub fn tally_cut(&mut self, stretch: &Range<usize>) {
+        if !stretch.is_empty() && self.image.code[stretch.start].straight != stretch.len() as u32 {
+            self.tally(offset_of!(Tallies, stretches), stretch.end as u32, -1);
+        }
     }
 
     /// A barrier of the block or the end, where this goes on with this warp, or with the next one where that stands.
@@ -133,7 +151,7 @@ impl Emitter<'_> {
     }
 
     /// Adds to what is counted of an instruction.
-    fn tally(&mut self, table: usize, pc: u32, more: i32) {
+    pub fn tally(&mut self, table: usize, pc: u32, more: i32) {
         let table = (offset_of!(Cx<'static>, tallies) + table) as i32;
         dynasm!(self.ops
             ; .arch x64

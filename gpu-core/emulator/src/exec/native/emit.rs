@@ -8,6 +8,7 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
 use super::form::Native;
+use super::hammock::{Hammock, masks};
 use super::meeting::gives_turn;
 use super::shuffle::Tables;
 use super::written::Routines;
@@ -18,6 +19,7 @@ use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
 use crate::exec::space::Window;
+use crate::exec::warp::NONE;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
@@ -25,6 +27,8 @@ use crate::report::Class;
 const GROUPS: usize = 3;
 /// Address registers of which it is remembered how their lanes lie.
 pub const SEEN: usize = 6;
+/// What code has on the stack: those, and what it keeps where only some lanes run ([`super::hammock`]).
+const FRAME: i32 = 8 * SEEN as i32 + 8 + super::hammock::KEPT;
 /// Instructions of a function, at most: what has more hardly runs any of them often.
 const MOST: usize = 50_000;
 
@@ -43,6 +47,9 @@ struct Apart {
     from: DynamicLabel,
     back: DynamicLabel,
     pc: u32,
+    /// Where it leaves, and whether only some lanes run.
+    leave: DynamicLabel,
+    some: bool,
     /// What vector registers hold behind it, and whether the machine flushes there.
     held: [Option<Slot>; GROUPS],
     flushing: bool,
@@ -58,11 +65,15 @@ pub struct Emitter<'i> {
     used: [u32; GROUPS],
     clock: u32,
     /// The upper halves of vector registers are in use.
-    wide: bool,
+    pub wide: bool,
     apart: Vec<Apart>,
     /// Address registers whose lanes lie as the pattern says whose place is on the stack, for accesses of so many bytes.
     pub seen: Vec<(Slot, u64)>,
-    leave: DynamicLabel,
+    pub leave: DynamicLabel,
+    /// Where lanes wait for those that run: the meeting points of the hammocks that the code at hand is in, outermost first.
+    pub within: Vec<u32>,
+    /// What is still to be made behind the stretch at hand.
+    pub hammocks: Vec<Hammock>,
     /// Where other stretches go on to those that are made, behind what each begins with, and how many instructions they have.
     pub blocks: HashMap<u32, (DynamicLabel, u32)>,
     /// Subnormals are flushed by the machine.
@@ -116,6 +127,8 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         apart: Vec::new(),
         seen: Vec::new(),
         leave: labels[0],
+        within: Vec::new(),
+        hammocks: Vec::new(),
         blocks: HashMap::new(),
         nan: labels[1],
         bits: [labels[2], labels[3], labels[4], labels[5]],
@@ -134,7 +147,16 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
     let mut blocks = Vec::new();
     for at in 0..code.len() {
         // Single ones are come to from others alone.
-        if !leaders[at] || matches!(code[at].straight, 0 | CONDITIONAL) {
+        if !leaders[at] || code[at].straight == 0 {
+            continue;
+        }
+        if code[at].straight == CONDITIONAL {
+            // Nothing, and the branch behind it.
+            if range.start + at > 0 && emitter.meets_behind(range.start + at).is_some() {
+                let label = emitter.ops.new_dynamic_label();
+                emitter.blocks.insert((range.start + at) as u32, (label, 0));
+                blocks.push(at..at);
+            }
             continue;
         }
         let longest = at + 1..at + code[at].straight as usize;
@@ -215,7 +237,7 @@ impl Emitter<'_> {
             ; push r13
             ; push r14
             ; push r15
-            ; sub rsp, (8 * SEEN + 8) as i32
+            ; sub rsp, FRAME
             ; mov rbx, rdi
             ; mov r15, rsi
             ; mov r14, rdx
@@ -243,7 +265,7 @@ impl Emitter<'_> {
         dynasm!(self.ops
             ; .arch x64
             ; =>leave
-            ; add rsp, (8 * SEEN + 8) as i32
+            ; add rsp, FRAME
             ; pop r15
             ; pop r14
             ; pop r13
@@ -252,25 +274,25 @@ impl Emitter<'_> {
             ; pop rbx
             ; ret
         );
+        for hammock in std::mem::take(&mut self.hammocks) {
+            self.hammock(&hammock);
+        }
         for apart in std::mem::take(&mut self.apart) {
             self.run_apart(&apart);
         }
         (entry, inside)
     }
 
-    fn instruction(&mut self, pc: u32, op: &Op) {
+    pub fn instruction(&mut self, pc: u32, op: &Op) {
         let done = !gives_turn(op)
             && self.has_template(op)
+            && (self.within.is_empty() || masks(op))
             && match op.native.access() {
                 Some(_) => self.access(pc, op),
                 None => self.lanes(pc, op, op.native),
             };
         if !done {
-            self.flush(false);
-            if self.wide {
-                dynasm!(self.ops; .arch x64; vzeroupper);
-                self.wide = false;
-            }
+            self.settle();
             match gives_turn(op) {
                 true => self.turn(pc),
                 false => self.call(pc),
@@ -304,11 +326,26 @@ impl Emitter<'_> {
         }
     }
 
-    /// Says that the whole warp stands at `pc`, and names it and its instruction to what is called next.
+    /// Vector registers, and the machine, as what is not of this code wants them.
+    pub fn settle(&mut self) {
+        self.flush(false);
+        if std::mem::replace(&mut self.wide, false) {
+            dynasm!(self.ops; .arch x64; vzeroupper);
+        }
+    }
+
+    /// Says that the lanes that run stand at `pc`, and names it and its instruction to what is called next.
     pub fn stands_at(&mut self, pc: u32) {
+        match self.within.is_empty() {
+            true => dynasm!(self.ops; .arch x64; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1),
+            false => dynasm!(self.ops
+                ; .arch x64
+                ; mov eax, [rbx + offset_of!(Cx<'static>, active) as i32]
+                ; mov [rbx + offset_of!(Cx<'static>, mask) as i32], eax
+            ),
+        }
         dynasm!(self.ops
             ; .arch x64
-            ; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1
             ; mov DWORD [rbx + offset_of!(Cx<'static>, pc) as i32], pc as i32
             ; mov rdi, rbx
             ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
@@ -339,7 +376,8 @@ impl Emitter<'_> {
     /// template, where this is called.
     pub fn apart(&mut self, pc: u32, from: DynamicLabel, back: DynamicLabel) {
         let (held, flushing, seen) = (self.held, self.flushing, self.seen.len());
-        self.apart.push(Apart { from, back, pc, held, flushing, seen });
+        let (leave, some) = (self.leave, !self.within.is_empty());
+        self.apart.push(Apart { from, back, pc, leave, some, held, flushing, seen });
     }
 
     fn run_apart(&mut self, apart: &Apart) {
@@ -347,7 +385,10 @@ impl Emitter<'_> {
         dynasm!(self.ops; .arch x64; =>from; vzeroupper);
         self.flushing = apart.flushing;
         self.flush(false);
+        self.leave = apart.leave;
+        self.within = if apart.some { vec![NONE] } else { Vec::new() };
         self.call(apart.pc);
+        self.within.clear();
         self.flush(apart.flushing);
         // The function may have found new patterns in place of old ones.
         for index in 0..apart.seen {
@@ -420,6 +461,9 @@ impl Emitter<'_> {
 
     /// A row of `bytes` has a new value, which `group` holds if that is named.
     pub fn wrote(&mut self, slot: Slot, bytes: u32, group: Option<usize>) {
+        if !self.within.is_empty() && bytes >= 128 {
+            self.write_some(slot, bytes, group);
+        }
         let meets = |held: Slot, size: u32| !held.is_none() && held.0 < slot.0 + bytes && slot.0 < held.0 + size;
         for held in &mut self.held {
             if held.is_some_and(|held| meets(held, 128)) {
@@ -442,7 +486,7 @@ impl Emitter<'_> {
         self.held = [None; GROUPS];
     }
 
-    fn forget_all(&mut self) {
+    pub fn forget_all(&mut self) {
         self.empty();
         self.seen.clear();
     }

@@ -1,5 +1,9 @@
 //! Which instructions machine code can be made of. Their decoders say so ([`crate::build::emit::Emit::native`]).
 
+/// Instructions between a branch and the place where lanes meet, at most, of which there is code for some of the lanes: a copy
+/// for each such branch.
+pub const BETWEEN: usize = 64;
+
 /// What an instruction does to rows that hold all 32 lanes, where code for it can be made: `d`, `a`, `b` and `c` are those of
 /// [`crate::exec::op::Op`], a number behind a name the bits of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -96,6 +96,9 @@ impl Emitter<'_> {
     }
 
     fn store(&mut self, slot: Slot, part: i32, from: u8) {
+        if !self.within.is_empty() {
+            return self.keep(part, from);
+        }
         dynasm!(self.ops; .arch x64; vmovups [r12 + slot.0 as i32 + 32 * part], Ry(from));
     }
 
@@ -376,6 +379,15 @@ impl Emitter<'_> {
     fn predicate(&mut self, op: &Op, negated: bool) {
         if negated {
             dynasm!(self.ops; .arch x64; not eax);
+        }
+        if !self.within.is_empty() {
+            dynasm!(self.ops
+                ; .arch x64
+                ; mov ecx, [r12 + op.d.0 as i32]
+                ; xor eax, ecx
+                ; and eax, [rbx + offset_of!(Cx<'static>, active) as i32]
+                ; xor eax, ecx
+            );
         }
         dynasm!(self.ops; .arch x64; mov [r12 + op.d.0 as i32], eax);
         self.wrote(op.d, 4, None);

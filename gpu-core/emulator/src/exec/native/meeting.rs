@@ -72,7 +72,7 @@ impl Cx<'_> {
                     && !self.attention
                     && stretch.count <= self.rpc.wrapping_sub(self.pc).min(QUANTUM as u32) =>
             {
-                if count {
+                if count && stretch.count > 0 {
                     self.worker.counts.stretch(self.pc, u32::MAX);
                 }
                 self.first = self.pc;

@@ -23,6 +23,8 @@ mod chain;
 #[cfg(target_arch = "x86_64")]
 mod emit;
 #[cfg(target_arch = "x86_64")]
+mod hammock;
+#[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod meeting;
@@ -165,7 +167,7 @@ mod x86 {
         #[inline(always)]
         pub unsafe fn run_code(&mut self, stretch: Stretch, pc: u32, budget: u64) -> (Flow, u32) {
             let image = self.image();
-            (self.first, self.left) = (pc, budget);
+            (self.first, self.left, self.counted) = (pc, budget, u32::MAX);
             let (cells, patterns) = self.worker.patterns.places();
             // SAFETY: the code was made for this image, and is called as it was made to be.
             let ended = unsafe {
