@@ -284,18 +284,34 @@ fn ways(dice: &mut Dice, index: usize) -> String {
     format!("{condition}\n    @{not}%p3 bra ELSE{index};\n{one}{meet}{skip}ELSE{index}:\n{other}END{index}:")
 }
 
-/// A branch around instructions, of which some are such branches, to the same place or to one before it.
+/// A branch around instructions, or between two ways, in which such branches are, to the same place or to one before it.
 fn around(dice: &mut Dice, name: &str, deep: usize) -> String {
-    let mut text = format!("{}\n    @{}%p3 bra {name};\n{}", condition(dice), dice.of(&["", "!"]), few(dice));
+    let not = dice.of(&["", "!"]);
+    if dice.below(3) == 0 {
+        let (condition, one, other) = (
+            condition(dice),
+            within(dice, &format!("{name}_one"), name, deep),
+            within(dice, &format!("{name}_other"), name, deep),
+        );
+        return format!(
+            "{condition}\n    @{not}%p3 bra {name}_ELSE;\n{one}    bra {name};\n{name}_ELSE:\n{other}{name}:"
+        );
+    }
+    let (condition, body) = (condition(dice), within(dice, &format!("{name}_in"), name, deep));
+    format!("{condition}\n    @{not}%p3 bra {name};\n{body}{name}:")
+}
+
+fn within(dice: &mut Dice, name: &str, end: &str, deep: usize) -> String {
+    let mut text = few(dice);
     for way in 0..dice.below(3) {
         text += &match dice.below(3) {
-            0 if deep > 0 => around(dice, &format!("{name}_{way}"), deep - 1) + "\n",
-            1 => format!("{}\n    @{}%p3 bra {name};\n", condition(dice), dice.of(&["", "!"])),
-            _ => format!("    @{}%p{} bra {name};\n", dice.of(&["", "!"]), dice.below(3)),
+            0 if deep > 0 => around(dice, &format!("{name}{way}"), deep - 1) + "\n",
+            1 => format!("{}\n    @{}%p3 bra {end};\n", condition(dice), dice.of(&["", "!"])),
+            _ => format!("    @{}%p{} bra {end};\n", dice.of(&["", "!"]), dice.below(3)),
         };
         text += &few(dice);
     }
-    text + &format!("{name}:")
+    text
 }
 
 /// A loop of as many rounds for all lanes, or not.

@@ -402,7 +402,7 @@ impl Cx<'_> {
                 let done = pc - self.first;
                 budget -= u64::from(done);
                 // SAFETY: an instruction of the image.
-                if count && done > 0 && done != unsafe { &*ops.add(self.first as usize) }.straight {
+                if count && done > 0 && done != unsafe { &*ops.add(self.first as usize) }.straight.max(1) {
                     self.worker.counts.cut(pc, active);
                 }
                 if flow == Flow::Next {

@@ -133,6 +133,7 @@ impl Emitter<'_> {
     /// A barrier of the block or the end, where this goes on with this warp, or with the next one where that stands.
     pub fn turn(&mut self, pc: u32) {
         let (leave, go_on, elsewhere) = (self.leave(), self.ops.new_dynamic_label(), self.ops.new_dynamic_label());
+        dynasm!(self.ops; .arch x64; mov eax, -1);
         self.stands_at(pc);
         dynasm!(self.ops
             ; .arch x64

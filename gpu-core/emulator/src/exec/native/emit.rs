@@ -8,7 +8,7 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
 use super::form::Native;
-use super::hammock::{Hammock, masks};
+use super::hammock::{Hammock, Left, Within, masks};
 use super::meeting::gives_turn;
 use super::shuffle::Tables;
 use super::written::Routines;
@@ -19,7 +19,6 @@ use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::op::{CONDITIONAL, Op, Slot};
 use crate::exec::space::Window;
-use crate::exec::warp::NONE;
 use crate::report::Class;
 
 /// Rows of 32 bits that four vector registers each may hold: the first twelve of them. The others are for the instruction at
@@ -70,8 +69,10 @@ pub struct Emitter<'i> {
     /// Address registers whose lanes lie as the pattern says whose place is on the stack, for accesses of so many bytes.
     pub seen: Vec<(Slot, u64)>,
     pub leave: DynamicLabel,
-    /// Where lanes wait for those that run: the meeting points of the hammocks that the code at hand is in, outermost first.
-    pub within: Vec<u32>,
+    /// The hammocks that the code at hand is in, outermost first.
+    pub within: Vec<Within>,
+    /// Where else it leaves.
+    pub left: Vec<Left>,
     /// What is still to be made behind the stretch at hand.
     pub hammocks: Vec<Hammock>,
     /// Where other stretches go on to those that are made, behind what each begins with, and how many instructions they have.
@@ -128,6 +129,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         seen: Vec::new(),
         leave: labels[0],
         within: Vec::new(),
+        left: Vec::new(),
         hammocks: Vec::new(),
         blocks: HashMap::new(),
         nan: labels[1],
@@ -152,7 +154,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         }
         if code[at].straight == CONDITIONAL {
             // Nothing, and the branch behind it.
-            if range.start + at > 0 && emitter.meets_behind(range.start + at).is_some() {
+            if range.start + at > 0 && emitter.is_hammock(range.start + at) {
                 let label = emitter.ops.new_dynamic_label();
                 emitter.blocks.insert((range.start + at) as u32, (label, 0));
                 blocks.push(at..at);
@@ -334,26 +336,28 @@ impl Emitter<'_> {
         }
     }
 
-    /// Says that the lanes that run stand at `pc`, and names it and its instruction to what is called next.
+    /// Says that the lanes in `eax` stand at `pc`, and names it and its instruction to what is called next.
     pub fn stands_at(&mut self, pc: u32) {
-        match self.within.is_empty() {
-            true => dynasm!(self.ops; .arch x64; mov DWORD [rbx + offset_of!(Cx<'static>, mask) as i32], -1),
-            false => dynasm!(self.ops
-                ; .arch x64
-                ; mov eax, [rbx + offset_of!(Cx<'static>, active) as i32]
-                ; mov [rbx + offset_of!(Cx<'static>, mask) as i32], eax
-            ),
-        }
         dynasm!(self.ops
             ; .arch x64
+            ; mov [rbx + offset_of!(Cx<'static>, mask) as i32], eax
             ; mov DWORD [rbx + offset_of!(Cx<'static>, pc) as i32], pc as i32
             ; mov rdi, rbx
             ; lea rsi, [r15 + (pc as usize * size_of::<Op>()) as i32]
         );
     }
 
-    /// Calls the function of an instruction. Rows may be others afterwards.
+    /// Calls the function of an instruction for the lanes that run. Rows may be others afterwards.
     fn call(&mut self, pc: u32) {
+        match self.within.is_empty() {
+            true => dynasm!(self.ops; .arch x64; mov eax, -1),
+            false => dynasm!(self.ops; .arch x64; mov eax, [rbx + offset_of!(Cx<'static>, active) as i32]),
+        }
+        self.call_for(pc);
+    }
+
+    /// The same for the lanes in `eax`.
+    pub fn call_for(&mut self, pc: u32) {
         let (leave, go_on) = (self.leave, self.ops.new_dynamic_label());
         self.stands_at(pc);
         dynasm!(self.ops
@@ -386,7 +390,7 @@ impl Emitter<'_> {
         self.flushing = apart.flushing;
         self.flush(false);
         self.leave = apart.leave;
-        self.within = if apart.some { vec![NONE] } else { Vec::new() };
+        self.within = if apart.some { vec![Within::ANY] } else { Vec::new() };
         self.call(apart.pc);
         self.within.clear();
         self.flush(apart.flushing);
