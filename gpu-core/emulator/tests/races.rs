@@ -533,3 +533,20 @@ fn blocks_that_store_the_same_agree_on_every_run() {
         assert!(outcome.completed && outcome.faults.is_empty(), "run {round}: {:?}", outcome.faults.first());
     }
 }
+
+#[test]
+fn stores_of_the_same_are_no_race_in_the_largest_modules() {
+    // More accesses than a cell of the race check has numbers for, in front of the ones that are run.
+    for (space, place, others) in [("global", "%d1", 8_200), ("shared", "%r1", 16_400)] {
+        let before = format!("st.{space}.u32 [{place}], 1;\n").repeat(others);
+        let begin =
+            "{ .reg .b64 %d<2>; .reg .b32 %r<2>; .shared .b32 cell; ld.param.u64 %d1, [a]; mov.u32 %r1, cell;\n";
+        let module = load(&format!(
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other(.param .u64 a) {begin}{before}ret; }}\n\
+             .visible .entry k(.param .u64 a) {begin}st.{space}.u32 [{place}], 7;\nret; }}\n"
+        ));
+        let mut memory = memory();
+        let a = memory.alloc("a", 4).expect("fits");
+        run_clean(&module, &mut memory, &Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(a));
+    }
+}

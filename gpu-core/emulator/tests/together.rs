@@ -222,6 +222,28 @@ fn lanes_that_meet_only_to_end_hold_up_no_barrier() {
 }
 
 #[test]
+fn votes_wait_for_no_lanes_that_have_ended() {
+    // What is left of the warp comes to the vote as two groups, or as one, and the others end somewhere else.
+    let vote = "vote.sync.ballot.b32 %out, %p, -1; mul.wide.u32 %rt, %tid, 4; add.u64 %rt, %rt, %rc; st.global.b32 [%rt], %out; ret;";
+    let parted = "setp.ge.u32 %p, %tid, 12; and.b32 %x, %tid, 1; setp.eq.u32 %q, %x, 1;\n";
+    for (text, left) in [
+        (format!("{parted}@!%p bra VOTE; @%q bra OTHERS; VOTE: {vote} OTHERS: mov.u32 %out, 5;"), 0x5555_5fff),
+        (
+            format!("{parted}@!%p bra VOTE; @%q bra OTHERS; VOTE: bar.warp.sync -1; {vote} OTHERS: mov.u32 %out, 5;"),
+            0x5555_5fff,
+        ),
+        (format!("{parted}@%q bra OTHERS; {vote} OTHERS: mov.u32 %out, 5;"), 0x5555_5555),
+    ] {
+        let mut memory = memory();
+        let c = memory.alloc("c", 128).expect("fits");
+        run_clean(&load(&kernel(&text)), &mut memory, &Launch::new("k", [1, 1, 1], [32, 1, 1]).arg_u64(0).arg_u64(c));
+        let ballot: u32 = left & 0xffff_f000;
+        let expected: Vec<u32> = (0..32).map(|lane| if left >> lane & 1 != 0 { ballot } else { 5 }).collect();
+        assert_eq!(download_u32(&memory, c, 32), expected, "{text}");
+    }
+}
+
+#[test]
 fn the_predicate_of_a_shuffle_does_not_depend_on_its_value() {
     let text = kernel(
         "setp.lt.u32 %p, %tid, 16; @%p mov.u32 %x, 7; shfl.sync.up.b32 %y|%q, %x, 1, 0, -1;\n\

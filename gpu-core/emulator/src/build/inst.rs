@@ -13,6 +13,8 @@ pub struct Inst<'a> {
     parts: Vec<(&'a str, bool)>,
     pub operands: &'a [Operand<'a>],
     pub opcode: &'a str,
+    /// [`Instruction::used_bytes`].
+    pub used_bytes: Option<u32>,
 }
 
 impl<'a> Inst<'a> {
@@ -24,6 +26,7 @@ impl<'a> Inst<'a> {
             parts: parts.map(|part| (part, false)).collect(),
             operands: &instruction.operands,
             opcode: instruction.opcode,
+            used_bytes: instruction.used_bytes,
         }
     }
 
@@ -330,7 +333,7 @@ fn made<'t>(
     operands: Vec<Operand<'t>>,
 ) -> Result<(), String> {
     let line = emit.ptx_line;
-    decode_plain(emit, &Instruction { guard, opcode, operands, loc: None, line, text: opcode })
+    decode_plain(emit, &Instruction { guard, opcode, operands, loc: None, line, text: opcode, used_bytes: None })
 }
 
 /// Moves a register, or a vector of them, into its area or out of it.

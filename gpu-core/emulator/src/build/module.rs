@@ -397,7 +397,8 @@ impl<'t, 'a> Builder<'t, 'a> {
             }
         }
         let graph = Graph::new(edges, labels, entry);
-        let meets = graph.meeting_points(|at| infos[at].class == crate::report::Class::Barrier);
+        let meets = graph
+            .meeting_points(|at| matches!(infos[at].class, crate::report::Class::Barrier | crate::report::Class::Warp));
         for (at, edge) in edges.iter().enumerate() {
             // The end of a kernel is no meeting point: lanes that are there wait for nobody.
             let ends = |meet: u32| entry && matches!(edges[meet as usize], Edge::Leave { .. } | Edge::Exit { .. });

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 
 use super::repeats::{Other, Told};
 use super::shadow::{
-    CLOCK, FLAG, MAX_TIME, OTHER, SITE, SITES, THREAD, THREADS, clock_of, other_of, site_of, thread_of,
+    CLOCK, FLAG, MAX_TIME, OTHER, SITE, THREAD, THREADS, clock_of, kept, other_of, site_of, thread_of,
 };
 use super::undefined::opcode;
 use crate::exec::access::{Addresses, Reach, Runs};
@@ -92,7 +92,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn shared_stamp(&self, op: &Op) -> (u64, u64) {
         let clock = u64::from(self.warp.clock.min(MAX_TIME));
-        let site = if op.site <= SITES { op.site } else { 0 };
+        let site = kept(op.site);
         let stamp = clock << CLOCK | u64::from(site) << SITE | u64::from(self.warp.index * 32) << THREAD;
         (stamp, u64::from(self.warp.floor) << CLOCK | ((1 << CLOCK) - 1))
     }
@@ -319,7 +319,7 @@ impl Cx<'_> {
                 if let Some((cell, thread, other)) = against {
                     self.pass_slowly(1);
                     let benign = other == AccessKind::Write
-                        && site_of(cell) == op.site
+                        && site_of(cell) == kept(op.site)
                         && match kind {
                             AccessKind::Write => self.same_value(op, at, (lane, 0), thread, BYTES),
                             AccessKind::AsyncCopy => self.same_copy(op, at, lane, thread),

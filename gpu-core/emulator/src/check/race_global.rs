@@ -138,7 +138,7 @@ impl GlobalRaces {
             // a write do not: what agrees is no race only where one instruction stores it.
             site = self.line_sites.get(site as usize).copied().unwrap_or(site);
         }
-        let site = if site <= SITES { site } else { 0 };
+        let site = kept(site);
         let floor = cx.warp.floor.saturating_sub(cx.block.base_time).min(CLOCKS);
         let thread = u64::from(cx.warp.index * 32);
         Some(Mine {
@@ -570,7 +570,7 @@ fn report<const BYTES: u64>(
         };
         if kind == AccessKind::Write
             && other == AccessKind::Write
-            && site == op.site
+            && site == kept(op.site)
             && !cx.grid.options.written_once
             && if same_block {
                 cx.same_value(op, at, (lane, turn), thread, BYTES)

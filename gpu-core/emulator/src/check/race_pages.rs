@@ -25,6 +25,12 @@ pub const CLOCK: u32 = 36;
 pub const CLOCKS: u32 = (1 << 12) - 1;
 pub const SITE: u32 = 23;
 pub const SITES: u32 = (1 << 13) - 1;
+
+/// What is kept of the number of an access: 0 of one that does not fit.
+pub fn kept(site: u32) -> u32 {
+    if site <= SITES { site } else { 0 }
+}
+
 pub const THREAD: u32 = 13;
 pub const OTHER: u32 = 3;
 pub const THREADS: u64 = 0x3ff;

@@ -34,9 +34,14 @@ pub fn clock_of(cell: u64) -> u32 {
     (cell >> CLOCK) as u32
 }
 
+/// What is kept of the number of an access: 0 of one that does not fit.
+pub fn kept(site: u32) -> u32 {
+    if site <= SITES { site } else { 0 }
+}
+
 /// A cell of one thread.
 pub fn stamp(clock: u32, site: u32, thread: u32) -> u64 {
-    let site = if site <= SITES { site } else { 0 };
+    let site = kept(site);
     u64::from(clock.min(MAX_TIME)) << CLOCK | u64::from(site) << SITE | u64::from(thread) << THREAD
 }
 

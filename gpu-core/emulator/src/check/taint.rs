@@ -81,7 +81,7 @@ impl<'r> Cx<'r> {
     fn parts_of(&self, op: &Op, pc: u32) -> Option<Parts<'r>> {
         let image = self.image();
         let opcode = opcode(image.text(pc));
-        if op.list_len > 1 && (opcode.starts_with("ld.") || opcode.starts_with("st.")) {
+        if op.list_len > 0 && (opcode.starts_with("ld.") || opcode.starts_with("st.")) {
             return Some(Parts::Elements(image.list(op)));
         }
         (opcode.starts_with("ldmatrix") && opcode.contains(".m8n8.")).then(|| Parts::Matrices(image.list(op)))

@@ -42,6 +42,7 @@ pub mod space;
 mod strong;
 pub mod transfer;
 pub mod updates;
+pub mod used;
 pub mod waiting;
 pub mod warp;
 pub mod words;

@@ -202,8 +202,11 @@ impl Cx<'_> {
             Wait::Barrier { id, generation } => {
                 self.block.barriers.get(id as usize).is_some_and(|barrier| barrier.generation != generation)
             }
-            // Members that exited are waited for no more.
-            Wait::Sync { members } => members & self.warp.live & !mask == 0,
+            // Members that exited are waited for no more; the others may have come as several groups.
+            Wait::Sync { members } => {
+                let missing = members & self.warp.live & !mask;
+                missing == 0 || missing & !self.gathered(index) == 0
+            }
             // The lanes that were missing may have exited instead of coming.
             Wait::Together => self.warp.together_at(pc, frame) == self.warp.live,
             Wait::Warpgroup(progress) => self.warpgroup_reached(progress),

@@ -146,7 +146,7 @@ unsafe fn followed<const FORM: u8, A: AddressWord, const WRITE: bool>(
 /// # Safety
 /// As [`Exec`].
 #[inline(never)]
-unsafe fn by_lanes<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+pub(super) unsafe fn by_lanes<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     // SAFETY: passed on.
     unsafe { B::run::<BASE>(cx, op) }
 }
@@ -245,7 +245,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for Load<E, A, V> {
 }
 
 /// A load whose lanes are looked at one by one.
-struct LoadLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
+pub(super) struct LoadLanes<E, A, const V: usize>(std::marker::PhantomData<(E, A)>);
 
 impl<E: Element, A: AddressWord, const V: usize> Body for LoadLanes<E, A, V> {
     #[inline(always)]

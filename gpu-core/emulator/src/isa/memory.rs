@@ -11,6 +11,7 @@ use crate::exec::lanes::copy as copy_words;
 use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
 use crate::exec::space::Window;
+use crate::exec::used::{list_end, load_used};
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
@@ -137,11 +138,27 @@ pub fn place(e: &mut Emit<'_>, operand: &Operand<'_>, window: Window) -> Decoded
     }
 }
 
-/// The load of elements of `bits`, extended to a register of `register` bits; `fixed`: of a named kernel parameter.
-fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize, fixed: bool) -> Option<Exec> {
+/// What is known of a load.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Plain,
+    /// It is of a named kernel parameter.
+    Fixed,
+    /// Some bytes are not used.
+    Used,
+}
+
+/// The load of elements of `bits`, extended to a register of `register` bits.
+fn load_exec(bits: u32, signed: bool, register: u32, wide: bool, vector: usize, how: How) -> Option<Exec> {
+    let fixed = how == How::Fixed;
     macro_rules! pick {
         ($m:ty, $r:ty) => {
-            if fixed {
+            if how == How::Used {
+                match wide {
+                    true => load_used::<As<$m, $r>, u64>(vector),
+                    false => load_used::<As<$m, $r>, u32>(vector),
+                }
+            } else if fixed {
                 load_param::<As<$m, $r>>(vector)
             } else if wide {
                 load::<As<$m, $r>, u64>(vector)
@@ -272,10 +289,19 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     }
     // A parameter by name: `place` has the constant 0 for a base.
     let fixed = window == Window::Param && place.wide && place.base == e.pool.splat(0, 64);
+    let bytes = ty.bits() / 8 * vector as u32;
+    let used = i.used_bytes.filter(|used| order & STRONG == 0 && bytes <= 32 && used.trailing_ones() < bytes);
+    // Sizes that nothing is joined to have no such load.
+    let used = used.filter(|_| register.max(32) == ty.bits().max(32));
+    let how = match (fixed, used) {
+        (true, _) => How::Fixed,
+        (_, Some(_)) if matches!(window, Window::Global | Window::Shared | Window::Generic) => How::Used,
+        _ => How::Plain,
+    };
     let run = match (window, ty.bits(), register.max(32), place.wide, order) {
         (Window::Local, 32, 32, true, 0) if vector <= 4 => Some(load_local::<As<u32, u32>>(vector)),
         (Window::Local, 64, 64, true, 0) if vector <= 2 => Some(load_local::<As<u64, u64>>(vector)),
-        _ => load_exec(ty.bits(), ty.signed(), register, place.wide, vector, fixed),
+        _ => load_exec(ty.bits(), ty.signed(), register, place.wide, vector, how),
     };
     let run = run.ok_or_else(|| format!("a load of {} bits into a register of {register}", ty.bits()))?;
     let mut op = e.op(run);
@@ -283,13 +309,18 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     op.imm = place.offset;
     op.d = slots[0];
     op.e = Slot(window_code(window) | order);
-    if vector > 1 {
+    if how == How::Used {
+        let room = e.scratch(32);
+        let end = list_end(room, used.unwrap_or(u32::MAX));
+        (op.list, _) = e.list(&[&slots[..], &end].concat());
+        op.list_len = vector as u32;
+    } else if vector > 1 {
         (op.list, op.list_len) = e.list(&slots);
     }
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
     e.push(op, Taint::Memory);
     e.native(match (ty.bits(), ty.signed(), register.max(32)) {
-        _ if order != 0 || !matches!(window, Window::Global | Window::Shared) => Native::No,
+        _ if order != 0 || how == How::Used || !matches!(window, Window::Global | Window::Shared) => Native::No,
         (8, false, 32) => Native::LoadU8,
         (8, true, 32) => Native::LoadS8,
         (16, false, 32) => Native::LoadU16,

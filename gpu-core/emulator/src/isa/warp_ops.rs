@@ -7,7 +7,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, Word, exec, exec_widest, mask_of};
 use crate::exec::op::{Flow, Op, Slot, Taint};
-use crate::exec::warp::Wait;
+use crate::exec::warp::{Split, Wait};
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 
@@ -46,7 +46,7 @@ impl Cx<'_> {
         let waits = Wait::Sync { members };
         let image = &self.grid.image;
         let run = image.exec(pc) as usize;
-        let matching = |split: &crate::exec::warp::Split| {
+        let matching = |split: &Split| {
             split.wait == waits
                 && if anywhere { image.exec(split.pc) as usize == run } else { split.pc == pc && split.frame == frame }
         };
@@ -69,6 +69,19 @@ impl Cx<'_> {
         }
         self.mask = together;
         None
+    }
+
+    /// The lanes that wait with those of a group that waits for members.
+    pub fn gathered(&self, group: usize) -> u32 {
+        let (image, splits) = (self.image(), &self.warp.splits);
+        let own = &splits[group];
+        // Barriers of the warp meet wherever they stand.
+        let barrier = image.infos[own.pc as usize].class == Class::Barrier;
+        let same = |split: &&Split| {
+            let here = split.pc == own.pc && split.frame == own.frame;
+            split.wait == own.wait && (here || barrier && image.exec(split.pc) as usize == image.exec(own.pc) as usize)
+        };
+        splits.iter().filter(same).fold(0, |mask, split| mask | split.mask)
     }
 
     /// The member mask of an instruction. Lanes may name different groups, as tiles of a warp do: each group then comes

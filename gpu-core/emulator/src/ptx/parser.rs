@@ -26,7 +26,8 @@ pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
         return (Tree::default(), vec![SyntaxError { message, line: 1 }]);
     }
     let tokens = tokens(text);
-    let mut parser = Parser { text, tokens: &tokens, at: 0, loc: None, calling: false, errors: Vec::new() };
+    let mut parser =
+        Parser { text, tokens: &tokens, at: 0, loc: None, used_bytes: None, calling: false, errors: Vec::new() };
     let tree = parser.module();
     if let Some(open) = tokens.last().filter(|token| token.kind == Kind::Open) {
         // What is missing because of it would only hide it.
@@ -42,6 +43,8 @@ pub(super) struct Parser<'a, 't> {
     pub(super) tokens: &'t Tokens<'a>,
     pub(super) at: usize,
     pub(super) loc: Option<Loc>,
+    /// What a pragma said of the next instruction.
+    pub(super) used_bytes: Option<u32>,
     /// Inside a `call`, where parentheses hold lists.
     pub(super) calling: bool,
     pub(super) errors: Vec<SyntaxError>,
@@ -232,7 +235,12 @@ impl<'a> Parser<'a, '_> {
 
     pub(super) fn pragma(&mut self) -> Parsed<()> {
         self.at += 1;
-        while self.peek().is_some_and(|token| token.kind == Kind::Str) {
+        while let Some(token) = self.peek().filter(|token| token.kind == Kind::Str) {
+            if let Some(mask) = token.text.trim().strip_prefix("used_bytes_mask") {
+                let mask = mask.trim();
+                let number = mask.strip_prefix("0x").map_or(mask.parse(), |digits| u32::from_str_radix(digits, 16));
+                self.used_bytes = number.ok();
+            }
             self.at += 1;
             self.take(b',');
         }

@@ -177,7 +177,9 @@ impl<'a> Parser<'a, '_> {
         let end = self.tokens.start(self.at);
         self.at += 1;
         let text = self.text[self.tokens.start(first)..end].trim_end();
-        out.push(Statement::Instruction(Instruction { guard, opcode, operands, loc: self.loc, line, text }));
+        let used_bytes = self.used_bytes.take();
+        let loc = self.loc;
+        out.push(Statement::Instruction(Instruction { guard, opcode, operands, loc, line, text, used_bytes }));
         Ok(())
     }
 

@@ -144,6 +144,8 @@ pub struct Instruction<'a> {
     pub line: u32,
     /// From guard to semicolon, as written.
     pub text: &'a str,
+    /// Bytes of what it loads that are used, where a pragma before it says so: a bit for each.
+    pub used_bytes: Option<u32>,
 }
 
 impl<'a> Instruction<'a> {
