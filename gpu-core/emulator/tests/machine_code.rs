@@ -151,6 +151,10 @@ const FORMS: &[&str] = &[
     "st.shared.v2.b32 [%sover + 7168], {r, r};",
     "st.global.v2.b32 [%wide], {r, r};",
     "st.global.v4.b32 [%quadown], {r, r, i, r};",
+    // Of which some bytes are not used, and of no register that is asked for.
+    ".pragma \"used_bytes_mask 4095\"; ld.global.v4.f32 {r, r, r, %r39}, [%quads];",
+    ".pragma \"used_bytes_mask 3855\"; ld.shared.v4.b32 {r, %r38, r, %r39}, [%squad + 2048];",
+    ".pragma \"used_bytes_mask 15\"; ld.global.v2.b32 {r, %r39}, [%pairs];",
     "ld.shared.b32 r, [%ssame + 1024];",
     "ld.shared.v4.b32 {r, r, r, r}, [%ssame + 1024];",
 ];

@@ -11,7 +11,7 @@ use super::cx::{Cx, lanes, watch};
 use super::lanes::{Body, Word, exec};
 use super::op::{Exec, Flow, Op, Slot};
 use super::space::{WINDOW, Window, window_base, window_of};
-use super::transfer::{As, Element, LoadLanes, by_lanes};
+use super::transfer::{As, Element, LoadLanes, by_lanes, load};
 use crate::report::AccessKind;
 
 /// A load of `V` elements whose list ends with a row for single bytes and the mask of the bytes that are used.
@@ -36,7 +36,7 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadUsed<E, A, V> {
         // SAFETY: slots of a decoded instruction; the row for single bytes is one of 32 bits.
         unsafe {
             if cx.may_load_whole::<A>(op, bytes) {
-                return by_lanes::<LoadLanes<E, A, V>>(cx, op);
+                return load::<E, A>(V)(cx, op);
             }
             let quiet = std::mem::replace(&mut cx.worker.quiet, true);
             let all = ((1u64 << size) - 1) as u32;
@@ -74,8 +74,8 @@ impl<E: Element, A: AddressWord, const V: usize> Body for LoadUsed<E, A, V> {
 }
 
 impl Cx<'_> {
-    /// Whether an access of all bytes does the same, as those that are not used are in the same array and nobody watches; or
-    /// fails as it should, as it is not aligned.
+    /// Whether an access of all bytes does the same, as those that are not used are in the same array and nothing is to be
+    /// checked there; or fails as it should, as it is not aligned. (Machine code asks for the same.)
     ///
     /// # Safety
     /// As [`Exec`].
@@ -85,7 +85,7 @@ impl Cx<'_> {
         if at.at.iter().fold(0, |bits, at| bits | at) & (bytes - 1) != 0 {
             return true;
         }
-        if self.watch & !watch::COUNT != 0 || at.low / WINDOW != at.high / WINDOW {
+        if self.watch & (watch::TRACE | watch::HEAP) != 0 || at.low / WINDOW != at.high / WINDOW {
             return false;
         }
         let mut window = window_from(op.e.0);
@@ -94,7 +94,14 @@ impl Cx<'_> {
             at.rebase(window_base(window));
         }
         let Some(end) = at.high.checked_add(bytes) else { return false };
-        self.reach_within(op, window, at.low, end, false).is_some()
+        let Some(reach) = self.reach_within(op, window, at.low, end, false) else { return false };
+        let written = self.watch & watch::INIT == 0 || reach.all_written;
+        let raceless = self.watch & watch::RACE == 0
+            || match reach.window {
+                Window::Shared => self.block.state.apart && !self.block.state.guarded,
+                _ => self.is_in_no_race(op, &reach, AccessKind::Read) && !self.block.state.guarded,
+            };
+        written && raceless
     }
 
     /// Counts an access as what it is for the hardware.

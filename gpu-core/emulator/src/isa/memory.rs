@@ -320,7 +320,7 @@ pub fn load_of(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty) -> Decoded<()> {
     op.site = e.site(place.wide, ty.bits() / 8 * vector as u32);
     e.push(op, Taint::Memory);
     e.native(match (ty.bits(), ty.signed(), register.max(32)) {
-        _ if order != 0 || how == How::Used || !matches!(window, Window::Global | Window::Shared) => Native::No,
+        _ if order != 0 || !matches!(window, Window::Global | Window::Shared) => Native::No,
         (8, false, 32) => Native::LoadU8,
         (8, true, 32) => Native::LoadS8,
         (16, false, 32) => Native::LoadU16,
