@@ -152,9 +152,7 @@ impl Emitter<'_> {
         );
         self.counted(|emitter| {
             emitter.tally_cut(stretch);
-            dynasm!(emitter.ops; .arch x64; popcnt ecx, eax; neg rcx; add rcx, 32);
-            emitter.tally(offset_of!(Tallies, executed), branch, 1);
-            emitter.tally_more(offset_of!(Tallies, absent), branch);
+            emitter.tally_guarded(branch);
         });
         self.ways(branch);
         self.go_to(meet, last);
@@ -251,16 +249,7 @@ impl Emitter<'_> {
         let behind = end + u32::from(jump);
         let cut = self.image.code[from as usize].straight != behind - from;
         dynasm!(self.ops; .arch x64; mov DWORD [rbx + offset_of!(Cx<'static>, first) as i32], from as i32);
-        self.counted(|emitter| {
-            dynasm!(emitter.ops
-                ; .arch x64
-                ; mov ecx, [rbx + offset_of!(Cx<'static>, active) as i32]
-                ; not ecx
-                ; popcnt ecx, ecx
-            );
-            emitter.tally(offset_of!(Tallies, stretches), from, 1);
-            emitter.tally_more(offset_of!(Tallies, stretches_absent), from);
-        });
+        self.tally_some(from, 1);
         let ops = &self.image.code[from as usize..end as usize];
         if ops.iter().any(|op| masks(op) && op.native != Native::No && !op.of_launch) {
             self.widen();
@@ -288,18 +277,25 @@ impl Emitter<'_> {
             ; sub QWORD [rbx + offset_of!(Cx<'static>, left) as i32], (behind - from) as i32
         );
         if cut {
-            self.counted(|emitter| {
-                dynasm!(emitter.ops
-                    ; .arch x64
-                    ; mov ecx, [rbx + offset_of!(Cx<'static>, active) as i32]
-                    ; not ecx
-                    ; popcnt ecx, ecx
-                    ; neg rcx
-                );
-                emitter.tally(offset_of!(Tallies, stretches), behind, -1);
-                emitter.tally_more(offset_of!(Tallies, stretches_absent), behind);
-            });
+            self.tally_some(behind, -1);
         }
+    }
+
+    /// Counts a stretch that the lanes that run begin, or with -1 takes it back from there on.
+    fn tally_some(&mut self, at: u32, more: i32) {
+        self.counted(|emitter| {
+            dynasm!(emitter.ops
+                ; .arch x64
+                ; mov ecx, [rbx + offset_of!(Cx<'static>, active) as i32]
+                ; not ecx
+                ; popcnt ecx, ecx
+            );
+            if more < 0 {
+                dynasm!(emitter.ops; .arch x64; neg rcx);
+            }
+            emitter.tally(offset_of!(Tallies, stretches), at, more);
+            emitter.tally_more(offset_of!(Tallies, stretches_absent), at);
+        });
     }
 
     /// The lanes of those that run which the guard of an instruction lets go, in `eax`; counts it.
@@ -314,9 +310,7 @@ impl Emitter<'_> {
         }
         dynasm!(self.ops; .arch x64; and eax, [rbx + offset_of!(Cx<'static>, active) as i32]);
         self.counted(|emitter| {
-            dynasm!(emitter.ops; .arch x64; popcnt ecx, eax; neg rcx; add rcx, 32);
-            emitter.tally(offset_of!(Tallies, executed), pc, 1);
-            emitter.tally_more(offset_of!(Tallies, absent), pc);
+            emitter.tally_guarded(pc);
         });
     }
 
@@ -407,6 +401,13 @@ impl Emitter<'_> {
         );
         code(self);
         dynasm!(self.ops; .arch x64; =>plain);
+    }
+
+    /// Counts an instruction that the lanes in `eax` run.
+    fn tally_guarded(&mut self, pc: u32) {
+        dynasm!(self.ops; .arch x64; popcnt ecx, eax; neg rcx; add rcx, 32);
+        self.tally(offset_of!(Tallies, executed), pc, 1);
+        self.tally_more(offset_of!(Tallies, absent), pc);
     }
 
     /// Adds what is in `rcx`.
