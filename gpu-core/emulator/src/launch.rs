@@ -1,7 +1,7 @@
 //! One kernel launch: what it needs, how it is run, what comes back.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use crate::exec::arrays::Arrays;
 use crate::exec::block::SharedArray;
 use crate::exec::grid::{Console, Grid, Worker};
 use crate::exec::waiting::Waiting;
+use crate::exec::worker::Results;
 use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -127,6 +128,12 @@ pub struct Options {
     pub conditions: Option<Arc<Conditions>>,
 }
 
+/// Cores that this process may use. Asked for once: that reads several files, which takes as long as a small launch.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()))
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -139,7 +146,7 @@ impl Default for Options {
             max_warp_instructions: None,
             time_limit: None,
             console_limit_bytes: 1 << 20,
-            workers: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            workers: cores(),
             deterministic: false,
             max_faults: 20,
             device: None,
@@ -455,7 +462,9 @@ fn run(
     let work = || {
         let mut worker = Worker::new(&grid);
         worker.run(&grid);
-        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
+        // All else of it goes here, at the same time as that of the others.
+        let results = worker.into_results();
+        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(results);
     };
     let completed = if workers == 1 {
         work();
@@ -472,7 +481,7 @@ fn run(
     Ok(outcome)
 }
 
-fn finish(grid: Grid<'_>, mut results: Vec<Worker>, panicked: bool, occupancy: Occupancy) -> Outcome {
+fn finish(grid: Grid<'_>, mut results: Vec<Results>, panicked: bool, occupancy: Occupancy) -> Outcome {
     let aborted = grid.aborted.load(Ordering::Relaxed);
     let recorders = results.iter_mut().filter_map(|worker| worker.trace.take()).collect();
     let trace = crate::count::trace::finish(&grid, recorders);

@@ -338,6 +338,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             gated,
             of_launch,
             shared: Vec::new(),
+            reach: first_pc..first_pc,
             stack_bytes: Some(local_bytes),
             uses_heap: false,
             cluster: function
@@ -349,6 +350,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             written: Default::default(),
             plan: Default::default(),
             separate: Default::default(),
+            owned: Default::default(),
             machine: Default::default(),
             structure: Default::default(),
             deciding: Default::default(),

@@ -1,4 +1,4 @@
-//! What a kernel reaches through its calls: shared variables and stack.
+//! What a kernel reaches through its calls: code, shared variables and stack.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -57,7 +57,14 @@ impl<'a> Builder<'_, 'a> {
                 names.iter().filter_map(|name| self.shared.get(*name).cloned()).collect();
             shared.sort_by_key(|variable| variable.offset);
             let stack = if indirect { None } else { self.stack_of(index, &mut HashMap::new(), 0) };
+            let ends = |f: &u32| match self.image.functions.get(*f as usize + 1) {
+                Some(next) => next.first_pc,
+                None => self.image.code.len() as u32,
+            };
+            let first = seen.iter().map(|f| self.image.functions[*f as usize].first_pc).min().unwrap_or(0);
+            let end = seen.iter().map(ends).max().unwrap_or(0);
             let function = &mut self.image.functions[index];
+            function.reach = first..end;
             function.stack_bytes = stack;
             function.uses_heap = seen.iter().any(|f| self.on_heap[*f as usize]);
             if function.entry {

@@ -10,6 +10,7 @@ mod stepped;
 mod strips;
 mod updates;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::patience::Patience;
@@ -32,10 +33,10 @@ use updates::lane_piece;
 pub struct GlobalRaces {
     pages: Pages,
     /// [`Image::line_sites`].
-    line_sites: Vec<u32>,
+    line_sites: Arc<[u32]>,
     patience: Patience,
-    /// Whether a read fetches a part of a result, by the site of its line; empty where none that does may meet atomics.
-    fetch_sites: Vec<bool>,
+    /// [`Image::fetch_sites`].
+    fetch_sites: Arc<[bool]>,
 }
 
 /// A cell that a lane conflicts with: found under the lock, reported after it.
@@ -53,9 +54,9 @@ impl GlobalRaces {
     pub fn new(image: &Image, shadows: Vec<Shadow>, limit: u64, workers: usize) -> GlobalRaces {
         GlobalRaces {
             pages: Pages::new(shadows, limit, workers),
-            line_sites: image.line_sites().to_vec(),
+            line_sites: Arc::clone(image.line_sites()),
             patience: Patience::new(workers),
-            fetch_sites: fetch_sites(image),
+            fetch_sites: Arc::clone(image.fetch_sites()),
         }
     }
 
@@ -526,20 +527,6 @@ fn bytes_of(number: u64, first: u64, end: u64) -> u32 {
     let low = first.saturating_sub(start).min(31) as u32;
     let high = (end - start).min(SECTOR) as u32;
     (u32::MAX >> (32 - high)) & (u32::MAX << low)
-}
-
-/// See [`GlobalRaces::is_fetch`].
-fn fetch_sites(image: &Image) -> Vec<bool> {
-    if !image.fetches {
-        return Vec::new();
-    }
-    let mut fetches = vec![false; image.sites.len()];
-    for (site, line) in image.sites.iter().zip(image.line_sites()) {
-        if image.code.get(site.pc as usize).is_some_and(|op| op.e.0 & FETCH != 0) {
-            fetches[*line as usize] = true;
-        }
-    }
-    fetches
 }
 
 /// Reports what lanes conflict with, unless the stores agree.

@@ -52,7 +52,7 @@ impl Cx<'_> {
         if known.requests == 0 || (known.site, known.stride, known.window, known.phase) != asked {
             return false;
         }
-        let site = &mut self.worker.counts.sites[op.site as usize][space(window) - 1];
+        let site = &mut self.worker.counts.site(op.site)[space(window) - 1];
         if site.kind.is_none() {
             // The first of its site says what it is.
             return false;
@@ -66,8 +66,8 @@ impl Cx<'_> {
     }
 
     /// What accesses of an instruction have cost until now.
-    pub fn fragment_cost(&self, op: &Op, window: Window) -> Site {
-        self.worker.counts.sites[op.site as usize][space(window) - 1]
+    pub fn fragment_cost(&mut self, op: &Op, window: Window) -> Site {
+        self.worker.counts.site(op.site)[space(window) - 1]
     }
 
     /// Keeps what the steps of a fragment have cost since `before`.

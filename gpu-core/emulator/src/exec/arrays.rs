@@ -1,6 +1,7 @@
 //! The arrays of a launch, and what its kernel does with them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::Region;
@@ -17,7 +18,7 @@ pub struct Arrays {
     /// Bytes of each that races are looked for in.
     pub sizes: Vec<u64>,
     /// [`own::find`].
-    pub own_sites: Vec<u32>,
+    pub own_sites: Arc<[u32]>,
 }
 
 impl Arrays {
@@ -49,7 +50,7 @@ impl Arrays {
             });
             sizes.push(if freed || allocation.read_only || !options.checks.race { 0 } else { allocation.bytes });
         }
-        Arrays { regions, sizes, own_sites: Vec::new() }
+        Arrays { regions, sizes, own_sites: Arc::default() }
     }
 
     /// Marks the arrays that some argument points into and none that the kernel may write through, those that it may only
@@ -64,7 +65,7 @@ impl Arrays {
                 region.only_atomic.store(false, Ordering::Relaxed);
             }
         } else if options.checks.race {
-            self.own_sites = own::find(&self.regions, image, function, launch);
+            self.own_sites = own::known_or_found(&self.regions, image, function, launch);
         }
     }
 }

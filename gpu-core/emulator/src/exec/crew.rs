@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 /// How long a helper waits for the next launch.
 const KEEP: Duration = Duration::from_secs(5);
-/// How long it is ready at once, and how long a launch waits for its last helper before it sleeps: waking up takes
-/// longer, and launches often follow each other.
+/// How long it is ready at once: waking up takes longer, launches often follow each other, and between two of them the
+/// results of one are summed up and the next is made ready.
+const READY: Duration = Duration::from_micros(60);
+/// How long a launch waits for its last helper before it sleeps.
 const AWAKE: Duration = Duration::from_micros(20);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -20,7 +22,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Looks at something for a short while; false when it does not come true.
-fn soon(come: impl Fn() -> bool) -> bool {
+fn within(time: Duration, come: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     loop {
         for _ in 0..32 {
@@ -29,7 +31,7 @@ fn soon(come: impl Fn() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if begin.elapsed() > AWAKE {
+        if begin.elapsed() > time {
             return false;
         }
     }
@@ -74,7 +76,7 @@ impl Gate {
         state.closed = true;
         if state.inside > 0 {
             drop(state);
-            soon(|| self.empty.load(Ordering::Acquire));
+            within(AWAKE, || self.empty.load(Ordering::Acquire));
             state = lock(&self.state);
         }
         while state.inside > 0 {
@@ -126,7 +128,7 @@ impl Seat {
 
     /// The next order; None when none came for long.
     fn next(self: &Arc<Seat>) -> Option<Order> {
-        soon(|| self.called.load(Ordering::Acquire));
+        within(READY, || self.called.load(Ordering::Acquire));
         let until = Instant::now() + KEEP;
         let mut staying = true;
         let mut order = lock(&self.order);

@@ -30,7 +30,7 @@ pub struct Grid<'r> {
     pub regions: Vec<Region>,
     pub races: GlobalRaces,
     /// The array that a memory access belongs to, where every thread has parts of its own ([`crate::check::own::find`]).
-    pub own_sites: Vec<u32>,
+    pub own_sites: Arc<[u32]>,
     /// What shows whether threads meet in shared memory between two barriers, and what was found of this launch.
     pub plan: Option<&'r Plan>,
     pub separate: OnceLock<Option<Arc<Separate>>>,

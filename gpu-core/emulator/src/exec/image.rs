@@ -1,5 +1,7 @@
 //! A module made ready to run: decoded code, constant rows, functions and variables.
 
+use std::sync::Arc;
+
 use super::cx::Cx;
 use super::native::Code;
 use super::op::{Exec, Op, OpInfo, Slot};
@@ -7,6 +9,7 @@ use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
 use crate::check::intervals::{Last, Plan};
 use crate::check::own::Structure;
+use crate::isa::memory::FETCH;
 use crate::module::KernelInfo;
 use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
 
@@ -65,6 +68,8 @@ pub struct FunctionImage {
     pub of_launch: Vec<u32>,
     /// Variables in shared memory that it or a function it calls uses (of kernels).
     pub shared: Vec<SharedVariable>,
+    /// From the first to the last program counter of what it and the functions that it may call consist of.
+    pub reach: std::ops::Range<u32>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
     pub stack_bytes: Option<u32>,
     /// It or a function it may call calls `malloc` or `free`.
@@ -80,6 +85,8 @@ pub struct FunctionImage {
     /// [`Image::plan`], made when first asked for, and what was last found by it.
     pub(crate) plan: std::sync::OnceLock<Option<Box<Plan>>>,
     pub(crate) separate: Last,
+    /// What was last found of whose parts of arrays are whose.
+    pub(crate) owned: crate::check::own::Last,
     /// [`Image::machine_code`], made when first asked for.
     pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; 2],
     /// [`Image::deciding_registers`], made when first asked for.
@@ -185,13 +192,15 @@ pub struct Image {
     /// Some function updates global memory by atomics, and loads what goes into results.
     pub fetches: bool,
     /// For each site the first one of the same source line, made when first asked for.
-    pub(crate) line_sites: std::sync::OnceLock<Vec<u32>>,
+    pub(crate) line_sites: std::sync::OnceLock<Arc<[u32]>>,
+    /// [`Image::fetch_sites`], made when first asked for.
+    pub(crate) fetch_sites: std::sync::OnceLock<Arc<[bool]>>,
 }
 
 impl Image {
     /// For each site the first one that stands at the same source line, inlined at the same place, or itself: that is all
     /// that a report says of a read.
-    pub fn line_sites(&self) -> &[u32] {
+    pub fn line_sites(&self) -> &Arc<[u32]> {
         self.line_sites.get_or_init(|| {
             let mut first = std::collections::BTreeMap::new();
             let site_of = |(site, found): (usize, &Site)| match self.source(found.pc) {
@@ -199,6 +208,22 @@ impl Image {
                 None => site as u32,
             };
             self.sites.iter().enumerate().map(site_of).collect()
+        })
+    }
+
+    /// Whether a read fetches a part of a result, by the site of its line; empty where none that does may meet atomics.
+    pub fn fetch_sites(&self) -> &Arc<[bool]> {
+        self.fetch_sites.get_or_init(|| {
+            if !self.fetches {
+                return Arc::default();
+            }
+            let mut fetches = vec![false; self.sites.len()];
+            for (site, line) in self.sites.iter().zip(&**self.line_sites()) {
+                if self.code.get(site.pc as usize).is_some_and(|op| op.e.0 & FETCH != 0) {
+                    fetches[*line as usize] = true;
+                }
+            }
+            fetches.into()
         })
     }
 
@@ -236,6 +261,16 @@ impl Image {
     pub fn deciding_registers(&self, function: usize) -> &[Range] {
         let function = &self.functions[function];
         function.deciding.get_or_init(|| deciding_registers(self, function))
+    }
+
+    /// The memory accesses of what a function reaches, in between those of others too.
+    pub fn sites_of(&self, function: usize) -> std::ops::Range<usize> {
+        let reach = &self.functions[function].reach;
+        // Site 0 is none, the others are numbered in the order of the code.
+        let rest = self.sites.get(1..).unwrap_or_default();
+        debug_assert!(rest.is_sorted_by_key(|site| site.pc));
+        let before = |pc: u32| 1 + rest.partition_point(|site| site.pc < pc);
+        before(reach.start)..before(reach.end)
     }
 
     /// The program counters of a function.

@@ -77,6 +77,12 @@ pub struct Worker {
     pub panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
+/// What is left of a worker when the launch is over.
+pub struct Results {
+    pub counts: Counts,
+    pub trace: Option<crate::count::trace::Recorder>,
+}
+
 /// The blocks of one cluster, which one worker runs in turns.
 struct Team {
     #[allow(clippy::vec_box, reason = "blocks move between lists; a box moves 8 bytes instead of a block")]
@@ -113,7 +119,7 @@ impl Worker {
             last_low: [0; 64],
             ahead: 0,
             patterns: Patterns::new(grid.image.sites.len()),
-            counts: Counts::new(grid.image),
+            counts: Counts::new(grid.image, grid.function as usize),
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
             registers: Registers::new(),
@@ -148,6 +154,10 @@ impl Worker {
                 sum.fetch_add(std::mem::take(own), Ordering::Relaxed);
             }
         }
+    }
+
+    pub fn into_results(self) -> Results {
+        Results { counts: self.counts, trace: self.trace }
     }
 
     /// Runs blocks until none is left.

@@ -14,6 +14,7 @@ mod values;
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use crate::build::written::Access;
 use crate::exec::access::{Reach, Region};
@@ -34,9 +35,53 @@ const MOST_PLACES: usize = 160;
 /// In place of an array: an access is to none of them.
 pub const NO_ARRAY: u32 = u32::MAX;
 
+/// What was found of the last launch of a kernel: the next one mostly is like it.
+#[derive(Debug, Default)]
+pub struct Last(Mutex<Option<Box<(Key, Found)>>>);
+
+/// Members as [`find`] gives them, and the arrays that it marked.
+type Found = (Arc<[u32]>, Vec<usize>);
+
+/// All that it depends on: the shape, the arguments, and what arrays there are.
+#[derive(Debug, PartialEq, Eq)]
+struct Key {
+    grid: [u32; 3],
+    block: [u32; 3],
+    params: Vec<u8>,
+    arrays: Vec<(u64, u64, [bool; 3])>,
+}
+
+impl Clone for Last {
+    fn clone(&self) -> Last {
+        Last::default()
+    }
+}
+
+/// [`find`], or what it found of the last launch if this one is just like it.
+pub fn known_or_found(regions: &[Region], image: &Image, function: usize, launch: &Launch) -> Arc<[u32]> {
+    let array = |region: &Region| (region.base, region.end, [region.is_only_read(), region.of_host, region.freed]);
+    let key = Key {
+        grid: launch.grid,
+        block: launch.block,
+        params: launch.params.clone(),
+        arrays: regions.iter().map(array).collect(),
+    };
+    let mut last = image.functions[function].owned.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some((_, (members, marked))) = last.as_deref().filter(|(known, _)| *known == key) {
+        for array in marked {
+            regions[*array].owned.store(true, Ordering::Relaxed);
+        }
+        return Arc::clone(members);
+    }
+    let members: Arc<[u32]> = find(regions, image, function, launch).into();
+    let marked = (0..regions.len()).filter(|array| regions[*array].is_owned()).collect();
+    *last = Some(Box::new((key, (Arc::clone(&members), marked))));
+    members
+}
+
 /// Marks the arrays of which every thread has parts of its own ([`Region::owned`]), and gives for each memory access of the
 /// module the array that it belongs to, or [`NO_ARRAY`]; nothing if there are none.
-pub fn find(regions: &[Region], image: &Image, function: usize, launch: &Launch) -> Vec<u32> {
+fn find(regions: &[Region], image: &Image, function: usize, launch: &Launch) -> Vec<u32> {
     let mut members = Vec::new();
     let threads: u64 = launch.grid.iter().chain(&launch.block).map(|n| u64::from(*n)).product();
     let Some(written) = image.written_arguments(function).filter(|_| threads > 1) else { return members };

@@ -36,13 +36,33 @@ fn knows(code: Code) -> bool {
     integer && !matches!(code.operation, 3..=6)
 }
 
+#[inline(always)]
+fn is_same(a: Code, b: Code) -> bool {
+    a.operation == b.operation && a.ty == b.ty
+}
+
 /// The copies of one host thread.
 #[derive(Default)]
 pub struct Sums {
     /// By the numbers of the arrays.
     copies: Vec<Option<Copy>>,
     bytes: u64,
+    last: Option<Place>,
 }
+
+/// Where the last atomic went: most go to the same piece again.
+#[derive(Clone, Copy)]
+struct Place {
+    number: u32,
+    code: Code,
+    /// `STRIPE` bytes, which have begun.
+    stripe: u64,
+    /// The copy, from address 0 on.
+    origin: *mut u8,
+}
+
+// SAFETY: it points into a copy, which goes along.
+unsafe impl Send for Place {}
 
 /// A copy of one array, of which a piece begins to hold something when the first atomic comes there.
 struct Copy {
@@ -74,7 +94,7 @@ impl Copy {
 
     #[inline(always)]
     fn is_of(&self, code: Code) -> bool {
-        self.code.operation == code.operation && self.code.ty == code.ty
+        is_same(self.code, code)
     }
 
     /// The bytes of a piece as offsets in the array.
@@ -134,6 +154,7 @@ impl Sums {
     fn prepare(&mut self, grid: &Grid<'_>, number: usize, code: Code) -> bool {
         let region = &grid.regions[number];
         let bytes = region.end - region.base;
+        self.last = None;
         if self.copies.len() <= number {
             self.copies.resize_with(number + 1, || None);
         }
@@ -157,12 +178,14 @@ impl Sums {
         if let Some(Some(copy)) = self.copies.get_mut(number as usize)
             && !copy.is_of(code)
         {
+            self.last = None;
             copy.settle(grid, &grid.regions[number as usize]);
         }
     }
 
     /// Puts all that was added up into memory.
     pub fn settle(&mut self, grid: &Grid<'_>) {
+        self.last = None;
         for (copy, region) in self.copies.iter_mut().zip(&grid.regions) {
             if let Some(copy) = copy {
                 copy.settle(grid, region);
@@ -176,6 +199,16 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn own_sums(&mut self, op: &Op, code: Code, words: &Words<'_>) -> Option<*mut u8> {
         let grid = self.grid;
+        let stripe = words.low / STRIPE;
+        let near = stripe == words.high / STRIPE && !matches!(words.lie, Lie::Row);
+        if let Some(last) = &self.worker.sums.last
+            && near
+            && (last.number, last.stripe) == (words.region, stripe)
+            && is_same(last.code, code)
+            && op.d.is_none()
+        {
+            return Some(last.origin.wrapping_add(words.address as usize));
+        }
         let region = &grid.regions[words.region as usize];
         if !region.summed || !op.d.is_none() || !knows(code) {
             return None;
@@ -205,7 +238,9 @@ impl Cx<'_> {
                 begin(words.high);
             }
         }
-        Some(copy.memory.as_ptr().wrapping_add((words.address - region.base) as usize))
+        let origin = copy.memory.as_ptr().wrapping_sub(region.base as usize);
+        sums.last = near.then_some(Place { number: words.region, code, stripe, origin });
+        Some(origin.wrapping_add(words.address as usize))
     }
 }
 
