@@ -12,7 +12,7 @@ pub mod build {
     }
 }
 pub mod check {
-    pub use crate::check::{history, own, race_pages, sync};
+    pub use crate::check::{history, marks, own, race_pages, sync};
 
     /// Whether the last launch of a kernel was found to be one in which no two threads of a block meet in shared memory between
     /// two barriers, and if so how many bytes of it no thread can access.
@@ -40,6 +40,8 @@ pub mod exec {
     pub use crate::exec::lanes::{BASE, widest};
     #[cfg(target_arch = "x86_64")]
     pub use crate::exec::lanes::{WIDE, WIDEST, wide};
+    pub use crate::exec::op::Slot;
+    pub use crate::exec::warp::Poison;
     #[cfg(target_arch = "x86_64")]
     pub use crate::exec::{deal, deal_wide};
 

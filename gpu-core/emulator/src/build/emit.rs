@@ -488,6 +488,8 @@ impl<'m> Emit<'m> {
         }
         self.infos.push(OpInfo {
             last: 0,
+            names: 0,
+            names_ahead: 0,
             followed: 0,
             text: self.text,
             source: self.source,

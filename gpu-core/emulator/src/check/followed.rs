@@ -1,21 +1,32 @@
 //! Marks of undefined values over stretches of instructions that only compute: what they do to marks depends on no value, so
 //! that the marks are moved for all of a stretch first, and then it runs as any other.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 use super::gates::is_gate;
-use super::marks::Computed;
+use super::marks::{Computed, bit};
 use crate::exec::cx::{Cx, watch};
-use crate::exec::op::{Op, OpInfo, Taint};
+use crate::exec::op::{CONDITIONAL, Op, OpInfo, Taint};
 use crate::report::Class;
+
+/// Instructions that run as if nothing were marked: how many, and how many may be done by machine code.
+pub type Ran = (u32, RangeInclusive<u32>);
 
 /// Instructions of a stretch, at most.
 const LONGEST: u8 = 64;
 
-/// Finds the stretches of a function ([`OpInfo::followed`]), given the opcodes of its instructions.
+/// Finds the stretches of a function ([`OpInfo::followed`]) and the registers that it names where, given the opcodes of its
+/// instructions.
 pub fn find<'t>(code: &[Op], infos: &mut [OpInfo], opcode: impl Fn(&OpInfo) -> &'t str) {
-    let mut behind = 0;
+    let (mut behind, mut names_behind) = (0, 0);
     for (op, info) in code.iter().zip(infos).rev() {
+        let slots = [op.a, op.b, op.c, op.d, op.guard];
+        let slots = slots.iter().chain(&info.reads).chain(&info.writes).filter(|slot| !slot.is_none());
+        info.names = slots.filter(|slot| !slot.is_pool()).fold(0, |all, slot| all | bit(*slot));
+        let goes_on = op.straight > 1 && op.straight != CONDITIONAL;
+        info.names_ahead = info.names | if goes_on { names_behind } else { 0 };
+        names_behind = info.names_ahead;
         behind = if only_computes(op, info, opcode(info)) { LONGEST.min(behind + 1) } else { 0 };
         info.followed = behind;
     }
@@ -44,24 +55,72 @@ fn only_computes(op: &Op, info: &OpInfo, opcode: &str) -> bool {
 }
 
 impl Cx<'_> {
-    /// Moves the marks for the instructions from `pc` on, of which no more than `most` follow one another. Gives how many of
-    /// them must run now, as if nothing were marked, with [`Cx::after_op`] behind them.
+    /// Called before an instruction when something is unusual. False: end the launch.
+    pub fn look_up(&mut self, op: &Op) -> bool {
+        if self.grid.aborted.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.attention = self.tainted;
+        if self.tainted {
+            self.before_op(op);
+        }
+        if !self.warp.is_settled() {
+            self.attention = true;
+            self.check_in_flight(op);
+        }
+        if self.watch & watch::TRACE != 0 {
+            self.attention = true;
+            self.trace_step();
+        }
+        true
+    }
+
+    /// Moves the marks for the instructions from `pc` on, of which no more than `most` follow one another. They must run now, as
+    /// if nothing were marked, with [`Cx::after_op`] behind them.
     #[inline(never)]
-    pub fn follow_ahead(&mut self, pc: u32, most: u32) -> u32 {
+    pub fn follow_ahead(&mut self, pc: u32, most: u32) -> Option<Ran> {
         let infos = &self.image().infos[pc as usize..];
         let count = most.min(infos[0].followed.into());
-        let alone = self.tainted && self.watch & watch::TRACE == 0 && self.warp.is_settled();
-        if count == 0 || !alone || self.grid.aborted.load(Ordering::Relaxed) {
-            return 0;
+        if count == 0 || !self.only_marks() {
+            return None;
         }
         let frame = self.warp.splits[self.warp.current].frame;
-        let followed = infos[..count as usize].iter().position(|info| !self.move_marks(info, frame));
-        let followed = followed.map_or(count, |at| at as u32);
-        if followed > 0 {
-            self.look_for_marks();
-            (self.attention, self.worker.fresh_taint) = (false, self.tainted);
+        let infos = &infos[..count as usize];
+        let followed = match self.follow_whole(pc, infos, frame) {
+            true => count,
+            false => infos.iter().position(|info| !self.move_marks(info, frame)).map_or(count, |at| at as u32),
+        };
+        if followed == 0 {
+            return None;
         }
-        followed
+        self.look_for_marks();
+        (self.attention, self.worker.fresh_taint) = (false, self.tainted);
+        Some((followed, followed..=followed))
+    }
+
+    /// Whether nothing but marks asks for attention.
+    #[inline(always)]
+    fn only_marks(&self) -> bool {
+        let alone = self.tainted && self.watch & watch::TRACE == 0 && self.warp.is_settled();
+        alone && !self.grid.aborted.load(Ordering::Relaxed)
+    }
+
+    /// Whether an instruction that asks for attention can run without, since it names no register that is marked.
+    #[inline(never)]
+    pub fn names_no_mark(&self, pc: u32) -> bool {
+        self.only_marks() && !self.warp.poison.may_have_any(self.image().infos[pc as usize].names)
+    }
+
+    /// The same of all that follow it straight on, `most` at most. If so, they must run now, with [`Cx::after_op`] behind them.
+    #[inline(never)]
+    pub fn name_no_mark(&mut self, pc: u32, most: u32) -> Option<Ran> {
+        let info = &self.image().infos[pc as usize];
+        if !self.only_marks() || self.warp.poison.may_have_any(info.names_ahead) {
+            return None;
+        }
+        (self.attention, self.worker.fresh_taint) = (false, true);
+        // What only computes: a barrier would go on to other warps.
+        Some((most, 1..=most.min(info.followed.into())))
     }
 
     /// Moves the marks for one. False: how depends on values, and nothing was changed.
@@ -87,11 +146,7 @@ impl Cx<'_> {
             if info.taint != Taint::Compute || info.moves || info.writes.len() != 1 {
                 return false;
             }
-            if sum.lanes == 0 {
-                sum.origin = mark.origin;
-            }
-            sum.mixed |= mark.mixed;
-            sum.lanes |= lanes;
+            sum.add(mark, mask);
         }
         for slot in &info.writes {
             marks.compute((frame, slot.0), sum, mask);

@@ -36,6 +36,21 @@ pub struct Computed {
     pub mixed: bool,
 }
 
+impl Computed {
+    /// Computed with a marked value, too.
+    #[inline(always)]
+    pub fn add(&mut self, mark: &Poison, mask: u32) {
+        let lanes = mark.lanes & mask;
+        if lanes != 0 {
+            if self.lanes == 0 {
+                self.origin = mark.origin;
+            }
+            self.mixed |= mark.mixed;
+            self.lanes |= lanes;
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Near {
     key: (u32, u32),
@@ -53,7 +68,19 @@ fn near(slot: u32) -> usize {
     (slot.wrapping_mul(0x9e37_79b9) >> 26) as usize % NEAR
 }
 
+/// The bit of a register among those that instructions name: 32 of them, for a module may have a million instructions.
+#[inline(always)]
+pub fn bit(slot: Slot) -> u32 {
+    1 << (near(slot.0) % 32)
+}
+
 impl Marks {
+    /// False where none of the registers of these bits has a mark, in whatever frame.
+    #[inline(always)]
+    pub fn may_have_any(&self, bits: u32) -> bool {
+        (self.taken | self.taken >> 32) as u32 & bits != 0 || !self.others.is_empty()
+    }
+
     /// False where the register has no mark, in whatever frame.
     #[inline(always)]
     pub fn may_have(&self, slot: Slot) -> bool {

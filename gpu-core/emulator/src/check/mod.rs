@@ -1,5 +1,6 @@
 //! What is wrong with a kernel beyond bounds: races, uninitialised values, copies not waited for.
 
+pub mod ahead;
 pub mod arrivals;
 pub mod audit;
 pub mod cluster;

@@ -196,11 +196,6 @@ impl Cx<'_> {
         }
     }
 
-    /// Where an instruction stands.
-    fn place_of(&self, op: &Op) -> u32 {
-        ((std::ptr::from_ref(op) as usize - self.image().code.as_ptr() as usize) / size_of::<Op>()) as u32
-    }
-
     /// Marks on the sources of an instruction in the lanes that run: lanes, whether computed with, origin.
     fn marks(&self, slots: &[Slot], skip: Option<Slot>) -> Option<Poison> {
         self.marks_in(slots, skip, 128)
@@ -235,9 +230,10 @@ impl Cx<'_> {
         let image = self.image();
         let info = &image.infos[pc as usize];
         let marks = &self.warp.poison;
-        if ![op.a, op.b, op.c, op.guard].iter().chain(&info.reads).any(|slot| marks.may_have(*slot)) {
-            self.worker.carried = None;
-            self.worker.moved = None;
+        let own = [op.a, op.b, op.c, op.guard];
+        let asks = || own.iter().chain(&info.reads).any(|slot| marks.may_have(*slot));
+        if !marks.may_have_any(info.names) || !asks() {
+            (self.worker.carried, self.worker.moved) = (None, None);
             return;
         }
         let frame = self.warp.splits[self.warp.current].frame;
@@ -359,6 +355,9 @@ impl Cx<'_> {
             }
             each => Bits::each(|lane| each.of(from[lane] as usize & 31)),
         };
+        if matches!(bits, Bits::Whole(0)) {
+            return (None, None);
+        }
         let moved = vec![(op.d, bits.clone())];
         (mark.on(bits, u32::MAX), Some(moved))
     }
@@ -371,17 +370,18 @@ impl Cx<'_> {
             return;
         }
         // The instruction may have branched: its own place is in the info of the op.
-        let info = &self.image().infos[self.place_of(op) as usize];
+        let info = &self.image().infos[self.pc_of(op) as usize];
         let Some(split) = self.warp.splits.get(self.warp.current) else { return };
         let frame = split.frame;
         if self.worker.carried.is_none() {
-            let mask = self.mask;
-            for slot in &info.writes {
-                self.mark((frame, slot.0), None, mask);
+            if self.warp.poison.may_have_any(info.names) {
+                let mask = self.mask;
+                for slot in &info.writes {
+                    self.mark((frame, slot.0), None, mask);
+                }
+                self.drop_last(info, frame);
             }
-            self.drop_last(info, frame);
-            self.look_for_marks();
-            return;
+            return self.look_for_marks();
         }
         let carried = self.worker.carried.take();
         if info.taint == Taint::Memory && info.writes.is_empty() {
@@ -430,7 +430,7 @@ impl Cx<'_> {
     fn unwrite(&mut self, op: &Op, mark: Poison) {
         let bytes = self.store_bytes(op);
         let mut kept = None;
-        if let Some(Parts::Elements(slots)) = self.parts_of(op, self.place_of(op)) {
+        if let Some(Parts::Elements(slots)) = self.parts_of(op, self.pc_of(op)) {
             let frame = self.warp.splits[self.warp.current].frame;
             let size = bytes / slots.len() as u64;
             for (part, slot) in slots.iter().enumerate() {

@@ -111,6 +111,10 @@ pub struct OpInfo {
     pub ptx_line: u32,
     /// A bit for each of the first of `reads` that no way from here on asks for again.
     pub last: u16,
+    /// A bit for each register that it names, and for each that it and those that follow it straight on do: see
+    /// [`crate::check::marks::bit`].
+    pub names: u32,
+    pub names_ahead: u32,
     /// So many instructions from this one on only compute: see [`crate::check::followed`].
     pub followed: u8,
     /// Something reads what it writes.

@@ -337,11 +337,12 @@ impl Cx<'_> {
             // SAFETY: the decoder ends every function with `exit` or `ret`, and targets are inside the code.
             let op = unsafe { &*ops.add(pc as usize) };
             let mut parts = None;
-            if op.straight == CONDITIONAL && !self.attention {
+            if op.straight == CONDITIONAL && (!self.attention || self.names_no_mark(pc)) {
                 // SAFETY: slots of a decoded instruction.
                 let taken = self.active & (unsafe { self.pred(op.guard) } ^ op.guard_flip);
                 let part = taken != 0 && taken != self.active;
-                if part && self.active == u32::MAX && self.rpc == NONE && budget > BETWEEN as u64 + 1 {
+                if part && !self.attention && self.active == u32::MAX && self.rpc == NONE && budget > BETWEEN as u64 + 1
+                {
                     parts = code.and_then(|code| code.stretch(pc));
                 }
                 if parts.is_none() {
@@ -365,12 +366,13 @@ impl Cx<'_> {
             }
             // Not beyond the meeting point, where this group waits.
             let mut ahead = op.straight.min(self.rpc.wrapping_sub(pc)).min(budget.min(u32::MAX.into()) as u32);
-            let mut followed = false;
+            // How many may be done by machine code, where marks are there.
+            let mut followed = None;
             if self.attention && ahead > 0 && op.straight != CONDITIONAL {
-                ahead = self.follow_ahead(pc, ahead);
-                followed = ahead > 0;
+                followed = self.name_no_mark(pc, ahead).or_else(|| self.follow_ahead(pc, ahead));
+                ahead = followed.as_ref().map_or(0, |(count, _)| *count);
             }
-            if parts.is_some() || (ahead > 1 || followed) && op.straight != CONDITIONAL && !self.attention {
+            if parts.is_some() || (ahead > 1 || followed.is_some()) && op.straight != CONDITIONAL && !self.attention {
                 let mut active = self.active;
                 self.first = pc;
                 if count && parts.is_none() {
@@ -379,7 +381,7 @@ impl Cx<'_> {
                 // SAFETY: so many instructions follow one another; a stretch of the kernel's code is one from there on.
                 let (flow, last) = unsafe {
                     match parts.or_else(|| code.and_then(|code| code.stretch(pc))) {
-                        Some(stretch) if active == u32::MAX && stretch.count <= ahead && !followed => {
+                        Some(stretch) if active == u32::MAX && stretch.count <= ahead && followed.is_none() => {
                             self.given = given;
                             let ended = self.run_code(stretch, pc, budget);
                             // It may have gone on to others, and counted those before the last one.
@@ -393,6 +395,15 @@ impl Cx<'_> {
                                 pc = self.pc;
                                 continue;
                             }
+                            ended
+                        }
+                        // It must go on to no others, which may be for marks to move.
+                        Some(stretch)
+                            if active == u32::MAX && followed.is_some_and(|(_, by)| by.contains(&stretch.count)) =>
+                        {
+                            let rpc = std::mem::replace(&mut self.rpc, NONE - 1);
+                            let ended = self.run_code(stretch, pc, budget);
+                            self.rpc = rpc;
                             ended
                         }
                         _ => {
@@ -511,7 +522,7 @@ impl Cx<'_> {
     }
 
     /// The place of an instruction of the image.
-    fn pc_of(&self, op: &Op) -> u32 {
+    pub fn pc_of(&self, op: &Op) -> u32 {
         // SAFETY: of the same list.
         unsafe { std::ptr::from_ref(op).offset_from_unsigned(self.image().code.as_ptr()) as u32 }
     }
@@ -528,26 +539,6 @@ impl Cx<'_> {
                 Some(Leave::Polled)
             }
         }
-    }
-
-    /// Called before an instruction when something is unusual. False: end the launch.
-    fn look_up(&mut self, op: &Op) -> bool {
-        if self.grid.aborted.load(Ordering::Relaxed) {
-            return false;
-        }
-        self.attention = self.tainted;
-        if self.tainted {
-            self.before_op(op);
-        }
-        if !self.warp.is_settled() {
-            self.attention = true;
-            self.check_in_flight(op);
-        }
-        if self.watch & watch::TRACE != 0 {
-            self.attention = true;
-            self.trace_step();
-        }
-        true
     }
 
     /// Counts a poll of memory; past the limit the group gives way.

@@ -71,6 +71,8 @@ pub struct Worker {
     /// What the running instruction gives each register, where it only moves bits.
     pub moved: Option<crate::check::undefined::Moved>,
     pub fresh_taint: bool,
+    /// What stretches do to such marks.
+    pub stretches: crate::check::ahead::Ahead,
     /// Sectors or wavefronts of the last access, for the trace.
     pub last_cost: u32,
     /// What an instruction said that machine code had called.
@@ -138,6 +140,7 @@ impl Worker {
             carried: None,
             rechecked: 0,
             fresh_taint: false,
+            stretches: Default::default(),
             moved: None,
             last_cost: 0,
             panic: None,

@@ -56,36 +56,32 @@ pub unsafe fn sources(cx: &Cx<'_>, op: &Op) -> ([u8; 32], u32) {
 
 /// The same by what it does (0 to 3: up, down, bfly, idx) and its two numbers in each lane.
 pub fn sources_of(mode: i64, b: &[u32; 32], c: &[u32; 32]) -> ([u8; 32], u32) {
-    let mut from = [0u8; 32];
-    let mut valid = 0;
-    for lane in 0..32u32 {
-        let amount = b[lane as usize] & 31;
-        let clamp = c[lane as usize] & 31;
-        let segment = c[lane as usize] >> 8 & 31;
-        let highest = (lane & segment) | (clamp & !segment);
-        let lowest = lane & segment;
-        let (source, inside) = match mode {
-            0 => {
-                let source = lane as i32 - amount as i32;
-                (source, source >= highest as i32)
-            }
-            1 => {
-                let source = (lane + amount) as i32;
-                (source, source <= highest as i32)
-            }
-            2 => {
-                let source = (lane ^ amount) as i32;
-                (source, source <= highest as i32)
-            }
-            _ => {
-                let source = (lowest | (amount & !segment)) as i32;
-                (source, source <= highest as i32)
-            }
-        };
-        from[lane as usize] = if inside { (source & 31) as u8 } else { lane as u8 };
-        valid |= u32::from(inside) << lane;
+    // Signed, since `up` goes below lane 0. Each with a loop of its own, which the compiler does several lanes at a time.
+    match mode {
+        0 => each_source(b, c, |lane, amount, _, highest| (lane - amount, lane - amount >= highest)),
+        1 => each_source(b, c, |lane, amount, _, highest| (lane + amount, lane + amount <= highest)),
+        2 => each_source(b, c, |lane, amount, _, highest| (lane ^ amount, lane ^ amount <= highest)),
+        _ => each_source(b, c, |lane, amount, segment, highest| {
+            let source = lane & segment | amount & !segment;
+            (source, source <= highest)
+        }),
     }
-    (from, valid)
+}
+
+/// Of a lane, the amount, the mask of its segment and the highest lane (of `up` the lowest): the source, and whether it is in
+/// range.
+#[inline(always)]
+fn each_source(b: &[u32; 32], c: &[u32; 32], of: impl Fn(i32, i32, i32, i32) -> (i32, bool)) -> ([u8; 32], u32) {
+    let (mut from, mut inside) = ([0u8; 32], [0u8; 32]);
+    for lane in 0..32 {
+        let (amount, clamp, segment) = (b[lane] & 31, c[lane] & 31, c[lane] >> 8 & 31);
+        let own = lane as i32;
+        let highest = own & segment as i32 | (clamp & !segment) as i32;
+        let (source, is_inside) = of(own, amount as i32, segment as i32, highest);
+        from[lane] = if is_inside { source & 31 } else { own } as u8;
+        inside[lane] = u8::from(is_inside);
+    }
+    (from, (0..32).fold(0, |valid, lane| valid | u32::from(inside[lane]) << lane))
 }
 
 struct Shuffle;

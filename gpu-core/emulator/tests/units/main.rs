@@ -14,6 +14,7 @@ mod half_lanes;
 mod history;
 mod legal;
 mod legal_memory;
+mod marks;
 mod memory;
 mod own;
 mod printf;

@@ -68,13 +68,15 @@ impl Group {
         match self.count {
             0 => self.number = first / SECTOR,
             1 => {
-                let on = (i32::from(byte) - i32::from(byte_0)).checked_div(apart).unwrap_or(0);
-                let each = on.unsigned_abs();
-                let fits = each.is_power_of_two() && each >= self.bytes.min(SECTOR as u32 / 2);
-                let size = each.trailing_zeros() as u8;
-                self.unit = fits.then(|| if on < 0 { falling(size) } else { size });
+                // Bytes from one thread to the next, if they are a power of two: without a division, which takes longer than
+                // all the rest.
+                let on = i32::from(byte) - i32::from(byte_0);
+                let (bytes, threads) = (on.unsigned_abs(), apart.unsigned_abs());
+                let size = bytes.trailing_zeros().wrapping_sub(threads.trailing_zeros());
+                let fits = size < 5 && threads << size == bytes && 1 << size >= self.bytes.min(SECTOR as u32 / 2);
+                self.unit = fits.then(|| if (on < 0) != (apart < 0) { falling(size as u8) } else { size as u8 });
                 // One below the other in a column.
-                if on == 0 && byte == byte_0 + self.bytes as u8 && (apart as u32).is_power_of_two() {
+                if bytes < threads && byte == byte_0 + self.bytes as u8 && (apart as u32).is_power_of_two() {
                     self.unit = Some(risen(self.bytes.trailing_zeros() as u8, apart.ilog2()));
                 }
             }
