@@ -59,6 +59,29 @@ pub struct Tallies {
     pub divergent: *mut u64,
 }
 
+/// An execution by the lanes of `mask`.
+///
+/// # Safety
+/// `at` must be inside both tables.
+#[inline(always)]
+unsafe fn one_more(executed: &mut [u64], absent: &mut [u64], at: usize, mask: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let count = executed.get_unchecked_mut(at);
+        *count = count.wrapping_add(1);
+        if mask != u32::MAX {
+            let absent = absent.get_unchecked_mut(at);
+            *absent = absent.wrapping_add(u64::from((!mask).count_ones()));
+        }
+    }
+}
+
+/// The opposite of [`one_more`].
+fn one_less(executed: &mut [u64], absent: &mut [u64], at: usize, mask: u32) {
+    executed[at] = executed[at].wrapping_sub(1);
+    absent[at] = absent[at].wrapping_sub(u64::from((!mask).count_ones()));
+}
+
 impl Counts {
     /// The tables as if they began with the module's first instruction; they stay where they are.
     pub fn tallies(&mut self) -> Tallies {
@@ -120,22 +143,13 @@ impl Counts {
     pub fn instruction(&mut self, pc: u32, mask: u32) {
         let at = self.at(pc);
         // SAFETY: what runs is code that the kernel reaches, which these tables are as long as.
-        unsafe {
-            let count = self.executed.get_unchecked_mut(at);
-            *count = count.wrapping_add(1);
-            if mask != u32::MAX {
-                let absent = self.absent.get_unchecked_mut(at);
-                *absent = absent.wrapping_add(u64::from((!mask).count_ones()));
-            }
-        }
+        unsafe { one_more(&mut self.executed, &mut self.absent, at, mask) }
     }
 
     /// An instruction that was counted, alone or in a stretch, waits and will be counted again.
     pub fn again(&mut self, pc: u32, mask: u32) {
         let at = self.at(pc);
-        let (count, absent) = (&mut self.executed[at], &mut self.absent[at]);
-        *count = count.wrapping_sub(1);
-        *absent = absent.wrapping_sub(u64::from((!mask).count_ones()));
+        one_less(&mut self.executed, &mut self.absent, at, mask);
     }
 
     /// Counts the instruction and all that follow it straight on ([`Op::straight`]).
@@ -143,22 +157,13 @@ impl Counts {
     pub fn stretch(&mut self, pc: u32, mask: u32) {
         let at = self.at(pc);
         // SAFETY: as for `instruction`.
-        unsafe {
-            let count = self.stretches.get_unchecked_mut(at);
-            *count = count.wrapping_add(1);
-            if mask != u32::MAX {
-                let absent = self.stretches_absent.get_unchecked_mut(at);
-                *absent = absent.wrapping_add(u64::from((!mask).count_ones()));
-            }
-        }
+        unsafe { one_more(&mut self.stretches, &mut self.stretches_absent, at, mask) }
     }
 
     /// A stretch was left before `pc`, one of its instructions.
     pub fn cut(&mut self, pc: u32, mask: u32) {
         let at = self.at(pc);
-        let (count, absent) = (&mut self.stretches[at], &mut self.stretches_absent[at]);
-        *count = count.wrapping_sub(1);
-        *absent = absent.wrapping_sub(u64::from((!mask).count_ones()));
+        one_less(&mut self.stretches, &mut self.stretches_absent, at, mask);
     }
 
     pub fn divergent(&mut self, pc: u32) {
