@@ -29,6 +29,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// Without times, and of this process alone.
+    pub fn is_plain(&self) -> bool {
+        self.flags & (DISABLE_TIMING | INTERPROCESS) == DISABLE_TIMING
+    }
+
     /// The completion that the last record stands for; None when it was never recorded.
     pub fn ticket(&self) -> Option<Arc<Ticket>> {
         lock(&self.mark).ticket.clone()
@@ -126,7 +131,7 @@ pub fn find(handle: Handle) -> Result<Arc<Event>, CUresult> {
     Ok(event)
 }
 
-fn record(event: Handle, stream: Handle) -> Answer {
+pub fn record(event: Handle, stream: Handle) -> Answer {
     let event = find(event)?;
     let (context, stream) = state::stream(stream)?;
     if event.home != state::home(&stream)? {

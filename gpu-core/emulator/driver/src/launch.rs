@@ -113,6 +113,24 @@ impl Config {
         self.dynamic_shared_bytes as usize
     }
 
+    /// Events that the launch records. Both kinds are without times, and of this process.
+    unsafe fn events(&self) -> Result<Vec<Handle>, CUresult> {
+        let mut events = Vec::new();
+        for index in 0..self.attribute_count as usize {
+            let attribute = unsafe { &*self.attributes.add(index) };
+            if !matches!(attribute.id, ATTRIBUTE_PROGRAMMATIC_EVENT | ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+                continue;
+            }
+            let [low, high, flags, ..] = attribute.value;
+            let event = (u64::from(high) << 32 | u64::from(low)) as Handle;
+            if flags != 0 || !crate::event::find(event)?.is_plain() {
+                return Err(INVALID_VALUE);
+            }
+            events.push(event);
+        }
+        Ok(events)
+    }
+
     /// Blocks of a cluster; 0 when there are no clusters.
     pub unsafe fn cluster_blocks(&self) -> Result<u32, CUresult> {
         let mut shape =
@@ -137,6 +155,8 @@ impl Shape {
                 ATTRIBUTE_CLUSTER_DIMENSION => {
                     self.cluster = [attribute.value[0], attribute.value[1], attribute.value[2]]
                 }
+                // Only nodes of graphs can be changed from a device, and not here.
+                ATTRIBUTE_DEVICE_UPDATABLE if attribute.value[0] != 0 => return Err(INVALID_VALUE),
                 ATTRIBUTE_SYNC_DOMAINS if attribute.value[0] & 0xff > 3 => return Err(INVALID_VALUE),
                 0..=MOST_ATTRIBUTE => {}
                 _ => return Err(INVALID_VALUE),
@@ -149,7 +169,10 @@ impl Shape {
 const ATTRIBUTE_SYNC_DOMAINS: u32 = 9;
 const ATTRIBUTE_COOPERATIVE: u32 = 2;
 const ATTRIBUTE_CLUSTER_DIMENSION: u32 = 4;
+const ATTRIBUTE_PROGRAMMATIC_EVENT: u32 = 7;
 const ATTRIBUTE_PRIORITY: u32 = 8;
+const ATTRIBUTE_LAUNCH_COMPLETION_EVENT: u32 = 12;
+const ATTRIBUTE_DEVICE_UPDATABLE: u32 = 13;
 /// Last of `CUlaunchAttributeID` in CUDA 13.
 const MOST_ATTRIBUTE: u32 = 17;
 
@@ -535,6 +558,9 @@ api_with_streams! {
             cooperative: false,
         };
         shape.take(config)?;
-        launch(function, shape, config.stream, arguments, extra)
+        let events = config.events()?;
+        launch(function, shape, config.stream, arguments, extra)?;
+        // No later than when the kernel is done, which both kinds allow.
+        events.into_iter().try_for_each(|event| crate::event::record(event, config.stream))
     }
 }

@@ -91,8 +91,6 @@ struct Queue {
     running: bool,
     /// Pieces of work so far.
     count: u64,
-    /// What the next item must wait for beside its predecessor (`cuStreamWaitEvent`).
-    pending_waits: Vec<Arc<Ticket>>,
 }
 
 /// One stream.
@@ -193,7 +191,20 @@ impl Stream {
     /// Queues work behind all before it. Waits of the default stream on the others, and of the others on it, are added
     /// here.
     pub fn enqueue(self: &Arc<Self>, context: &Arc<Context>, work: Option<Work>) -> Arc<Ticket> {
-        let mut waits_for = Vec::new();
+        self.enqueue_behind(context, Vec::new(), work)
+    }
+
+    /// Queues a wait for work of other streams: work of this one like all other, which is not done before that is.
+    pub fn wait_for(self: &Arc<Self>, context: &Arc<Context>, ticket: Arc<Ticket>) {
+        self.enqueue_behind(context, vec![ticket], None);
+    }
+
+    fn enqueue_behind(
+        self: &Arc<Self>,
+        context: &Arc<Context>,
+        mut waits_for: Vec<Arc<Ticket>>,
+        work: Option<Work>,
+    ) -> Arc<Ticket> {
         if self.blocking {
             if Arc::ptr_eq(self, &context.default_stream) {
                 let mut blocking = lock(&context.blocking_streams);
@@ -205,7 +216,6 @@ impl Stream {
         }
         let ticket = Arc::new(Ticket::default());
         let mut queue = lock(&self.queue);
-        waits_for.append(&mut queue.pending_waits);
         let before = std::mem::replace(&mut *lock(&self.last), ticket.clone());
         queue.count += 1;
         let clocks: Vec<Option<Arc<Clock>>> =
@@ -245,10 +255,6 @@ impl Stream {
             (0, false) => "the thread's default stream".to_owned(),
             _ => format!("stream {}", self.id),
         }
-    }
-
-    pub fn wait_for(&self, ticket: Arc<Ticket>) {
-        lock(&self.queue).pending_waits.push(ticket);
     }
 
     /// The stream's thread: runs items in order; ends when none came for a while.
@@ -392,7 +398,7 @@ api_with_streams! {
             }
             return stream.submit(&context, Operation::WaitEvent(event)).map(drop);
         }
-        wait_event(&stream, &found)
+        wait_event(&context, &stream, &found)
     }
     fn cuStreamAddCallback(stream: Handle, callback: Option<unsafe extern "C" fn(Handle, CUresult, *mut c_void)>, data: *mut c_void, flags: u32) {
         let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
@@ -504,7 +510,7 @@ fn host_call(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>
     stream.submit(&context, Operation::Host(call)).map(drop)
 }
 
-fn wait_event(stream: &Arc<Stream>, event: &Event) -> Answer {
+fn wait_event(context: &Arc<Context>, stream: &Arc<Stream>, event: &Event) -> Answer {
     if let Some((capture, nodes)) = event.capture() {
         return stream.join_capture(&capture, &nodes);
     }
@@ -514,7 +520,7 @@ fn wait_event(stream: &Arc<Stream>, event: &Event) -> Answer {
         return Err(STREAM_CAPTURE_ISOLATION);
     }
     if let Some(ticket) = event.ticket() {
-        stream.wait_for(ticket);
+        stream.wait_for(context, ticket);
     }
     Ok(())
 }

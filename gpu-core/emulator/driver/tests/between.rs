@@ -122,6 +122,7 @@ const CASES: &[Case] = &[
     ("two that add", |b, p, to| (b.sum(p, to, 0), b.sum(p, to, 1)).1, 0, &[]),
     ("atomics and a plain read", |b, p, to| (b.sum(p, to, 0), b.sum(to - 252, p + 2048, 1)).1, FAILED, &["updates"]),
     ("the host waits", the_host_waits, 0, &[]),
+    ("the host waits for one that waits", the_host_waits_for_a_wait, 0, &[]),
     ("a fill", a_fill, FAILED, &["a fill", "`sum`"]),
     ("a copy", a_copy, FAILED, &["a copy", "`sum`", "byte 128"]),
     ("memory freed under a kernel", freed_too_early, FAILED, &["`sum`"]),
@@ -147,6 +148,14 @@ fn the_host_waits(bench: &Bench, p: u64, to: u64) {
     // SAFETY: a handle of the bench.
     assert_eq!(unsafe { cuStreamSynchronize(bench.streams[0]) }, 0);
     bench.sum(p, to, 1);
+}
+
+fn the_host_waits_for_a_wait(bench: &Bench, p: u64, to: u64) {
+    bench.fill(p, 0);
+    bench.order(0, 1);
+    // SAFETY: a handle of the bench.
+    assert_eq!(unsafe { cuStreamSynchronize(bench.streams[1]) }, 0);
+    bench.sum(p, to, 2);
 }
 
 fn a_fill(bench: &Bench, p: u64, to: u64) {
