@@ -13,7 +13,7 @@ use crate::conditions::Conditions;
 use crate::device::Device;
 use crate::exec::arrays::Arrays;
 use crate::exec::block::SharedArray;
-use crate::exec::grid::{Console, Grid, Worker};
+use crate::exec::grid::{Console, Grid, RESERVED_SHARED, Worker};
 use crate::exec::waiting::Waiting;
 use crate::exec::worker::Results;
 use crate::memory::{Memory, WORKSPACE};
@@ -367,12 +367,12 @@ fn run(
     for (index, byte) in launch.params.iter().enumerate() {
         params[index / 16] |= u128::from(*byte) << (8 * (index % 16));
     }
-    let heap = if code.uses_heap || !memory.heap_range().is_empty() {
+    let heap = if code.needs.heap || !memory.heap_range().is_empty() {
         memory.take_heap().map_err(|error| error.to_string())?
     } else {
         Default::default()
     };
-    let watched_heap = if code.uses_heap || heap.touched { memory.heap_range() } else { 0..0 };
+    let watched_heap = if code.needs.heap || heap.touched { memory.heap_range() } else { 0..0 };
     // On a GPU only cooperative launches have one: cooperative groups look for it and trap.
     let workspace = match image.uses_workspace && launch.cooperative {
         true => memory.workspace().map_err(|error| error.to_string())?,
@@ -407,10 +407,18 @@ fn run(
             bytes: launch.dynamic_shared_bytes,
         });
     }
-    let shared_bytes = shared_arrays.iter().map(|array| array.base + array.bytes).max().unwrap_or(0);
-    let shared_bytes = shared_bytes.next_multiple_of(64);
+    let shared_end = |arrays: &[SharedArray]| arrays.iter().map(|array| array.base + array.bytes).max().unwrap_or(0);
+    // Behind all that the kernel has of its own.
+    let reserved_shared = shared_end(&shared_arrays).next_multiple_of(128);
+    let own_arrays = shared_arrays.len();
+    if code.needs.reserved {
+        let name = "shared memory reserved for the system".to_owned();
+        shared_arrays.push(SharedArray { name, base: reserved_shared, bytes: RESERVED_SHARED });
+    }
+    let shared_bytes = shared_end(&shared_arrays).next_multiple_of(64);
     let shared_gaps: Vec<AtomicU64> = (0..shared_bytes / 64).map(|_| AtomicU64::new(u64::MAX)).collect();
-    for array in &shared_arrays {
+    // What the system has is zero, and not to be written before it is read.
+    for array in &shared_arrays[..own_arrays] {
         crate::memory::clear_bits(&shared_gaps, array.base.into(), array.bytes.into());
     }
     let shared_gaps = shared_gaps.into_iter().map(AtomicU64::into_inner).collect();
@@ -429,6 +437,7 @@ fn run(
         separate: Default::default(),
         races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
         shared_arrays,
+        reserved_shared: code.needs.reserved.then_some(reserved_shared),
         shared_bytes,
         shared_gaps,
         local_stride,

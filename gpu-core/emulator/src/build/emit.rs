@@ -85,6 +85,15 @@ impl Arch {
     }
 }
 
+/// What a function needs of a launch beside its arrays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// It calls `malloc` or `free`.
+    pub heap: bool,
+    /// It asks for the shared memory that each block has for the system's own use.
+    pub reserved: bool,
+}
+
 /// State while one function is decoded.
 pub struct Emit<'m> {
     pub arch: Arch,
@@ -111,8 +120,7 @@ pub struct Emit<'m> {
     pub shared_used: Vec<String>,
     pub called: Vec<u32>,
     pub calls_indirectly: bool,
-    /// It calls `malloc` or `free`.
-    pub uses_heap: bool,
+    pub needs: Needs,
     pub entry: bool,
     pub uses_alloca: bool,
     /// Results of the function that are registers.
@@ -164,7 +172,7 @@ impl<'m> Emit<'m> {
             shared_used: Vec::new(),
             called: Vec::new(),
             calls_indirectly: false,
-            uses_heap: false,
+            needs: Needs::default(),
             entry,
             uses_alloca: false,
             result_registers: Vec::new(),
@@ -331,6 +339,7 @@ impl<'m> Emit<'m> {
     /// Reads a special register into a temporary, in front of the instruction.
     fn special(&mut self, name: &str, reading: special::Reading, bits: u32) -> Decoded<(Slot, u32)> {
         let width = reading.bits;
+        self.needs.reserved |= name.starts_with("%reserved_smem");
         let slot = self.allocate(width);
         let mut op = self.op(reading.run);
         op.d = slot;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::emit::{Arch, Edge, Emit, Entity, Pool, Scope};
+use super::emit::{Arch, Edge, Emit, Entity, Needs, Pool, Scope};
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
 use super::of_launch;
@@ -74,8 +74,8 @@ pub(super) struct Builder<'t, 'a> {
     pub(super) next_managed: u64,
     /// What each function mentions: shared variables, callees, calls through pointers.
     pub(super) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
-    /// Whether each function calls `malloc` or `free`.
-    pub(super) on_heap: Vec<bool>,
+    /// What each function needs.
+    pub(super) needs: Vec<Needs>,
     /// Most 32-bit registers that each function holds at once; None when it is too large to be looked at.
     pub(super) live_words: Vec<Option<u32>>,
 }
@@ -111,7 +111,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             next_global: 0,
             next_managed: 0,
             mentions: Vec::new(),
-            on_heap: Vec::new(),
+            needs: Vec::new(),
             live_words: Vec::new(),
         }
     }
@@ -273,7 +273,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             std::mem::take(&mut emit.called),
             emit.calls_indirectly,
         ));
-        self.on_heap.push(emit.uses_heap);
+        self.needs.push(emit.needs);
         drop(emit);
         let registers = self.link(
             &mut code[first_pc as usize..],
@@ -340,7 +340,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             shared: Vec::new(),
             reach: first_pc..first_pc,
             stack_bytes: Some(local_bytes),
-            uses_heap: false,
+            needs: Needs::default(),
             cluster: function
                 .limits
                 .iter()

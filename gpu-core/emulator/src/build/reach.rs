@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::emit::Needs;
 use super::module::Builder;
 use crate::exec::image::SharedVariable;
 use crate::ptx::tree::Function;
@@ -66,7 +67,8 @@ impl<'a> Builder<'_, 'a> {
             let function = &mut self.image.functions[index];
             function.reach = first..end;
             function.stack_bytes = stack;
-            function.uses_heap = seen.iter().any(|f| self.on_heap[*f as usize]);
+            let needs = |which: fn(&Needs) -> bool| seen.iter().any(|f| which(&self.needs[*f as usize]));
+            function.needs = Needs { heap: needs(|needs| needs.heap), reserved: needs(|needs| needs.reserved) };
             if function.entry {
                 let bytes: u32 = shared.iter().map(|variable| variable.bytes.next_multiple_of(4)).sum();
                 self.image.kernels[function.kernel].static_shared_bytes = bytes;

@@ -434,7 +434,6 @@ impl Cx<'_> {
     }
 
     #[cold]
-    #[inline(never)]
     #[allow(clippy::too_many_arguments)]
     pub fn report_race(
         &mut self,
@@ -450,7 +449,8 @@ impl Cx<'_> {
         let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
         let strict = kind == AccessKind::Read && op.e.0 & DATA != 0;
         let strong = kind == AccessKind::Atomic || op.e.0 & VOLATILE != 0;
-        if strong && kind != AccessKind::AsyncCopy && self.trust_atomics() {
+        let of_system = window == Window::Shared && self.grid.is_reserved(address);
+        if of_system || strong && kind != AccessKind::AsyncCopy && self.trust_atomics() {
             return;
         }
         let polls = op.e.0 & VOLATILE != 0 && window == Window::Shared && !strict;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::grid::Grid;
+use super::grid::{Grid, RESERVED_SHARED};
 use super::warp::{Join, Warp};
 use crate::check::intervals::Separate;
 use crate::check::shadow::SharedShadow;
@@ -218,6 +218,9 @@ impl Block {
             *word.get_mut() = *gaps;
         }
         self.shared_changes = 0;
+        if let Some(base) = grid.reserved_shared {
+            self.shared[base as usize / 16..][..RESERVED_SHARED as usize / 16].fill(0);
+        }
         match grid.separate.get() {
             Some(found) => self.take_separate(found.as_deref()),
             None => self.undecided = grid.plan.is_some(),

@@ -17,6 +17,13 @@ use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
 /// Coordinates of a warp's threads in its block, axis by axis.
 pub type Tids = [[u32; 32]; 3];
 
+/// Shared memory of each block that is for the system's own use, from sm_80 on; cooperative groups keep there what tiles of
+/// several warps need. It is zero where a block begins, and kernels find it by registers alone: on a GPU it lies at 0, here
+/// behind the kernel's own arrays.
+pub const RESERVED_SHARED: u32 = 1024;
+/// So much of it is taken (H100).
+pub const RESERVED_TAKEN: u32 = 288;
+
 /// Everything that the blocks of a launch share.
 pub struct Grid<'r> {
     pub image: &'r Image,
@@ -35,6 +42,8 @@ pub struct Grid<'r> {
     pub plan: Option<&'r Plan>,
     pub separate: OnceLock<Option<Arc<Separate>>>,
     pub shared_arrays: Vec<SharedArray>,
+    /// Where [`RESERVED_SHARED`] bytes lie that the kernel asks for by `%reserved_smem_offset_1` or others.
+    pub reserved_shared: Option<u32>,
     pub shared_bytes: u32,
     /// One bit per byte of shared memory: in no array.
     pub shared_gaps: Vec<u64>,
@@ -110,6 +119,12 @@ impl Grid<'_> {
     }
 
     /// Bytes of `__shared__` variables as hardware counts them.
+    /// Whether an address in shared memory is of the part that the system has. What its libraries do there counts on what GPUs do
+    /// beyond PTX: a lane writes what others of its warp read before a vote.
+    pub fn is_reserved(&self, address: u64) -> bool {
+        self.reserved_shared.is_some_and(|base| (base..base + RESERVED_SHARED).contains(&(address as u32)))
+    }
+
     pub fn static_shared(&self) -> u64 {
         u64::from(self.image.kernels[self.kernel().kernel].static_shared_bytes)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::cx::Cx;
 use super::native::Code;
 use super::op::{Exec, Op, OpInfo, Slot};
+use crate::build::emit::Needs;
 use crate::build::written::{Written, written_arguments};
 use crate::check::frozen::{Range, deciding_registers};
 use crate::check::intervals::{Last, Plan};
@@ -72,8 +73,8 @@ pub struct FunctionImage {
     pub reach: std::ops::Range<u32>,
     /// Deepest stack of the call tree in bytes a thread; None when it recurses or calls through pointers.
     pub stack_bytes: Option<u32>,
-    /// It or a function it may call calls `malloc` or `free`.
-    pub uses_heap: bool,
+    /// What it or a function that it may call needs.
+    pub needs: Needs,
     /// `.reqnctapercluster`.
     pub cluster: Option<[u32; 3]>,
     /// Index into `Image::kernels` of an entry.

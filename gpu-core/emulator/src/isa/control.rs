@@ -131,7 +131,7 @@ fn call(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         Some(Entity::Builtin(run)) => {
             op.run = call_builtin;
             dead = *name == "__assertfail";
-            e.uses_heap |= matches!(*name, "malloc" | "free");
+            e.needs.heap |= matches!(*name, "malloc" | "free");
             CallTarget::Builtin(run)
         }
         Some(Entity::Reg(reg)) => {

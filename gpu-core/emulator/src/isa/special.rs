@@ -1,6 +1,7 @@
 //! Special registers.
 
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::grid::{RESERVED_SHARED, RESERVED_TAKEN};
 use crate::exec::lanes::{Body, blend, exec_widest, splat};
 use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op};
@@ -195,6 +196,8 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
     };
     let clusters = cx.grid.clusters;
     let id = cx.block.id;
+    let own_shared = || cx.grid.static_shared().next_multiple_of(16) + u64::from(launch.dynamic_shared_bytes);
+    let reserved = u64::from(cx.grid.reserved_shared.unwrap_or(0));
     let uniform: Option<u64> = match name.split('.').next().unwrap_or(name) {
         _ if name.ends_with(".w") => Some(0),
         // A slot of the multiprocessor, which is the warp's number only where the block is the first there.
@@ -212,9 +215,12 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         "%globaltimer" | "%globaltimer_lo" => Some(wall_ns()),
         "%globaltimer_hi" => Some(wall_ns() >> 32),
         "%dynamic_smem_size" => Some(launch.dynamic_shared_bytes.into()),
-        "%total_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes)),
-        // With the kibibyte that the system keeps in each block: 1,792 for 768 on an H200.
-        "%aggr_smem_size" => Some(cx.grid.static_shared() + u64::from(launch.dynamic_shared_bytes) + 1024),
+        // Dynamic memory begins at a multiple of 16; what a block gets is one of 128 (H100).
+        "%total_smem_size" => Some(own_shared().next_multiple_of(128)),
+        "%aggr_smem_size" => Some(own_shared() + u64::from(RESERVED_SHARED)),
+        "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" | "%reserved_smem_offset_1" => Some(reserved),
+        "%reserved_smem_offset_end" => Some(reserved + u64::from(RESERVED_TAKEN)),
+        "%reserved_smem_offset_cap" => Some(reserved + u64::from(RESERVED_SHARED)),
         "%cluster_ctaid" => Some((id[axis] % clusters[axis]).into()),
         "%cluster_nctaid" => Some(clusters[axis].into()),
         "%clusterid" => Some((id[axis] / clusters[axis]).into()),
@@ -227,8 +233,7 @@ unsafe fn read(cx: &mut Cx<'_>, op: &Op) -> Flow {
         "%envreg2" => Some(cx.grid.workspace & 0xffff_ffff),
         "%laneid" => None,
         name if name.starts_with("%lanemask") => None,
-        // Nothing is reserved here, no performance monitor counts, no other driver sets an environment register, and
-        // no graph launches itself.
+        // No performance monitor counts, no other driver sets an environment register, and no graph launches itself.
         _ => Some(0),
     };
     for lane in lanes(cx.mask) {
