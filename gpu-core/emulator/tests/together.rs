@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{download_f32, download_u32, kinds, load, memory, run, run_clean, upload_u32};
-use ptx_emulator::{FaultKind, Launch};
+use common::{download_f32, download_u32, kinds, load, memory, run, run_clean, run_with, upload_u32};
+use ptx_emulator::{Checks, FaultKind, Launch, Options};
 
 /// A kernel of `body`, whose threads know `%tid` and the places of two arrays; the last instruction stores `%out`.
 fn kernel(body: &str) -> String {
@@ -318,5 +318,40 @@ fn a_parted_warp_waits_for_its_warpgroup_as_one() {
         let c = memory.alloc("c", 512).expect("fits");
         run_clean(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [128, 1, 1]).arg_u64(c));
         assert_eq!(download_f32(&memory, c, 128), [1.0; 128], "{barriers}");
+    }
+}
+
+/// Lanes that went ahead of one that waits for another warp are one group with it again where all of them meet: on a GPU lanes
+/// wait for each other behind the next branch, and libraries count on it.
+#[test]
+fn lanes_that_meet_again_wait_for_each_other_behind_branches() {
+    // One lane of a warp waits for a word of the other one. Only it stores then what all of its warp read.
+    let text = |waiter: u32, meet: &str| {
+        let (setter, first, last) = (32 - waiter, waiter, waiter + 31);
+        kernel(&format!(
+            "setp.gt.u32 %p, %tid, 1; shl.b32 %at, %tid, 2; mov.u32 %x, cells; add.u32 %x, %x, %at; mov.u32 %out, 0;\n\
+             @!%p st.shared.u32 [%x], %out; bar.sync 0;\n\
+             mov.u32 %x, cells; setp.ne.u32 %p, %tid, {waiter}; @%p bra $set;\n\
+             $spin: ld.acquire.cta.shared.u32 %y, [%x]; setp.eq.u32 %q, %y, 0; @%q bra $spin; bra $met;\n\
+             $set: setp.ne.u32 %q, %tid, {setter}; @%q bra $met; st.release.cta.shared.u32 [%x], 1;\n\
+             $met: {meet}\n\
+             setp.lt.u32 %q, %tid, {first}; @%q bra $end; setp.gt.u32 %q, %tid, {last}; @%q bra $end;\n\
+             @%p bra $read; st.volatile.shared.u32 [%x + 4], 77;\n\
+             $read: ld.volatile.shared.u32 %out, [%x + 4];\n$end:"
+        ))
+    };
+    for meet in
+        ["bar.warp.sync -1;", "vote.sync.any.pred %q, %p, -1;", "shfl.sync.idx.b32 %y, %tid, 0, 31, -1;", "bar.sync 0;"]
+    {
+        for (times, waiter, workers) in (1..4).flat_map(|n| [(n, 0, 1), (n, 32, 1), (n, 0, 2), (n, 32, 2)]) {
+            let mut memory = memory();
+            let c = memory.alloc("c", 256).expect("fits");
+            let launch = Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(0).arg_u64(c);
+            let options = Options { workers, checks: Checks::NONE, ..Options::default() };
+            let outcome = run_with(&load(&text(waiter, &meet.repeat(times))), &mut memory, &launch, &options);
+            assert!(outcome.completed && outcome.faults.is_empty(), "{meet}: {:#?}", outcome.faults);
+            let read = download_u32(&memory, c + 4 * u64::from(waiter), 32);
+            assert_eq!(read, [77; 32], "{meet} {times} times, thread {waiter} waits");
+        }
     }
 }

@@ -177,6 +177,13 @@ impl Cx<'_> {
                     continue;
                 }
                 self.warp.pass_barrier(barrier);
+                let pc = self.warp.splits[index].pc;
+                if self.warp.splits.len() > 1 {
+                    self.warp.join_alike(index, |split| split.wait == wait && split.pc == pc);
+                } else {
+                    self.warp.current = index;
+                }
+                let index = self.warp.current;
                 self.warp.splits[index].wait = Wait::Ready;
                 self.load_split(index);
                 return true;

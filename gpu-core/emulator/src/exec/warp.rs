@@ -328,6 +328,26 @@ impl Warp {
         true
     }
 
+    /// Takes other groups into one that is `current` or becomes it: those of which `which` says that they stand where it does, if
+    /// they have nothing else to meet at. Gives their lanes.
+    pub fn join_alike(&mut self, current: usize, which: impl Fn(&Split) -> bool) -> u32 {
+        let (frame, join) = (self.splits[current].frame, self.splits[current].join);
+        let mut met = 0;
+        let mut at = self.splits.len();
+        self.current = current;
+        while at > 0 {
+            at -= 1;
+            let split = &self.splits[at];
+            if at != self.current && split.frame == frame && split.join == join && which(split) {
+                met |= split.mask;
+                self.splits.remove(at);
+                self.current -= usize::from(at < self.current);
+            }
+        }
+        self.splits[self.current].mask |= met;
+        met
+    }
+
     pub(super) fn close_join(&mut self, index: u32) {
         self.joins[index as usize].expected = 0;
         self.joins[index as usize].arrived = 0;

@@ -59,13 +59,20 @@ impl Cx<'_> {
             }
             return Some(self.suspend(pc, waits));
         }
-        let wake: Vec<usize> = (0..self.warp.splits.len())
-            .filter(|&index| index != current && matching(&self.warp.splits[index]))
-            .collect();
-        for index in wake {
-            let split = &mut self.warp.splits[index];
-            split.wait = Wait::Ready;
-            split.pc += 1;
+        // Those that stand here go on as one group, as on a GPU: what is written behind such a meeting counts on it, though PTX
+        // does not promise it.
+        let met = self.warp.join_alike(current, |split| matching(split) && split.pc == pc);
+        for index in 0..self.warp.splits.len() {
+            if index != self.warp.current && matching(&self.warp.splits[index]) {
+                let split = &mut self.warp.splits[index];
+                split.wait = Wait::Ready;
+                split.pc += 1;
+            }
+        }
+        if met != 0 {
+            self.active |= met;
+            // What follows in the stretch at hand is counted for those that began it.
+            self.attention = true;
         }
         self.mask = together;
         None
