@@ -8,7 +8,8 @@ use std::fmt::Write;
 use common::{Dice, load, memory};
 use ptx_emulator::{Checks, Launch, Options};
 
-/// `r`: a register of 32 bits; `d`: of 64; `p`: a predicate; `i`, `f`, `g`: either such a register or a number; `n`: a count.
+/// `r`: a register of 32 bits; `d`: of 64; `h`: of 16; `p`: a predicate; `i`, `f`, `g`, `j`: either such a register or a number;
+/// `n`: a count.
 const FORMS: &[&str] = &[
     "mov.u32 r, i;",
     "mov.b64 d, d;",
@@ -84,10 +85,42 @@ const FORMS: &[&str] = &[
     "mov.u32 r, %ctaid.x;",
     "mov.u32 r, %ctaid.z;",
     "mad.lo.s32 r, r, %ctaid.x, %tid.x;",
-    // Functions between the templates.
+    "selp.b64 d, d, d, p;",
+    "selp.b64 d, d, g, !p;",
+    "selp.u16 h, j, h, p;",
+    "and.b16 h, h, j;",
+    "xor.b16 h, h, h;",
     "popc.b32 r, r;",
-    "rsqrt.approx.ftz.f32 r, r;",
+    "brev.b32 r, r;",
+    "clz.b32 r, r;",
+    "bfind.u32 r, r;",
+    "bfind.shiftamt.u32 r, r;",
+    "bfind.s32 r, r;",
+    "bfind.shiftamt.s32 r, r;",
+    "neg.f32 r, r;",
+    "abs.f32 r, r;",
     "mul.hi.u32 r, r, i;",
+    "mul.hi.s32 r, i, r;",
+    "mul.lo.s64 d, d, d;",
+    "mul.lo.u64 d, d, g;",
+    "mad.lo.s64 d, d, d, d;",
+    "mad.lo.u64 d, g, d, d;",
+    "cvt.u32.u8 r, r;",
+    "cvt.s32.s8 r, r;",
+    "cvt.u32.u16 r, h;",
+    "cvt.s32.s16 r, h;",
+    "cvt.u16.u32 h, r;",
+    "cvt.u16.s16 h, h;",
+    "cvt.u16.u8 h, h;",
+    "vote.sync.ballot.b32 r, p, -1;",
+    "vote.sync.ballot.b32 r, !p, -1;",
+    "vote.sync.all.pred p, p, -1;",
+    "vote.sync.any.pred p, !p, -1;",
+    "vote.sync.uni.pred p, p, -1;",
+    "vote.sync.uni.pred p, !p, %r36;",
+    // Functions between the templates.
+    "cnot.b32 r, r;",
+    "rsqrt.approx.ftz.f32 r, r;",
     "mov.b64 d, {r, r};",
     "mov.b64 {r, r}, d;",
     "shfl.sync.bfly.b32 r, r, 5, 31, -1;",
@@ -195,8 +228,16 @@ fn instruction(dice: &mut Dice) -> String {
     let form = match dice.below(FORMS.len() + 12) {
         at if at < FORMS.len() => FORMS[at].to_owned(),
         at if at < FORMS.len() + 6 => {
-            let (relation, ty) = (dice.of(RELATIONS), dice.of(&["s32", "u32", "f32"]));
-            format!("setp.{relation}.{ty} p, r, {};", if ty == "f32" { "f" } else { "i" })
+            let types = ["s32", "u32", "f32", "s16", "u16", "b16", "s64", "u64", "b64"];
+            let ty: &str = dice.of(&types);
+            let relation = if ty.starts_with('b') { dice.of(&RELATIONS[..2]) } else { dice.of(RELATIONS) };
+            let operands = match &ty[1..] {
+                "16" => "h, j",
+                "64" => "d, g",
+                _ if ty == "f32" => "r, f",
+                _ => "r, i",
+            };
+            format!("setp.{relation}.{ty} p, {operands};")
         }
         _ => {
             let relations = if dice.below(2) == 0 { RELATIONS } else { FLOATING };
@@ -222,7 +263,10 @@ fn instruction(dice: &mut Dice) -> String {
         match letter {
             'r' => write!(text, "%r{}", dice.below(6)),
             'd' => write!(text, "%d{}", dice.below(4)),
+            'h' => write!(text, "%h{}", dice.below(3)),
             'p' => write!(text, "%p{}", dice.below(3)),
+            'j' if either => write!(text, "%h{}", dice.below(3)),
+            'j' => write!(text, "{}", number(dice) as i16),
             'i' | 'f' | 'g' if either => {
                 let (kind, count) = if letter == 'g' { ('d', 4) } else { ('r', 6) };
                 write!(text, "%{kind}{}", dice.below(count))
@@ -370,6 +414,15 @@ fn kernel(instructions: &[String], begin: Begin) -> String {
     for register in 0..4 {
         writeln!(last, "    st.global.b64 [%outwide + {}], %d{register};", 8192 * register).expect("memory");
     }
+    for register in 0..3 {
+        writeln!(first, "    cvt.u16.u32 %h{register}, %r{register};").expect("memory");
+        writeln!(
+            last,
+            "    cvt.u32.u16 %r0, %h{register};\n    st.global.b32 [%out + {}], %r0;",
+            36864 + 4096 * register
+        )
+        .expect("memory");
+    }
     for predicate in 0..3 {
         writeln!(
             last,
@@ -380,7 +433,7 @@ fn kernel(instructions: &[String], begin: Begin) -> String {
     }
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 w, .param .u64 same, \
-         .param .u64 out, .param .u64 outwide, .param .u32 n)\n{{\n.reg .pred %p<6>;\n.reg .b32 %r<40>;\n.reg .b64 %d<40>;\n\
+         .param .u64 out, .param .u64 outwide, .param .u32 n)\n{{\n.reg .pred %p<6>;\n.reg .b32 %r<40>;\n.reg .b16 %h<3>;\n.reg .b64 %d<40>;\n\
          .reg .b64 %own, %wide, %quads, %halves, %bytes, %same, %pairs, %groups, %rows, %apart, %out, %outwide, %quadown;\n.reg .b32 %sown, %swide, %ssame, %scolumn, %squad, %sover;\n\
          .shared .align 16 .b8 tile[8192];\n\
          mov.u32 %r10, %ctaid.x;\nmov.u32 %r11, %ntid.x;\nmov.u32 %r12, %tid.x;\nmad.lo.u32 %r13, %r10, %r11, %r12;\n\
@@ -398,7 +451,7 @@ fn kernel(instructions: &[String], begin: Begin) -> String {
          and.b32 %r22, %r12, 7;\nmul.lo.u32 %r23, %r22, 144;\nshr.u32 %r24, %r12, 3;\nshl.b32 %r24, %r24, 4;\nadd.u32 %r23, %r23, %r24;\n\
          add.u32 %scolumn, %ssame, %r23;\nshl.b32 %r25, %r12, 4;\nadd.u32 %squad, %ssame, %r25;\n\
          and.b32 %r26, %r12, 15;\nshl.b32 %r26, %r26, 4;\nadd.u32 %sover, %ssame, %r26;\nadd.u64 %quadown, %d12, %d19;\nadd.u64 %quadown, %quadown, 32768;\n\
-         {begin}bar.sync 0;\n\
+         {begin}bar.sync 0;\nmov.u32 %r36, -1;\n\
          setp.eq.u32 %p0, %r12, 3;\nsetp.lt.u32 %p1, %r12, 40;\nsetp.ne.u32 %p2, %r12, %r12;\n\
          {first}    mov.u32 %r21, 0;\nROUND:\n{body}    add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p5, %r21, 3;\n@%p5 bra ROUND;\n{last}    ret;\n}}\n"
     )

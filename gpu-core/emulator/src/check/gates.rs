@@ -7,7 +7,7 @@ use super::marks::Marks;
 use crate::exec::cx::Cx;
 use crate::exec::image::Image;
 use crate::exec::native::form::Native;
-use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot};
+use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
 use crate::isa::wgmma;
 
 /// One instruction in so many may have a gate: with more of them little would run without looking for marks.
@@ -51,12 +51,52 @@ unsafe fn gated(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let image = cx.image();
     let run = image.exec(cx.pc);
     if !cx.tainted && cx.grid.options.checks.uninitialised {
+        if cx.takes_no_mark(op) {
+            // SAFETY: passed on.
+            let flow = unsafe { run(cx, op) };
+            // It may have read what nobody wrote: then its marks are the right ones.
+            if flow != Flow::Switch && !cx.tainted {
+                cx.leave_no_mark(op);
+            }
+            return flow;
+        }
         // What follows the instruction moves the marks, and lets go where none but sleeping ones are left.
         (cx.tainted, cx.attention) = (true, true);
         cx.before_op(op);
     }
     // SAFETY: passed on.
     unsafe { run(cx, op) }
+}
+
+impl Cx<'_> {
+    /// Whether the instruction that is to run takes nothing from a marked register, also by a shuffle that names one.
+    fn takes_no_mark(&self, op: &Op) -> bool {
+        let info = &self.image().infos[self.pc as usize];
+        let frame = self.warp.splits[self.warp.current].frame;
+        let marked = |slot: Slot| self.warp.poison.get((frame, slot.0)).map_or(0, |mark| mark.lanes);
+        if info.taint != Taint::Shuffle {
+            let own = [op.a, op.b, op.c, op.guard];
+            return own.iter().chain(&info.reads).all(|slot| marked(*slot) & self.active == 0);
+        }
+        let marks = marked(op.a);
+        [op.b, op.c, op.e, op.guard].iter().all(|slot| marked(*slot) == 0)
+            && (marks == 0 || {
+                // SAFETY: slots of a decoded instruction.
+                let (from, _) = unsafe { crate::isa::shuffle::sources(self, op) };
+                from.iter().all(|lane| marks >> (lane & 31) & 1 == 0)
+            })
+    }
+
+    /// What it wrote has a value now.
+    fn leave_no_mark(&mut self, op: &Op) {
+        let info = &self.image().infos[self.pc_of(op) as usize];
+        let Some(split) = self.warp.splits.get(self.warp.current) else { return };
+        let (frame, mask) = (split.frame, self.mask);
+        for slot in &info.writes {
+            self.mark((frame, slot.0), None, mask);
+        }
+        self.drop_last(info, frame);
+    }
 }
 
 impl Image {

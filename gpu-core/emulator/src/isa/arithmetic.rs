@@ -277,6 +277,9 @@ fn mul(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.simple2(i, run, d, ty, ty)?;
     e.native(match (half, ty) {
         ("lo", Ty::S32 | Ty::U32) => Native::Mul32,
+        ("lo", Ty::S64 | Ty::U64) => Native::Mul64,
+        ("hi", Ty::S32) => Native::MulHighS,
+        ("hi", Ty::U32) => Native::MulHighU,
         ("wide", Ty::S32) => Native::MulWideS,
         ("wide", Ty::U32) => Native::MulWideU,
         _ => Native::No,
@@ -321,6 +324,7 @@ fn mad(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     e.simple3(i, run, d, ty, ty, d)?;
     e.native(match (half, ty) {
         ("lo", Ty::S32 | Ty::U32) => Native::Mad32,
+        ("lo", Ty::S64 | Ty::U64) => Native::Mad64,
         ("wide", Ty::S32) => Native::MadWideS,
         ("wide", Ty::U32) => Native::MadWideU,
         _ => Native::No,

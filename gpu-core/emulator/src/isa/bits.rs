@@ -4,6 +4,7 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::{Body, bin, blend, exec_widest, imm_tri, tri, un};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Taint};
 use crate::report::Class;
 
@@ -108,7 +109,13 @@ fn count(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
         (64, _) => un(|a: u64| a.leading_zeros()),
         _ => return i.unsupported(),
     };
-    e.simple1(i, run, Ty::U32, ty)
+    e.simple1(i, run, Ty::U32, ty)?;
+    e.native(match (ty.bits(), what) {
+        (32, 0) => Native::Ones32,
+        (32, _) => Native::Leading32,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn brev(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -118,7 +125,9 @@ fn brev(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         64 => un(|a: u64| a.reverse_bits()),
         _ => return i.unsupported(),
     };
-    e.simple1(i, run, ty, ty)
+    e.simple1(i, run, ty, ty)?;
+    e.native(if ty.bits() == 32 { Native::Reverse32 } else { Native::No });
+    Ok(())
 }
 
 fn bfind(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -136,7 +145,15 @@ fn bfind(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
         (Ty::S64, true) => un(|a: i64| if a ^ a >> 63 == 0 { u32::MAX } else { (a ^ a >> 63).leading_zeros() }),
         _ => return i.unsupported(),
     };
-    e.simple1(i, run, Ty::U32, ty)
+    e.simple1(i, run, Ty::U32, ty)?;
+    e.native(match (ty, shift) {
+        (Ty::U32, false) => Native::FindU32,
+        (Ty::U32, true) => Native::FindShiftU32,
+        (Ty::S32, false) => Native::FindS32,
+        (Ty::S32, true) => Native::FindShiftS32,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 /// Start or length of a bit field: the lowest 8 bits count in the 32-bit instructions, all bits in the 64-bit ones,

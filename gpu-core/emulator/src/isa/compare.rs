@@ -143,6 +143,10 @@ fn setp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let single = combine.is_none() && op.e.is_none();
     e.push(op, Taint::Compute);
     e.native(match (ty, Relation::named(operator)) {
+        (Ty::S16, Some(relation)) if single => Native::SetS16(relation),
+        (Ty::U16 | Ty::B16, Some(relation)) if single => Native::SetU16(relation),
+        (Ty::S64, Some(relation)) if single => Native::SetS64(relation),
+        (Ty::U64 | Ty::B64, Some(relation)) if single => Native::SetU64(relation),
         (Ty::S32, Some(relation)) if single => Native::SetS32(relation),
         (Ty::U32 | Ty::B32, Some(relation)) if single => Native::SetU32(relation),
         (Ty::F32, Some(relation)) if single && !ftz => Native::SetF32(relation),
@@ -269,7 +273,11 @@ fn selp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.imm = if negated { -1 } else { 0 };
     op.d = e.dst(&i.operands[0], ty)?;
     e.push(op, Taint::Select);
-    e.native(if ty.bits() == 32 { Native::Select32 } else { Native::No });
+    e.native(match ty.bits() {
+        8..=32 => Native::Select32,
+        64 => Native::Select64,
+        _ => Native::No,
+    });
     Ok(())
 }
 

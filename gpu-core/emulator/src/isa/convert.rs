@@ -267,6 +267,11 @@ fn cvt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             (false, true, 32, 64) if from.signed => Native::WidenS,
             (false, true, 32, 64) => Native::WidenU,
             (true, false, 64, 32) => Native::Narrow,
+            (false, false, 8, 32) if from.signed => Native::ExtendS8,
+            (false, false, 16, 32) if from.signed => Native::ExtendS16,
+            (false, false, 8, 16 | 32) if !from.signed => Native::ExtendU8,
+            (false, false, 16, 32) => Native::ExtendU16,
+            (false, false, 16 | 32, 16) if !to.signed => Native::ExtendU16,
             _ => Native::No,
         },
         (None, Some(from)) if d == Ty::F32 && from.bits == 32 && mode == Rounding::Rn && !wide_source => {

@@ -548,7 +548,13 @@ pub fn abs_neg(e: &mut Emit<'_>, i: &mut Inst<'_>, ty: Ty, ftz: bool, abs: bool)
         _ => return half::abs_neg(e, i, ty, ftz, abs),
     };
     e.class = class_of(ty);
-    e.simple1(i, run, ty, ty)
+    e.simple1(i, run, ty, ty)?;
+    e.native(match (ty, abs, ftz) {
+        (Ty::F32, true, false) => Native::AbsF32,
+        (Ty::F32, false, false) => Native::NegF32,
+        _ => Native::No,
+    });
+    Ok(())
 }
 
 fn testp(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {

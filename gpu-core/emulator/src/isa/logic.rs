@@ -117,9 +117,9 @@ fn logic(e: &mut Emit<'_>, i: &mut Inst<'_>, what: u8) -> Decoded<()> {
     };
     e.simple2(i, run, ty, ty, ty)?;
     e.native(match (ty.bits(), what) {
-        (32, 0) => Native::And32,
-        (32, 1) => Native::Or32,
-        (32, _) => Native::Xor32,
+        (8..=32, 0) => Native::And32,
+        (8..=32, 1) => Native::Or32,
+        (8..=32, _) => Native::Xor32,
         (64, 0) => Native::And64,
         (64, 1) => Native::Or64,
         (64, _) => Native::Xor64,

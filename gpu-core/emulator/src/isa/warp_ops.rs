@@ -6,6 +6,7 @@ use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, Word, exec, exec_widest, mask_of};
+use crate::exec::native::form::Native;
 use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::exec::warp::{Split, Wait};
 use crate::ptx::tree::Operand;
@@ -152,6 +153,7 @@ fn vote(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     op.imm = mode | i64::from(negated) << 8;
     op.d = if mode == 3 { e.dst(&i.operands[0], Ty::B32)? } else { e.pred_dst(&i.operands[0])? };
     e.push(op, Taint::Use);
+    e.native(Native::Vote);
     Ok(())
 }
 

@@ -22,20 +22,18 @@ pub(super) struct Group {
     /// Lane and first byte of each.
     lanes: [(u8, u8); 32],
     count: usize,
-    /// The unit by which the threads so far go up with their bytes; None: there is no such one.
-    unit: Option<u8>,
 }
 
 impl Group {
     /// For lanes of `bytes`.
     #[inline(always)]
     pub(super) fn new(bytes: u64) -> Group {
-        Group { number: 0, bytes: bytes as u32, mask: 0, lanes: [(0, 0); 32], count: 0, unit: None }
+        Group { number: 0, bytes: bytes as u32, mask: 0, lanes: [(0, 0); 32], count: 0 }
     }
 
     #[inline(always)]
     fn begin_anew(&mut self) {
-        (self.mask, self.count, self.unit) = (0, 0, None);
+        (self.mask, self.count) = (0, 0);
     }
 
     /// The lane that a piece of one lane is of.
@@ -62,31 +60,39 @@ impl Group {
 
     #[inline(always)]
     pub(super) fn add(&mut self, lane: usize, first: u64) {
-        let byte = (first % SECTOR) as u8;
-        let (lane_0, byte_0) = self.lanes[0];
-        let apart = lane as i32 - i32::from(lane_0);
-        match self.count {
-            0 => self.number = first / SECTOR,
-            1 => {
-                // Bytes from one thread to the next, if they are a power of two: without a division, which takes longer than
-                // all the rest.
-                let on = i32::from(byte) - i32::from(byte_0);
-                let (bytes, threads) = (on.unsigned_abs(), apart.unsigned_abs());
-                let size = bytes.trailing_zeros().wrapping_sub(threads.trailing_zeros());
-                let fits = size < 5 && threads << size == bytes && 1 << size >= self.bytes.min(SECTOR as u32 / 2);
-                self.unit = fits.then(|| if (on < 0) != (apart < 0) { falling(size as u8) } else { size as u8 });
-                // One below the other in a column.
-                if bytes < threads && byte == byte_0 + self.bytes as u8 && (apart as u32).is_power_of_two() {
-                    self.unit = Some(risen(self.bytes.trailing_zeros() as u8, apart.ilog2()));
-                }
-            }
-            _ => {}
-        }
-        let on = |unit: u8| threads_on(unit, byte.into()).wrapping_sub(threads_on(unit, byte_0.into())) & THREADS;
-        self.unit = self.unit.filter(|unit| on(*unit) == apart as u64);
-        self.lanes[self.count & 31] = (lane as u8, byte);
+        self.number = first / SECTOR;
+        self.lanes[self.count & 31] = (lane as u8, (first % SECTOR) as u8);
         self.count += 1;
         self.mask |= self.bytes_at(first);
+    }
+
+    /// The unit by which the threads go up with their bytes; None: there is no such one. Asked for where all lanes are there:
+    /// places that lie anywhere have none after the third lane.
+    #[inline(always)]
+    fn unit(&self) -> Option<u8> {
+        let (lane_0, byte_0) = self.lanes[0];
+        let from_first = |at: usize| {
+            let (lane, byte) = self.lanes[at & 31];
+            (i32::from(lane) - i32::from(lane_0), i32::from(byte) - i32::from(byte_0))
+        };
+        // Bytes from one thread to the next, if they are a power of two: without a division, which takes longer than all the
+        // rest.
+        let (apart, on) = from_first(1);
+        let (bytes, threads) = (on.unsigned_abs(), apart.unsigned_abs());
+        let size = bytes.trailing_zeros().wrapping_sub(threads.trailing_zeros());
+        let fits = size < 5 && threads << size == bytes && 1 << size >= self.bytes.min(SECTOR as u32 / 2);
+        let mut unit = fits.then(|| if (on < 0) != (apart < 0) { falling(size as u8) } else { size as u8 });
+        // One below the other in a column.
+        if bytes < threads && on == self.bytes as i32 && (apart as u32).is_power_of_two() {
+            unit = Some(risen(self.bytes.trailing_zeros() as u8, apart.ilog2()));
+        }
+        let unit = unit?;
+        let first = threads_on(unit, byte_0.into());
+        let same = |at: usize| {
+            let on = threads_on(unit, self.lanes[at & 31].1.into()).wrapping_sub(first) & THREADS;
+            on == from_first(at).0 as u64
+        };
+        (1..self.count).all(same).then_some(unit)
     }
 
     /// Writes words that nobody else has touched but before this access. False: nothing was changed.
@@ -106,7 +112,7 @@ impl Group {
     /// All of it as one piece.
     #[inline(always)]
     fn piece(&self, mine: &Mine) -> Option<Piece> {
-        let unit = if self.count == 1 { mine.grain } else { self.unit? };
+        let unit = if self.count == 1 { mine.grain } else { self.unit()? };
         let (lane, byte) = self.lanes[0];
         let thread = thread_of(mine.stamp) + u64::from(lane);
         let stamp = with_thread(mine.stamp, thread.wrapping_sub(threads_on(unit, byte.into())));

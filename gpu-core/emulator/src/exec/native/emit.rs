@@ -7,6 +7,7 @@ use std::ops::Range;
 use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
+use super::constants::Constants;
 use super::form::Native;
 use super::hammock::{Hammock, Left, Within, masks};
 use super::meeting::gives_turn;
@@ -84,14 +85,9 @@ pub struct Emitter<'i> {
     /// It may be found that no two threads meet in shared memory ([`crate::check::intervals`]): else all that is watched there
     /// would find that something is to be checked.
     separable: bool,
-    pub least: DynamicLabel,
-    pub low: DynamicLabel,
-    pub scale: DynamicLabel,
-    modes: [DynamicLabel; 2],
-    pub nan: DynamicLabel,
-    pub bits: [DynamicLabel; 4],
     pub routines: Routines,
     pub tables: Tables,
+    pub constants: Constants,
     /// Registers that hold a number of the text, which is in the pool.
     pub numbers: HashMap<Slot, Slot>,
 }
@@ -117,7 +113,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
     }
     let mut entries = Vec::new();
     let mut ops = Assembler::new().ok()?;
-    let labels: [DynamicLabel; 11] = std::array::from_fn(|_| ops.new_dynamic_label());
+    let leave = ops.new_dynamic_label();
     let mut emitter = Emitter {
         ops,
         image,
@@ -127,22 +123,17 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         wide: false,
         apart: Vec::new(),
         seen: Vec::new(),
-        leave: labels[0],
+        leave,
         within: Vec::new(),
         left: Vec::new(),
         hammocks: Vec::new(),
         blocks: HashMap::new(),
-        nan: labels[1],
-        bits: [labels[2], labels[3], labels[4], labels[5]],
-        least: labels[6],
-        modes: [labels[7], labels[8]],
-        low: labels[9],
-        scale: labels[10],
         flushing: false,
         watched,
         separable: image.plan(function).is_some(),
         routines: Routines::default(),
         tables: Tables::default(),
+        constants: Constants::default(),
         numbers: entry.of_launch.iter().filter_map(|pc| number(&image.code[*pc as usize])).collect(),
     };
     let leaders = leaders(image, range.clone());
@@ -178,7 +169,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
     }
     emitter.emit_routines();
     emitter.emit_tables();
-    emitter.constants();
+    emitter.emit_constants();
     let buffer = emitter.ops.finalize().ok()?;
     if entries.is_empty() {
         return None;
@@ -316,6 +307,7 @@ impl Emitter<'_> {
         match op.native.access() {
             Some(_) => !self.watched || self.separable || window_from(op.e.0) != Window::Shared,
             None if op.native == Native::Shuffle => !op.d.is_none() && self.has_numbers(op),
+            None if op.native == Native::Vote => !op.d.is_none() && self.all_vote(op),
             None => op.native != Native::No && !op.d.is_none() && !op.of_launch,
         }
     }
@@ -323,7 +315,7 @@ impl Emitter<'_> {
     /// Lets the machine flush subnormals, or not, as it does outside.
     pub fn flush(&mut self, flushing: bool) {
         if std::mem::replace(&mut self.flushing, flushing) != flushing {
-            let mode = self.modes[usize::from(flushing)];
+            let mode = self.mode(flushing);
             dynasm!(self.ops; .arch x64; ldmxcsr DWORD [=>mode]);
         }
     }
@@ -407,35 +399,6 @@ impl Emitter<'_> {
             }
         }
         dynasm!(self.ops; .arch x64; jmp =>back);
-    }
-
-    fn constants(&mut self) {
-        let nan = self.nan;
-        dynasm!(self.ops; .arch x64; .align 32; =>nan);
-        self.words([crate::num::NAN_F32.to_bits(); 8]);
-        let least = self.least;
-        dynasm!(self.ops; .arch x64; =>least);
-        self.words([2 * f32::MIN_POSITIVE.to_bits(); 8]);
-        let (low, scale) = (self.low, self.scale);
-        dynasm!(self.ops; .arch x64; =>low);
-        self.words([0xffff; 8]);
-        dynasm!(self.ops; .arch x64; =>scale);
-        self.words([65536f32.to_bits(); 8]);
-        // What Rust and C run with: no exception, to nearest; and the same with subnormals flushed, before and behind.
-        for (mode, label) in [0x1f80, 0x1f80 | 1 << 6 | 1 << 15].into_iter().zip(self.modes) {
-            dynasm!(self.ops; .arch x64; =>label);
-            self.words([mode; 8]);
-        }
-        for (part, label) in self.bits.into_iter().enumerate() {
-            dynasm!(self.ops; .arch x64; =>label);
-            self.words(std::array::from_fn(|lane| 1 << (8 * part + lane)));
-        }
-    }
-
-    fn words(&mut self, words: [u32; 8]) {
-        for word in words {
-            self.ops.push_u32(word);
-        }
     }
 
     /// Where the row of an operand is.

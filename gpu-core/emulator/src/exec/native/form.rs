@@ -79,9 +79,40 @@ pub enum Native {
     NotPred,
     /// `c ? a : b`; `imm` says whether `c` is negated.
     Select32,
+    Select64,
+    /// Of integers; of those of 16 bits what stands above does not count.
+    SetS16(Relation),
+    SetU16(Relation),
     SetS32(Relation),
     SetU32(Relation),
+    SetS64(Relation),
+    SetU64(Relation),
     SetF32(Relation),
+    /// By the sign bit; a NaN is that of all operations.
+    NegF32,
+    AbsF32,
+    /// The high half.
+    MulHighS,
+    MulHighU,
+    /// The low half, and that with an addend.
+    Mul64,
+    Mad64,
+    /// Bits that are set; all in reverse order; zeros before the first one.
+    Ones32,
+    Reverse32,
+    Leading32,
+    /// `bfind`: where the highest bit is that tells, or how far to shift it up.
+    FindU32,
+    FindS32,
+    FindShiftU32,
+    FindShiftS32,
+    /// The low bits, as a register of 32.
+    ExtendU8,
+    ExtendU16,
+    ExtendS8,
+    ExtendS16,
+    /// `imm` says what it does and whether `a` is negated; where `e` is a number, and that of all lanes.
+    Vote,
     /// `imm` says what it does; where `b`, `c` and `e` are numbers, and that of all lanes.
     Shuffle,
     /// Elements of 32 bits to registers of 32, or of 64 to registers of 64.
@@ -97,6 +128,19 @@ pub enum Native {
 }
 
 impl Native {
+    /// Of comparisons of integers: their bits, whether they are signed, and what is asked.
+    pub fn comparison(self) -> Option<(u32, bool, Relation)> {
+        Some(match self {
+            Native::SetS16(relation) => (16, true, relation),
+            Native::SetU16(relation) => (16, false, relation),
+            Native::SetS32(relation) => (32, true, relation),
+            Native::SetU32(relation) => (32, false, relation),
+            Native::SetS64(relation) => (64, true, relation),
+            Native::SetU64(relation) => (64, false, relation),
+            _ => return None,
+        })
+    }
+
     /// Of accesses: bytes of an element, and whether it is a load.
     pub fn access(self) -> Option<(u64, bool)> {
         Some(match self {

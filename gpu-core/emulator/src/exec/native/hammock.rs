@@ -253,12 +253,12 @@ impl Emitter<'_> {
         let ops = &self.image.code[from as usize..end as usize];
         if ops.iter().any(|op| masks(op) && op.native != Native::No && !op.of_launch) {
             self.widen();
-            let bits = self.bits;
             dynasm!(self.ops; .arch x64; vpbroadcastd ymm12, [rbx + offset_of!(Cx<'static>, active) as i32]);
             for part in 0..4 {
+                let bits = self.bits(part);
                 dynasm!(self.ops
                     ; .arch x64
-                    ; vmovups ymm13, [=>bits[part as usize]]
+                    ; vmovups ymm13, [=>bits]
                     ; vpand ymm14, ymm12, ymm13
                     ; vpcmpeqd ymm14, ymm14, ymm13
                     ; vmovups [rsp + RUN + 32 * part], ymm14

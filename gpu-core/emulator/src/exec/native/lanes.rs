@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::emit::{Emitter, Row, register};
-use super::form::{Native, Relation};
+use super::form::Native;
 use crate::exec::block::Block;
 use crate::exec::cx::Cx;
 use crate::exec::grid::Tids;
@@ -13,23 +13,25 @@ use crate::exec::op::{Op, Slot};
 use crate::exec::warp::Warp;
 
 /// Registers for the instruction at hand.
-const T0: u8 = 12;
-const T1: u8 = 13;
-const T2: u8 = 14;
-const T3: u8 = 15;
+pub(super) const T0: u8 = 12;
+pub(super) const T1: u8 = 13;
+pub(super) const T2: u8 = 14;
+pub(super) const T3: u8 = 15;
 
 /// A vector instruction of three operands, of which the last may be in memory: eight lanes (or four) of a row.
 macro_rules! three {
     ($self:ident, $name:ident, $to:expr, $one:expr, $row:expr, $part:expr) => {
         match $row {
-            Row::Group(group) => {
-                dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), Ry(register(group, $part)))
+            crate::exec::native::emit::Row::Group(group) => {
+                let two = crate::exec::native::emit::register(group, $part);
+                dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), Ry(two))
             }
-            Row::Frame(at) => dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), [r12 + at + 32 * $part]),
-            Row::Pool(at) => dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), [r13 + at + 32 * $part]),
+            crate::exec::native::emit::Row::Frame(at) => dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), [r12 + at + 32 * $part]),
+            crate::exec::native::emit::Row::Pool(at) => dynasm!($self.ops; .arch x64; $name Ry($to), Ry($one), [r13 + at + 32 * $part]),
         }
     };
 }
+pub(super) use three;
 
 /// A vector instruction that reads half as many bytes as it writes.
 macro_rules! widening {
@@ -43,7 +45,7 @@ macro_rules! widening {
 }
 
 /// The row in memory, where all of them are.
-fn in_memory(slot: Slot) -> Row {
+pub(super) fn in_memory(slot: Slot) -> Row {
     let at = (slot.0 & !Slot::POOL) as i32;
     if slot.is_pool() { Row::Pool(at) } else { Row::Frame(at) }
 }
@@ -54,19 +56,22 @@ impl Emitter<'_> {
         match native {
             Native::AddFlushed | Native::SubFlushed | Native::MulFlushed | Native::FmaFlushed => self.flush(true),
             Native::AddF32 | Native::SubF32 | Native::MulF32 | Native::FmaF32 | Native::SetF32(_) => self.flush(false),
-            Native::MinF32 | Native::MaxF32 | Native::FloatOfU32 => self.flush(false),
+            Native::MinF32 | Native::MaxF32 | Native::FloatOfU32 | Native::NegF32 | Native::AbsF32 => self.flush(false),
             Native::AddF64 | Native::SubF64 | Native::MulF64 | Native::FmaF64 => self.flush(false),
             _ => {}
+        }
+        if let Some(comparison) = native.comparison() {
+            return self.set_int(op, comparison);
         }
         match native {
             Native::Shuffle => return self.shuffle(op),
             Native::ThreadIndex | Native::BlockIndex => self.index(op, native),
             Native::Mov32 => self.mov32(op),
             Native::Select32 => self.select32(op),
-            Native::SetS32(relation) | Native::SetU32(relation) => {
-                return self.set_int(op, relation, matches!(native, Native::SetS32(_)));
-            }
+            Native::Select64 => self.select64(op),
             Native::SetF32(relation) => self.set_float(op, relation),
+            Native::Vote => self.vote(op),
+            Native::Mul64 | Native::Mad64 => self.product64(op),
             Native::Mov64 | Native::Add64 | Native::Sub64 | Native::And64 | Native::Or64 | Native::Xor64 => {
                 self.two64(op, native);
             }
@@ -86,7 +91,7 @@ impl Emitter<'_> {
     }
 
     /// Eight lanes of a row in a register: that of its group, or `temporary`.
-    fn loaded(&mut self, row: Row, part: i32, temporary: u8) -> u8 {
+    pub(super) fn loaded(&mut self, row: Row, part: i32, temporary: u8) -> u8 {
         match row {
             Row::Group(group) => return register(group, part),
             Row::Frame(at) => dynasm!(self.ops; .arch x64; vmovups Ry(temporary), [r12 + at + 32 * part]),
@@ -95,7 +100,7 @@ impl Emitter<'_> {
         temporary
     }
 
-    fn store(&mut self, slot: Slot, part: i32, from: u8) {
+    pub(super) fn store(&mut self, slot: Slot, part: i32, from: u8) {
         if !self.within.is_empty() {
             return self.keep(part, from);
         }
@@ -179,7 +184,7 @@ impl Emitter<'_> {
             Native::FloatOfS32 => dynasm!(self.ops; .arch x64; vcvtdq2ps Ry(to), Ry(x)),
             Native::FloatOfU32 => {
                 // Both halves are exact, and so is the upper one times 2^16: the sum is rounded once.
-                let [low, scale] = [self.low, self.scale];
+                let [low, scale] = [[0xffff; 8], [65536f32.to_bits(); 8]].map(|words| self.constant(words));
                 dynasm!(self.ops; .arch x64
                     ; vpsrld Ry(T1), Ry(x), 16
                     ; vpand Ry(T2), Ry(x), [=>low]
@@ -196,6 +201,16 @@ impl Emitter<'_> {
             Native::MaxS32 => three!(self, vpmaxsd, to, x, b, part),
             Native::MinU32 => three!(self, vpminud, to, x, b, part),
             Native::MaxU32 => three!(self, vpmaxud, to, x, b, part),
+            Native::MulHighS | Native::MulHighU => {
+                let y = self.loaded(b, part, T1);
+                self.high_product(native == Native::MulHighS, x, y, to);
+            }
+            Native::Ones32 | Native::Reverse32 | Native::Leading32 => self.bits_of(native, x, to),
+            Native::FindU32 | Native::FindS32 | Native::FindShiftU32 | Native::FindShiftS32 => {
+                self.bits_of(native, x, to)
+            }
+            Native::ExtendU8 | Native::ExtendU16 | Native::ExtendS8 | Native::ExtendS16 => self.extend(native, x, to),
+            Native::NegF32 | Native::AbsF32 => self.sign(native, x),
             Native::AddF32 => three!(self, vaddps, T0, x, b, part),
             Native::SubF32 => three!(self, vsubps, T0, x, b, part),
             Native::MulF32 => three!(self, vmulps, T0, x, b, part),
@@ -207,8 +222,9 @@ impl Emitter<'_> {
                 three!(self, vfmadd213ps, T0, y, c, part);
             }
         }
-        if matches!(native, Native::AddF32 | Native::SubF32 | Native::MulF32 | Native::FmaF32) {
-            let nan = self.nan;
+        use Native::{AbsF32, AddF32, FmaF32, MulF32, NegF32, SubF32};
+        if matches!(native, AddF32 | SubF32 | MulF32 | FmaF32 | NegF32 | AbsF32) {
+            let nan = self.nan();
             dynasm!(self.ops; .arch x64
                 ; vcmpunordps Ry(T1), Ry(T0), Ry(T0)
                 ; vblendvps Ry(to), Ry(T0), [=>nan], Ry(T1)
@@ -226,7 +242,7 @@ impl Emitter<'_> {
         let apart = |row: Row, slot: Slot| if row == Row::Group(group) { in_memory(slot) } else { row };
         let [a, b, c] = [apart(rows[0], op.a), apart(rows[1], op.b), apart(rows[2], op.c)];
         let exact = matches!(native, Native::AddFlushed | Native::SubFlushed);
-        let (nan, least) = (self.nan, self.least);
+        let (nan, least) = (self.nan(), self.constant([2 * f32::MIN_POSITIVE.to_bits(); 8]));
         for part in 0..4 {
             let to = register(group, part);
             let x = self.loaded(a, part, T0);
@@ -331,12 +347,11 @@ impl Emitter<'_> {
         let (a, b) = if op.imm == 0 { (op.a, op.b) } else { (op.b, op.a) };
         let (a, b) = (self.row(a), self.row(b));
         let group = self.group();
-        let bits = self.bits;
         self.predicate_everywhere(op.c);
         for part in 0..4 {
-            let to = register(group, part);
+            let (to, bits) = (register(group, part), self.bits(part));
             dynasm!(self.ops; .arch x64
-                ; vmovups Ry(T1), [=>bits[part as usize]]
+                ; vmovups Ry(T1), [=>bits]
                 ; vpand Ry(T2), Ry(T3), Ry(T1)
                 ; vpcmpeqd Ry(T2), Ry(T2), Ry(T1)
             );
@@ -357,7 +372,7 @@ impl Emitter<'_> {
         self.wrote(op.d, 128, Some(group));
     }
 
-    fn predicate_everywhere(&mut self, slot: Slot) {
+    pub(super) fn predicate_everywhere(&mut self, slot: Slot) {
         match in_memory(slot) {
             Row::Pool(at) => dynasm!(self.ops; .arch x64; vpbroadcastd Ry(T3), [r13 + at]),
             Row::Frame(at) => dynasm!(self.ops; .arch x64; vpbroadcastd Ry(T3), [r12 + at]),
@@ -365,18 +380,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes the signs of eight lanes in `T2` into the mask in `eax`, lowest ones first.
-    fn collect(&mut self, part: i32) {
-        // `vmovmskps eax, ymm14`, and `ecx`: the assembler finds that its operands differ in size, as they should.
-        const { assert!(T2 == 14) };
-        let to = if part == 0 { 0xc6u8 } else { 0xce };
-        self.ops.extend([0xc4, 0xc1, 0x7c, 0x50, to]);
-        if part > 0 {
-            dynasm!(self.ops; .arch x64; shl ecx, (8 * part) as i8; or eax, ecx);
-        }
-    }
-
-    fn predicate(&mut self, op: &Op, negated: bool) {
+    pub(super) fn predicate(&mut self, op: &Op, negated: bool) {
         if negated {
             dynasm!(self.ops; .arch x64; not eax);
         }
@@ -391,68 +395,6 @@ impl Emitter<'_> {
         }
         dynasm!(self.ops; .arch x64; mov [r12 + op.d.0 as i32], eax);
         self.wrote(op.d, 4, None);
-    }
-
-    fn set_int(&mut self, op: &Op, relation: Relation, signed: bool) -> bool {
-        let unsigned_order = !signed && !matches!(relation, Relation::Eq | Relation::Ne);
-        let negated = match relation {
-            Relation::Eq => false,
-            Relation::Ne => true,
-            // Of signed ones, greater is there; of unsigned ones, not less and not greater.
-            Relation::Lt | Relation::Gt => unsigned_order,
-            Relation::Le | Relation::Ge => !unsigned_order,
-            _ => return false,
-        };
-        let (a, b) = (self.row(op.a), self.row(op.b));
-        self.widen();
-        for part in 0..4 {
-            let x = self.loaded(a, part, T0);
-            match (relation, signed) {
-                (Relation::Eq | Relation::Ne, _) => three!(self, vpcmpeqd, T2, x, b, part),
-                (Relation::Gt | Relation::Le, true) => three!(self, vpcmpgtd, T2, x, b, part),
-                (_, true) => {
-                    let y = self.loaded(b, part, T1);
-                    dynasm!(self.ops; .arch x64; vpcmpgtd Ry(T2), Ry(y), Ry(x));
-                }
-                (Relation::Ge | Relation::Lt, false) => {
-                    three!(self, vpmaxud, T2, x, b, part);
-                    dynasm!(self.ops; .arch x64; vpcmpeqd Ry(T2), Ry(T2), Ry(x));
-                }
-                (_, false) => {
-                    three!(self, vpminud, T2, x, b, part);
-                    dynasm!(self.ops; .arch x64; vpcmpeqd Ry(T2), Ry(T2), Ry(x));
-                }
-            }
-            self.collect(part);
-        }
-        self.predicate(op, negated);
-        true
-    }
-
-    fn set_float(&mut self, op: &Op, relation: Relation) {
-        let (a, b) = (self.row(op.a), self.row(op.b));
-        self.widen();
-        for part in 0..4 {
-            let x = self.loaded(a, part, T0);
-            match relation {
-                Relation::Eq => three!(self, vcmpeqps, T2, x, b, part),
-                Relation::Ne => three!(self, vcmpneq_oqps, T2, x, b, part),
-                Relation::Lt => three!(self, vcmplt_oqps, T2, x, b, part),
-                Relation::Le => three!(self, vcmple_oqps, T2, x, b, part),
-                Relation::Gt => three!(self, vcmpgt_oqps, T2, x, b, part),
-                Relation::Ge => three!(self, vcmpge_oqps, T2, x, b, part),
-                Relation::Equ => three!(self, vcmpeq_uqps, T2, x, b, part),
-                Relation::Neu => three!(self, vcmpneqps, T2, x, b, part),
-                Relation::Ltu => three!(self, vcmpnge_uqps, T2, x, b, part),
-                Relation::Leu => three!(self, vcmpngt_uqps, T2, x, b, part),
-                Relation::Gtu => three!(self, vcmpnle_uqps, T2, x, b, part),
-                Relation::Geu => three!(self, vcmpnlt_uqps, T2, x, b, part),
-                Relation::Num => three!(self, vcmpordps, T2, x, b, part),
-                Relation::Nan => three!(self, vcmpunordps, T2, x, b, part),
-            }
-            self.collect(part);
-        }
-        self.predicate(op, false);
     }
 
     fn two64(&mut self, op: &Op, native: Native) {

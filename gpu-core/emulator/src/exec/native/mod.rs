@@ -19,7 +19,13 @@ pub mod form;
 #[cfg(target_arch = "x86_64")]
 mod access;
 #[cfg(target_arch = "x86_64")]
+mod bits;
+#[cfg(target_arch = "x86_64")]
 mod chain;
+#[cfg(target_arch = "x86_64")]
+mod compare;
+#[cfg(target_arch = "x86_64")]
+mod constants;
 #[cfg(target_arch = "x86_64")]
 mod emit;
 #[cfg(target_arch = "x86_64")]

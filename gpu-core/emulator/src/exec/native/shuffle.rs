@@ -15,12 +15,15 @@ pub struct Tables(Vec<(Key, [u8; 32], DynamicLabel)>);
 type Key = (i64, [u32; 32], [u32; 32]);
 
 impl Emitter<'_> {
+    /// The row of an operand whose value the text says.
+    pub fn number_of(&self, slot: Slot) -> Option<[u32; 32]> {
+        let slot = if slot.is_pool() { slot } else { *self.numbers.get(&slot)? };
+        self.image.pool.get((slot.0 & !Slot::POOL) as usize / 128).map(|row| row.0)
+    }
+
     /// The rows of a shuffle's numbers, if the text says them and it is one of all lanes.
     fn key(&self, op: &Op) -> Option<Key> {
-        let row = |slot: Slot| {
-            let slot = if slot.is_pool() { slot } else { *self.numbers.get(&slot)? };
-            self.image.pool.get((slot.0 & !Slot::POOL) as usize / 128).map(|row| row.0)
-        };
+        let row = |slot: Slot| self.number_of(slot);
         (row(op.e)? == [u32::MAX; 32] && !op.a.is_pool()).then(|| Some((op.imm, row(op.b)?, row(op.c)?)))?
     }
 
