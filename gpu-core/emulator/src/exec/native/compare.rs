@@ -8,25 +8,15 @@ use super::lanes::{T0, T1, T2, T3, in_memory, three};
 use crate::exec::op::Op;
 
 impl Emitter<'_> {
-    /// Takes the signs of eight lanes in `T2` into the mask in `eax`, lowest ones first.
-    fn collect(&mut self, part: i32) {
-        // `vmovmskps eax, ymm14`, and `ecx`: the assembler finds that its operands differ in size, as they should.
+    /// Takes the signs of eight lanes in `T2`, or of four of 64 bits, into the mask in `eax`, lowest ones first.
+    fn collect(&mut self, part: i32, bits: u32) {
+        // `vmovmskps eax, ymm14`, or `vmovmskpd`, and `ecx`: the assembler finds that the operands differ in size, as they should.
         const { assert!(T2 == 14) };
+        let (kind, lanes) = if bits == 64 { (0x7d, 4) } else { (0x7c, 8) };
         let to = if part == 0 { 0xc6u8 } else { 0xce };
-        self.ops.extend([0xc4, 0xc1, 0x7c, 0x50, to]);
+        self.ops.extend([0xc4, 0xc1, kind, 0x50, to]);
         if part > 0 {
-            dynasm!(self.ops; .arch x64; shl ecx, (8 * part) as i8; or eax, ecx);
-        }
-    }
-
-    /// The same of four lanes of 64 bits.
-    fn collect64(&mut self, part: i32) {
-        // `vmovmskpd`, likewise.
-        const { assert!(T2 == 14) };
-        let to = if part == 0 { 0xc6u8 } else { 0xce };
-        self.ops.extend([0xc4, 0xc1, 0x7d, 0x50, to]);
-        if part > 0 {
-            dynasm!(self.ops; .arch x64; shl ecx, (4 * part) as i8; or eax, ecx);
+            dynasm!(self.ops; .arch x64; shl ecx, (lanes * part) as i8; or eax, ecx);
         }
     }
 
@@ -80,7 +70,7 @@ impl Emitter<'_> {
                     dynasm!(self.ops; .arch x64; vpcmpeqd Ry(T2), Ry(T2), Ry(x));
                 }
             }
-            self.collect(part);
+            self.collect(part, 32);
         }
         // Of signed ones, greater is there; of unsigned ones, not less and not greater.
         match relation {
@@ -114,7 +104,7 @@ impl Emitter<'_> {
                     _ => dynasm!(self.ops; .arch x64; vpcmpgtq Ry(T2), Ry(T1), Ry(T0)),
                 }
             }
-            self.collect64(part);
+            self.collect(part, 64);
         }
         matches!(relation, Relation::Ne | Relation::Le | Relation::Ge)
     }
@@ -140,7 +130,7 @@ impl Emitter<'_> {
                 Relation::Num => three!(self, vcmpordps, T2, x, b, part),
                 Relation::Nan => three!(self, vcmpunordps, T2, x, b, part),
             }
-            self.collect(part);
+            self.collect(part, 32);
         }
         self.predicate(op, false);
     }
