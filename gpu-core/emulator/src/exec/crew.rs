@@ -51,6 +51,8 @@ struct State {
     closed: bool,
     inside: usize,
     panicked: bool,
+    /// Who closed it sleeps until all are out.
+    awaited: bool,
 }
 
 impl Gate {
@@ -66,8 +68,15 @@ impl Gate {
         let mut state = lock(&self.state);
         state.inside -= 1;
         state.panicked |= panicked;
-        self.empty.store(state.inside == 0, Ordering::Release);
-        self.left.notify_all();
+        let (empty, awaited) = (state.inside == 0, state.awaited);
+        // First: who sees that all are out asks for the state, and would have to sleep for it.
+        drop(state);
+        if empty {
+            self.empty.store(true, Ordering::Release);
+        }
+        if awaited {
+            self.left.notify_all();
+        }
     }
 
     /// Lets nobody in any more and waits until all are out. True when one of them panicked.
@@ -80,6 +89,7 @@ impl Gate {
             state = lock(&self.state);
         }
         while state.inside > 0 {
+            state.awaited = true;
             state = self.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.panicked
@@ -107,10 +117,18 @@ struct Order {
     gate: Arc<Gate>,
 }
 
+/// What is in a seat.
+#[derive(Default)]
+struct Call {
+    order: Option<Order>,
+    /// The helper sleeps. Ringing costs as much as all else of a call, also where nobody hears it.
+    asleep: bool,
+}
+
 /// Where a helper waits for orders.
 #[derive(Default)]
 struct Seat {
-    order: Mutex<Option<Order>>,
+    call: Mutex<Call>,
     /// There is an order.
     called: AtomicBool,
     bell: Condvar,
@@ -121,9 +139,14 @@ static IDLE: Mutex<Vec<Arc<Seat>>> = Mutex::new(Vec::new());
 
 impl Seat {
     fn give(&self, order: Order) {
-        *lock(&self.order) = Some(order);
+        let mut call = lock(&self.call);
+        call.order = Some(order);
+        let asleep = call.asleep;
+        drop(call);
         self.called.store(true, Ordering::Release);
-        self.bell.notify_one();
+        if asleep {
+            self.bell.notify_one();
+        }
     }
 
     /// The next order; None when none came for long.
@@ -131,15 +154,15 @@ impl Seat {
         within(READY, || self.called.load(Ordering::Acquire));
         let until = Instant::now() + KEEP;
         let mut staying = true;
-        let mut order = lock(&self.order);
+        let mut call = lock(&self.call);
         loop {
-            if let Some(order) = order.take() {
+            if let Some(order) = call.order.take() {
                 self.called.store(false, Ordering::Relaxed);
                 return Some(order);
             }
             let left = until.saturating_duration_since(Instant::now());
             if staying && left.is_zero() {
-                drop(order);
+                drop(call);
                 let mut idle = lock(&IDLE);
                 if let Some(own) = idle.iter().position(|seat| Arc::ptr_eq(seat, self)) {
                     idle.swap_remove(own);
@@ -148,11 +171,13 @@ impl Seat {
                 // Somebody has the seat already, so an order will come.
                 drop(idle);
                 staying = false;
-                order = lock(&self.order);
+                call = lock(&self.call);
                 continue;
             }
             let wait = if staying { left } else { KEEP };
-            order = self.bell.wait_timeout(order, wait).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            call.asleep = true;
+            call = self.bell.wait_timeout(call, wait).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            call.asleep = false;
         }
     }
 

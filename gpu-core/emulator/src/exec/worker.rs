@@ -266,9 +266,12 @@ impl Worker {
             // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker, and
             // of a picture whole rows of blocks do. Fewer when few are left, so that workers end together.
             // Not below a number that is the same for the whole launch: in loops over the grid, blocks taken one by one lie on
-            // the same pages all the time.
-            let share = |teams: u64, most| (teams / (grid.workers as u64 * 16)).clamp(1, most);
-            let count = share(grid.blocks / size, 16).max(share(grid.waiting.left(), 64));
+            // the same pages all the time. Only at the end half of it: there the others wait for who took the last ones.
+            let (workers, left) = (grid.workers as u64, grid.waiting.left());
+            let share = |teams: u64, most| (teams / (workers * 16)).clamp(1, most);
+            let least = share(grid.blocks / size, 16);
+            let last = left < 2 * least * workers;
+            let count = if last { least.div_ceil(2) } else { least.max(share(left, 64)) };
             self.taken = grid.waiting.take(count);
         }
         let index = self.taken.next()?;
