@@ -148,6 +148,8 @@ pub struct Block {
     pub proxy: [u32; 32],
     /// Rank in its cluster.
     pub cluster_rank: u32,
+    /// What its warps' arrivals at the cluster's barrier order, by generation.
+    pub cluster_arrivals: [crate::isa::cluster::Arrivals; 2],
 }
 
 impl Block {
@@ -183,6 +185,7 @@ impl Block {
             fenced_block: None,
             proxy: [0; 32],
             cluster_rank: 0,
+            cluster_arrivals: Default::default(),
         }
     }
 
@@ -209,6 +212,7 @@ impl Block {
         };
         (self.fenced, self.fenced_block) = (None, None);
         self.proxy = [0; 32];
+        self.cluster_arrivals = Default::default();
         if self.time > crate::check::shadow::MAX_TIME / 2 {
             self.time = 1;
             self.shared_shadow.clear();

@@ -29,6 +29,15 @@ pub struct Cluster {
     pub arrived: u32,
 }
 
+/// What arrivals of a block's warps at one generation of the cluster barrier order for its other warps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrivals {
+    generation: u64,
+    /// Warps that arrived, and up to which clock of each warp what came before is ordered.
+    warps: u32,
+    clocks: [u32; 32],
+}
+
 /// Grids that depend on each other run one after the other here.
 fn griddepcontrol(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     if i.take_any(&["launch_dependents", "wait"]).is_none() {
@@ -154,20 +163,48 @@ impl Cx<'_> {
         }
     }
 
-    /// Passes the cluster barrier: what all blocks of the cluster did before is ordered.
+    /// The arrivals of the own block at a generation. They take turns at two places: a thread arrives again only behind its
+    /// wait, and the next but one completes only when all have arrived at the next one.
+    fn cluster_arrivals(&mut self, generation: u64) -> &mut Arrivals {
+        let arrivals = &mut self.block.cluster_arrivals[generation as usize & 1];
+        if arrivals.generation != generation {
+            *arrivals = Arrivals { generation, ..Arrivals::default() };
+        }
+        arrivals
+    }
+
+    /// Arrives at the cluster barrier; `relaxed`: that orders only what a fence covers.
+    fn arrive_cluster(&mut self, relaxed: bool) {
+        let clocks = if relaxed { self.fenced(true).unwrap_or_default() } else { self.warp.clocks() };
+        let warp = self.warp.index;
+        let arrivals = self.cluster_arrivals(self.cluster.generation);
+        arrivals.warps |= 1 << (warp & 31);
+        for (known, clock) in arrivals.clocks.iter_mut().zip(clocks) {
+            *known = (*known).max(clock);
+        }
+        // What it does from now on is no longer covered.
+        self.publish_cluster(relaxed);
+    }
+
+    /// Passes the cluster barrier: what all threads of the cluster did before they arrived is ordered.
     pub fn pass_cluster(&mut self, generation: u64) {
+        let Arrivals { warps, mut clocks, .. } = *self.cluster_arrivals(generation);
         let time = &mut self.block.time;
-        *time += 1;
-        let now = *time;
-        self.warp.acquire(&[now - 1; 32]);
-        self.warp.clock = now;
+        for (warp, clock) in clocks.iter_mut().enumerate() {
+            // Warps that have exited are waited for no more, and do nothing more.
+            if warps >> warp & 1 == 0 {
+                *clock = *time;
+            }
+        }
+        self.warp.acquire(&clocks);
+        self.warp.tick(time);
         self.learn_cluster(generation);
     }
 }
 
 unsafe fn arrive_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
     cx.finish_acquires(true);
-    cx.publish_cluster(op.imm != 0);
+    cx.arrive_cluster(op.imm != 0);
     cx.warp.cluster_generation = cx.cluster.generation;
     cx.cluster.arrived += cx.mask.count_ones();
     if cx.watch & crate::exec::cx::watch::COUNT != 0 {
