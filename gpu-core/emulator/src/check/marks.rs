@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::undefined::{Bits, Quick};
+use super::undefined::{Bits, Mixed, Quick};
 use crate::exec::op::Slot;
 use crate::exec::warp::Poison;
 
@@ -33,7 +33,7 @@ pub struct Computed {
     /// 0: none were undefined.
     pub lanes: u32,
     pub origin: u32,
-    pub mixed: bool,
+    pub mixed: Mixed,
 }
 
 impl Computed {
@@ -45,7 +45,7 @@ impl Computed {
             if self.lanes == 0 {
                 self.origin = mark.origin;
             }
-            self.mixed |= mark.mixed;
+            self.mixed = self.mixed.max(mark.mixed);
             self.lanes |= lanes;
         }
     }

@@ -6,7 +6,7 @@
 
 use super::marks::Computed;
 use super::products::of_matrix;
-use super::undefined::{Bits, Moved, ones, opcode};
+use super::undefined::{Bits, Mixed, Moved, ones, opcode};
 use crate::check::repeats::Told;
 use crate::exec::access::{Addresses, Reach, window_from};
 use crate::exec::cx::{Cx, lanes};
@@ -215,7 +215,7 @@ impl Cx<'_> {
                     let sum = sum.get_or_insert(Poison { origin: mark.origin, ..Poison::default() });
                     sum.lanes |= lanes;
                     sum.computed |= mark.computed;
-                    sum.mixed |= mark.mixed;
+                    sum.mixed = sum.mixed.max(mark.mixed);
                     sum.bits = std::mem::take(&mut sum.bits).with(&mark.bits, lanes, width, true);
                 }
             }
@@ -276,22 +276,21 @@ impl Cx<'_> {
                 if let Some(mark) = self.marks_in(&data, None, 8 * bytes as u32)
                     && mark.lanes & mask != 0
                 {
-                    let (window, _) = self.place_in(op, (mark.lanes & mask).trailing_zeros() as usize & 31);
-                    let leaves = window == Window::Global;
-                    if mark.mixed && !mark.computed && self.returns_to(op, &mark) {
+                    let those = mark.lanes & mask;
+                    let leaves = self.place_in(op, those.trailing_zeros() as usize & 31).0 == Window::Global;
+                    if mark.mixed != Mixed::No && !mark.computed && self.returns_to(op, &mark) {
                         // A bit field is set: its word comes back with other bits, and counts as written.
                         return;
                     }
-                    // Padding between fields that were put together in a register.
-                    let holes = || lanes(mark.lanes & mask).all(|lane| self.stores_holes(&data, bytes, lane));
-                    if leaves && (mark.computed || mark.mixed && !holes()) {
-                        self.report_use(mark.origin, pc, mark.lanes & mask, "stores what it computed with it");
+                    // Padding between fields that were put together in a register, or a part of it.
+                    let holes = || lanes(those).all(|lane| self.stores_holes(&data, bytes, lane, mark.mixed));
+                    if leaves && (mark.computed || mark.mixed != Mixed::No && !holes()) {
+                        self.report_use(mark.origin, pc, those, "stores what it computed with it");
                     }
                     self.worker.carried = Some(mark);
                 }
             }
             Taint::Copy | Taint::Compute | Taint::Shuffle | Taint::Select | Taint::Call => {
-                let skip = Some(op.guard);
                 let mark = match info.taint {
                     Taint::Select => self.select_marks(op),
                     Taint::Shuffle => {
@@ -299,7 +298,7 @@ impl Cx<'_> {
                         self.worker.moved = moved;
                         mark
                     }
-                    _ => self.marks(&info.reads, skip),
+                    _ => self.marks(&info.reads, Some(op.guard)),
                 };
                 let computes = matches!(info.taint, Taint::Compute);
                 let mixes = computes && mark.is_some() && info.bitwise;
@@ -307,6 +306,7 @@ impl Cx<'_> {
                     self.worker.moved = self.moved(op, image.text(pc));
                 }
                 let known = self.worker.moved.is_some();
+                let mixture = if mixes { self.mixture(op, image.text(pc)) } else { Mixed::No };
                 if computes && mark.is_some() && !known {
                     self.worker.moved = self.undefined_products(op);
                 }
@@ -315,7 +315,7 @@ impl Cx<'_> {
                         mark.bits = Bits::Whole(mark.lanes);
                     }
                     mark.computed |= computes && !mixes && !known;
-                    mark.mixed |= mixes;
+                    mark.mixed = mark.mixed.max(mixture);
                     mark.within(mask)
                 });
             }
@@ -333,7 +333,7 @@ impl Cx<'_> {
         let b = self.marks(&[op.b], None).and_then(|mark| mark.within(!choose));
         match (a, b) {
             (Some(a), Some(b)) => {
-                let (computed, mixed) = (a.computed | b.computed, a.mixed | b.mixed);
+                let (computed, mixed) = (a.computed | b.computed, a.mixed.max(b.mixed));
                 Some(Poison { computed, mixed, ..a.over(Some(&b), b.lanes) })
             }
             (a, b) => a.or(b),

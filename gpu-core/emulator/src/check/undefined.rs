@@ -37,6 +37,18 @@ pub fn is_move(opcode: &str) -> bool {
     ["mov", "ld.param", "st.param"].iter().any(|name| opcode.starts_with(name))
 }
 
+/// What became of undefined bits on the way to where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mixed {
+    /// They are where they were.
+    #[default]
+    No,
+    /// Each was put elsewhere as it is, or beside others, as copies of structures do.
+    Placed,
+    /// They were masked, or joined with others.
+    Joined,
+}
+
 /// Width of a type of integers or bits, and whether it has a sign.
 fn integer(ty: &str) -> Option<(u32, bool)> {
     let (kind, bits) = ty.split_at_checked(1)?;
@@ -96,15 +108,45 @@ impl Cx<'_> {
         (unsafe { get_wide(self, slot, lane, width) }, self.undefined(slot, lane) & ones(width))
     }
 
-    /// Whether what a store of `bytes` in each of `data` leaves in memory is a structure with padding.
-    pub fn stores_holes(&self, data: &[Slot], bytes: u64, lane: usize) -> bool {
+    /// What an instruction that only puts bits elsewhere, and whose undefined bits are known, does to those of its operands.
+    pub(super) fn mixture(&self, op: &Op, text: &str) -> Mixed {
+        let opcode = opcode(text);
+        let Some((name, modifiers)) = opcode.split_once('.') else { return Mixed::Joined };
+        let Some((width, signed)) = modifiers.rsplit('.').next().and_then(integer) else { return Mixed::Joined };
+        if self.worker.moved.is_none() {
+            return Mixed::Joined;
+        }
+        // Where one operand is undefined, the other is defined and leaves it as it is.
+        let apart = |identity: u128| {
+            lanes(self.mask).all(|lane| {
+                // SAFETY: the operands have the width that the opcode says.
+                let ((a, no_a), (b, no_b)) =
+                    unsafe { (self.operand(op.a, lane, width), self.operand(op.b, lane, width)) };
+                no_a & no_b == 0 && no_a & (b ^ identity) == 0 && no_b & (a ^ identity) == 0
+            })
+        };
+        let placed = match name {
+            "shl" | "shf" | "prmt" | "bfi" | "cvt" => true,
+            "shr" | "bfe" => !signed,
+            "or" | "xor" => apart(0),
+            "and" => apart(u128::MAX),
+            _ => false,
+        };
+        if placed { Mixed::Placed } else { Mixed::Joined }
+    }
+
+    /// Whether what a store of `bytes` in each of `data` leaves in memory is a structure with padding, or is all of it undefined
+    /// as it lay elsewhere.
+    pub fn stores_holes(&self, data: &[Slot], bytes: u64, lane: usize, mixed: Mixed) -> bool {
         let of = |slot: &Slot| {
             let (width, count) = (8 * bytes as u32, bytes as usize);
             // SAFETY: the data of a store have the width that it stores.
             let (value, undefined) = unsafe { self.operand(*slot, lane, width) };
             value.to_le_bytes().into_iter().zip(undefined.to_le_bytes()).take(count)
         };
-        has_holes(&data.iter().flat_map(of).collect::<Vec<_>>())
+        let stored = data.iter().flat_map(of).collect::<Vec<_>>();
+        let nothing_else = || stored.iter().all(|(_, undefined)| *undefined == 0xff);
+        has_holes(&stored) || mixed == Mixed::Placed && nothing_else()
     }
 
     /// Undefined bits of what an instruction writes that only moves bits; None for all others.

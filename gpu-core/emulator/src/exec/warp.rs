@@ -80,8 +80,7 @@ pub struct Poison {
     pub lanes: u32,
     /// Something was computed with it.
     pub computed: bool,
-    /// Its bits were put elsewhere, masked or joined with others.
-    pub mixed: bool,
+    pub mixed: crate::check::undefined::Mixed,
     /// Index into `Warp::origins`.
     pub origin: u32,
     /// Undefined bits of each lane, none of which is 0 in the lanes of `lanes`.
