@@ -192,6 +192,36 @@ fn a_block_that_knows_of_an_arrival_may_end() {
     assert_eq!(kinds(&outcome), [FaultKind::UseAfterFree], "{:#?}", outcome.faults);
 }
 
+/// A bulk copy whose size or whose one address is no multiple of 16 is told with that address.
+#[test]
+fn a_misaligned_bulk_copy_says_what_is() {
+    let kernel = |to: u32, from: u32, bytes: u32| {
+        format!(
+            ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
+             .reg .b32 %r<4>; .reg .b64 %rd<4>;\n.shared .align 16 .b8 s[128];\n.shared .align 8 .b64 bar;\n\
+             ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, s;\nmov.u32 %r2, bar;\n\
+             mbarrier.init.shared::cta.b64 [%r2], 1;\nfence.mbarrier_init.release.cluster;\n\
+             add.u32 %r1, %r1, {to};\nadd.u64 %rd1, %rd1, {from};\n\
+             mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], {bytes};\n\
+             cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], {bytes}, [%r2];\nret;\n}}\n"
+        )
+    };
+    let cases = [
+        (4, 0, 32, "its address in shared memory is not", "`s` has 128 bytes, this is byte 4"),
+        (0, 8, 32, "its address in global memory is not", "`in` has 256 bytes, this is byte 8"),
+        (16, 16, 20, "the size is not", "`s` has 128 bytes, this is byte 16"),
+    ];
+    for (to, from, bytes, what, place) in cases {
+        let mut memory = memory();
+        let source = upload_u32(&mut memory, "in", &[1; 64]);
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(source);
+        let outcome = run(&load(&kernel(to, from, bytes)), &mut memory, &launch);
+        let message = &outcome.faults[0].message;
+        assert_eq!(outcome.faults[0].kind, FaultKind::Misaligned, "{message}");
+        assert!(message.contains(what) && message.contains(place), "{message}");
+    }
+}
+
 /// Three warps come to a product at once; the last one stores B, ones over zeros, a while later.
 const LATE_WARP: &str = "
 .version 8.0

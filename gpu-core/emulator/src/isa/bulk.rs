@@ -273,10 +273,18 @@ unsafe fn targets(cx: &Cx<'_>, op: &Op, lane: usize, shared: u64) -> Vec<(u64, O
 unsafe fn plain(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, other: u64) -> Option<Moved> {
     // SAFETY: slots of a decoded instruction.
     let bytes = u64::from(unsafe { cx.lane::<u32>(op.c, lane) });
-    let off = if shared.is_multiple_of(16) { other } else { shared };
-    if !bytes.is_multiple_of(16) || !(shared | other).is_multiple_of(16) {
-        let text = format!("starts a bulk copy of {bytes} bytes whose size and addresses are not multiples of 16");
-        cx.bulk_fault(lane, FaultKind::Misaligned, Space::Shared, off & 0xff_ffff, bytes, text);
+    let between_shared = op.imm & TO_SHARED != 0 && op.imm & FROM_SHARED != 0;
+    let wrong = match () {
+        () if !bytes.is_multiple_of(16) => Some(("the size", Space::Shared, shared)),
+        () if !shared.is_multiple_of(16) => Some(("its address in shared memory", Space::Shared, shared)),
+        () if other.is_multiple_of(16) => None,
+        () if between_shared => Some(("the address that it reads", Space::Shared, other)),
+        () => Some(("its address in global memory", Space::Global, other)),
+    };
+    if let Some((what, space, address)) = wrong {
+        let text = format!("starts a bulk copy of {bytes} bytes, but {what} is not a multiple of 16");
+        let address = if space == Space::Shared { address & 0xff_ffff } else { address };
+        cx.bulk_fault(lane, FaultKind::Misaligned, space, address, bytes, text);
         return None;
     }
     if op.imm & IGNORE != 0 {
