@@ -196,19 +196,28 @@ fn less_order_is_found_out() {
     assert!(is_found(first, second, |one, other| one == 1 || other == 1), "no fence between store and load");
 }
 
+/// Runs it where workers take blocks in their order, and where each begins with its own.
+fn in_both_orders(program: impl Fn(bool) + Send + Sync + 'static) {
+    let program = Arc::new(program);
+    for in_order in [true, false] {
+        let program = Arc::clone(&program);
+        loom::model(move || program(in_order));
+    }
+}
+
 /// A worker whose block waits for what the block of another writes, which may begin as late as it likes, never finds that
 /// all wait for ever.
 #[test]
 fn who_is_about_to_write_is_not_taken_for_waiting() {
-    loom::model(|| {
-        let shared = Arc::new((Waiting::new(2, 2), Memory::default()));
+    in_both_orders(|in_order| {
+        let shared = Arc::new((Waiting::new(2, 2, in_order), Memory::default()));
         let own = shared.0.begin();
-        assert_eq!(shared.0.take(1), 0..1);
+        assert_eq!(shared.0.take(own, |_| 1), 0..1);
         let late = Arc::clone(&shared);
         thread::spawn(move || {
             let (waiting, memory) = &*late;
             let worker = waiting.begin();
-            if !waiting.take(1).is_empty() {
+            if !waiting.take(worker, |_| 1).is_empty() {
                 memory.weak_store(FLAG, 1);
                 waiting.progressed(1);
             }
@@ -225,16 +234,41 @@ fn who_is_about_to_write_is_not_taken_for_waiting() {
 /// Two workers that wait for each other find it out, whoever waits first.
 #[test]
 fn the_last_to_wait_finds_that_all_do() {
-    loom::model(|| {
-        let waiting = Arc::new(Waiting::new(2, 2));
+    in_both_orders(|in_order| {
+        let waiting = Arc::new(Waiting::new(2, 2, in_order));
         let other = Arc::clone(&waiting);
         let waits = |waiting: &Waiting| {
             let worker = waiting.begin();
-            assert!(!waiting.take(1).is_empty());
+            assert!(!waiting.take(worker, |_| 1).is_empty());
             waiting.all_wait(worker, waiting.progress())
         };
         let thread = thread::spawn(move || waits(&other));
         let found = waits(&waiting);
         assert!(thread.join().expect("it only waits") || found);
+    });
+}
+
+/// Every block is given out once, whoever takes more of them and from whose part.
+#[test]
+fn each_block_is_taken_once() {
+    in_both_orders(|in_order| {
+        let waiting = Arc::new(Waiting::new(2, 3, in_order));
+        let take_all = |waiting: &Waiting, worker: usize| {
+            let mut taken = Vec::new();
+            loop {
+                let next = waiting.take(worker, |left| left.min(2));
+                if next.is_empty() {
+                    return taken;
+                }
+                taken.extend(next);
+            }
+        };
+        let other = Arc::clone(&waiting);
+        let thread = thread::spawn(move || take_all(&other, 1));
+        let mut taken = take_all(&waiting, 0);
+        assert!(!in_order || taken.is_sorted());
+        taken.extend(thread.join().expect("it only takes"));
+        taken.sort_unstable();
+        assert_eq!((taken, waiting.left()), (vec![0, 1, 2], 0));
     });
 }

@@ -92,6 +92,8 @@ pub struct Needs {
     pub heap: bool,
     /// It asks for the shared memory that each block has for the system's own use.
     pub reserved: bool,
+    /// Blocks are to begin in the order of their numbers: it prints, or may wait for what another block does.
+    pub order: bool,
 }
 
 /// State while one function is decoded.

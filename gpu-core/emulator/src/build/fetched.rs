@@ -53,8 +53,24 @@ fn is_global(opcode: &str) -> bool {
 }
 
 fn is_plain_load(opcode: &str) -> bool {
-    let ordered = |part| matches!(part, "volatile" | "relaxed" | "acquire" | "mmio" | "nc");
-    name_of(opcode) == "ld" && is_global(opcode) && !opcode.split('.').any(ordered)
+    name_of(opcode) == "ld" && is_global(opcode) && !opcode.split('.').any(|part| is_order(part) || part == "nc")
+}
+
+fn is_order(part: &str) -> bool {
+    matches!(part, "volatile" | "relaxed" | "acquire" | "mmio")
+}
+
+/// Whether a loop over such an instruction may end by what another block does: what it finds there is asked for again and
+/// again.
+pub fn may_poll(opcode: &str, result_used: bool) -> bool {
+    let has = |which: fn(&str) -> bool| opcode.split('.').any(which);
+    is_global(opcode)
+        && match name_of(opcode) {
+            "ld" => has(is_order),
+            "atom" => result_used,
+            "multimem" => true,
+            _ => false,
+        }
 }
 
 /// What stands in brackets.

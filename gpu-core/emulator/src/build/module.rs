@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::emit::{Arch, Edge, Emit, Entity, Needs, Pool, Scope};
+use super::fetched::may_poll;
 use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
 use super::of_launch;
@@ -273,7 +274,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             std::mem::take(&mut emit.called),
             emit.calls_indirectly,
         ));
-        self.needs.push(emit.needs);
+        let mut needs = emit.needs;
         drop(emit);
         let registers = self.link(
             &mut code[first_pc as usize..],
@@ -295,10 +296,12 @@ impl<'t, 'a> Builder<'t, 'a> {
             let name = opcode(self.image.texts.get(info.text));
             info.bitwise = is_bitwise(name);
             info.moves = info.bitwise || is_move(name);
+            needs.order |= may_poll(name, info.result_used);
             if !info.result_used && info.class == crate::report::Class::Atomic {
                 isa::atomic::forget_result(op);
             }
         }
+        self.needs.push(needs);
         // The registers of device functions are not followed from their start.
         let undefined = if function.entry { &registers.undefined[..] } else { &[] };
         let gated = gates::guard(&mut code[first_pc as usize..], &infos[first_pc as usize..], undefined, |at, run| {

@@ -68,7 +68,11 @@ impl<'a> Builder<'_, 'a> {
             function.reach = first..end;
             function.stack_bytes = stack;
             let needs = |which: fn(&Needs) -> bool| seen.iter().any(|f| which(&self.needs[*f as usize]));
-            function.needs = Needs { heap: needs(|needs| needs.heap), reserved: needs(|needs| needs.reserved) };
+            function.needs = Needs {
+                heap: needs(|needs| needs.heap),
+                reserved: needs(|needs| needs.reserved),
+                order: needs(|needs| needs.order),
+            };
             if function.entry {
                 let bytes: u32 = shared.iter().map(|variable| variable.bytes.next_multiple_of(4)).sum();
                 self.image.kernels[function.kernel].static_shared_bytes = bytes;

@@ -45,8 +45,9 @@ pub struct Detail {
 }
 
 impl Grid<'_> {
-    /// Records a fault, or counts it with one that is known ([`Identity::find`]).
-    pub fn report(&self, fault: Fault) {
+    /// Records a fault, or counts it with one that is known ([`Identity::find`]). Of the two, the one of the lower block is
+    /// told: each worker comes with the first that it met.
+    pub fn report(&self, mut fault: Fault) {
         let fatal = fault.kind.ends_launch();
         let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let identity = Identity {
@@ -57,7 +58,15 @@ impl Grid<'_> {
         };
         let count = faults.len();
         match identity.find(&mut faults) {
-            Some(known) => known.occurrences += fault.occurrences,
+            Some(known) => {
+                let block = |fault: &Fault| fault.thread.map(|ThreadId { block: [x, y, z], .. }| [z, y, x]);
+                let lower = block(&fault) < block(known) && fault.instruction == known.instruction;
+                fault.occurrences += known.occurrences;
+                match lower && fault.thread.is_some() {
+                    true => *known = fault,
+                    false => known.occurrences = fault.occurrences,
+                }
+            }
             None if count < self.options.max_faults => faults.push(fault),
             None => {}
         }

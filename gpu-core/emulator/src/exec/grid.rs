@@ -50,7 +50,8 @@ pub struct Grid<'r> {
     pub local_stride: u32,
     /// Coordinates of the threads of each warp, the same in all blocks.
     pub tids: Vec<Tids>,
-    pub max_resident: usize,
+    /// Clusters that are there at the same time.
+    pub places: usize,
     pub blocks: u64,
     pub waiting: Waiting,
     pub started: Instant,

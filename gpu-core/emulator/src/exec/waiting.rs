@@ -25,6 +25,19 @@ const NOT_BEGUN: u64 = 1;
 const DONE: u64 = 2;
 const WAITING: u64 = 3;
 
+/// Clusters that are given out one after the other.
+#[derive(Debug)]
+struct Part {
+    next: AtomicU64,
+    end: u64,
+}
+
+impl Part {
+    fn left(&self) -> u64 {
+        self.end.saturating_sub(self.next.load(Ordering::SeqCst))
+    }
+}
+
 /// The workers of a launch and its blocks (or clusters).
 #[derive(Debug)]
 pub struct Waiting {
@@ -32,21 +45,25 @@ pub struct Waiting {
     /// Workers that have begun, and those that will not come.
     begun: AtomicUsize,
     missing: AtomicUsize,
-    /// Clusters, and those that were given out.
-    clusters: u64,
-    taken: Apart<AtomicU64>,
+    parts: Vec<Apart<Part>>,
     /// Moves when a kernel writes memory, so that waiting for nothing can be told from progress.
     progress: Apart<AtomicU64>,
 }
 
 impl Waiting {
-    pub fn new(workers: usize, clusters: u64) -> Waiting {
+    /// `in_order`: clusters begin in the order of their numbers, as they do on a GPU. Otherwise each worker begins with a part
+    /// of its own: so launches that follow each other find their data in the caches of the core that had them, and workers
+    /// meet less often where blocks share pages of memory and of its shadows.
+    pub fn new(workers: usize, clusters: u64, in_order: bool) -> Waiting {
+        let parts = if in_order { 1 } else { (workers as u64).min(clusters).max(1) };
+        let begin = |part: u64| (u128::from(part) * u128::from(clusters) / u128::from(parts)) as u64;
         Waiting {
             standing: (0..workers).map(|_| Apart(AtomicU64::new(NOT_BEGUN))).collect(),
             begun: AtomicUsize::new(0),
             missing: AtomicUsize::new(0),
-            clusters,
-            taken: Apart(AtomicU64::new(0)),
+            parts: (0..parts)
+                .map(|part| Apart(Part { next: AtomicU64::new(begin(part)), end: begin(part + 1) }))
+                .collect(),
             progress: Apart(AtomicU64::new(0)),
         }
     }
@@ -78,16 +95,32 @@ impl Waiting {
         self.standing[worker].store(DONE, Ordering::SeqCst);
     }
 
-    /// The next clusters, `count` at most.
-    pub fn take(&self, count: u64) -> std::ops::Range<u64> {
-        // Who sees that none is left must see that the worker that took the last one has begun.
-        let first = self.taken.fetch_add(count, Ordering::Release);
-        first.min(self.clusters)..(first + count).min(self.clusters)
+    /// The next clusters of a worker's part or, when none are left there, of the part that has most. `count` says how many
+    /// to take where about so many are left.
+    pub fn take(&self, worker: usize, count: impl Fn(u64) -> u64) -> std::ops::Range<u64> {
+        let own = &self.parts[worker % self.parts.len()];
+        let mut part = own;
+        loop {
+            let left = part.left();
+            if left > 0 {
+                // As if the others were as far, whose numbers would have to come from their cores.
+                let count = count(left * self.parts.len() as u64);
+                // Who sees that none is left must see that the worker that took the last one has begun.
+                let first = part.next.fetch_add(count, Ordering::Release);
+                if first < part.end {
+                    return first..(first + count).min(part.end);
+                }
+            }
+            part = self.parts.iter().max_by_key(|part| part.left()).unwrap_or(own);
+            if part.left() == 0 {
+                return 0..0;
+            }
+        }
     }
 
     /// Clusters that nobody took yet.
     pub fn left(&self) -> u64 {
-        self.clusters.saturating_sub(self.taken.load(Ordering::SeqCst))
+        self.parts.iter().map(|part| part.left()).sum()
     }
 
     /// So many writes were made.

@@ -46,6 +46,8 @@ pub struct Worker {
     /// Finished clusters for the next ones.
     spare: Vec<Team>,
     pub registers: Registers,
+    /// Among the workers of the launch.
+    number: usize,
     /// Clusters that this worker is to start next.
     taken: std::ops::Range<u64>,
     /// Access split into single lanes: not to be counted again.
@@ -125,6 +127,7 @@ impl Worker {
             trace: crate::count::trace::Recorder::new(grid),
             spare: Vec::new(),
             registers: Registers::new(),
+            number: 0,
             taken: 0..0,
             quiet: false,
             strips: OwnStrips::default(),
@@ -174,6 +177,9 @@ impl Worker {
 
     fn run_blocks(&mut self, grid: &Grid<'_>) {
         let number = grid.waiting.begin();
+        self.number = number;
+        // Together they have as many as the device.
+        let places = (grid.places / grid.workers + usize::from(number < grid.places % grid.workers)).max(1);
         let mut resident: Vec<Team> = Vec::new();
         let (mut turn, mut idle, mut seen) = (0, 0, None);
         let mut recent = Recent::default();
@@ -181,7 +187,7 @@ impl Worker {
         let mut peers = Vec::new();
         loop {
             if resident.is_empty() {
-                let Some(team) = self.next(grid) else {
+                let Some(team) = self.next(grid, places - resident.len()) else {
                     self.publish(grid);
                     grid.waiting.done(number);
                     return;
@@ -204,7 +210,7 @@ impl Worker {
                     idle += 1;
                     self.spent += ROUND;
                     let blocks = || resident.iter().flat_map(|team| &team.blocks).map(Box::as_ref);
-                    let full = resident.len() >= grid.max_resident || self.none_left(grid);
+                    let full = resident.len() >= places || self.none_left(grid);
                     let stuck = full
                         && !grid.host_may_answer
                         && (recent.repeats(fingerprint(grid.image, blocks()))
@@ -241,9 +247,9 @@ impl Worker {
                     if turn == resident.len() {
                         // What they wait for, another block may do. An eighth more, or the first ones would have
                         // polled as often as there are places.
-                        let room = grid.max_resident.saturating_sub(resident.len());
+                        let room = places.saturating_sub(resident.len());
                         for _ in 0..room.min(resident.len() / 8 + 1) {
-                            let Some(team) = self.next(grid) else { break };
+                            let Some(team) = self.next(grid, places - resident.len()) else { break };
                             resident.push(team);
                             idle = 0;
                         }
@@ -259,20 +265,23 @@ impl Worker {
         self.taken.is_empty() && grid.waiting.left() == 0
     }
 
-    /// The next cluster (a single block when there are none).
-    fn next(&mut self, grid: &Grid<'_>) -> Option<Team> {
+    /// The next cluster (a single block when there are none), where so many more have places.
+    fn next(&mut self, grid: &Grid<'_>, room: usize) -> Option<Team> {
         let size = grid.cluster_size();
         if self.taken.is_empty() {
             // Neighbours touch the same pages of memory and of its shadows: several at a time keep them with one worker, and
             // of a picture whole rows of blocks do. Fewer when few are left, so that workers end together.
             // Not below a number that is the same for the whole launch: in loops over the grid, blocks taken one by one lie on
             // the same pages all the time. Only at the end half of it: there the others wait for who took the last ones.
-            let (workers, left) = (grid.workers as u64, grid.waiting.left());
+            let workers = grid.workers as u64;
             let share = |teams: u64, most| (teams / (workers * 16)).clamp(1, most);
             let least = share(grid.blocks / size, 16);
-            let last = left < 2 * least * workers;
-            let count = if last { least.div_ceil(2) } else { least.max(share(left, 64)) };
-            self.taken = grid.waiting.take(count);
+            self.taken = grid.waiting.take(self.number, |left| {
+                let last = left < 2 * least * workers;
+                let count = if last { least.div_ceil(2) } else { least.max(share(left, 64)) };
+                // All that are taken must come to run, whatever they wait for.
+                count.min(room as u64)
+            });
         }
         let index = self.taken.next()?;
         let mut team = self.spare.pop().unwrap_or_else(|| Team {

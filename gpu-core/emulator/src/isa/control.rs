@@ -132,6 +132,7 @@ fn call(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
             op.run = call_builtin;
             dead = *name == "__assertfail";
             e.needs.heap |= matches!(*name, "malloc" | "free");
+            e.needs.order |= *name == "vprintf";
             CallTarget::Builtin(run)
         }
         Some(Entity::Reg(reg)) => {
