@@ -467,13 +467,11 @@ fn run(
         updates: Default::default(),
         objects: memory.texture_objects(),
     };
-    let done = Mutex::new(Vec::new());
+    let results = Mutex::new(Results::new(&grid));
     let work = || {
         let mut worker = Worker::new(&grid);
         worker.run(&grid);
-        // All else of it goes here, at the same time as that of the others.
-        let results = worker.into_results();
-        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(results);
+        worker.hand_in(&results);
     };
     let completed = if workers == 1 {
         work();
@@ -481,7 +479,7 @@ fn run(
     } else {
         crate::exec::crew::work_together(workers - 1, &work, || grid.waiting.miss())
     };
-    let results = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let touched = options.touched.then(|| grid.races.touched(image, &grid.regions));
     memory.put_shadows(grid.races.take_shadows());
@@ -490,19 +488,15 @@ fn run(
     Ok(outcome)
 }
 
-fn finish(grid: Grid<'_>, mut results: Vec<Results>, panicked: bool, occupancy: Occupancy) -> Outcome {
+fn finish(grid: Grid<'_>, results: Results, panicked: bool, occupancy: Occupancy) -> Outcome {
     let aborted = grid.aborted.load(Ordering::Relaxed);
-    let recorders = results.iter_mut().filter_map(|worker| worker.trace.take()).collect();
-    let trace = crate::count::trace::finish(&grid, recorders);
+    let trace = crate::count::trace::finish(&grid, results.traces);
     let mut counters = Counters::default();
     let mut lines = Vec::new();
-    if let Some((first, rest)) = results.split_first_mut() {
-        for worker in rest.iter() {
-            first.counts.merge(&worker.counts);
-        }
-        if grid.options.counters || grid.options.line_counters {
-            (counters, lines) = first.counts.finish(grid.image);
-        }
+    if let Some(counts) = results.counts
+        && (grid.options.counters || grid.options.line_counters)
+    {
+        (counters, lines) = counts.finish(grid.image);
     }
     if !grid.options.line_counters {
         lines.clear();

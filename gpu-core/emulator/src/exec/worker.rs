@@ -1,5 +1,6 @@
 //! Host threads: blocks that are resident together take turns, and so do the warps of a block.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use super::block::Block;
@@ -81,10 +82,19 @@ pub struct Worker {
     pub panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
-/// What is left of a worker when the launch is over.
+/// What is left of workers when the launch is over.
 pub struct Results {
-    pub counts: Counts,
-    pub trace: Option<crate::count::trace::Recorder>,
+    /// None: the first one gives its own.
+    pub counts: Option<Counts>,
+    pub traces: Vec<crate::count::trace::Recorder>,
+}
+
+impl Results {
+    /// Those of a launch by so many workers.
+    pub fn new(grid: &Grid<'_>) -> Results {
+        let counts = || Counts::new(grid.image, grid.function as usize);
+        Results { counts: (grid.workers > 1).then(counts), traces: Vec::new() }
+    }
 }
 
 /// The blocks of one cluster, which one worker runs in turns.
@@ -162,8 +172,15 @@ impl Worker {
         }
     }
 
-    pub fn into_results(self) -> Results {
-        Results { counts: self.counts, trace: self.trace }
+    /// Adds what it counted to that of the others. Its tables go back to the system on the thread that had them made: another
+    /// one would have later tables of its own beside those of this one, and cache lines that both write all the time.
+    pub fn hand_in(self, results: &Mutex<Results>) {
+        let mut results = results.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &mut results.counts {
+            Some(counts) => counts.merge(&self.counts),
+            none => *none = Some(self.counts),
+        }
+        results.traces.extend(self.trace);
     }
 
     /// Runs blocks until none is left.
