@@ -424,6 +424,7 @@ fn run(
     let shared_gaps = shared_gaps.into_iter().map(AtomicU64::into_inner).collect();
     // What is not watched would not be known to be touched either.
     let finds_intervals = options.checks.race && !options.touched && clusters == [1, 1, 1] && shared_bytes > 0;
+    let cluster_size: u64 = clusters.iter().map(|n| u64::from(*n)).product();
     let mut grid = Grid {
         image,
         function: function as u32,
@@ -442,9 +443,9 @@ fn run(
         shared_gaps,
         local_stride,
         tids: Grid::tids_of(launch.block),
-        places: (resident / clusters.map(u64::from).iter().product::<u64>()) as usize,
+        places: (resident / cluster_size) as usize,
         blocks,
-        waiting: Waiting::new(workers, blocks / clusters.map(u64::from).iter().product::<u64>(), code.needs.order),
+        waiting: Waiting::new(workers, blocks / cluster_size, code.needs.order),
         started: Instant::now(),
         stop,
         aborted: AtomicBool::new(false),

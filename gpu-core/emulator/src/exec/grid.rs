@@ -119,13 +119,13 @@ impl Grid<'_> {
         &self.kernel().name
     }
 
-    /// Bytes of `__shared__` variables as hardware counts them.
     /// Whether an address in shared memory is of the part that the system has. What its libraries do there counts on what GPUs do
     /// beyond PTX: a lane writes what others of its warp read before a vote.
     pub fn is_reserved(&self, address: u64) -> bool {
         self.reserved_shared.is_some_and(|base| (base..base + RESERVED_SHARED).contains(&(address as u32)))
     }
 
+    /// Bytes of `__shared__` variables as hardware counts them.
     pub fn static_shared(&self) -> u64 {
         u64::from(self.image.kernels[self.kernel().kernel].static_shared_bytes)
     }

@@ -204,7 +204,7 @@ impl Worker {
         let mut peers = Vec::new();
         loop {
             if resident.is_empty() {
-                let Some(team) = self.next(grid, places - resident.len()) else {
+                let Some(team) = self.next(grid, places) else {
                     self.publish(grid);
                     grid.waiting.done(number);
                     return;
