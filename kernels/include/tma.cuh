@@ -62,6 +62,12 @@ __device__ inline void barrier_arrive(uint32_t barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// One arrival of this thread that happens by itself, once all cp.async copies that it has started so far have landed.
+__device__ inline void barrier_arrive_after_copies(uint32_t barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // The same at the same offset in the shared memory of block `rank` of the cluster (which may be this one).
 __device__ inline void barrier_arrive_at(uint32_t barrier, uint32_t rank)
 {
