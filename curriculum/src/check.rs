@@ -268,10 +268,9 @@ fn unexpected(findings: &mut Findings<'_>, day: &Day, folder: &str) {
 }
 
 fn is_expected(exercise: &Exercise, name: &str) -> bool {
-    let spec = &exercise.spec;
     ["exercise.toml", "scaffold.cu", "solution.cu", "reference.cu"].contains(&name)
-        || spec.wrong.iter().any(|wrong| wrong.file == name)
-        || spec.experiments.iter().any(|e| e.file == name || e.spec.as_deref() == Some(name))
+        || exercise.wrongs.iter().any(|wrong| wrong.file == name)
+        || exercise.experiments.iter().any(|e| e.files.iter().any(|file| file == name))
         || exercise.rungs.iter().any(|rung| rung.file == name && is_rung_name(name))
 }
 

@@ -5,7 +5,7 @@ use crate::error::ContentErrors;
 use crate::files::Files;
 use crate::ladder::Ladder;
 use crate::quiz::Quiz;
-use gpu_core::spec::{Knob, Spec};
+use gpu_core::spec::Spec;
 use std::path::Path;
 
 /// The whole course, read once and then only looked at.
@@ -221,6 +221,16 @@ pub struct WrongKernel {
     pub why: String,
 }
 
+/// A macro that an experiment varies, defined with `-D NAME=value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knob {
+    pub name: String,
+    pub values: Vec<i64>,
+    pub default: i64,
+    /// What turning it shows.
+    pub label: String,
+}
+
 /// A kernel to play with: correct or instructive, with values to turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
@@ -234,6 +244,8 @@ pub struct Experiment {
     pub knobs: Vec<Knob>,
     /// Its own spec where it takes other parameters than the exercise.
     pub spec: Option<Spec>,
+    /// Its own files, relative to the exercise's folder.
+    pub files: Vec<String>,
 }
 
 /// A Python step beside the kernel, never required to pass a day.

@@ -1,11 +1,12 @@
 //! Loads the CUDA half of a day: the exercise in its folder, and further ones in sub-folders.
 
 use crate::course::{Exercise, Experiment, Hints, Rung, TriggeredHint, WrongKernel};
+use crate::declared::{self, Declared};
 use crate::error::ContentError;
 use crate::files::Files;
 use crate::lesson::without_anchors;
 use crate::load::line_with;
-use gpu_core::spec::Spec;
+use gpu_core::spec::{Spec, toml_reader::SpecError};
 use serde::Deserialize;
 
 /// Key of the exercise in the day's own folder.
@@ -30,7 +31,7 @@ pub(crate) fn load(files: &Files, address: &str, errors: &mut Vec<ContentError>)
 fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentError>) -> Option<Exercise> {
     let spec_path = format!("{folder}/exercise.toml");
     let spec_text = files.text(&spec_path)?;
-    let spec = spec(&spec_path, spec_text, errors)?;
+    let (spec, declared) = told(declared::parse(spec_text, &spec_path), errors)?;
     let mut source = |name: &str, line: usize| match files.text(&format!("{folder}/{name}")) {
         Some(text) => Some(without_anchors(text)),
         None if line > 0 => {
@@ -45,7 +46,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
     let scaffold = source("scaffold.cu", 0);
     let reference = source("reference.cu", 0);
     let mut wrongs = Vec::new();
-    for wrong in &spec.wrong {
+    for wrong in &declared.wrongs {
         if let Some(text) = source(&wrong.file, line_with(spec_text, &wrong.file).max(1)) {
             wrongs.push(WrongKernel {
                 file: wrong.file.clone(),
@@ -56,9 +57,9 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
         }
     }
     let plain_solution = files.text(&format!("{folder}/solution.cu")).map(without_anchors);
-    let experiments = experiments(files, folder, &spec, errors);
+    let experiments = experiments(files, folder, &declared, errors);
     let rungs = rungs(files, folder, errors);
-    let hints = hints(&spec);
+    let hints = hints(&declared);
     Some(Exercise {
         key: key.to_owned(),
         folder: folder.to_owned(),
@@ -74,14 +75,15 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
     })
 }
 
-fn spec(path: &str, text: &str, errors: &mut Vec<ContentError>) -> Option<Spec> {
-    match Spec::parse(text, path) {
-        Ok(spec) => Some(spec),
+/// What was read, or its problems told.
+fn told<T>(read: Result<T, SpecError>, errors: &mut Vec<ContentError>) -> Option<T> {
+    match read {
+        Ok(read) => Some(read),
         Err(error) => {
             errors.extend(error.problems.iter().map(|problem| {
                 let key = if problem.key.is_empty() { String::new() } else { format!(" for `{}`", problem.key) };
                 let expected = format!("{}{key} (found {})", problem.expected, problem.found);
-                ContentError::new(path, problem.line as usize, expected)
+                ContentError::new(&error.path, problem.line as usize, expected)
             }));
             None
         }
@@ -89,9 +91,9 @@ fn spec(path: &str, text: &str, errors: &mut Vec<ContentError>) -> Option<Spec> 
 }
 
 /// The general hints in one list, and those that belong to a diagnosis.
-fn hints(spec: &Spec) -> Hints {
+fn hints(declared: &Declared) -> Hints {
     let mut hints = Hints::default();
-    for hint in &spec.hints {
+    for hint in &declared.hints {
         match &hint.on {
             None => hints.steps.extend(hint.steps.iter().cloned()),
             Some(fault) => {
@@ -102,17 +104,17 @@ fn hints(spec: &Spec) -> Hints {
     hints
 }
 
-fn experiments(files: &Files, folder: &str, spec_of: &Spec, errors: &mut Vec<ContentError>) -> Vec<Experiment> {
+fn experiments(files: &Files, folder: &str, declared: &Declared, errors: &mut Vec<ContentError>) -> Vec<Experiment> {
     let mut experiments = Vec::new();
-    for declared in &spec_of.experiments {
+    for declared in &declared.experiments {
         let path = format!("{folder}/{}", declared.file);
         let Some(text) = files.text(&path) else {
             errors.push(ContentError::new(format!("{folder}/exercise.toml"), 0, format!("an existing file {path}")));
             continue;
         };
         let own = declared.spec.as_ref().map(|name| format!("{folder}/{name}"));
-        let own = own.and_then(|path| match files.text(&path) {
-            Some(text) => spec(&path, text, errors),
+        let own: Option<Spec> = own.and_then(|path| match files.text(&path) {
+            Some(text) => told(declared::parse_bare(text, &path), errors),
             None => {
                 errors.push(ContentError::new(path, 0, "this file to exist"));
                 None
@@ -140,6 +142,7 @@ fn experiments(files: &Files, folder: &str, spec_of: &Spec, errors: &mut Vec<Con
             source,
             knobs: declared.knobs.clone(),
             spec: own,
+            files: [Some(&declared.file), declared.spec.as_ref()].into_iter().flatten().cloned().collect(),
         });
     }
     experiments
@@ -226,7 +229,7 @@ fn inline_dependencies(source: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_core::spec::Knob;
+    use crate::course::Knob;
 
     const TEXT: &str = "#define STRIDE 1\n#define STRIDED 1\nint a = STRIDE;\n";
 
@@ -239,6 +242,7 @@ mod tests {
             source: TEXT.into(),
             knobs: vec![knob],
             spec: None,
+            files: Vec::new(),
         }
     }
 

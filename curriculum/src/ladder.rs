@@ -113,6 +113,7 @@ impl LadderRung {
             source: self.source.clone(),
             knobs: Vec::new(),
             spec: Some(self.spec.clone()),
+            files: Vec::new(),
         }
     }
 }
@@ -168,7 +169,7 @@ fn read_rung(
     merged.extend(rung.spec);
     let spec = toml::to_string(&merged).map_err(|error| error.to_string()).and_then(|text| {
         // The merged text has lines of its own, so a problem is told by its key.
-        Spec::parse(&text, path).map_err(|error| {
+        crate::declared::parse_bare(&text, path).map_err(|error| {
             let problems = error.problems.iter();
             let told = problems.map(|p| format!("{} for `{}` (found {})", p.expected, p.key, p.found));
             told.collect::<Vec<_>>().join("; ")

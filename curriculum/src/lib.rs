@@ -5,6 +5,7 @@ mod address;
 pub mod check;
 mod common_hints;
 mod course;
+mod declared;
 mod error;
 mod exercise;
 mod files;

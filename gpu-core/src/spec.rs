@@ -12,7 +12,7 @@ mod read;
 mod read_extras;
 mod resolve;
 mod tensor_map;
-mod toml_reader;
+pub mod toml_reader;
 
 pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
@@ -176,47 +176,8 @@ pub struct Milestone {
     pub note: String,
 }
 
-/// A kernel that must be rejected, and for what.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wrong {
-    /// Path relative to the exercise's folder.
-    pub file: String,
-    /// One of [`crate::verdict::HINT_KEYS`].
-    pub fault: String,
-    /// What the learner believed, for authors.
-    pub why: String,
-}
-
-/// Steps of help, from a nudge to nearly the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hint {
-    /// One of [`crate::verdict::HINT_KEYS`]: shown when the judge diagnoses it. None: the general hints.
-    pub on: Option<String>,
-    pub steps: Vec<String>,
-}
-
-/// A macro that an experiment varies, defined with `-D NAME=value`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Knob {
-    pub name: String,
-    pub values: Vec<i64>,
-    pub default: i64,
-    /// What turning it shows.
-    pub label: String,
-}
-
-/// A kernel to run and vary, with nothing to pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Experiment {
-    /// Path of the `.cu` file, relative to the exercise's folder.
-    pub file: String,
-    pub title: String,
-    /// The question that it answers.
-    pub question: String,
-    /// Path of its own spec when it takes other parameters than the exercise.
-    pub spec: Option<String>,
-    pub knobs: Vec<Knob>,
-}
+/// Sections of an exercise file that help, test and vary kernels: the course reads them, nothing here does.
+pub const LEFT_TO_THE_COURSE: [&str; 3] = ["hint", "wrong", "experiment"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -245,9 +206,6 @@ pub struct Spec {
     pub written_once: bool,
     /// Extra NVRTC options, each checked against the allowed ones.
     pub options: Vec<String>,
-    pub hints: Vec<Hint>,
-    pub wrong: Vec<Wrong>,
-    pub experiments: Vec<Experiment>,
 }
 
 impl Spec {

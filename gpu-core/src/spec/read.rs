@@ -1,17 +1,13 @@
 //! Exercise file to [`Spec`]: one function a section, every problem collected.
 
-use super::read_extras::{read_experiment, read_hint, read_milestone, read_sizes, read_wrong};
+use super::read_extras::{read_milestone, read_sizes};
 use super::tensor_map::read_map;
-use super::toml_reader::{Item, Reader, Section, SpecError, SpecProblem, join, line_and_column};
+use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
 use super::{CeilingKind, Cost, Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
 use crate::oracle;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
-use toml::de::DeTable;
-
-/// Larger files are refused: an exercise is a page or two.
-const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// NVRTC options that an exercise may set: they change arithmetic or macros, never where files are read.
 const OPTIONS: [&str; 10] = [
@@ -52,32 +48,7 @@ impl Spec {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn parse(text: &str, path: &str) -> Result<Spec, SpecError> {
-        let mut reader = Reader::new(text);
-        if text.len() > MAX_FILE_BYTES {
-            reader.problem(
-                "",
-                0..0,
-                format!("a file of at most {MAX_FILE_BYTES} bytes"),
-                format!("{} bytes", text.len()),
-            );
-            return Err(reader.into_error(path));
-        }
-        let table = match DeTable::parse(text) {
-            Ok(table) => table,
-            Err(error) => {
-                let span = error.span().unwrap_or(0..0);
-                let rest = text.get(span.start..).unwrap_or_default();
-                let found: String = rest.lines().next().unwrap_or_default().chars().take(40).collect();
-                let found = if found.is_empty() { "the end of the line".to_owned() } else { format!("`{found}`") };
-                reader.problem("", span, format!("valid TOML ({})", error.message().trim()), found);
-                return Err(reader.into_error(path));
-            }
-        };
-        let spec = read_spec(&mut reader, Section::root(&table));
-        match spec {
-            Some(spec) if reader.is_clean() => Ok(spec),
-            _ => Err(reader.into_error(path)),
-        }
+        toml_reader::parse(text, path, read_spec)
     }
 }
 
@@ -95,9 +66,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let tolerance = read_tolerance(r, &mut root, wants_tolerance);
     let cost = read_cost(r, &mut root);
     let milestones = r.sections(&mut root, "milestone").into_iter().filter_map(|s| read_milestone(r, s)).collect();
-    let hints = r.sections(&mut root, "hint").into_iter().filter_map(|s| read_hint(r, s)).collect();
-    let wrong = r.sections(&mut root, "wrong").into_iter().filter_map(|s| read_wrong(r, s)).collect();
-    let experiments = r.sections(&mut root, "experiment").into_iter().filter_map(|s| read_experiment(r, s)).collect();
+    r.leave(&mut root, &super::LEFT_TO_THE_COURSE);
     let places = Places::of(&root);
     r.finish(root);
     let (sizes, spans) = sizes?;
@@ -117,9 +86,6 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         requires: requires?,
         written_once,
         options,
-        hints,
-        wrong,
-        experiments,
     };
     // Only a file that reads well is worth evaluating; otherwise one slip would be reported many times.
     if r.is_clean() {
@@ -180,26 +146,13 @@ fn collect_places(item: Item<'_>, at: &str, depth: u32, places: &mut Vec<(String
     }
 }
 
-pub(super) fn is_identifier(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
-        && bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_')
-}
-
 pub(super) fn read_identifier(
     r: &mut Reader<'_>,
     section: &mut Section<'_>,
     key: &'static str,
     what: &str,
 ) -> Option<String> {
-    let item = r.item(section, key, Some(what))?;
-    let at = join(&section.at, key);
-    let text = r.as_string(item, &at)?;
-    if is_identifier(&text) {
-        return Some(text);
-    }
-    r.problem(&at, item.span(), what, item.describe());
-    None
+    r.identifier(section, key, what)
 }
 
 /// Outer None: a problem; inner None: no oracle, a free run.

@@ -1,10 +1,7 @@
-//! The lists of an exercise file: sizes, milestones, hints, known-wrong kernels and experiments.
+//! The lists of an exercise file: sizes and milestones.
 
-use super::read::{is_identifier, read_identifier};
-use super::toml_reader::{Item, Reader, Section, join};
-use super::{Experiment, Hint, Knob, Milestone, Parsed, Size, Wrong};
-use crate::verdict::HINT_KEYS;
-use std::collections::BTreeSet;
+use super::toml_reader::{Item, Reader, Section, is_identifier, join};
+use super::{Milestone, Parsed, Size};
 use std::ops::Range;
 
 /// Names that launch expressions use for themselves.
@@ -111,89 +108,4 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
     }
     r.finish(section);
     Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, at_most, note })
-}
-
-pub(super) fn read_hint(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Hint> {
-    let on = match r.item(&mut section, "on", None) {
-        None => None,
-        Some(item) => Some(read_key(r, item, &join(&section.at, "on"))?),
-    };
-    let what = "an array of strings, from a nudge to nearly the answer";
-    let at = join(&section.at, "steps");
-    let items = r.array(&mut section, "steps", Some(what))?;
-    let steps: Vec<String> = items.into_iter().filter_map(|(item, at)| r.as_string(item, &at)).collect();
-    if steps.is_empty() {
-        r.problem(&at, section.span.clone(), what, "none");
-    }
-    r.finish(section);
-    Some(Hint { on, steps })
-}
-
-fn read_key(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<String> {
-    let choices: Vec<(&'static str, &'static str)> = HINT_KEYS.iter().map(|key| (*key, *key)).collect();
-    r.choice(item, at, "a diagnosis", &choices).map(str::to_owned)
-}
-
-pub(super) fn read_wrong(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Wrong> {
-    let file = read_file_name(r, &mut section, "file", ".cu");
-    let fault = r.item(&mut section, "fault", Some("the diagnosis that rejects it"));
-    let fault = fault.and_then(|item| read_key(r, item, &join(&section.at, "fault")));
-    let why = r.string(&mut section, "why", true);
-    r.finish(section);
-    Some(Wrong { file: file?, fault: fault?, why: why? })
-}
-
-/// A path below the exercise's own folder.
-fn read_file_name(r: &mut Reader<'_>, section: &mut Section<'_>, key: &'static str, suffix: &str) -> Option<String> {
-    let expected = format!("a relative path to a {suffix} file in the exercise's folder");
-    let item = r.item(section, key, Some(&expected))?;
-    let at = join(&section.at, key);
-    let text = r.as_string(item, &at)?;
-    let plain =
-        text.split('/').all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':']));
-    if plain && text.ends_with(suffix) {
-        return Some(text);
-    }
-    r.problem(&at, item.span(), expected, item.describe());
-    None
-}
-
-pub(super) fn read_experiment(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Experiment> {
-    let file = read_file_name(r, &mut section, "file", ".cu");
-    let title = r.string(&mut section, "title", true);
-    let question = r.string(&mut section, "question", true);
-    let spec = if section.has("spec") { Some(read_file_name(r, &mut section, "spec", ".toml")?) } else { None };
-    let mut names = BTreeSet::new();
-    let mut knobs = Vec::new();
-    for knob in r.sections(&mut section, "knob") {
-        let (at, span) = (knob.at.clone(), knob.span.clone());
-        let Some(knob) = read_knob(r, knob) else { continue };
-        if !names.insert(knob.name.clone()) {
-            r.problem(&at, span, "a name that no other knob has", format!("`{}` again", knob.name));
-        }
-        knobs.push(knob);
-    }
-    r.finish(section);
-    Some(Experiment { file: file?, title: title?, question: question?, spec, knobs })
-}
-
-fn read_knob(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Knob> {
-    let name = read_identifier(r, &mut section, "name", "the macro's name, a C identifier");
-    let label = r.string(&mut section, "label", true);
-    let at = join(&section.at, "values");
-    let items = r.array(&mut section, "values", Some("an array of whole numbers"))?;
-    let values: Vec<i64> = items.into_iter().filter_map(|(item, at)| r.as_integer(item, &at)).collect();
-    if values.len() < 2 {
-        r.problem(&at, section.span.clone(), "at least two values to compare", format!("{}", values.len()));
-    }
-    let default_at = join(&section.at, "default");
-    let default = match r.item(&mut section, "default", None) {
-        None => values.first().copied(),
-        Some(item) => r.as_integer(item, &default_at),
-    };
-    if default.is_some_and(|default| !values.contains(&default)) {
-        r.problem(&default_at, section.span.clone(), format!("one of {values:?}"), format!("{default:?}"));
-    }
-    r.finish(section);
-    Some(Knob { name: name?, values, default: default?, label: label? })
 }

@@ -6,6 +6,41 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
+/// Larger files are refused: an exercise is a page or two.
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// Reads the text of a TOML file; `path` is only shown. `read` gets the file's own table and collects problems.
+///
+/// # Errors
+/// Every problem, in line order; no TOML at all is one of them.
+pub fn parse<T>(
+    text: &str,
+    path: &str,
+    read: impl FnOnce(&mut Reader<'_>, Section<'_>) -> Option<T>,
+) -> Result<T, SpecError> {
+    let mut reader = Reader::new(text);
+    if text.len() > MAX_FILE_BYTES {
+        reader.problem("", 0..0, format!("a file of at most {MAX_FILE_BYTES} bytes"), format!("{} bytes", text.len()));
+        return Err(reader.into_error(path));
+    }
+    let table = match DeTable::parse(text) {
+        Ok(table) => table,
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let rest = text.get(span.start..).unwrap_or_default();
+            let found: String = rest.lines().next().unwrap_or_default().chars().take(40).collect();
+            let found = if found.is_empty() { "the end of the line".to_owned() } else { format!("`{found}`") };
+            reader.problem("", span, format!("valid TOML ({})", error.message().trim()), found);
+            return Err(reader.into_error(path));
+        }
+    };
+    let read = read(&mut reader, Section::root(&table));
+    match read {
+        Some(read) if reader.is_clean() => Ok(read),
+        _ => Err(reader.into_error(path)),
+    }
+}
+
 /// One thing that is wrong with an exercise file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecProblem {
@@ -50,13 +85,13 @@ impl fmt::Display for SpecError {
 impl std::error::Error for SpecError {}
 
 /// Collects problems while the sections of a file are read.
-pub(super) struct Reader<'t> {
+pub struct Reader<'t> {
     text: &'t str,
     problems: Vec<SpecProblem>,
 }
 
 /// A table with the key that leads to it and the keys that were asked for.
-pub(super) struct Section<'d> {
+pub struct Section<'d> {
     pub at: String,
     pub span: Range<usize>,
     table: &'d DeTable<'d>,
@@ -67,7 +102,7 @@ type Value<'d> = Spanned<DeValue<'d>>;
 
 /// A value with the key that leads to it.
 #[derive(Clone, Copy)]
-pub(super) struct Item<'d> {
+pub struct Item<'d> {
     value: &'d Value<'d>,
 }
 
@@ -236,6 +271,38 @@ impl<'t> Reader<'t> {
         found.map(|(_, value)| *value)
     }
 
+    /// A C identifier.
+    pub fn identifier(&mut self, section: &mut Section<'_>, key: &'static str, what: &str) -> Option<String> {
+        let item = self.item(section, key, Some(what))?;
+        let at = join(&section.at, key);
+        let text = self.as_string(item, &at)?;
+        if is_identifier(&text) {
+            return Some(text);
+        }
+        self.problem(&at, item.span(), what, item.describe());
+        None
+    }
+
+    /// A path below the file's own folder, with the ending `suffix`.
+    pub fn file_name(&mut self, section: &mut Section<'_>, key: &'static str, suffix: &str) -> Option<String> {
+        let expected = format!("a relative path to a {suffix} file in the exercise's folder");
+        let item = self.item(section, key, Some(&expected))?;
+        let at = join(&section.at, key);
+        let text = self.as_string(item, &at)?;
+        let plain =
+            text.split('/').all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':']));
+        if plain && text.ends_with(suffix) {
+            return Some(text);
+        }
+        self.problem(&at, item.span(), expected, item.describe());
+        None
+    }
+
+    /// Takes note of keys that somebody else reads.
+    pub fn leave(&mut self, section: &mut Section<'_>, keys: &[&'static str]) {
+        section.known.extend(keys);
+    }
+
     /// Reports every key of the section that was never asked for.
     pub fn finish(&mut self, section: Section<'_>) {
         for key in section.table.keys() {
@@ -297,7 +364,8 @@ impl<'d> Item<'d> {
     }
 }
 
-pub(super) fn join(at: &str, key: &str) -> String {
+/// `key` below `at`.
+pub fn join(at: &str, key: &str) -> String {
     if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }
 }
 
@@ -313,7 +381,14 @@ fn describe(value: &Value<'_>) -> String {
     }
 }
 
-pub(super) fn line_and_column(text: &str, offset: usize) -> (u32, u32) {
+pub fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
+        && bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_')
+}
+
+/// One-based line and column of a place in the text.
+pub fn line_and_column(text: &str, offset: usize) -> (u32, u32) {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -322,7 +397,7 @@ pub(super) fn line_and_column(text: &str, offset: usize) -> (u32, u32) {
 }
 
 /// The known name that differs least, when it is near enough to be a slip of the pen.
-pub(super) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     known
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
