@@ -17,6 +17,7 @@ use crate::device::{Device, RunError};
 use crate::job::Event;
 use crate::judge::{self, CheckRequest};
 use crate::library::Library;
+use crate::oracle;
 use crate::profile::{bound_by, duration, si};
 use crate::spec::{Resolved, Size, Spec};
 use ptx_emulator::{Counters, LineCounters};
@@ -363,7 +364,8 @@ fn time(
 
 /// The library, where there is one for this exercise; or why it is left out.
 fn open_library(gpu: &CudaDevice, spec: &Spec, file: Option<&Path>) -> (Option<Library>, Option<String>) {
-    if !spec.oracle.as_deref().is_some_and(|oracle| oracle.starts_with("matmul")) {
+    let oracle = spec.oracle.as_deref().and_then(oracle::find);
+    if oracle.is_none_or(|oracle| oracle.library.is_none()) {
         return (None, None);
     }
     let Some(file) = file else {

@@ -223,7 +223,7 @@ impl Session<'_> {
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
         if run.completed && comparison.mismatch_count == 0 {
-            comparison.violated = violated(self.oracle.name, &resolved, &arguments);
+            comparison.violated = violated(self.oracle, &resolved, &arguments);
         }
         comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         let output = buffers.iter().find(|buffer| buffer.role.is_judged());
@@ -336,7 +336,7 @@ impl Session<'_> {
             all_expected: expected,
             wrong: &comparison.wrong,
         };
-        guess::guess(self.oracle.name, &case)
+        guess::guess(self.oracle, &case)
     }
 
     fn verdict(mut self, started: Instant) -> Verdict {
@@ -411,8 +411,8 @@ fn outputs(arguments: &[Argument]) -> impl Iterator<Item = Vec<f64>> {
 }
 
 /// What does not hold of outputs each of whose elements would do.
-pub(crate) fn violated(oracle: &str, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
-    oracle::violated(oracle, &resolved.signature(), || outputs(arguments).collect())
+pub(crate) fn violated(oracle: &Oracle, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
+    oracle.violated(&resolved.signature(), || outputs(arguments).collect())
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.

@@ -95,7 +95,7 @@ fn against_oracle(
     }
     let mut comparison = compare::compare(&own.case, &arguments, &expected, &bench.spec.tolerance);
     if comparison.mismatch_count == 0 {
-        comparison.violated = judge::violated(oracle.name, &own.case, &arguments);
+        comparison.violated = judge::violated(oracle, &own.case, &arguments);
     }
     let rejected = explain::wrong_sentence(&comparison).map(|sentence| format!("wrong after timing: {sentence}"));
     Ok(Verified { rejected, caveat: None })
@@ -132,9 +132,9 @@ fn disagreement(
     own: &[Vec<u8>],
     read_theirs: impl Fn(usize, usize, &mut [u8]) -> Result<(), RunError>,
 ) -> Result<Option<String>, RunError> {
-    let oracle = spec.oracle.as_deref().unwrap_or_default();
+    let oracle = spec.oracle.as_deref().and_then(oracle::find);
     for (number, ((index, buffer), own)) in outputs(case).zip(own).enumerate() {
-        if oracle::is_chosen_by_hardware(oracle, number) {
+        if oracle.is_some_and(|oracle| oracle.is_chosen_by_hardware(number)) {
             continue;
         }
         let mut chunk = vec![0; CHUNK_BYTES.min(own.len())];
@@ -149,7 +149,7 @@ fn disagreement(
         }
     }
     let decoded = || outputs(case).zip(own).map(|((_, buffer), bytes)| buffer.dtype.decode_all(bytes)).collect();
-    Ok(oracle::violated(oracle, &case.signature(), decoded))
+    Ok(oracle.and_then(|oracle| oracle.violated(&case.signature(), decoded)))
 }
 
 fn outputs(case: &Resolved) -> impl Iterator<Item = (usize, &ResolvedBuffer)> {

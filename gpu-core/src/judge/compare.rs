@@ -277,7 +277,7 @@ mod tests {
             }
         }
         let arguments = [Argument::Buffer(Buffer { name: "y".to_owned(), dtype, role: Role::Out, bytes })];
-        let expected = [Expected { values: want.to_vec(), magnitudes: None }];
+        let expected = [Expected::plain(want.to_vec())];
         compare(&case, &arguments, &expected, &Tolerance { absolute: 0.0, relative, reason: String::new() })
     }
 

@@ -4,6 +4,7 @@
 use super::Library;
 use crate::cuda::{CudaDevice, Event};
 use crate::device::RunError;
+use crate::oracle::{self, LibraryProduct};
 use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedParam, Role};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys;
@@ -37,11 +38,7 @@ pub struct Product {
 impl Product {
     /// The product that a case is by its oracle, if the library can do it.
     pub fn of(oracle: &str, case: &Resolved) -> Option<Product> {
-        let b_is_transposed = match oracle {
-            "matmul" | "matmul_call" => false,
-            "matmul_bt" | "matmul_bt_tf32" => true,
-            _ => return None,
-        };
+        let LibraryProduct { b_is_transposed, in_tf32 } = oracle::find(oracle)?.library?;
         let buffers: Vec<(usize, &ResolvedBuffer)> = case
             .params
             .iter()
@@ -64,7 +61,7 @@ impl Product {
             depth: a.shape[1],
             columns: c.shape[1],
             b_is_transposed,
-            in_tf32: oracle == "matmul_bt_tf32",
+            in_tf32,
             input: a.dtype,
             output: c.dtype,
             operands: [*a_at, *b_at, *c_at],

@@ -8,5 +8,6 @@ pub(super) static ORACLE: Oracle = Oracle {
         signature.counts(1, 1)?;
         signature.all_alike()
     },
-    compute: |_, inputs| vec![Expected::plain(inputs[0].clone())],
+    compute: |_, inputs, _| vec![Expected::plain(inputs[0].clone())],
+    ..Oracle::NONE
 };

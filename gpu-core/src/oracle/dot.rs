@@ -9,8 +9,9 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_shape(&signature.inputs[1], &signature.inputs[0].shape)?;
         want_shape(&signature.outputs[0], &[1])
     },
-    compute: |_, inputs| {
+    compute: |_, inputs, _| {
         let products = || inputs[0].iter().zip(&inputs[1]).map(|(a, b)| a * b);
-        vec![Expected { values: vec![compensated(products())], magnitudes: Some(vec![products().map(f64::abs).sum()]) }]
+        vec![Expected::new(vec![compensated(products())], vec![products().map(f64::abs).sum()])]
     },
+    ..Oracle::NONE
 };

@@ -10,7 +10,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_rank(&signature.inputs[1], 1)?;
         want_shape(&signature.outputs[0], &[signature.inputs[1].shape[0], signature.inputs[0].shape[1]])
     },
-    compute: |signature, inputs| {
+    compute: |signature, inputs, _| {
         let width = signature.inputs[0].shape[1];
         let mut values = Vec::with_capacity(inputs[1].len() * width);
         for index in &inputs[1] {
@@ -21,4 +21,5 @@ pub(super) static ORACLE: Oracle = Oracle {
         }
         vec![Expected::plain(values)]
     },
+    ..Oracle::NONE
 };

@@ -1,4 +1,4 @@
-use super::{Expected, Oracle, Signature, TensorShape, want_rank, want_shape};
+use super::{Expected, Open, Oracle, Signature, TensorShape, guess, want_rank, want_shape};
 
 /// Lanes of a warp.
 const WARP: usize = 32;
@@ -8,7 +8,7 @@ const MOST_SMS: f64 = 512.0;
 const RELATIVE: f64 = 1e-3;
 
 /// The output that the hardware chooses: `sm`.
-pub(super) const CHOSEN: usize = 0;
+const CHOSEN: usize = 0;
 
 /// Who ran each thread of each block. Warps and lanes follow from the thread's number in its block. Which
 /// multiprocessor a block was given to is the hardware's choice: any from 0 to 512 will do.
@@ -22,18 +22,18 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_shape(&signature.outputs[1], shape)?;
         want_shape(&signature.outputs[2], shape)
     },
-    compute: |signature, _| {
+    compute: |signature, _, _| {
         let (blocks, threads) = (signature.outputs[0].shape[0], signature.outputs[0].shape[1]);
         let of_thread = |value: fn(usize) -> usize| {
             let values = (0..blocks).flat_map(|_| (0..threads).map(move |thread| value(thread) as f64));
             Expected::plain(values.collect())
         };
-        let any = Expected {
-            values: vec![0.0; blocks * threads],
-            magnitudes: Some(vec![MOST_SMS / RELATIVE; blocks * threads]),
-        };
+        let any = Expected::new(vec![0.0; blocks * threads], vec![MOST_SMS / RELATIVE; blocks * threads]);
         vec![any, of_thread(|thread| thread / WARP), of_thread(|thread| thread % WARP)]
     },
+    guesses: guess::PROBE,
+    open: Some(Open { output: CHOSEN, property }),
+    ..Oracle::NONE
 };
 
 /// Blocks that no GPU with more than one multiprocessor gives to the same one while the others idle: one holds 32 at
@@ -41,8 +41,8 @@ pub(super) static ORACLE: Oracle = Oracle {
 const MANY_BLOCKS: usize = 256;
 
 /// A block runs on one multiprocessor, and a large grid on several.
-pub(super) fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
-    let TensorShape { name, shape } = signature.outputs.get(CHOSEN)?;
+fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
+    let TensorShape { name, shape, .. } = signature.outputs.get(CHOSEN)?;
     let sm = outputs.get(CHOSEN)?;
     let threads = shape[1].max(1);
     if let Some(at) = sm.iter().position(|number| !(0.0..MOST_SMS).contains(number)) {

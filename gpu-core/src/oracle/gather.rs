@@ -10,11 +10,12 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_rank(&signature.inputs[1], 1)?;
         want_shape(&signature.outputs[0], &signature.inputs[1].shape)
     },
-    compute: |_, inputs| {
+    compute: |_, inputs, _| {
         let pick = |index: &f64| {
             let found = if *index >= 0.0 { inputs[0].get(*index as usize) } else { None };
             found.copied().unwrap_or(f64::NAN)
         };
         vec![Expected::plain(inputs[1].iter().map(pick).collect())]
     },
+    ..Oracle::NONE
 };

@@ -9,7 +9,7 @@ mod factors;
 mod matmul;
 mod probe;
 
-use super::{Expected, Signature};
+use super::{Expected, Oracle, Signature};
 
 /// Wrong elements that a guess is tried on, spread over all of them, and the fewest that prove anything.
 pub const SAMPLE: usize = 48;
@@ -48,7 +48,7 @@ pub struct Case<'a> {
 }
 
 /// One of the sampled elements.
-struct Element {
+pub(super) struct Element {
     index: usize,
     got: f64,
     magnitude: f64,
@@ -60,27 +60,46 @@ impl Element {
     }
 }
 
+/// Which mistakes an oracle's results are tried on, beside those that may be made with any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guesses {
+    /// In place of everything else.
+    whole: Option<fn(&Case<'_>) -> Option<Guess>>,
+    /// Also tried where some results are no numbers.
+    early: Option<fn(&Case<'_>, &[Element]) -> Option<Guess>>,
+    /// In order.
+    special: &'static [fn(&Case<'_>, &[Element]) -> Option<Guess>],
+}
+
+impl Guesses {
+    pub(super) const NONE: Guesses = Guesses { whole: None, early: None, special: &[] };
+}
+
+/// Its first output says least.
+pub(super) const PROBE: Guesses = Guesses { whole: Some(|case| probe::guess(case).map(Guess::from)), ..Guesses::NONE };
+pub(super) const SUM_OF_TWO: Guesses = Guesses {
+    early: Some(|case, sample| bits_added(case, sample).map(|words| words.to_owned().into())),
+    special: &[|case, sample| added(case, sample).map(Guess::from)],
+    ..Guesses::NONE
+};
+pub(super) const MATMUL: Guesses = Guesses { special: &[matmul::guess], ..Guesses::NONE };
+pub(super) const MATMUL_CALL: Guesses =
+    Guesses { special: &[|case, sample| call::guess(case, sample).map(Guess::from), matmul::guess], ..Guesses::NONE };
+
 /// A mistake in words; None when no formula fits.
-pub fn guess(oracle: &str, case: &Case<'_>) -> Option<Guess> {
-    // Its first output says least.
-    if oracle == "execution_probe" {
-        return probe::guess(case).map(Guess::from);
+pub fn guess(oracle: &Oracle, case: &Case<'_>) -> Option<Guess> {
+    let of = &oracle.guesses;
+    if let Some(whole) = of.whole {
+        return whole(case);
     }
     let sample = sample(case);
-    if matches!(oracle, "vector_add" | "matrix_add")
-        && let Some(words) = bits_added(case, &sample)
-    {
-        return Some(words.to_owned().into());
+    if let Some(guess) = of.early.and_then(|early| early(case, &sample)) {
+        return Some(guess);
     }
     if sample.len() < LEAST || sample.iter().any(|element| !element.got.is_finite()) {
         return None;
     }
-    let special = match oracle {
-        "matmul" => matmul::guess(case, &sample),
-        "matmul_call" => call::guess(case, &sample).map(Guess::from).or_else(|| matmul::guess(case, &sample)),
-        "vector_add" | "matrix_add" => added(case, &sample).map(Guess::from),
-        _ => None,
-    };
+    let special = of.special.iter().find_map(|guess| guess(case, &sample));
     let moved = || moved(case, &sample).map(|words| Guess { words, key: Some("moved_output") });
     special.or_else(|| of_any(case, &sample)).or_else(moved)
 }
@@ -243,7 +262,8 @@ mod tests {
     }
 
     pub(super) fn words(oracle: &str, signature: &Signature, inputs: &[Vec<f64>], got: &[f64]) -> Option<String> {
-        let expected = super::super::find(oracle).expect("an oracle").compute(signature, inputs).expect("computes");
+        let oracle = super::super::find(oracle).expect("an oracle");
+        let expected = oracle.compute(signature, inputs).expect("computes");
         let expected = &expected[0];
         let wrong: Vec<usize> = (0..got.len())
             .filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at))

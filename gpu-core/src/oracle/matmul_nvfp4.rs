@@ -19,7 +19,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         signature.scalar("scale")?;
         (a[1] % 8 == 0).then_some(()).ok_or_else(|| format!("k must be a multiple of 16, the spec gives {}", a[1] * 2))
     },
-    compute: |signature, inputs| {
+    compute: |signature, inputs, watch| {
         let shape = |index: usize| {
             TensorShape::new("x", &[signature.inputs[index].shape[0], signature.inputs[index].shape[1] * 2])
         };
@@ -27,13 +27,14 @@ pub(super) static ORACLE: Oracle = Oracle {
             Signature { inputs: vec![shape(0), shape(1)], outputs: signature.outputs.clone(), scalars: Vec::new() };
         let scale = signature.scalar("scale").unwrap_or(1.0);
         let mut expected =
-            (matmul_bt::ORACLE.compute)(&unpacked, &[unpack(&inputs[0], &inputs[2]), unpack(&inputs[1], &inputs[3])]);
+            matmul_bt::compute(&unpacked, &[unpack(&inputs[0], &inputs[2]), unpack(&inputs[1], &inputs[3])], watch);
         for output in &mut expected {
             output.values.iter_mut().for_each(|value| *value *= scale);
             output.magnitudes.iter_mut().flatten().for_each(|magnitude| *magnitude *= scale.abs());
         }
         expected
     },
+    ..Oracle::NONE
 };
 
 /// Elements with their scales multiplied in. A row holds whole groups of 16, so groups can be counted from the start.

@@ -1,4 +1,4 @@
-use super::{Oracle, vector_add::add, want_rank};
+use super::{Oracle, guess, vector_add::add, want_rank};
 
 /// `c = a + b` for matrices.
 pub(super) static ORACLE: Oracle = Oracle {
@@ -9,5 +9,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_rank(&signature.outputs[0], 2)?;
         signature.all_alike()
     },
-    compute: |_, inputs| vec![add(&inputs[0], &inputs[1])],
+    compute: |_, inputs, _| vec![add(&inputs[0], &inputs[1])],
+    guesses: guess::SUM_OF_TWO,
+    ..Oracle::NONE
 };

@@ -13,14 +13,15 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_shape(&signature.inputs[2], &[columns])?;
         want_shape(&signature.outputs[0], &signature.inputs[0].shape)
     },
-    compute: |_, inputs| {
+    compute: |_, inputs, _| {
         let (mean, std) = (&inputs[1], &inputs[2]);
         let each = |work: fn(f64, f64, f64) -> f64| -> Vec<f64> {
             inputs[0].iter().enumerate().map(|(i, x)| work(*x, mean[i % mean.len()], std[i % std.len()])).collect()
         };
-        vec![Expected {
-            values: each(|x, mean, std| (x - mean) / std),
-            magnitudes: Some(each(|x, mean, std| (x.abs() + mean.abs()) / std.abs())),
-        }]
+        vec![Expected::new(
+            each(|x, mean, std| (x - mean) / std),
+            each(|x, mean, std| (x.abs() + mean.abs()) / std.abs()),
+        )]
     },
+    ..Oracle::NONE
 };

@@ -13,7 +13,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         }
         Err(format!("`{}` must have one row per label", signature.outputs[0].name))
     },
-    compute: |signature, inputs| {
+    compute: |signature, inputs, _| {
         let classes = signature.outputs[0].shape[1];
         let row = |label: &f64| {
             let label = *label;
@@ -21,4 +21,5 @@ pub(super) static ORACLE: Oracle = Oracle {
         };
         vec![Expected::plain(inputs[0].iter().flat_map(row).collect())]
     },
+    ..Oracle::NONE
 };

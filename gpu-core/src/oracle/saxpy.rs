@@ -9,12 +9,13 @@ pub(super) static ORACLE: Oracle = Oracle {
         signature.scalar("alpha")?;
         signature.all_alike()
     },
-    compute: |signature, inputs| {
+    compute: |signature, inputs, _| {
         let alpha = signature.scalar("alpha").unwrap_or(f64::NAN);
         let pairs = || inputs[0].iter().zip(&inputs[1]);
-        vec![Expected {
-            values: pairs().map(|(x, y)| alpha * x + y).collect(),
-            magnitudes: Some(pairs().map(|(x, y)| (alpha * x).abs() + y.abs()).collect()),
-        }]
+        vec![Expected::new(
+            pairs().map(|(x, y)| alpha * x + y).collect(),
+            pairs().map(|(x, y)| (alpha * x).abs() + y.abs()).collect(),
+        )]
     },
+    ..Oracle::NONE
 };

@@ -19,10 +19,9 @@ pub(super) static ORACLE: Oracle = Oracle {
         signature.counts(1, 1)?;
         want_shape(&signature.outputs[0], &[1])
     },
-    compute: |_, inputs| {
-        vec![Expected {
-            values: vec![compensated(inputs[0].iter().copied())],
-            magnitudes: Some(vec![inputs[0].iter().map(|x| x.abs()).sum()]),
-        }]
+    compute: |_, inputs, _| {
+        vec![Expected::new(vec![compensated(inputs[0].iter().copied())], vec![inputs[0].iter().map(|x| x.abs()).sum()])]
     },
+    rivals: &["sum"],
+    ..Oracle::NONE
 };

@@ -10,7 +10,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         let shape = &signature.inputs[0].shape;
         want_shape(&signature.outputs[0], &[shape[1], shape[0]])
     },
-    compute: |signature, inputs| {
+    compute: |signature, inputs, _| {
         let (rows, columns) = (signature.inputs[0].shape[0], signature.inputs[0].shape[1]);
         let mut values = Vec::with_capacity(rows * columns);
         for column in 0..columns {
@@ -18,4 +18,5 @@ pub(super) static ORACLE: Oracle = Oracle {
         }
         vec![Expected::plain(values)]
     },
+    ..Oracle::NONE
 };

@@ -1,11 +1,11 @@
-use super::{Expected, Oracle, want_rank};
+use super::{Expected, Oracle, guess, want_rank};
 
 /// Element-wise sum; also behind `matrix_add`.
 pub(super) fn add(a: &[f64], b: &[f64]) -> Expected {
-    Expected {
-        values: a.iter().zip(b).map(|(a, b)| a + b).collect(),
-        magnitudes: Some(a.iter().zip(b).map(|(a, b)| a.abs() + b.abs()).collect()),
-    }
+    Expected::new(
+        a.iter().zip(b).map(|(a, b)| a + b).collect(),
+        a.iter().zip(b).map(|(a, b)| a.abs() + b.abs()).collect(),
+    )
 }
 
 /// `c = a + b`.
@@ -17,5 +17,8 @@ pub(super) static ORACLE: Oracle = Oracle {
         want_rank(&signature.outputs[0], 1)?;
         signature.all_alike()
     },
-    compute: |_, inputs| vec![add(&inputs[0], &inputs[1])],
+    compute: |_, inputs, _| vec![add(&inputs[0], &inputs[1])],
+    rivals: &["vector_add"],
+    guesses: guess::SUM_OF_TWO,
+    ..Oracle::NONE
 };

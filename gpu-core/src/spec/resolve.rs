@@ -108,6 +108,8 @@ impl Resolved {
                 .map(|buffer| TensorShape {
                     name: buffer.name.clone(),
                     shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
+                    dtype: buffer.dtype,
+                    layout: None,
                 })
                 .collect()
         };
