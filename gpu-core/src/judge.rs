@@ -493,9 +493,8 @@ pub(crate) mod tests_support {
             requires: None,
             written_once: false,
             options: Vec::new(),
-            hints: Vec::new(),
-            wrong: Vec::new(),
-            experiments: Vec::new(),
+            outputs: Vec::new(),
+            views: Vec::new(),
         }
     }
 }

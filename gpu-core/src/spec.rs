@@ -8,17 +8,22 @@ mod directives;
 mod dtype;
 mod expr;
 mod macros;
+mod output;
 mod read;
 mod read_extras;
+mod read_outputs;
 mod resolve;
 mod tensor_map;
 pub mod toml_reader;
+mod view;
 
 pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
+pub use output::{METRICS, Metric, OutputRule};
 pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, ResolvedScalar, size_name};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
+pub use view::{ResolvedView, Tensor, View};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,7 +193,10 @@ pub struct Spec {
     pub launch: LaunchShape,
     /// Name of a float64 oracle, see `oracle/`; None for a free run.
     pub oracle: Option<String>,
+    /// Of every output without a rule of its own.
     pub tolerance: Tolerance,
+    pub outputs: Vec<OutputRule>,
+    pub views: Vec<View>,
     /// Sizes that correctness is checked at, each with a fresh seed.
     pub check: Vec<Size>,
     /// Sizes that the emulator's checks run at; small ones. Empty means `check`.

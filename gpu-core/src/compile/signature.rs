@@ -164,7 +164,8 @@ fn c_type(dtype: Dtype) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{CeilingKind, Cost, Expr, LaunchShape, Tolerance};
+    use crate::judge::tests_support::empty_spec;
+    use crate::spec::Expr;
 
     fn spec() -> Spec {
         let buffer = |name: &str, role| Param::Buffer {
@@ -174,37 +175,12 @@ mod tests {
             role,
             fill: None,
         };
-        let expr = || Expr("1".into());
-        Spec {
-            title: String::new(),
-            entry: "scale".into(),
-            params: vec![
-                buffer("a", Role::In),
-                buffer("b", Role::Out),
-                Param::Scalar { name: "n".into(), dtype: Dtype::I32, value: "n".into() },
-            ],
-            launch: LaunchShape {
-                grid: vec![expr()],
-                block: vec![expr()],
-                cluster: Vec::new(),
-                dynamic_shared_bytes: expr(),
-                learner_may_change: false,
-            },
-            oracle: None,
-            tolerance: Tolerance { absolute: 0.0, relative: 0.0, reason: String::new() },
-            check: Vec::new(),
-            emulator_check: Vec::new(),
-            bench: Vec::new(),
-            emulator_bench: Vec::new(),
-            options: Vec::new(),
-            hints: Vec::new(),
-            experiments: Vec::new(),
-            cost: Cost { flops: expr(), bytes: expr(), ceiling: CeilingKind::default() },
-            milestones: Vec::new(),
-            requires: None,
-            written_once: false,
-            wrong: Vec::new(),
-        }
+        let params = vec![
+            buffer("a", Role::In),
+            buffer("b", Role::Out),
+            Param::Scalar { name: "n".into(), dtype: Dtype::I32, value: "n".into() },
+        ];
+        Spec { params, ..empty_spec("scale") }
     }
 
     fn ptx(name: &str, params: &str) -> String {

@@ -1,6 +1,7 @@
 //! Exercise file to [`Spec`]: one function a section, every problem collected.
 
 use super::read_extras::{read_milestone, read_sizes};
+use super::read_outputs::{judged_names, read_outputs, read_views};
 use super::tensor_map::read_map;
 use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
 use super::{CeilingKind, Cost, Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
@@ -60,9 +61,17 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let options = read_options(r, &mut root);
     let written_once = r.boolean(&mut root, "written_once").unwrap_or(false);
     let params = read_params(r, &mut root);
+    let views = read_views(r, &mut root, params.as_deref().unwrap_or_default());
+    let judged = judged_names(params.as_deref().unwrap_or_default(), &views);
+    let outputs = read_outputs(r, &mut root, &judged, &views);
     let launch = r.section(&mut root, "launch", true).and_then(|section| read_launch(r, section));
     let sizes = r.section(&mut root, "sizes", true).and_then(|section| read_sizes(r, section));
-    let wants_tolerance = oracle.as_ref().is_some_and(Option::is_some);
+    // With a rule for each output nothing is left for a tolerance to say.
+    let has_rule = |name: &String| {
+        let is_exact = views.iter().any(|view| view.name == *name && view.is_exact);
+        is_exact || outputs.iter().any(|rule| rule.of == *name)
+    };
+    let wants_tolerance = oracle.as_ref().is_some_and(Option::is_some) && !judged.iter().all(has_rule);
     let tolerance = read_tolerance(r, &mut root, wants_tolerance);
     let cost = read_cost(r, &mut root);
     let milestones = r.sections(&mut root, "milestone").into_iter().filter_map(|s| read_milestone(r, s)).collect();
@@ -77,6 +86,8 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         launch: launch?,
         oracle: oracle?,
         tolerance: tolerance?,
+        outputs,
+        views,
         check: sizes.check,
         emulator_check: sizes.emulator_check,
         bench: sizes.bench,

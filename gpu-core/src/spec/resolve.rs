@@ -1,8 +1,6 @@
 //! A spec at one size: every expression evaluated and within what a GPU can launch.
 
-use crate::oracle::{Signature, TensorShape};
-
-use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, ResolvedMap, Role, Size, Spec};
+use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, ResolvedMap, ResolvedView, Role, Size, Spec};
 
 /// Most elements of one buffer: beyond this a size is a slip of the pen.
 const MAX_ELEMENTS: u64 = 1 << 40;
@@ -86,6 +84,7 @@ pub struct Resolved {
     pub name: String,
     pub size: Size,
     pub params: Vec<ResolvedParam>,
+    pub views: Vec<ResolvedView>,
     pub geometry: Geometry,
     pub flops: f64,
     /// Least global-memory traffic in bytes.
@@ -98,26 +97,6 @@ impl Resolved {
             ResolvedParam::Buffer(buffer) => Some(buffer),
             ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => None,
         })
-    }
-
-    /// What an oracle is given for this case.
-    pub fn signature(&self) -> Signature {
-        let shapes = |wanted: fn(Role) -> bool| {
-            let wanted = self.buffers().filter(|buffer| wanted(buffer.role));
-            wanted
-                .map(|buffer| TensorShape {
-                    name: buffer.name.clone(),
-                    shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
-                    dtype: buffer.dtype,
-                    layout: None,
-                })
-                .collect()
-        };
-        let scalars = self.params.iter().filter_map(|param| match param {
-            ResolvedParam::Scalar(scalar) => Some((scalar.name.clone(), scalar.value)),
-            ResolvedParam::Buffer(_) | ResolvedParam::TensorMap(_) => None,
-        });
-        Signature { inputs: shapes(Role::is_given), outputs: shapes(Role::is_judged), scalars: scalars.collect() }
     }
 
     /// Device memory of all buffers.
@@ -147,6 +126,7 @@ impl Spec {
         Ok(Resolved {
             name: size_name(size),
             size: size.clone(),
+            views: self.resolve_views(size, &params)?,
             params,
             geometry,
             flops: cost("cost.flops", &self.cost.flops)?,
@@ -156,6 +136,19 @@ impl Spec {
 }
 
 impl Spec {
+    fn resolve_views(&self, size: &Size, params: &[ResolvedParam]) -> Result<Vec<ResolvedView>, (String, String)> {
+        let buffers: Vec<(usize, &ResolvedBuffer)> = params
+            .iter()
+            .enumerate()
+            .filter_map(|(index, param)| match param {
+                ResolvedParam::Buffer(buffer) => Some((index, buffer)),
+                ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => None,
+            })
+            .collect();
+        let views = self.views.iter().enumerate();
+        views.map(|(index, view)| view.resolve(&format!("view[{index}]"), size, &buffers)).collect()
+    }
+
     fn resolve_params(&self, size: &Size) -> Result<Vec<ResolvedParam>, (String, String)> {
         let mut params = Vec::with_capacity(self.params.len());
         let mut buffers = Vec::new();
