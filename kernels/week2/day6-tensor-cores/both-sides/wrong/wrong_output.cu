@@ -1,0 +1,19 @@
+// Adds the row where it is combined by XOR on the other side.
+#include "mma.cuh"
+
+extern "C" __global__ void both_sides(const float* x, float* y)
+{
+    __shared__ __align__(128) float4 tile[64]; // 8 rows of 8 pieces; a piece is 16 bytes
+    const float4* from = reinterpret_cast<const float4*>(x) + blockIdx.x * 64;
+    float4* to = reinterpret_cast<float4*>(y) + blockIdx.x * 64;
+
+    for (int i = threadIdx.x; i < 64; i += 32) {
+        const int row = i / 8, piece = i % 8; // eight lanes walk along a row
+        tile[row * 8 + (piece ^ row)] = from[i];
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64; i += 32) {
+        const int row = i % 8, piece = i / 8; // eight lanes walk down a column, as ldmatrix does
+        to[row * 8 + piece] = tile[row * 8 + (piece + row) % 8];
+    }
+}

@@ -1,0 +1,34 @@
+// C = A * B^T with one warp for each 16 x 8 tile of C. A is m x k, B is n x k, both bf16; C is m x n, float.
+#include "mma.cuh"
+
+// lockstep: block = 32
+// lockstep: grid = ceil_div(n, 8), ceil_div(m, 16)
+
+// Elements x and x + 1 of a row in one register, x in the low half; zeros outside of the matrix.
+__device__ inline uint32_t pair(const uint16_t* matrix, int row, int x, int rows, int k)
+{
+    if (row >= rows) return 0;
+    const uint32_t low = x < k ? matrix[row * k + x] : 0;
+    const uint32_t high = x + 1 < k ? matrix[row * k + x + 1] : 0;
+    return low | high << 16;
+}
+
+extern "C" __global__ void mma_tile(const uint16_t* a, const uint16_t* b, float* c, int m, int n, int k)
+{
+    const int g = threadIdx.x / 4; // the lane's group, 0 to 7
+    const int t = threadIdx.x % 4; // its place in the group
+    const int first_row = blockIdx.y * 16;
+    const int first_column = blockIdx.x * 8;
+
+    float d[4] = {};
+    for (int x = 0; x < k; x += 16) {
+        uint32_t from_a[4] = {};
+        uint32_t from_b[2] = {};
+        // TODO 1: four registers of A and two of B, each a pair of elements: pair(a, row, x, m, k).
+        // Which row, and which place along k, belongs to group g and place t?
+
+        mma_bf16(d, from_a, from_b[0], from_b[1]);
+    }
+
+    // TODO 2: write the four results in d, those that are inside C.
+}
