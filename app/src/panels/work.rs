@@ -132,6 +132,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         ended_by: traced.and_then(|traced| traced.ended_by.as_ref()),
         is_stale: desk.zip(traced).is_some_and(|(desk, traced)| desk.editor.text() != traced.source),
         is_overtaken: desk.is_some_and(|desk| desk.trouble.is_some()),
+        bench: desk.and_then(|desk| desk.bench.value()),
         line: desk.and_then(|desk| u32::try_from(desk.editor.cursor_position().0).ok()),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
         device: state.devices.info(&state.devices.picked),

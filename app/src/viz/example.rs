@@ -1,7 +1,8 @@
 //! Builds the small traces of the examples, as the emulator would have recorded them.
 
 use gpu_core::emulator::{
-    AccessKind, Class, SourceLine, Space, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, WarpTrace,
+    AccessKind, Class, SourceLine, Space, Step, StepAccess, StepCopy, Trace, TraceAllocation, TraceInstruction,
+    WarpTrace,
 };
 
 use super::{VizInput, model};
@@ -133,7 +134,7 @@ impl Builder {
     /// One step without memory access.
     pub fn step(&mut self, warp: usize, instruction: u32, mask: u32) {
         if mask != 0 {
-            self.push(warp, Step { tick: 0, instruction, mask, access: None });
+            self.push(warp, Step { tick: 0, instruction, mask, access: None, copy: None, barrier: None });
         }
     }
 
@@ -148,12 +149,20 @@ impl Builder {
         let addresses = model::lanes(mask).map(address).collect();
         let access =
             StepAccess { space, kind: site.kind, bytes: site.bytes, allocation: Some(site.array), addresses, cost: 0 };
-        let mut step = Step { tick: 0, instruction: site.instruction, mask, access: Some(access) };
+        let mut step =
+            Step { tick: 0, instruction: site.instruction, mask, access: Some(access), copy: None, barrier: None };
         let cost = if space == Space::Shared { model::passes(&step).len() } else { model::sectors(&step).len() };
         if let Some(access) = &mut step.access {
             access.cost = cost as u32;
         }
         self.push(warp, step);
+    }
+
+    /// One asynchronous copy into `bytes` of shared memory from `shared_low` on.
+    pub fn copy(&mut self, warp: usize, instruction: u32, shared_low: u64, bytes: u64) {
+        let copy = StepCopy { shared_low, shared_bytes: bytes, to_shared: true, bytes, tensor: None };
+        let mask = self.full_mask(warp);
+        self.push(warp, Step { tick: 0, instruction, mask, access: None, copy: Some(Box::new(copy)), barrier: None });
     }
 
     fn push(&mut self, warp: usize, step: Step) {

@@ -14,18 +14,22 @@ pub mod stepper;
 
 mod banks;
 mod coalescing;
+mod ladder_plot;
 mod launch;
 mod loops;
 mod memory;
+mod mma_fragment;
 mod occupancy;
+mod pipeline;
 mod roofline;
 mod tiled;
 mod tiles;
+mod tma_box;
 mod transfer;
 mod warp;
 
 use crate::rungs::{RungKey, RungRun};
-use gpu_core::bench::Ceilings;
+use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::KernelResources;
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{Fault, SourceLine, Trace};
@@ -48,6 +52,8 @@ pub struct VizInput<'a> {
     pub is_overtaken: bool,
     /// Line of the editor's cursor, from 1: views of one line follow it.
     pub line: Option<u32>,
+    /// The last benchmark of the exercise.
+    pub bench: Option<&'a BenchReport>,
     pub resources: Option<&'a KernelResources>,
     pub device: Option<&'a DeviceInfo>,
     /// What the device was measured to do at most, where that was done.
@@ -104,6 +110,10 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
         Box::new(banks::Banks::default()),
         Box::new(occupancy::Occupancy::default()),
         Box::new(roofline::Roofline::default()),
+        Box::new(pipeline::PipelineTimeline::default()),
+        Box::new(tma_box::TmaBox::default()),
+        Box::new(mma_fragment::MmaFragment::default()),
+        Box::new(ladder_plot::LadderPlot::gemm()),
     ]
 }
 

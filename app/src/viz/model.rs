@@ -332,7 +332,7 @@ mod tests {
         let mask = if addresses.len() >= 32 { u32::MAX } else { (1 << addresses.len()) - 1 };
         let access =
             StepAccess { space: Space::Shared, kind: AccessKind::Read, bytes, allocation: None, addresses, cost: 0 };
-        Step { tick: 0, instruction: 0, mask, access: Some(access) }
+        Step { tick: 0, instruction: 0, mask, access: Some(access), copy: None, barrier: None }
     }
 
     #[test]

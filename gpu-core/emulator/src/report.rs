@@ -352,6 +352,49 @@ pub struct Step {
     /// Lanes that executed it.
     pub mask: u32,
     pub access: Option<StepAccess>,
+    /// The copy that it started and that goes on by itself.
+    pub copy: Option<Box<StepCopy>>,
+    /// The mbarrier that it used.
+    pub barrier: Option<StepBarrier>,
+}
+
+/// An asynchronous copy of a step: `cp.async`, a bulk copy or a tensor box.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepCopy {
+    /// Offset in the block's shared memory, and bytes from the first to the last that belong to it.
+    pub shared_low: u64,
+    pub shared_bytes: u64,
+    /// Into shared memory, or out of it.
+    pub to_shared: bool,
+    /// Bytes that move.
+    pub bytes: u64,
+    /// The tensor box; None for copies of plain bytes.
+    pub tensor: Option<TensorBox>,
+}
+
+/// A box of a tensor. All lists begin with the innermost dimension.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorBox {
+    /// Index into [`Trace::allocations`] of the array that the tensor map describes.
+    pub allocation: Option<u32>,
+    /// Where the box begins, in elements; may be negative for loads.
+    pub start: Vec<i64>,
+    /// Elements of the box, and of the tensor.
+    pub extents: Vec<u32>,
+    pub sizes: Vec<u64>,
+    pub element_bits: u32,
+    /// 0, 32, 64 or 128.
+    pub swizzle_bytes: u32,
+}
+
+/// What a step did to an mbarrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepBarrier {
+    /// Offset in shared memory.
+    pub address: u64,
+    /// Phases that were over before the step, and after it.
+    pub phase_before: u64,
+    pub phase: u64,
 }
 
 /// The memory side of a step.

@@ -4,7 +4,10 @@ use crate::exec::access::{Addresses, space_of};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
 use crate::exec::space::Window;
-use crate::report::{AccessKind, Step, StepAccess, Trace, TraceAllocation, TraceInstruction, TraceRequest, WarpTrace};
+use crate::report::{
+    AccessKind, Step, StepAccess, StepBarrier, StepCopy, Trace, TraceAllocation, TraceInstruction, TraceRequest,
+    WarpTrace,
+};
 
 /// Collects the steps that one worker runs.
 #[derive(Debug)]
@@ -56,7 +59,14 @@ impl Cx<'_> {
         }
         recorder.open(block, warp);
         let current = recorder.current;
-        recorder.warps[current].steps.push(Step { tick, instruction: pc, mask, access: None });
+        recorder.warps[current].steps.push(Step {
+            tick,
+            instruction: pc,
+            mask,
+            access: None,
+            copy: None,
+            barrier: None,
+        });
     }
 
     /// Adds the memory side to the step that runs. `place` lies in the array that is meant.
@@ -78,8 +88,42 @@ impl Cx<'_> {
         }
     }
 
+    /// Adds the asynchronous copy that the running step starts. `address` is the tensor's, where it copies a box.
+    #[cold]
+    pub fn trace_copy(&mut self, mut copy: StepCopy, address: u64) {
+        if let Some(tensor) = &mut copy.tensor {
+            tensor.allocation = self.trace_allocation(Window::Global, address);
+        }
+        let lists = copy.tensor.as_ref().map_or(0, |tensor| tensor.start.len() * 20);
+        let Some(step) = self.traced_step(size_of::<StepCopy>() + lists) else { return };
+        if step.copy.is_none() {
+            step.copy = Some(Box::new(copy));
+        }
+    }
+
+    /// Adds the mbarrier that the running step uses; the first one of several.
+    #[cold]
+    pub fn trace_barrier(&mut self, barrier: StepBarrier) {
+        let Some(step) = self.traced_step(0) else { return };
+        let first = step.barrier.get_or_insert(barrier);
+        if first.address == barrier.address {
+            first.phase = first.phase.max(barrier.phase);
+        }
+    }
+
+    /// The step that runs, if it is traced and there is room for so many bytes more.
+    fn traced_step(&mut self, bytes: usize) -> Option<&mut Step> {
+        let pc = self.pc;
+        let recorder = self.worker.trace.as_mut()?;
+        if !recorder.room(bytes) {
+            return None;
+        }
+        let current = recorder.current;
+        recorder.warps.get_mut(current)?.steps.last_mut().filter(|step| step.instruction == pc)
+    }
+
     /// Index into the trace's allocations, which are those of [`allocations`].
-    fn trace_allocation(&self, window: Window, address: u64) -> Option<u32> {
+    pub(crate) fn trace_allocation(&self, window: Window, address: u64) -> Option<u32> {
         let mut index = 0;
         for region in &self.grid.regions {
             if region.freed {

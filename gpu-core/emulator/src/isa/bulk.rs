@@ -8,7 +8,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Slot};
 use crate::exec::space::{PARAM_BASE, Window};
 use crate::memory::{all_bits, set_bits};
-use crate::report::{AccessKind, FaultKind, Space};
+use crate::report::{AccessKind, FaultKind, Space, StepCopy, TensorBox};
 use crate::tensor::{TensorMap, TensorType};
 use crate::tensor_layout::Interleave;
 use crate::tensor_rows::{Rows, TensorRow, WALKS, Walk};
@@ -216,6 +216,11 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             first = same.map(|same| (same, bytes, reach));
         }
         cx.worker.counts.async_bytes(cx.pc, bytes);
+        if cx.worker.trace.is_some() && op.imm & TENSOR == 0 {
+            let to_shared = op.imm & TO_SHARED != 0;
+            let shared_low = shared & 0xff_ffff;
+            cx.trace_copy(StepCopy { shared_low, shared_bytes: reach, to_shared, bytes, tensor: None }, 0);
+        }
         if op.imm & TO_SHARED != 0 {
             // SAFETY: slots of a decoded instruction.
             let barrier = unsafe {
@@ -535,6 +540,19 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
                 cx.note_global(op, first & !15, (end - (first & !15)).next_multiple_of(16), lane, kind);
             }
         }
+    }
+    if cx.worker.trace.is_some() {
+        let tensor = TensorBox {
+            allocation: None,
+            start,
+            extents: map.tile.clone(),
+            sizes: map.sizes.clone(),
+            element_bits: bits as u32,
+            swizzle_bytes: map.swizzle.span() as u32,
+        };
+        let shared_low = shared & 0xff_ffff;
+        let copy = StepCopy { shared_low, shared_bytes: reach, to_shared: load, bytes: total, tensor: Some(tensor) };
+        cx.trace_copy(copy, map.address);
     }
     Some(Moved { bytes: total, reach, targets })
 }

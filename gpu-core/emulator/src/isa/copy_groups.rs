@@ -2,6 +2,7 @@
 
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::memory::for_words;
+use crate::report::StepCopy;
 
 #[derive(Debug, Default)]
 pub struct Copies {
@@ -208,5 +209,17 @@ impl Cx<'_> {
         let warps = self.block.threads.div_ceil(32) as usize;
         self.block.copies.start(self.warp.index as usize, new, shared, warps);
         self.block.state.guarded = true;
+        if self.worker.trace.is_some() {
+            self.trace_fill(&addresses, mask, bytes);
+        }
+    }
+
+    #[cold]
+    fn trace_fill(&mut self, addresses: &[u32; 32], mask: u32, bytes: u32) {
+        let places = || lanes(mask).map(|lane| u64::from(addresses[lane] & 0xff_ffff));
+        let (Some(low), Some(high)) = (places().min(), places().max()) else { return };
+        let moved = u64::from(bytes) * u64::from(mask.count_ones());
+        let shared_bytes = high - low + u64::from(bytes);
+        self.trace_copy(StepCopy { shared_low: low, shared_bytes, to_shared: true, bytes: moved, tensor: None }, 0);
     }
 }

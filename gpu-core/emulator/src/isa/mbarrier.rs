@@ -14,7 +14,7 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Slot, Taint};
 use crate::exec::space::SHARED_BASE;
 use crate::ptx::tree::Operand;
-use crate::report::{AccessKind, Class, FaultKind, Space, ThreadId};
+use crate::report::{AccessKind, Class, FaultKind, Space, StepBarrier, ThreadId};
 
 pub const ROWS: &[Row] = &[Row { opcode: "mbarrier", class: Class::Barrier, decode, examples: &[] }];
 
@@ -340,6 +340,22 @@ impl Cx<'_> {
 
     /// Runs `f` on the mbarrier at a shared address of any block of the cluster.
     pub fn with_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
+        if self.worker.trace.is_none() {
+            return self.use_mbarrier(address, lane, f);
+        }
+        let mut phases = (0, 0);
+        let answer = self.use_mbarrier(address, lane, |barrier| {
+            phases.0 = barrier.phase - barrier.born;
+            let answer = f(barrier);
+            phases.1 = barrier.phase.saturating_sub(barrier.born);
+            answer
+        });
+        let (phase_before, phase) = phases;
+        self.trace_barrier(StepBarrier { address: address & 0xff_ffff, phase_before, phase });
+        answer
+    }
+
+    fn use_mbarrier<R>(&mut self, address: u64, lane: usize, f: impl FnOnce(&mut MBarrier) -> R) -> Option<R> {
         let (home, offset) = self.shared_home(address)?;
         // SAFETY: peers of a cluster are run by this worker alone, and only one warp of it runs.
         let found = unsafe { (*home).mbarriers.get_mut(&offset) };
