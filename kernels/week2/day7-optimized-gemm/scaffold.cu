@@ -1,0 +1,76 @@
+// C = A * B^T in bf16 with sums in fp32: a block makes 128 x 128 of C, its four warps 64 x 64 each.
+// A is m x k, B is n x k, C is m x n, all row-major.
+#include "mma.cuh"
+
+// lockstep: block = 128
+// lockstep: grid = ceil_div(m, 128) * ceil_div(n, 128)
+// lockstep: dynamic_shared_bytes = STAGES * STAGE_BYTES
+#define STAGES 3
+#define TILE_BYTES 16384  // 128 rows of 64 elements
+#define STAGE_BYTES 32768 // a tile of A, and behind it one of B
+
+// Given. Starts copying 128 rows of 64 elements, from row `first` and element `x` on, into a swizzled tile; zeros outside.
+__device__ inline void start_copy(uint32_t tile, const uint16_t* matrix, int first, int x, int rows, int k)
+{
+    if (k % 8) return copy_rows(tile, matrix, first, 128, x, rows, k, threadIdx.x, 128); // rows that begin anywhere
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const int row = threadIdx.x / 8 + 16 * i, piece = threadIdx.x % 8;
+        const bool inside = first + row < rows && x + 8 * piece < k;
+        const uint16_t* from = inside ? matrix + static_cast<int64_t>(first + row) * k + x + 8 * piece : matrix;
+        copy_async(tile + swizzled(row, piece), from, inside ? 16 : 0);
+    }
+}
+
+// Given: yesterday's exercise. The fragments of a warp for 16 of k, a quarter of a stage: four of A, and eight of B in pairs.
+__device__ inline void read_fragments(uint32_t (&from_a)[4][4], uint32_t (&from_b)[4][4], uint32_t stage, int quarter, int warp_row,
+                                      int warp_column)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        load_matrices(from_a[i], stage + swizzled(warp_row + 16 * i + lane % 16, 2 * quarter + lane / 16));
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        load_matrices(from_b[j], stage + TILE_BYTES + swizzled(warp_column + 16 * j + lane / 16 * 8 + lane % 8, 2 * quarter + lane / 8 % 2));
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+matmul(const uint16_t* a, const uint16_t* b, uint16_t* c, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t ring = shared_address(shared);
+    const int tiles_m = ceil_div(m, 128);
+    const int first_row = blockIdx.x % tiles_m * 128, first_column = blockIdx.x / tiles_m * 128;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 64; // the warp's corner in the tile
+    const int steps = ceil_div(k, 64);
+
+    float d[4][8][4] = {}; // 4 x 8 products of 16 x 8 results
+
+    auto fetch = [&](int step) {
+        // TODO 1: start both copies of this step into its stage of the ring, if there is such a step, and close the group.
+
+    };
+    // TODO 2: start as many steps as the ring can hold before anything is multiplied.
+
+    for (int step = 0; step < steps; step++) {
+        // TODO 3: wait until this step has landed, for all threads; start a later step; find this step's stage.
+        const uint32_t stage = ring;
+
+#pragma unroll
+        for (int quarter = 0; quarter < 4; quarter++) {
+            // TODO 4: read the fragments of this quarter and do the 32 products.
+
+        }
+    }
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            // TODO 5: round the four sums of d[i][j] to bf16 and store those that are inside C.
+
+        }
+    }
+}
