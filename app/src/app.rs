@@ -223,18 +223,19 @@ impl App {
         let ctx = self.services.context().clone();
         let mut open = None;
         if let Some(asked) = day {
-            match self.state.course.day(asked) {
+            match self.state.course.unit(asked) {
                 Ok(day) => open = Some(day.id.clone()),
                 Err(unknown) => self.state.toast(ToastKind::Bad, unknown.to_string()),
             }
         }
-        let last = self.state.progress.last_day.clone().filter(|id| self.state.course.day_by_id(id).is_some());
+        let last = self.state.progress.last_day.clone().filter(|id| self.state.course.unit_by_id(id).is_some());
         let open = open.or(last).or_else(|| crate::apply::first_day(&self.state.course));
         if let Some(id) = open {
             let resumes = self.state.progress.last_day.as_deref() == Some(id.as_str());
             let step = self.state.progress.last_step.clone().filter(|_| resumes);
             let mut effects = self.state.apply(Command::OpenDay(id));
-            if let Some(step) = Step::ALL.into_iter().find(|other| step.as_deref() == Some(other.id())) {
+            let unit = self.state.day();
+            if let Some(step) = unit.and_then(|unit| unit.step_by_id(step.as_deref()?)) {
                 effects.extend(self.state.apply(Command::ShowStep(step)));
             }
             self.perform(&ctx, effects);
@@ -270,7 +271,7 @@ impl App {
     fn give_measured(&mut self) {
         let Some(Measured { day, question, value }) = self.state.measured.take() else { return };
         let course = self.state.course.clone();
-        let Some(day) = course.day_by_id(&day) else { return };
+        let Some(day) = course.unit_by_id(&day) else { return };
         // Who reviews waits there, and not in the day's quiz.
         let review = self.state.review_key(&day.id);
         let in_review = self.memory.quiz_mut(&review).is_waiting(&question);

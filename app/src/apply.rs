@@ -20,7 +20,6 @@ use crate::dock::Layout;
 use crate::effect::Effect;
 use crate::state::{Dialog, Pane, PlotWish, State, Toast, ToastKind};
 use crate::widgets::code_editor::EditorAction;
-use curriculum::Step;
 
 /// Seconds that a toast stays.
 const TOAST_S: f64 = 6.0;
@@ -193,11 +192,11 @@ impl State {
             }
             Action::PreviousDay => self.open_neighbour(false, effects),
             Action::NextDay => self.open_neighbour(true, effects),
-            Action::StepChallenge => self.show_step(Step::Challenge, effects),
-            Action::StepExplore => self.show_step(Step::Explore, effects),
-            Action::StepConcept => self.show_step(Step::Concept, effects),
-            Action::StepCodeIt => self.show_step(Step::CodeIt, effects),
-            Action::StepVerify => self.show_step(Step::Verify, effects),
+            Action::StepChallenge => self.show_nth_step(0, effects),
+            Action::StepExplore => self.show_nth_step(1, effects),
+            Action::StepConcept => self.show_nth_step(2, effects),
+            Action::StepCodeIt => self.show_nth_step(3, effects),
+            Action::StepVerify => self.show_nth_step(4, effects),
             Action::NextPane => self.cycle_pane(true),
             Action::PreviousPane => self.cycle_pane(false),
             Action::ToggleCourse => self.toggle_panes(&[Pane::Course], effects),

@@ -8,7 +8,7 @@ use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
 use curriculum::store::{Progress, RunRecord, Settings, Slot as TextSlot};
-use curriculum::{Course, Day, Exercise, Experiment, Step};
+use curriculum::{Course, Exercise, Experiment, Step, Unit};
 use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::{DeviceChoice, DeviceInfo};
@@ -475,8 +475,8 @@ pub struct State {
 }
 
 impl State {
-    pub fn day(&self) -> Option<&Day> {
-        self.course.day_by_id(self.view.day.as_deref()?)
+    pub fn day(&self) -> Option<&Unit> {
+        self.course.unit_by_id(self.view.day.as_deref()?)
     }
 
     pub fn desk(&self) -> Option<&Desk> {
@@ -486,7 +486,7 @@ impl State {
     /// The open text's exercise.
     pub fn exercise(&self) -> Option<&Exercise> {
         let desk = self.desk()?;
-        self.course.day_by_id(&desk.day)?.exercise_by_key(&desk.exercise)
+        self.course.unit_by_id(&desk.day)?.exercise_by_key(&desk.exercise)
     }
 
     /// The open experiment, if the open text is one.

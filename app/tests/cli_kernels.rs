@@ -28,7 +28,7 @@ fn the_learners_own_text_is_judged_and_its_pass_is_noted() {
     let machine = Machine::new();
     let data = machine.path("data");
     let course = Course::embedded();
-    let day = course.day("week1/day4").unwrap();
+    let day = course.unit("week1/day4").unwrap();
     let exercise = &day.exercises[0];
     let slot = Slot::of(day, exercise);
     let write = |text: &str| {
@@ -69,7 +69,7 @@ fn experiments_are_kernels_too() {
     // What is noted is the learner's own text.
     let store = Store::open_read_only(&machine.path("data"));
     let course = Course::embedded();
-    let day = course.day("1.4").unwrap();
+    let day = course.unit("1.4").unwrap();
     assert!(store.runs(&Slot::of(day, &day.exercises[0])).is_empty());
 }
 
@@ -131,7 +131,7 @@ fn a_wrong_element_names_who_wrote_it() {
     assert_eq!(writer["thread"]["block"], serde_json::json!([1, 0, 0]), "{writer}");
     assert_eq!(writer["thread"]["thread"], serde_json::json!([0, 0, 0]), "{writer}");
     let course = curriculum::Course::embedded();
-    let wrongs = &course.day("week1/day4").unwrap().exercise().unwrap().wrongs;
+    let wrongs = &course.unit("week1/day4").unwrap().exercise().unwrap().wrongs;
     let text = &wrongs.iter().find(|wrong| wrong.fault == "wrong_output").unwrap().source;
     let line = writer["source"]["line"].as_u64().unwrap() as usize;
     assert!(text.lines().nth(line - 1).unwrap().contains("c[i] ="), "line {line} of {text}");

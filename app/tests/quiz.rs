@@ -255,7 +255,7 @@ fn predict(window: &mut Window, question: &str, number: &str) {
 #[test]
 fn a_question_for_a_gpu_keeps_no_day_open() {
     let mut window = Window::open(true, SIZE, simple_script());
-    let day = window.app().state.course.day("week1/day4").expect("day 4").clone();
+    let day = window.app().state.course.unit("week1/day4").expect("day 4").clone();
     let (asked, extra): (Vec<_>, Vec<_>) = day.quiz.questions.iter().partition(|question| !question.needs_gpu());
     assert!(!extra.is_empty());
     window.key(Modifiers::COMMAND, Key::Num5);
@@ -277,7 +277,7 @@ fn a_prediction_is_marked_on_the_day_that_asked() {
     let script = |job: &Job| if let Job::Bench { .. } = job { None } else { Some(answer(job)) };
     let mut window = Window::open(true, SIZE, Box::new(script));
     let ids = ["week1/day4", "week1/day5"].map(|address| {
-        let day = window.app().state.course.day(address).expect(address);
+        let day = window.app().state.course.unit(address).expect(address);
         assert!(day.quiz.question("predict-sectors").is_some(), "{address} asks it too");
         day.id.clone()
     });
@@ -461,7 +461,7 @@ fn the_answer_is_told_after_the_second_wrong_one() {
 fn a_further_answer_and_a_review_finish_a_day_too() {
     for (reviewed, elsewhere) in [(false, false), (false, true), (true, true)] {
         let mut window = Window::open(true, SIZE, simple_script());
-        let day = window.app().state.course.day("week1/day4").expect("day 4").clone();
+        let day = window.app().state.course.unit("week1/day4").expect("day 4").clone();
         let state = &mut window.harness.state_mut().state;
         let asked: Vec<_> = day.quiz.questions.iter().filter(|question| !question.needs_gpu()).collect();
         for question in &asked {
@@ -471,7 +471,7 @@ fn a_further_answer_and_a_review_finish_a_day_too() {
         assert!(!state.progress.is_step_done(&day, Step::Verify));
         let (id, question, given) = (day.id.clone(), asked[0].id.clone(), Given::default());
         if elsewhere {
-            let other = state.course.day("week1/day5").expect("day 5").id.clone();
+            let other = state.course.unit("week1/day5").expect("day 5").id.clone();
             window.harness.state_mut().command(Command::OpenDay(other));
         }
         let command = match reviewed {
@@ -554,7 +554,7 @@ fn an_answer_that_no_longer_fits_is_left_out() {
 fn a_prediction_is_reviewed_by_a_run() {
     let script = |job: &Job| if let Job::Bench { .. } = job { None } else { Some(answer(job)) };
     let mut window = Window::open(true, SIZE, Box::new(script));
-    let day = window.app().state.course.day("week1/day4").expect("a day").clone();
+    let day = window.app().state.course.unit("week1/day4").expect("a day").clone();
     let app = window.harness.state_mut();
     let yesterday = Date(app.state.today.0 - 1);
     app.state.progress.answered(&day, "predict-sectors", false, Given::default(), yesterday);

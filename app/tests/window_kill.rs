@@ -95,7 +95,7 @@ fn kill_once(folder: &Path, after: Duration) -> u64 {
     child.wait().expect("a dead process");
 
     let course = Course::embedded();
-    let day = course.day("week1/day4").expect("day 4");
+    let day = course.unit("week1/day4").expect("day 4");
     let exercise = day.exercise().expect("an exercise");
     let store = Store::open(folder).expect("the folder is free");
     let text = store.text(&Slot::of(day, exercise), &exercise.scaffold).text().to_owned();

@@ -1,5 +1,6 @@
-//! A day's address: `week1/day4-first-kernel`, typed in full or as `week1/day4`, `1.4`, `first-kernel`.
+//! A unit's address: its folder; a day's is `week1/day4-first-kernel`, typed in full or as `week1/day4`, `1.4`, `first-kernel`.
 
+use crate::unit::Unit;
 use std::fmt;
 
 /// A folder name taken apart: `day4-first-kernel` is 4 and `first-kernel`.
@@ -29,36 +30,35 @@ pub fn is_slug(text: &str) -> bool {
             .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
 }
 
-/// No day has this address.
+/// No unit has this address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownDay {
+pub struct UnknownUnit {
     pub asked: String,
     /// Full addresses that come nearest, best first, at most three.
     pub nearest: Vec<String>,
 }
 
-impl fmt::Display for UnknownDay {
+impl fmt::Display for UnknownUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no day `{}`", self.asked)?;
+        write!(f, "there is no day, lab, page or problem `{}`", self.asked)?;
         match self.nearest.as_slice() {
-            [] => write!(f, "; `lockstep list` shows all days"),
+            [] => write!(f, "; `lockstep list` shows all"),
             [one] => write!(f, "; did you mean `{one}`?"),
             many => write!(f, "; did you mean one of {}?", many.join(", ")),
         }
     }
 }
 
-impl std::error::Error for UnknownDay {}
+impl std::error::Error for UnknownUnit {}
 
-/// True when what was typed means the day with this address and number.
-pub(crate) fn matches(asked: &str, address: &str, week: u32, day: u32, id: &str) -> bool {
+/// True when what was typed means this unit.
+pub(crate) fn matches(asked: &str, unit: &Unit) -> bool {
     let asked = asked.trim().trim_matches('/').to_ascii_lowercase();
     let asked = asked.strip_prefix("curriculum/").or_else(|| asked.strip_prefix("kernels/")).unwrap_or(&asked);
-    asked == address
-        || asked == format!("week{week}/day{day}")
-        || asked == format!("w{week}d{day}")
-        || asked == format!("{week}.{day}")
-        || asked == id
+    let by_number = |(week, day)| {
+        asked == format!("week{week}/day{day}") || asked == format!("w{week}d{day}") || asked == format!("{week}.{day}")
+    };
+    asked == unit.address || asked == unit.id || unit.day().is_some_and(by_number)
 }
 
 /// Edit distance (Levenshtein), for suggestions.

@@ -5,16 +5,18 @@ mod figures;
 mod links;
 mod solution;
 
-use crate::course::{Block, Course, Day, Exercise};
+use crate::course::{Course, Exercise};
 use crate::files::Files;
 use crate::load::line_with;
 use crate::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, Question, quantity};
+use crate::unit::{Block, Unit, UnitKind};
 use gpu_core::spec::size_name;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Least numbers, by custom of the course.
 const LEAST_QUESTIONS: usize = 5;
+const LEAST_OF_A_LAB: usize = 3;
 const LEAST_HINTS: usize = 3;
 const LEAST_WRONG_KERNELS: usize = 2;
 
@@ -58,15 +60,15 @@ pub fn course(files: &Files, course: &Course) -> Vec<Finding> {
     for path in files.strangers() {
         findings.say(path, "", "no part of a course; remove it");
     }
-    let mut introduced: BTreeMap<String, &Day> = BTreeMap::new();
+    let mut introduced: BTreeMap<String, &Unit> = BTreeMap::new();
     for (term, day) in course.glossary() {
         if let Some(first) = introduced.insert(term.term.to_lowercase(), day) {
-            let path = format!("curriculum/{}/notes.toml", day.address);
+            let path = format!("{}/notes.toml", day.folder());
             findings.say(&path, &term.term, format!("the term `{}` is also explained by {}", term.term, first.address));
         }
     }
-    for day in course.days() {
-        let path = format!("curriculum/{}/lesson.md", day.address);
+    for day in course.units() {
+        let path = format!("{}/{}", day.folder(), day.kind.files().1);
         for section in &day.lesson.sections {
             for target in links::astray(&section.markdown, course) {
                 findings.say(&path, target, format!("the link to `{target}` leads nowhere"));
@@ -76,12 +78,13 @@ pub fn course(files: &Files, course: &Course) -> Vec<Finding> {
     findings.list
 }
 
-/// Everything about one written day. `visualizations` are the ids that the app has; None skips that check.
-pub fn day(files: &Files, day: &Day, visualizations: Option<&[&str]>) -> Vec<Finding> {
+/// Everything about one written unit. `visualizations` are the ids that the app has; None skips that check.
+pub fn unit(files: &Files, day: &Unit, visualizations: Option<&[&str]>) -> Vec<Finding> {
     let mut findings = Findings { files, list: Vec::new() };
-    let folder = format!("curriculum/{}", day.address);
+    let folder = day.folder();
     if !day.is_written() {
-        findings.say(&format!("{folder}/lesson.md"), "", "this file is missing: the day is not written yet");
+        let missing = format!("this file is missing: the {} is not written yet", day.kind.word());
+        findings.say(&format!("{folder}/{}", day.kind.files().1), "", missing);
     } else {
         words(&mut findings, day, &folder);
         lesson(&mut findings, day, &folder, visualizations);
@@ -99,13 +102,18 @@ fn is_unfinished(text: &str) -> bool {
     text.contains("TODO:") || text.trim().is_empty()
 }
 
-fn words(findings: &mut Findings<'_>, day: &Day, folder: &str) {
-    let head = format!("{folder}/day.toml");
-    if day.objectives.is_empty() || day.objectives.iter().chain([&day.summary]).any(|text| is_unfinished(text)) {
-        findings.say(&head, "", "a summary and objectives that are written");
+fn words(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
+    let head = format!("{folder}/{}", day.kind.files().0);
+    let (told, what) = match &day.kind {
+        UnitKind::Day { .. } | UnitKind::Lab { .. } => (&day.objectives, "objectives"),
+        UnitKind::Problem { concepts, .. } => (concepts, "concepts"),
+        UnitKind::Page { tags } => (tags, "tags"),
+    };
+    if told.is_empty() || told.iter().chain([&day.summary]).any(|text| is_unfinished(text)) {
+        findings.say(&head, "", format!("a summary and {what} that are written"));
     }
     let notes = format!("{folder}/notes.toml");
-    if day.reflection.is_empty() || day.links.is_empty() {
+    if day.day().is_some() && (day.reflection.is_empty() || day.links.is_empty()) {
         findings.say(&notes, "", "at least one reflection and one link");
     }
     for reflection in &day.reflection {
@@ -130,8 +138,9 @@ fn words(findings: &mut Findings<'_>, day: &Day, folder: &str) {
     }
 }
 
-fn lesson(findings: &mut Findings<'_>, day: &Day, folder: &str, visualizations: Option<&[&str]>) {
-    let path = format!("{folder}/lesson.md");
+fn lesson(findings: &mut Findings<'_>, day: &Unit, folder: &str, visualizations: Option<&[&str]>) {
+    let path = format!("{folder}/{}", day.kind.files().1);
+    let word = day.kind.word();
     for section in &day.lesson.sections {
         if is_unfinished(&section.markdown) {
             findings.say(&path, &section.title, format!("the section `{}` is not written", section.title));
@@ -142,10 +151,10 @@ fn lesson(findings: &mut Findings<'_>, day: &Day, folder: &str, visualizations: 
         for block in &section.blocks {
             match block {
                 Block::Experiment { name } if day.experiment(name).is_none() => {
-                    findings.say(&path, name, format!("no exercise of the day has an experiment `{name}`"));
+                    findings.say(&path, name, format!("no exercise of the {word} has an experiment `{name}`"));
                 }
                 Block::Exercise { key } if day.exercise_by_key(key).is_none() => {
-                    findings.say(&path, key, format!("the day has no exercise `{key}`"));
+                    findings.say(&path, key, format!("the {word} has no exercise `{key}`"));
                 }
                 Block::Visualization { id, .. } if visualizations.is_some_and(|ids| !ids.contains(&id.as_str())) => {
                     findings.say(&path, id, format!("there is no visualization `{id}`"));
@@ -163,11 +172,17 @@ fn lesson(findings: &mut Findings<'_>, day: &Day, folder: &str, visualizations: 
     }
 }
 
-fn quiz(findings: &mut Findings<'_>, day: &Day, folder: &str) {
+fn quiz(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
     let path = format!("{folder}/quiz.toml");
-    if day.quiz.questions.len() < LEAST_QUESTIONS {
+    let word = day.kind.word();
+    let least = match day.kind {
+        UnitKind::Day { .. } => LEAST_QUESTIONS,
+        UnitKind::Lab { .. } => LEAST_OF_A_LAB,
+        UnitKind::Problem { .. } | UnitKind::Page { .. } => 0,
+    };
+    if day.quiz.questions.len() < least {
         let count = day.quiz.questions.len();
-        findings.say(&path, "", format!("{count} questions; a day has at least {LEAST_QUESTIONS}"));
+        findings.say(&path, "", format!("{count} questions; a {word} has at least {least}"));
     }
     for question in &day.quiz.questions {
         let mut say = |what: String| findings.say(&path, &format!("\"{}\"", question.id), what);
@@ -208,9 +223,9 @@ fn explanations(question: &Question) -> Vec<String> {
 }
 
 /// What a predict-then-run question runs must exist and be able to give its quantity.
-fn prediction(day: &Day, name: &str, run: &PredictRun) -> Vec<String> {
+fn prediction(day: &Unit, name: &str, run: &PredictRun) -> Vec<String> {
     let Some(exercise) = day.exercise_by_key(&run.exercise) else {
-        return vec![format!("the day has no exercise `{}`", run.exercise)];
+        return vec![format!("the {} has no exercise `{}`", day.kind.word(), run.exercise)];
     };
     let mut findings = Vec::new();
     let mut spec = &exercise.spec;
@@ -242,12 +257,13 @@ fn prediction(day: &Day, name: &str, run: &PredictRun) -> Vec<String> {
 }
 
 /// Files in the day's folders that nothing refers to.
-fn unexpected(findings: &mut Findings<'_>, day: &Day, folder: &str) {
+fn unexpected(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
     let files = findings.files;
     let blocks = || day.lesson.sections.iter().flat_map(|section| &section.blocks);
     for (name, _) in files.below(folder) {
         let is_shown = blocks().any(|block| matches!(block, Block::Figure { file, .. } if file == name));
-        if !["day.toml", "lesson.md", "quiz.toml", "notes.toml"].contains(&name) && !is_shown {
+        let (head, words) = day.kind.files();
+        if ![head, words, "quiz.toml", "notes.toml"].contains(&name) && !is_shown {
             findings.say(&format!("{folder}/{name}"), "", "no part of a day; remove it");
         }
     }

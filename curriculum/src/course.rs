@@ -1,20 +1,27 @@
-//! The course as the window and the terminal see it: weeks, days, and what one day holds.
+//! The course as the window and the terminal see it: its units, in weeks and on shelves, and what an exercise holds.
 
-use crate::address::{self, UnknownDay};
+use crate::address::{self, UnknownUnit};
 use crate::error::ContentErrors;
 use crate::files::Files;
 use crate::ladder::Ladder;
 use crate::quiz::Quiz;
+use crate::unit::{Term, Unit, UnitKind};
 use gpu_core::spec::Spec;
 use std::path::Path;
 
 /// The whole course, read once and then only looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Course {
     pub title: String,
     /// Language of the words as an IETF tag, for example `en`.
     pub language: String,
     pub weeks: Vec<Week>,
+    /// Larger experiments, by `order`.
+    pub labs: Vec<Unit>,
+    /// Practice problems, by family and then by difficulty.
+    pub problems: Vec<Unit>,
+    /// Reference pages, by `order`.
+    pub pages: Vec<Unit>,
     /// One problem each, from the plainest kernel to the fastest.
     pub ladders: Vec<Ladder>,
     /// The ready check's questions, `curriculum/ready/quiz.toml`; none where a course has no such file.
@@ -27,168 +34,35 @@ pub struct Week {
     pub title: String,
     /// The week's driving project, one sentence.
     pub project: String,
-    pub days: Vec<Day>,
+    pub days: Vec<Unit>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    Written,
-    /// Visible in the course and not yet written; says what it will hold.
-    Planned {
-        summary: String,
-    },
-}
-
+/// Units under one heading.
 #[derive(Clone, Debug)]
-pub struct Day {
-    /// Folder below `curriculum/` and `kernels/`, for example `week1/day4-first-kernel`.
-    pub address: String,
-    /// Stable name that progress is kept under: the folder's slug, or `id` of `day.toml` where the slug was changed.
-    /// Moving a day to another number or week keeps it.
-    pub id: String,
-    pub week: u32,
-    pub number: u32,
+pub struct Shelf<'c> {
+    /// `Week 2`, `Labs`, `Practice: reductions`, `Reference`.
     pub title: String,
-    /// One line for the course tree and `lockstep list`.
-    pub summary: String,
-    pub status: Status,
-    /// Estimated time for the five steps.
-    pub minutes: u32,
-    /// What the learner can do afterwards.
-    pub objectives: Vec<String>,
-    /// Empty sections while the day is planned.
-    pub lesson: Lesson,
-    pub quiz: Quiz,
-    pub reflection: Vec<Reflection>,
-    pub links: Vec<Link>,
-    pub math: Vec<MathEntry>,
-    pub glossary: Vec<Term>,
-    /// The first is the day's main exercise; the others build on it.
-    pub exercises: Vec<Exercise>,
-    /// Ids of the visualizations that the lesson shows, in order of appearance.
-    pub visualizations: Vec<String>,
+    /// A week's own title; empty for the others.
+    pub name: &'c str,
+    /// One sentence on what is there.
+    pub about: &'c str,
+    pub units: Vec<&'c Unit>,
 }
 
-/// The five steps of a day, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
-    Challenge,
-    Explore,
-    Concept,
-    CodeIt,
-    Verify,
-}
+/// What practice problems are about: the folders that `practice/` may have, in order.
+pub const FAMILIES: [&str; 9] = [
+    "elementwise",
+    "reductions",
+    "selection",
+    "stencils",
+    "sparse",
+    "linear-algebra",
+    "transformer",
+    "quantized",
+    "simulation",
+];
 
-impl Step {
-    pub const ALL: [Step; 5] = [Step::Challenge, Step::Explore, Step::Concept, Step::CodeIt, Step::Verify];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Step::Challenge => "Challenge",
-            Step::Explore => "Explore",
-            Step::Concept => "Concept",
-            Step::CodeIt => "Code It",
-            Step::Verify => "Verify",
-        }
-    }
-
-    /// Stable name for progress files and for headings of translated lessons (`## Entdecken {#explore}`).
-    pub fn id(self) -> &'static str {
-        match self {
-            Step::Challenge => "challenge",
-            Step::Explore => "explore",
-            Step::Concept => "concept",
-            Step::CodeIt => "code-it",
-            Step::Verify => "verify",
-        }
-    }
-}
-
-/// A day's words, one section for each of [`Step::ALL`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lesson {
-    pub sections: [Section; 5],
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    pub step: Step,
-    /// As written in the heading; a translation has its own.
-    pub title: String,
-    /// The section as one Markdown text: code pieces included, interactive parts replaced by a line that names them.
-    pub markdown: String,
-    /// The same section in pieces, for a window that can show the interactive parts.
-    pub blocks: Vec<Block>,
-}
-
-/// A piece of a section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
-    Markdown(String),
-    /// A drawing of the day, with what it shows.
-    Figure {
-        /// Its name beside the lesson, `index.svg`.
-        file: String,
-        svg: String,
-        caption: String,
-    },
-    /// A visualization by id, with the sentence that tells what to look for.
-    Visualization {
-        id: String,
-        caption: String,
-    },
-    /// The rungs of a ladder, each to be opened as an experiment.
-    Ladder {
-        name: String,
-    },
-    /// A button that opens an experiment of the day.
-    Experiment {
-        name: String,
-    },
-    /// A button that opens an exercise of the day by key.
-    Exercise {
-        key: String,
-    },
-    /// A button that measures this machine with one of Lockstep's own programs, by name.
-    Measure {
-        name: String,
-    },
-}
-
-/// A "what would happen if" question with something to compare one's own answer with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reflection {
-    pub id: String,
-    pub ask: String,
-    /// Shown after the learner has written an answer or asks for it.
-    pub think: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    pub title: String,
-    pub url: String,
-    /// Why it is worth reading.
-    pub why: String,
-}
-
-/// One line of the week's math summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MathEntry {
-    pub name: String,
-    /// LaTeX without dollar signs.
-    pub formula: String,
-    pub meaning: String,
-}
-
-/// A glossary entry, listed with the day that introduces it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Term {
-    pub term: String,
-    pub meaning: String,
-}
-
-/// A kernel to write: the CUDA half of a day.
+/// A kernel to write: the CUDA half of a unit.
 #[derive(Clone, Debug)]
 pub struct Exercise {
     /// `main` for the day's own exercise, else the sub-folder's name (`matrix-add`).
@@ -319,26 +193,63 @@ impl Course {
         crate::load::course(&files)
     }
 
-    pub fn days(&self) -> impl Iterator<Item = &Day> {
+    pub fn days(&self) -> impl Iterator<Item = &Unit> {
         self.weeks.iter().flat_map(|week| &week.days)
     }
 
-    /// The day meant by `week1/day4`, `week1/day4-first-kernel`, `1.4` or `first-kernel`.
+    /// Everything that can be opened: days, labs, problems, pages.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.days().chain(&self.labs).chain(&self.problems).chain(&self.pages)
+    }
+
+    pub(crate) fn units_mut(&mut self) -> impl Iterator<Item = &mut Unit> {
+        let days = self.weeks.iter_mut().flat_map(|week| &mut week.days);
+        days.chain(&mut self.labs).chain(&mut self.problems).chain(&mut self.pages)
+    }
+
+    /// The units under the headings that every list of them has, in order; headings with nothing below are left out.
+    pub fn shelves(&self) -> Vec<Shelf<'_>> {
+        let mut shelves = Vec::new();
+        for week in &self.weeks {
+            let title = format!("Week {}", week.number);
+            shelves.push(Shelf { title, name: &week.title, about: &week.project, units: week.days.iter().collect() });
+        }
+        let mut push = |title: String, about, units: Vec<_>| shelves.push(Shelf { title, name: "", about, units });
+        push("Labs".to_owned(), "Larger experiments around one question", self.labs.iter().collect());
+        for family in FAMILIES {
+            let of_it = |unit: &&Unit| matches!(&unit.kind, UnitKind::Problem { family: own, .. } if own == family);
+            let about = "Problems to solve on your own, with no lesson before them";
+            push(
+                format!("Practice: {}", family.replace('-', " ")),
+                about,
+                self.problems.iter().filter(of_it).collect(),
+            );
+        }
+        push("Reference".to_owned(), "Pages to look things up in", self.pages.iter().collect());
+        shelves.retain(|shelf| !shelf.units.is_empty());
+        shelves
+    }
+
+    /// The unit meant by an address or an id; a day also by `week1/day4` or `1.4`, any other also by its last part.
     ///
     /// # Errors
-    /// No such day; carries the nearest addresses.
-    pub fn day(&self, asked: &str) -> Result<&Day, UnknownDay> {
-        if let Some(day) = self.days().find(|day| address::matches(asked, &day.address, day.week, day.number, &day.id))
-        {
-            return Ok(day);
+    /// No such unit; carries the nearest addresses.
+    pub fn unit(&self, asked: &str) -> Result<&Unit, UnknownUnit> {
+        if let Some(unit) = self.units().find(|unit| address::matches(asked, unit)) {
+            return Ok(unit);
         }
         let wanted = asked.trim().trim_matches('/').to_ascii_lowercase();
-        let mut scored: Vec<(usize, &Day)> = self
-            .days()
-            .map(|day| {
-                let short = format!("week{}/day{}", day.week, day.number);
-                let score = [&day.address, &short, &day.id].map(|name| address::distance(&wanted, name));
-                (score.into_iter().min().unwrap_or(usize::MAX), day)
+        // By its last part, where that means one.
+        let mut named = self.units().filter(|unit| unit.slug() == wanted);
+        if let (Some(unit), None) = (named.next(), named.next()) {
+            return Ok(unit);
+        }
+        let mut scored: Vec<(usize, &Unit)> = self
+            .units()
+            .map(|unit| {
+                let short = unit.day().map_or_else(String::new, |(week, day)| format!("week{week}/day{day}"));
+                let score = [&unit.address, short.as_str(), &unit.id].map(|name| address::distance(&wanted, name));
+                (score.into_iter().min().unwrap_or(usize::MAX), unit)
             })
             .collect();
         scored.sort_by_key(|(score, _)| *score);
@@ -346,42 +257,19 @@ impl Course {
         let best = scored.first().map_or(0, |(score, _)| *score);
         let limit = (wanted.chars().count() / 2).max(2).min(2 * best + 1);
         let nearest = scored.iter().take_while(|(s, _)| *s <= limit).take(3).map(|(_, d)| d.address.clone()).collect();
-        Err(UnknownDay { asked: asked.to_owned(), nearest })
+        Err(UnknownUnit { asked: asked.to_owned(), nearest })
     }
 
-    /// The day kept under this stable id, wherever it is in the course now.
-    pub fn day_by_id(&self, id: &str) -> Option<&Day> {
-        self.days().find(|day| day.id == id)
+    /// The unit kept under this stable id, wherever it is in the course now.
+    pub fn unit_by_id(&self, id: &str) -> Option<&Unit> {
+        self.units().find(|unit| unit.id == id)
     }
 
-    /// All glossary entries with the day that introduces them, by term.
-    pub fn glossary(&self) -> Vec<(&Term, &Day)> {
-        let mut terms: Vec<_> = self.days().flat_map(|day| day.glossary.iter().map(move |t| (t, day))).collect();
+    /// All glossary entries with the unit that introduces them, by term.
+    pub fn glossary(&self) -> Vec<(&Term, &Unit)> {
+        let mut terms: Vec<_> = self.units().flat_map(|unit| unit.glossary.iter().map(move |t| (t, unit))).collect();
         terms.sort_by_key(|(term, _)| term.term.to_lowercase());
         terms
-    }
-}
-
-impl Day {
-    pub fn is_written(&self) -> bool {
-        self.status == Status::Written
-    }
-
-    /// The main exercise.
-    pub fn exercise(&self) -> Option<&Exercise> {
-        self.exercises.first()
-    }
-
-    /// An exercise by key (`main`, `matrix-add`).
-    pub fn exercise_by_key(&self, key: &str) -> Option<&Exercise> {
-        self.exercises.iter().find(|exercise| exercise.key == key)
-    }
-
-    /// An experiment of any of the day's exercises, with that exercise.
-    pub fn experiment(&self, name: &str) -> Option<(&Exercise, &Experiment)> {
-        self.exercises.iter().find_map(|exercise| {
-            exercise.experiments.iter().find(|experiment| experiment.name == name).map(|found| (exercise, found))
-        })
     }
 }
 
@@ -394,23 +282,5 @@ impl Exercise {
     /// The file of [`Self::solution`].
     pub fn solution_file(&self) -> &'static str {
         if self.plain_solution.is_some() { "solution.cu" } else { "reference.cu" }
-    }
-}
-
-impl Lesson {
-    /// A lesson with no words, for a planned day.
-    pub fn empty() -> Self {
-        Self {
-            sections: Step::ALL.map(|step| Section {
-                step,
-                title: step.title().to_owned(),
-                markdown: String::new(),
-                blocks: Vec::new(),
-            }),
-        }
-    }
-
-    pub fn section(&self, step: Step) -> &Section {
-        &self.sections[step as usize]
     }
 }

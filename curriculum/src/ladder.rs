@@ -2,10 +2,11 @@
 //! the one before. `kernels/ladders/<name>/ladder.toml` says what all share (`[base]`, written like an
 //! `exercise.toml`) and what each rung changes of it.
 
-use crate::course::{Block, Day, Experiment};
+use crate::course::Experiment;
 use crate::error::ContentError;
 use crate::files::Files;
 use crate::lesson::without_anchors;
+use crate::unit::{Block, Unit};
 use gpu_core::spec::Spec;
 use serde::Deserialize;
 
@@ -70,8 +71,8 @@ struct RungFile {
     spec: toml::Table,
 }
 
-/// Gives a day whose lesson shows a ladder that ladder's rungs as experiments of its main exercise.
-pub(crate) fn lean<'d>(ladders: &[Ladder], days: impl Iterator<Item = &'d mut Day>, errors: &mut Vec<ContentError>) {
+/// Gives a unit whose lesson shows a ladder that ladder's rungs as experiments of its main exercise.
+pub(crate) fn lean<'d>(ladders: &[Ladder], days: impl Iterator<Item = &'d mut Unit>, errors: &mut Vec<ContentError>) {
     for day in days {
         let blocks = day.lesson.sections.iter().flat_map(|section| &section.blocks);
         let names: Vec<String> = blocks
@@ -81,7 +82,7 @@ pub(crate) fn lean<'d>(ladders: &[Ladder], days: impl Iterator<Item = &'d mut Da
             })
             .collect();
         for name in names {
-            let path = format!("curriculum/{}/lesson.md", day.address);
+            let path = format!("{}/{}", day.folder(), day.kind.files().1);
             let Some(ladder) = ladders.iter().find(|ladder| ladder.name == name) else {
                 let known: Vec<&str> = ladders.iter().map(|ladder| ladder.name.as_str()).collect();
                 errors.push(ContentError::new(

@@ -1,27 +1,40 @@
-//! Reads `lesson.md`: five sections, pieces of the real kernel files, and places for interactive parts.
+//! Reads `lesson.md`, `page.md` and `problem.md`: sections (a day's are five, the others' are free), pieces of the real kernel files, and places for interactive parts.
 //!
 //! On a line of its own a lesson may have
 //! - `{{code reference.cu#index}}`: the lines between `//@ index` and `//@ end` of that file (in Python `#@`), or the
-//!   whole file without `#…`; the path is relative to the day's folder under `kernels/`, or starts with `kernels/`;
+//!   whole file without `#…`; the path is relative to the unit's folder under `kernels/`, or starts with `kernels/`;
 //! - `{{viz launch: what to look for}}`: a visualization by id;
-//! - `{{experiment block-size}}` and `{{exercise matrix-add}}`: buttons that open them;
+//! - `{{experiment block-size}}`, `{{exercise matrix-add}}` and `{{answer mystery}}`: buttons that open them;
 //! - `{{measure cpu-matmul}}`: a button that measures this machine (`app/src/measure/`);
 //! - `![what it shows](index.svg)`: a figure, a file beside the lesson (`app/src/widgets/figure.rs` says what it may hold).
 
-use crate::course::{Block, Lesson, Section, Step};
 use crate::error::ContentError;
 use crate::files::Files;
+use crate::unit::{Block, Lesson, Section, Step};
 
 /// Where a lesson's pieces are looked up.
 pub(crate) struct Source<'a> {
     pub files: &'a Files,
     /// Path of the lesson, for errors.
     pub path: &'a str,
-    /// The day's address.
+    /// The unit's address.
     pub address: &'a str,
+    pub headings: Headings<'a>,
 }
 
-/// Splits a lesson into its five sections and resolves its inclusions; reports all errors.
+/// Which sections a lesson has.
+#[derive(Clone, Copy)]
+pub(crate) enum Headings<'a> {
+    /// The five steps, in order.
+    Day,
+    /// The author's own; text before the first one is a section with this title.
+    Free { title: &'a str },
+}
+
+/// More would be steps that nobody can survey.
+const MOST_PARTS: usize = 24;
+
+/// Splits a lesson into its sections and resolves its inclusions; reports all errors.
 pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentError>) -> Lesson {
     let mut sections: Vec<Section> = Vec::new();
     let mut fenced = false;
@@ -32,35 +45,23 @@ pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentErr
             fenced = !fenced;
         }
         if !fenced && let Some(heading) = line.strip_prefix("## ") {
-            let Some(step) = Step::ALL.get(sections.len()).copied() else {
-                errors.push(error(format!("no sixth section (found `{line}`); use `###` inside a section")));
-                continue;
-            };
-            match section_title(heading, step) {
-                Some(title) => sections.push(Section { step, title, markdown: String::new(), blocks: Vec::new() }),
-                None => {
-                    errors.push(error(format!(
-                        "the section `## {}` here (found `{line}`); a translated heading ends with `{{#{}}}`",
-                        step.title(),
-                        step.id()
-                    )));
-                    sections.push(Section {
-                        step,
-                        title: heading.to_owned(),
-                        markdown: String::new(),
-                        blocks: Vec::new(),
-                    });
-                }
+            match source.headings {
+                Headings::Day => day_section(heading, line, &mut sections, error, errors),
+                Headings::Free { .. } => errors.extend(part(heading, &mut sections).err().map(error)),
             }
             continue;
         }
-        let Some(section) = sections.last_mut() else {
-            if !line.trim().is_empty() {
-                errors.push(error(format!("`## {}` before any text", Step::Challenge.title())));
-                break;
+        if sections.is_empty() {
+            match source.headings {
+                _ if line.trim().is_empty() => continue,
+                Headings::Day => {
+                    errors.push(error(format!("`## {}` before any text", Step::Challenge.title())));
+                    break;
+                }
+                Headings::Free { title } => errors.extend(part(title, &mut sections).err().map(error)),
             }
-            continue;
-        };
+        }
+        let Some(section) = sections.last_mut() else { continue };
         let trimmed = line.trim();
         if !fenced && let Some(inner) = trimmed.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) {
             match directive(source, inner.trim()) {
@@ -78,18 +79,77 @@ pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentErr
         }
         push_markdown(section, line);
     }
-    if sections.len() < Step::ALL.len() && !errors.iter().any(|e| e.path == source.path) {
+    let is_day = matches!(source.headings, Headings::Day);
+    if is_day && sections.len() < Step::ALL.len() && !errors.iter().any(|e| e.path == source.path) {
         let missing: Vec<_> = Step::ALL[sections.len()..].iter().map(|s| format!("`## {}`", s.title())).collect();
         errors.push(ContentError::new(source.path, text.lines().count(), format!("also {}", missing.join(", "))));
+    }
+    if sections.is_empty() && !is_day && !errors.iter().any(|error| error.path == source.path) {
+        errors.push(ContentError::new(source.path, 0, "some text"));
     }
     if fenced {
         errors.push(ContentError::new(source.path, text.lines().count(), "``` that closes the last code block"));
     }
-    let mut lesson = Lesson::empty();
+    if !is_day {
+        return Lesson { sections };
+    }
+    let mut lesson = Lesson::empty_day();
     for (slot, section) in lesson.sections.iter_mut().zip(sections) {
         *slot = section;
     }
     lesson
+}
+
+/// Begins the next of a day's five sections.
+fn day_section(
+    heading: &str,
+    line: &str,
+    sections: &mut Vec<Section>,
+    error: impl Fn(String) -> ContentError,
+    errors: &mut Vec<ContentError>,
+) {
+    let Some(step) = Step::ALL.get(sections.len()).copied() else {
+        errors.push(error(format!("no sixth section (found `{line}`); use `###` inside a section")));
+        return;
+    };
+    let title = section_title(heading, step).unwrap_or_else(|| {
+        errors.push(error(format!(
+            "the section `## {}` here (found `{line}`); a translated heading ends with `{{#{}}}`",
+            step.title(),
+            step.id()
+        )));
+        heading.to_owned()
+    });
+    sections.push(Section::new(step, step.id(), &title));
+}
+
+/// Begins a section with a heading of the author's own, `Part 1: one thread` or `Teil 1 {#part-1-one-thread}`.
+fn part(heading: &str, sections: &mut Vec<Section>) -> Result<(), String> {
+    let heading = heading.trim();
+    let (title, id) = match heading.strip_suffix('}').and_then(|rest| rest.rsplit_once("{#")) {
+        Some((title, id)) => (title.trim(), id.to_owned()),
+        None => (heading, slug(heading)),
+    };
+    if title.is_empty() || !crate::address::is_slug(&id) {
+        return Err(format!(
+            "a heading with words of the Latin alphabet, or one that ends with `{{#name}}` (found `{heading}`)"
+        ));
+    }
+    if sections.len() == MOST_PARTS {
+        return Err(format!("at most {MOST_PARTS} sections; use `###` inside a section"));
+    }
+    if sections.iter().any(|section| section.id == id) {
+        return Err(format!("a heading that no other section has (found `{title}` again)"));
+    }
+    sections.push(Section::new(Step::Part(sections.len() as u8), &id, title));
+    Ok(())
+}
+
+/// `Part 1: One thread` as `part-1-one-thread`.
+fn slug(heading: &str) -> String {
+    let lower = heading.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
 }
 
 /// The heading's own words, if it is the section of this step.
@@ -138,6 +198,7 @@ fn push_block(section: &mut Section, block: Block) {
         Block::Experiment { name } => format!("*[Experiment: {name}]*"),
         Block::Ladder { name } => format!("*[Ladder: {name}]*"),
         Block::Exercise { key } => format!("*[Exercise: {key}]*"),
+        Block::Answer { key } => format!("*[Questions: {key}]*"),
         Block::Measure { name } => format!("*[Measure: {name}]*"),
     };
     section.markdown.push_str(&stand_in);
@@ -154,7 +215,7 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
     let argument = argument.trim();
     if argument.is_empty() {
         return Err(format!(
-            "`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise, ladder, measure"
+            "`{{{{{name} …}}}}` with an argument; known: code, viz, experiment, exercise, answer, ladder, measure"
         ));
     }
     match name {
@@ -169,8 +230,9 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
         "experiment" => Ok(Block::Experiment { name: argument.to_owned() }),
         "ladder" => Ok(Block::Ladder { name: argument.to_owned() }),
         "exercise" => Ok(Block::Exercise { key: argument.to_owned() }),
+        "answer" => Ok(Block::Answer { key: argument.to_owned() }),
         "measure" => Ok(Block::Measure { name: argument.to_owned() }),
-        _ => Err(format!("code, viz, experiment, exercise, ladder or measure (found `{{{{{name} …}}}}`)")),
+        _ => Err(format!("code, viz, experiment, exercise, answer, ladder or measure (found `{{{{{name} …}}}}`)")),
     }
 }
 
@@ -292,7 +354,12 @@ mod tests {
             ("curriculum/week1/day1-x/index.svg", "<svg/>"),
         ]);
         let mut errors = Vec::new();
-        let source = Source { files: &files, path: "curriculum/week1/day1-x/lesson.md", address: "week1/day1-x" };
+        let source = Source {
+            files: &files,
+            path: "curriculum/week1/day1-x/lesson.md",
+            address: "week1/day1-x",
+            headings: Headings::Day,
+        };
         let lesson = parse(&source, lesson, &mut errors);
         (lesson, errors)
     }
@@ -306,14 +373,14 @@ mod tests {
         let (lesson, errors) = read(&whole("a\n```\n## not a heading\n```"));
         assert_eq!(errors, []);
         assert_eq!(lesson.sections[0].markdown, "a\n```\n## not a heading\n```\n");
-        assert_eq!(lesson.section(Step::Verify).markdown, "e\n");
+        assert_eq!(lesson.section(Step::Verify).unwrap().markdown, "e\n");
     }
 
     #[test]
     fn a_translation_keeps_the_step() {
         let (lesson, errors) = read(&whole("a").replace("## Explore", "## Entdecken {#explore}"));
         assert_eq!(errors, []);
-        assert_eq!(lesson.section(Step::Explore).title, "Entdecken");
+        assert_eq!(lesson.section(Step::Explore).unwrap().title, "Entdecken");
     }
 
     #[test]
@@ -377,5 +444,33 @@ mod tests {
             Block::Visualization { id: "launch".into(), caption: "Look at the edge.".into() }
         );
         assert!(section.markdown.contains("*[Interactive: launch]* Look at the edge."));
+    }
+
+    fn free(text: &str) -> (Lesson, Vec<ContentError>) {
+        let files = Files::from_texts([("kernels/labs/x/reference.cu", KERNEL)]);
+        let mut errors = Vec::new();
+        let headings = Headings::Free { title: "A lab" };
+        let source = Source { files: &files, path: "curriculum/labs/x/lesson.md", address: "labs/x", headings };
+        let lesson = parse(&source, text, &mut errors);
+        (lesson, errors)
+    }
+
+    #[test]
+    fn other_units_have_headings_of_their_own() {
+        let (lesson, errors) =
+            free("Before.\n\n## Part 1: One thread\n{{exercise one}}\n## Zwei {#two}\n{{answer why}}\n");
+        assert_eq!(errors, []);
+        let ids: Vec<(&str, &str)> = lesson.sections.iter().map(|s| (s.id.as_str(), s.title.as_str())).collect();
+        assert_eq!(ids, [("a-lab", "A lab"), ("part-1-one-thread", "Part 1: One thread"), ("two", "Zwei")]);
+        assert_eq!(lesson.sections[2].exercise_keys().collect::<Vec<_>>(), ["why"]);
+        assert_eq!(lesson.section(Step::Part(1)).unwrap().id, "part-1-one-thread");
+        for (wrong, line, expected) in
+            [("## A\n## A\n", 2, "`A` again"), ("\n## 〇\n", 2, "ends with `{#name}`"), ("\n", 0, "some text")]
+        {
+            let (_, errors) = free(wrong);
+            assert!(errors.len() == 1 && errors[0].line == line && errors[0].expected.contains(expected), "{errors:?}");
+        }
+        let (_, errors) = free(&(0..25).map(|n| format!("## S{n}\n")).collect::<String>());
+        assert!(errors[0].expected.contains("at most 24 sections"), "{errors:?}");
     }
 }

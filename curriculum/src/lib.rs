@@ -15,11 +15,14 @@ mod load;
 pub mod quiz;
 pub mod review;
 pub mod search;
+mod shelves;
 pub mod store;
+mod unit;
 
-pub use address::{UnknownDay, is_slug};
+pub use address::{UnknownUnit, is_slug};
 pub use course::*;
 pub use error::{ContentError, ContentErrors};
 pub use exercise::MAIN;
 pub use files::Files;
 pub use ladder::{Ladder, LadderRung};
+pub use unit::*;

@@ -1,13 +1,15 @@
-//! Builds the course from its files: folder order is course order, and both halves of a day are laid over each other.
+//! Builds the course from its files: folder order is course order, and both halves of a unit are laid over each other.
 
 use crate::address::numbered;
-use crate::course::{Block, Course, Day, Lesson, Link, MathEntry, Reflection, Status, Term, Week};
+use crate::course::{Course, Week};
 use crate::error::{ContentError, ContentErrors, line_of};
 use crate::exercise;
 use crate::files::Files;
 use crate::ladder;
 use crate::lesson;
 use crate::quiz::{self, Quiz};
+use crate::shelves;
+use crate::unit::{Block, Lesson, Link, MathEntry, Reflection, Status, Term, Unit, UnitKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -37,7 +39,7 @@ struct WeekFile {
 }
 
 /// `day.toml`. A day with no `lesson.md` is planned.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DayFile {
     title: String,
@@ -49,7 +51,7 @@ struct DayFile {
     objectives: Vec<String>,
 }
 
-/// `notes.toml`: the small lists of a day.
+/// `notes.toml`: the small lists of a unit.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NotesFile {
@@ -98,28 +100,23 @@ struct TermFile {
 pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     let mut errors = Vec::new();
     let head: Option<CourseFile> = toml_file(files, "curriculum/course.toml", &mut errors);
-    let mut weeks = Vec::new();
+    let mut course = Course::default();
     for folder in files.folders("curriculum") {
-        let Some(number) = numbered(folder, "week") else {
-            if folder.starts_with("week") {
-                let path = format!("curriculum/{folder}");
-                errors.push(ContentError::new(path, 0, "a folder name such as `week2`"));
-            }
-            continue;
-        };
-        weeks.push(week(files, folder, number.number, &mut errors));
+        match numbered(folder, "week") {
+            Some(number) => course.weeks.push(week(files, folder, number.number, &mut errors)),
+            None => shelves::read(files, folder, &mut course, &mut errors),
+        }
     }
     // By number and not by name: week10 follows week9.
-    weeks.sort_by_key(|week| week.number);
+    course.weeks.sort_by_key(|week| week.number);
     let ladders = ladder::all(files, &mut errors);
-    ladder::lean(&ladders, weeks.iter_mut().flat_map(|week| &mut week.days), &mut errors);
-    orphans(files, &mut errors);
-    repeated(&weeks, &mut errors);
+    ladder::lean(&ladders, course.units_mut(), &mut errors);
+    course.ladders = ladders;
+    shelves::orphans(files, &mut errors);
+    repeated(&course, &mut errors);
     let ready = files.text(READY).map_or_else(Quiz::default, |text| quiz::parse(READY, text, &mut errors));
     match head {
-        Some(CourseFile { title, language }) if errors.is_empty() => {
-            Ok(Course { title, language, weeks, ladders, ready })
-        }
+        Some(CourseFile { title, language }) if errors.is_empty() => Ok(Course { title, language, ready, ..course }),
         _ => Err(ContentErrors(errors)),
     }
 }
@@ -142,7 +139,7 @@ fn week(files: &Files, folder: &str, number: u32, errors: &mut Vec<ContentError>
             )),
         }
     }
-    days.sort_by_key(|day| day.number);
+    days.sort_by_key(|day| day.day());
     Week { number, title, project, days }
 }
 
@@ -152,24 +149,38 @@ struct Place {
     number: u32,
 }
 
-fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) -> Day {
+fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) -> Unit {
     let Place { address, week, number } = place;
-    let folder = format!("curriculum/{address}");
-    let head: Option<DayFile> = toml_file(files, &format!("{folder}/day.toml"), errors);
-    let head = head.unwrap_or_else(|| DayFile {
-        title: slug.to_owned(),
-        summary: String::new(),
-        id: None,
-        minutes: None,
-        objectives: Vec::new(),
-    });
+    let path = format!("curriculum/{address}/day.toml");
+    let head: Option<DayFile> = toml_file(files, &path, errors);
+    let head = head.unwrap_or_else(|| DayFile { title: slug.to_owned(), ..DayFile::default() });
     if let Some(id) = head.id.as_ref().filter(|id| !crate::address::is_slug(id)) {
         let expected = format!("an id of lower-case words and hyphens (found `{id}`)");
-        errors.push(ContentError::new(format!("{folder}/day.toml"), 0, expected));
+        errors.push(ContentError::new(path, 0, expected));
     }
-    let lesson_path = format!("{folder}/lesson.md");
+    let DayFile { title, summary, id, minutes, objectives } = head;
+    let minutes = minutes.unwrap_or(DAY_MINUTES);
+    let head = Head { id: id.unwrap_or_else(|| slug.to_owned()), title, summary, minutes, objectives };
+    unit(files, UnitKind::Day { week, number }, address, head, errors)
+}
+
+/// What the head file of every kind of unit says.
+pub(crate) struct Head {
+    pub id: String,
+    pub title: String,
+    pub summary: String,
+    pub minutes: u32,
+    pub objectives: Vec<String>,
+}
+
+/// Reads all that a unit has beside its head file.
+pub(crate) fn unit(files: &Files, kind: UnitKind, address: String, head: Head, errors: &mut Vec<ContentError>) -> Unit {
+    let folder = format!("curriculum/{address}");
+    let is_day = matches!(kind, UnitKind::Day { .. });
+    let lesson_path = format!("{folder}/{}", kind.files().1);
     let lesson = files.text(&lesson_path).map(|text| {
-        let source = lesson::Source { files, path: &lesson_path, address: &address };
+        let headings = if is_day { lesson::Headings::Day } else { lesson::Headings::Free { title: &head.title } };
+        let source = lesson::Source { files, path: &lesson_path, address: &address, headings };
         lesson::parse(&source, text, errors)
     });
     let quiz_path = format!("{folder}/quiz.toml");
@@ -185,18 +196,19 @@ fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) 
         Some(_) => Status::Written,
         None => Status::Planned { summary: head.summary.clone() },
     };
-    let lesson = lesson.unwrap_or_else(Lesson::empty);
+    let no_words = || if is_day { Lesson::empty_day() } else { Lesson { sections: Vec::new() } };
+    let lesson = lesson.unwrap_or_else(no_words);
     let visualizations = shown(&lesson);
-    Day {
-        id: head.id.unwrap_or_else(|| slug.to_owned()),
+    let Head { id, title, summary, minutes, objectives } = head;
+    Unit {
+        kind,
         address,
-        week,
-        number,
-        title: head.title,
-        summary: head.summary,
+        id,
+        title,
+        summary,
         status,
-        minutes: head.minutes.unwrap_or(DAY_MINUTES),
-        objectives: head.objectives,
+        minutes,
+        objectives,
         lesson,
         quiz,
         reflection: reflection
@@ -231,33 +243,17 @@ fn shown(lesson: &Lesson) -> Vec<String> {
     ids
 }
 
-/// A day's CUDA with no words belongs to no day: a misspelt folder, most likely.
-fn orphans(files: &Files, errors: &mut Vec<ContentError>) {
-    for week in files.folders("kernels").into_iter().filter(|name| name.starts_with("week")) {
-        for day in files.folders(&format!("kernels/{week}")) {
-            let words = format!("curriculum/{week}/{day}/day.toml");
-            if files.text(&words).is_none() {
-                errors.push(ContentError::new(
-                    format!("kernels/{week}/{day}"),
-                    0,
-                    format!("the words of this day in {words}; both halves have the same folder name"),
-                ));
-            }
-        }
-    }
-}
-
-/// Two days may share neither a place nor the name that progress is kept under.
-fn repeated(weeks: &[Week], errors: &mut Vec<ContentError>) {
-    let days: Vec<&Day> = weeks.iter().flat_map(|week| &week.days).collect();
-    for (index, day) in days.iter().enumerate() {
-        for other in &days[..index] {
-            let path = format!("curriculum/{}", day.address);
-            if (day.week, day.number) == (other.week, other.number) {
+/// Two days may not share a place, no two units the name that progress is kept under.
+fn repeated(course: &Course, errors: &mut Vec<ContentError>) {
+    let units: Vec<&Unit> = course.units().collect();
+    for (index, unit) in units.iter().enumerate() {
+        for other in &units[..index] {
+            let path = unit.folder();
+            if unit.day().is_some() && unit.day() == other.day() {
                 errors.push(ContentError::new(path, 0, format!("a day number that {} has not", other.address)));
-            } else if day.id == other.id {
+            } else if unit.id == other.id {
                 let expected =
-                    format!("an id other than `{}`, which {} has (set `id` in day.toml)", day.id, other.address);
+                    format!("an id other than `{}`, which {} has (set `id` in day.toml)", unit.id, other.address);
                 errors.push(ContentError::new(path, 0, expected));
             }
         }
@@ -310,15 +306,15 @@ mod tests {
         ]))
         .unwrap();
         assert_eq!(course.weeks.iter().map(|w| w.number).collect::<Vec<_>>(), [1, 2, 10]);
-        assert_eq!(course.weeks[2].days.iter().map(|d| d.number).collect::<Vec<_>>(), [9, 10]);
+        assert_eq!(course.weeks[2].days.iter().map(|d| d.day().unwrap().1).collect::<Vec<_>>(), [9, 10]);
     }
 
     #[test]
     fn a_moved_day_keeps_its_id() {
         let extra = [("curriculum/week1/day3-c/day.toml", "title = \"C\"\nsummary = \"s\"\nid = \"old\"\n")];
         let course = course(&files(&extra)).unwrap();
-        assert_eq!(course.day("week1/day1").unwrap().id, "a");
-        assert_eq!(course.day_by_id("old").unwrap().address, "week1/day3-c");
+        assert_eq!(course.unit("week1/day1").unwrap().id, "a");
+        assert_eq!(course.unit_by_id("old").unwrap().address, "week1/day3-c");
     }
 
     #[test]
@@ -335,7 +331,17 @@ mod tests {
             ("curriculum/week1/day1-a/quiz.toml", "[[question]]\nid = 3", "quiz.toml:2: expected valid TOML"),
             ("curriculum/week1/day1-a/notes.toml", "\n\n[[lnk]]", "notes.toml:3: expected valid TOML"),
             ("kernels/week1/day9-x/reference.cu", "", "kernels/week1/day9-x: expected the words"),
-            ("curriculum/weekx/week.toml", "", "a folder name such as `week2`"),
+            ("curriculum/weekx/week.toml", "", "one of the folders weekN, labs, practice, reference, ready"),
+            ("curriculum/lab/x/lab.toml", "", "(found `lab`)"),
+            ("curriculum/labs/x.md", "", "a folder with a lab.toml"),
+            ("curriculum/labs/x/lesson.md", "a", "labs/x/lab.toml: expected this file to exist"),
+            ("curriculum/labs/X/lab.toml", "", "a folder name such as `reduction`"),
+            ("curriculum/practice/misc/x/problem.toml", "", "elementwise, reductions,"),
+            ("curriculum/practice/sparse/problem.toml", "", "a folder with a problem.toml"),
+            ("curriculum/reference/x/page.toml", "title = \"X\"\ntag = 3", "page.toml:2: expected valid TOML"),
+            ("kernels/labs/x/exercise.toml", "", "curriculum/labs/x/lab.toml"),
+            ("kernels/practice/sparse/x/exercise.toml", "", "curriculum/practice/sparse/x/problem.toml"),
+            ("kernels/misc/x.cu", "", "one of the folders weekN, labs, practice, reference, ladders"),
         ] {
             let errors = errors_of(&[(path, text)]);
             assert!(errors.iter().any(|error| error.contains(message)), "{path} gave {errors:?}");

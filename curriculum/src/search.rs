@@ -1,12 +1,13 @@
 //! Full-text search over the whole course: lessons, hints, questions, glossary, formulas and kernels.
 
-use crate::course::{Course, Day, Step};
+use crate::course::Course;
+use crate::unit::{Step, Unit, UnitKind};
 
 /// Where a hit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// The day's title, summary and objectives.
-    Day,
+    /// The unit's title, summary, objectives and tags.
+    Head,
     Lesson(Step),
     Question,
     Glossary,
@@ -16,10 +17,10 @@ pub enum Place {
 }
 
 impl Place {
-    pub fn title(self) -> &'static str {
+    pub fn title(self, unit: &Unit) -> &str {
         match self {
-            Place::Day => "Day",
-            Place::Lesson(step) => step.title(),
+            Place::Head => unit.place_word(),
+            Place::Lesson(step) => unit.step_title(step),
             Place::Question => "Quiz",
             Place::Glossary => "Glossary",
             Place::Formula => "Formula",
@@ -28,13 +29,13 @@ impl Place {
     }
 
     /// The step that shows it.
-    pub fn step(self) -> Step {
+    pub fn step(self, unit: &Unit) -> Step {
         match self {
-            Place::Day => Step::Challenge,
+            Place::Head => unit.first_step(),
             Place::Lesson(step) => step,
-            Place::Question => Step::Verify,
-            Place::Glossary | Place::Formula => Step::Concept,
-            Place::Kernel => Step::CodeIt,
+            Place::Question => unit.last_step(),
+            Place::Glossary | Place::Formula => unit.notes_step(),
+            Place::Kernel => unit.exercise().map_or_else(|| unit.first_step(), |main| unit.step_of_exercise(&main.key)),
         }
     }
 }
@@ -42,7 +43,7 @@ impl Place {
 /// A text of the course that has all words of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Id of the day.
+    /// Id of the unit.
     pub day: String,
     pub place: Place,
     /// The line with the most words of the query, cut to a readable length.
@@ -75,20 +76,25 @@ const SNIPPET: usize = 120;
 impl Index {
     pub fn new(course: &Course) -> Self {
         let mut index = Self::default();
-        for day in course.days() {
-            index.add_day(day);
+        for unit in course.units() {
+            index.add_unit(unit);
         }
         index
     }
 
-    fn add_day(&mut self, day: &Day) {
+    fn add_unit(&mut self, day: &Unit) {
         let mut add = |place, weight, text: String| {
             if !text.trim().is_empty() {
                 let lower = text.to_lowercase();
                 self.entries.push(Entry { day: day.id.clone(), place, text, lower, weight });
             }
         };
-        add(Place::Day, 8, [&day.title, &day.summary, &day.objectives.join("\n")].map(String::as_str).join("\n"));
+        let words = match &day.kind {
+            UnitKind::Page { tags } => tags.join(", "),
+            UnitKind::Problem { concepts, .. } => concepts.join(", "),
+            _ => day.objectives.join("\n"),
+        };
+        add(Place::Head, 8, [&day.title, &day.summary, &words].map(String::as_str).join("\n"));
         for section in &day.lesson.sections {
             add(Place::Lesson(section.step), 3, plain(&section.markdown));
         }
@@ -297,12 +303,12 @@ mod tests {
         let hits = index.search("coalesc", 50);
         assert!(hits.len() > 3, "{hits:?}");
         assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
-        let day = course.day("first-kernel").expect("day 4");
+        let day = course.unit("first-kernel").expect("day 4");
         let find = |query: &str, place: Place| {
             let hits = index.search(query, usize::MAX);
             assert!(hits.iter().any(|hit| hit.day == day.id && hit.place == place), "{query}: {place:?} {hits:?}");
         };
-        find(&day.title, Place::Day);
+        find(&day.title, Place::Head);
         find("vector_add", Place::Kernel);
         if let Some(term) = day.glossary.first() {
             find(&term.term, Place::Glossary);
@@ -316,7 +322,7 @@ mod tests {
         let index = Index {
             entries: vec![Entry {
                 day: "d".into(),
-                place: Place::Day,
+                place: Place::Head,
                 text: "Über warps\nA Warp reads sectors; a warp waits".into(),
                 lower: "über warps\na warp reads sectors; a warp waits".into(),
                 weight: 1,

@@ -20,8 +20,8 @@ const VISUALIZATIONS: &[&str] = &[
 ];
 
 fn findings_of(files: &Files, course: &Course) -> Vec<Finding> {
-    let days = course.days().filter(|day| day.is_written());
-    let of_days = days.flat_map(|day| check::day(files, day, Some(VISUALIZATIONS)));
+    let days = course.units().filter(|day| day.is_written());
+    let of_days = days.flat_map(|day| check::unit(files, day, Some(VISUALIZATIONS)));
     check::course(files, course).into_iter().chain(of_days).collect()
 }
 

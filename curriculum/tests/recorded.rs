@@ -86,7 +86,7 @@ fn the_milestones_of_one_thread_stand_between_what_was_recorded() {
     };
     let course = curriculum::Course::embedded();
     let asked = |day: &str, milestone: &str| {
-        let exercise = &course.day(day).expect("a day").exercises[0];
+        let exercise = &course.unit(day).expect("a day").exercises[0];
         let milestone = exercise.spec.milestones.iter().find(|of| of.name == milestone).expect("a milestone");
         milestone.share_of_ceiling.expect("a share")
     };

@@ -30,7 +30,7 @@ fn run(source: &str, when: u64) -> RunRecord {
 fn everything_comes_back_after_closing() {
     let dir = tempfile::tempdir().unwrap();
     let course = Course::embedded();
-    let day = course.day("first-kernel").unwrap();
+    let day = course.unit("first-kernel").unwrap();
     let mut progress = Progress::default();
     progress.answered(day, "linear-index", false, Given::default(), Date(20_000));
     let settings = Settings { theme: ThemeChoice::Dark, ..Settings::default() };

@@ -191,13 +191,19 @@ impl State {
         desk.verdict = Slot::Ready(verdict);
         if passed
             && !experiment
-            && let Some(day) = course.day_by_id(&day_id)
+            && let Some(day) = course.unit_by_id(&day_id)
         {
             let first = self.progress.exercise(day, &exercise).is_none_or(|exercise| exercise.passed.is_none());
             self.progress.passed(day, &exercise, self.today);
-            self.progress.step_done(day, curriculum::Step::CodeIt);
+            let step = day.step_of_exercise(&exercise);
+            let section = day.lesson.section(step);
+            let all = |key: &str| self.progress.has_passed(day, key);
+            // A part may ask for several; a day's Code It is the first one's.
+            if day.day().is_some() || section.is_some_and(|section| section.exercise_keys().all(all)) {
+                self.progress.step_done(day, step);
+            }
             effects.push(Effect::SaveProgress);
-            self.finish_verify_if_complete(&day_id, effects);
+            self.finish_last_if_complete(&day_id, effects);
             if first {
                 self.toast(ToastKind::Good, "Passed for the first time. The solution is open now.");
             }
@@ -213,7 +219,7 @@ impl State {
         let course = self.course.clone();
         let (Some(best), Some(desk)) = (best, self.desk().filter(|desk| desk.experiment.is_none())) else { return };
         let key = desk.exercise.clone();
-        if let Some(day) = course.day_by_id(&desk.day) {
+        if let Some(day) = course.unit_by_id(&desk.day) {
             let shares = &mut self.progress.exercise_mut(day, &key).best_share;
             let share = shares.entry(record.device.clone()).or_insert(best);
             *share = share.max(best);
@@ -266,9 +272,11 @@ impl State {
     fn predict_event(&mut self, day: String, question: String, run: &curriculum::quiz::PredictRun, event: Event) {
         let measure = |evidence: &Evidence<'_>, state: &Self| {
             let name =
-                state.course.day_by_id(&day).and_then(|day| day.quiz.question(&question)).and_then(|q| match &q.kind {
-                    curriculum::quiz::Kind::Predict { quantity, .. } => Some(quantity.clone()),
-                    _ => None,
+                state.course.unit_by_id(&day).and_then(|day| day.quiz.question(&question)).and_then(|q| {
+                    match &q.kind {
+                        curriculum::quiz::Kind::Predict { quantity, .. } => Some(quantity.clone()),
+                        _ => None,
+                    }
                 });
             let found = name.and_then(|name| quantity(&name)).and_then(|quantity| quantity.measure(evidence));
             found.ok_or_else(|| "The run did not give this value".to_owned())

@@ -36,8 +36,10 @@ impl State {
     }
 
     pub(super) fn open_hit(&mut self, hit: &Hit, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(unit) = course.unit_by_id(&hit.day) else { return };
         self.open_day(&hit.day, effects);
-        self.show_step(hit.place.step(), effects);
+        self.show_step(hit.place.step(unit), effects);
         if hit.place == Place::Kernel {
             self.view.dock.show(Pane::Editor);
         }
@@ -64,7 +66,7 @@ impl State {
     /// Forgets what was done of the open day; the text can be brought back by Undo, the runs stay in the plots.
     pub(super) fn reset_day(&mut self, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
         self.progress.forget(day);
         *self.resets.entry(day.id.clone()).or_default() += 1;
         let now_s = self.now_s;
@@ -82,7 +84,7 @@ impl State {
             effects.push(Effect::Journal { slot, text: exercise.scaffold.clone() });
         }
         effects.push(Effect::SaveProgress);
-        self.show_step(curriculum::Step::Challenge, effects);
+        self.show_step(day.first_step(), effects);
         self.toast(ToastKind::Info, "The day starts anew; Undo in the editor brings your text back");
     }
 
@@ -98,10 +100,10 @@ impl State {
         self.desk = None;
         self.review.clear();
         let ready = std::iter::once(crate::state::READY_QUIZ.to_owned());
-        for quiz in self.course.days().map(|day| day.id.clone()).chain(ready) {
+        for quiz in self.course.units().map(|unit| unit.id.clone()).chain(ready) {
             *self.resets.entry(quiz).or_default() += 1;
         }
-        let last = self.progress.last_day.clone().filter(|id| self.course.day_by_id(id).is_some());
+        let last = self.progress.last_day.clone().filter(|id| self.course.unit_by_id(id).is_some());
         self.view.day = None;
         if let Some(id) = last.or_else(|| super::first_day(&self.course)) {
             self.open_day(&id, effects);

@@ -11,9 +11,9 @@ use curriculum::{Step, store};
 impl State {
     pub(super) fn open_day(&mut self, id: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let Some(day) = course.day_by_id(id) else { return };
+        let Some(day) = course.unit_by_id(id) else { return };
         if self.view.day.as_deref() != Some(id) {
-            self.view.step = Step::Challenge;
+            self.view.step = day.first_step();
             self.view.dock.show(Pane::Editor);
             self.view.visualization = day.visualizations.first().cloned();
         }
@@ -29,9 +29,10 @@ impl State {
             self.progress.last_step = None;
             effects.push(Effect::SaveProgress);
         }
+        self.finish_last_if_complete(id, effects);
     }
 
-    fn open_text(&mut self, day: &curriculum::Day, exercise: &curriculum::Exercise, effects: &mut Vec<Effect>) {
+    fn open_text(&mut self, day: &curriculum::Unit, exercise: &curriculum::Exercise, effects: &mut Vec<Effect>) {
         let slot = store::Slot::of(day, exercise);
         self.open_slot(slot, day, exercise, None, &exercise.scaffold, effects);
     }
@@ -39,7 +40,7 @@ impl State {
     fn open_slot(
         &mut self,
         slot: TextSlot,
-        day: &curriculum::Day,
+        day: &curriculum::Unit,
         exercise: &curriculum::Exercise,
         experiment: Option<String>,
         scaffold: &str,
@@ -54,7 +55,7 @@ impl State {
 
     pub(super) fn open_exercise(&mut self, key: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let day = self.view.day.as_deref().and_then(|id| course.day_by_id(id));
+        let day = self.view.day.as_deref().and_then(|id| course.unit_by_id(id));
         let Some((day, exercise)) = day.and_then(|day| Some((day, day.exercise_by_key(key)?))) else { return };
         self.open_text(day, exercise, effects);
         self.view.dock.show(Pane::Editor);
@@ -64,7 +65,7 @@ impl State {
     /// An experiment is a text of its own: the learner's kernel stays as it is.
     pub(super) fn open_experiment(&mut self, name: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let day = self.view.day.as_deref().and_then(|id| course.day_by_id(id));
+        let day = self.view.day.as_deref().and_then(|id| course.unit_by_id(id));
         let Some((day, (exercise, experiment))) = day.and_then(|day| Some((day, day.experiment(name)?))) else {
             return;
         };
@@ -100,7 +101,7 @@ impl State {
     }
 
     pub(super) fn open_neighbour(&mut self, forward: bool, effects: &mut Vec<Effect>) {
-        let ids: Vec<String> = self.course.days().map(|day| day.id.clone()).collect();
+        let ids: Vec<String> = self.course.units().map(|unit| unit.id.clone()).collect();
         let at = ids.iter().position(|id| Some(id) == self.view.day.as_ref());
         let next = match (at, forward) {
             (Some(at), true) => ids.get(at + 1),
@@ -113,17 +114,28 @@ impl State {
     }
 
     pub(super) fn show_step(&mut self, step: Step, effects: &mut Vec<Effect>) {
-        if self.day().is_none_or(|day| !day.is_written()) {
+        let course = self.course.clone();
+        let open = self.view.day.as_deref().and_then(|id| course.unit_by_id(id));
+        let Some(unit) = open.filter(|unit| unit.is_written()) else { return };
+        if unit.lesson.section(step).is_none() {
             return;
         }
         // Going on from a step that is read, not done, finishes it; who jumps ahead has not read it.
         let left = self.view.step;
-        let goes_on = Step::ALL.into_iter().find(|next| *next > left) == Some(step);
-        if goes_on && matches!(left, Step::Challenge | Step::Explore | Step::Concept) {
+        let is_read = match left {
+            Step::Challenge | Step::Explore | Step::Concept => true,
+            Step::CodeIt | Step::Verify => false,
+            // What it asks for is done, where it asks for something.
+            Step::Part(_) => unit
+                .lesson
+                .section(left)
+                .is_some_and(|section| section.exercise_keys().all(|key| self.progress.has_passed(unit, key))),
+        };
+        if is_read && unit.step_after(left) == Some(step) {
             self.mark_step(left, effects);
         }
         self.view.step = step;
-        self.progress.last_step = Some(step.id().to_owned());
+        self.progress.last_step = Some(unit.step_id(step).to_owned());
         effects.push(Effect::SaveProgress);
         match step {
             Step::Explore if self.view.visualization.is_some() => {
@@ -138,11 +150,21 @@ impl State {
         }
         // Last: where panes share their tabs, the step's text was asked for.
         self.view.dock.show(Pane::Lesson);
+        if matches!(step, Step::Part(_)) {
+            self.finish_last_if_complete(&unit.id, effects);
+        }
+    }
+
+    /// A day's steps have names on the keyboard; of other units the keys mean the first parts.
+    pub(super) fn show_nth_step(&mut self, index: usize, effects: &mut Vec<Effect>) {
+        if let Some(step) = self.day().and_then(|unit| unit.steps().nth(index)) {
+            self.show_step(step, effects);
+        }
     }
 
     pub(super) fn mark_step(&mut self, step: Step, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
         if !self.progress.is_step_done(day, step) {
             self.progress.step_done(day, step);
             effects.push(Effect::SaveProgress);
@@ -152,14 +174,15 @@ impl State {
     pub(super) fn open_link(&mut self, target: &str, effects: &mut Vec<Effect>) {
         if target.starts_with("https://") || target.starts_with("http://") {
             effects.push(Effect::OpenUrl(target.to_owned()));
-        } else if let Some((day, step)) = target.split_once('#')
-            && let Some(step) = Step::ALL.into_iter().find(|other| other.id() == step)
-            && let Some(id) = self.course.day(day).ok().map(|day| day.id.clone())
+        } else if let Some((unit, step)) = target.split_once('#')
+            && let Ok(unit) = self.course.unit(unit)
+            && let Some(step) = unit.step_by_id(step)
         {
+            let id = unit.id.clone();
             // `week1/day5#concept`
             self.open_day(&id, effects);
             self.show_step(step, effects);
-        } else if let Some(id) = self.course.day(target).ok().map(|day| day.id.clone()) {
+        } else if let Some(id) = self.course.unit(target).ok().map(|day| day.id.clone()) {
             self.open_day(&id, effects);
         } else if let Some(term) = target.strip_prefix("glossary:") {
             let found = self.course.glossary().into_iter().find(|(entry, _)| entry.term.eq_ignore_ascii_case(term));

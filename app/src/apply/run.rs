@@ -116,7 +116,7 @@ impl State {
 
     pub(super) fn run_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let Some(day) = self.view.day.as_deref().and_then(|id| course.day_by_id(id)) else { return };
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
         let mut rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
         let Some(rung) = rungs.find(|rung| rung.file == file) else { return };
         if self.rungs.values().any(|rung| rung.running) {
@@ -214,7 +214,7 @@ impl State {
         effects: &mut Vec<Effect>,
     ) -> Result<(), String> {
         let course = self.course.clone();
-        let day = course.day_by_id(day).ok_or("the course has no such day any more")?;
+        let day = course.unit_by_id(day).ok_or("the course has no such day any more")?;
         let exercise = day.exercise_by_key(&run.exercise).ok_or("the day has no such exercise any more")?;
         let mut spec = &exercise.spec;
         let text = match &run.kernel {
@@ -266,20 +266,20 @@ impl State {
             return self.toast(ToastKind::Info, text);
         }
         let course = self.course.clone();
-        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.day_by_id(id)), self.desk())
+        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.unit_by_id(id)), self.desk())
         else {
             return;
         };
         let key = desk.exercise.clone();
         self.progress.exercise_mut(day, &key).hints_shown = shown as u32 + 1;
-        self.view.step = curriculum::Step::CodeIt;
+        self.view.step = day.step_of_exercise(&key);
         self.view.dock.show(Pane::Lesson);
         effects.push(Effect::SaveProgress);
     }
 
     pub(super) fn unlock_solution(&mut self, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.day_by_id(id)), self.desk())
+        let (Some(day), Some(desk)) = (self.view.day.as_deref().and_then(|id| course.unit_by_id(id)), self.desk())
         else {
             return;
         };
@@ -297,10 +297,10 @@ impl State {
     /// An answer to a question of any day: a measured one may come when another day is open.
     pub fn answered_of(&mut self, day: &str, question: &str, correct: bool, given: Given) -> Vec<Effect> {
         let course = self.course.clone();
-        let Some(day) = course.day_by_id(day) else { return Vec::new() };
+        let Some(day) = course.unit_by_id(day) else { return Vec::new() };
         self.progress.answered(day, question, correct, given, self.today);
         let mut effects = vec![Effect::SaveProgress];
-        self.finish_verify_if_complete(&day.id, &mut effects);
+        self.finish_last_if_complete(&day.id, &mut effects);
         effects
     }
 
@@ -309,7 +309,7 @@ impl State {
         self.progress.tried_again(day, question, given);
         effects.push(Effect::SaveProgress);
         if let Some(day) = day {
-            self.finish_verify_if_complete(day, effects);
+            self.finish_last_if_complete(day, effects);
         }
     }
 
@@ -319,19 +319,25 @@ impl State {
         effects.push(Effect::SaveProgress);
     }
 
-    /// Verify is finished when the check passed and every question was answered that can be without a GPU. Of any day:
-    /// a run or a review may end while another one is open.
-    pub(super) fn finish_verify_if_complete(&mut self, day: &str, effects: &mut Vec<Effect>) {
+    /// A day's Verify is finished when the check passed and every question was answered that can be without a GPU; the
+    /// last part of any other unit when it was shown, too, and all its exercises passed. Of any unit: a run or a review
+    /// may end while another one is open.
+    pub(super) fn finish_last_if_complete(&mut self, day: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
-        let Some(day) = course.day_by_id(day) else { return };
+        let Some(day) = course.unit_by_id(day) else { return };
         let progress = self.progress.days.get(&day.id);
         let mut asked = day.quiz.questions.iter().filter(|question| !question.needs_gpu());
         let answered = asked.all(|q| progress.is_some_and(|p| p.answers.contains_key(&q.id)));
-        let passed = day.exercises.first().is_none_or(|exercise| {
-            self.progress.exercise(day, &exercise.key).is_some_and(|exercise| exercise.passed.is_some())
-        });
-        if answered && passed && !self.progress.is_step_done(day, curriculum::Step::Verify) {
-            self.progress.step_done(day, curriculum::Step::Verify);
+        let last = day.last_step();
+        let passed = match day.day() {
+            Some(_) => day.exercise().is_none_or(|exercise| self.progress.has_passed(day, &exercise.key)),
+            None => {
+                let shown = self.view.day.as_deref() == Some(&day.id) && self.view.step == last;
+                shown && day.exercise_keys().all(|key| self.progress.has_passed(day, key))
+            }
+        };
+        if day.is_written() && answered && passed && !self.progress.is_step_done(day, last) {
+            self.progress.step_done(day, last);
             effects.push(Effect::SaveProgress);
         }
     }

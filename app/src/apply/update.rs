@@ -79,7 +79,7 @@ impl State {
                 self.look_up_again(&mut effects);
                 self.desks.clear();
                 self.desk = None;
-                let open = self.view.day.clone().filter(|id| self.course.day_by_id(id).is_some());
+                let open = self.view.day.clone().filter(|id| self.course.unit_by_id(id).is_some());
                 if let Some(id) = open.or_else(|| first_day(&self.course)) {
                     self.open_day(&id, &mut effects);
                 }

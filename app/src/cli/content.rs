@@ -2,7 +2,7 @@
 
 use super::{Failure, Places, report, usage};
 use curriculum::store::{Slot, Store};
-use curriculum::{Course, Day, Exercise, MAIN, Status};
+use curriculum::{Course, Exercise, MAIN, Status, Unit};
 use gpu_core::job::Source;
 use gpu_core::spec::Spec;
 use std::path::Path;
@@ -20,8 +20,8 @@ pub fn course(places: &Places) -> Result<Course, Failure> {
 }
 
 /// The exercise of a day; the day's own when `key` is None.
-pub fn exercise<'c>(course: &'c Course, day: &str, key: Option<&str>) -> Result<(&'c Day, &'c Exercise), Failure> {
-    let day = course.day(day).map_err(usage)?;
+pub fn exercise<'c>(course: &'c Course, day: &str, key: Option<&str>) -> Result<(&'c Unit, &'c Exercise), Failure> {
+    let day = course.unit(day).map_err(usage)?;
     if let Status::Planned { summary } = &day.status
         && day.exercises.is_empty()
     {
@@ -75,7 +75,7 @@ impl Kernel {
 
 /// The kernel that `--kernel` means: a file, else `scaffold`, `solution`, `reference`, `wrong/NAME` or
 /// `experiments/NAME`. Without it, the learner's own text, or the scaffold where there is none yet.
-pub fn kernel(places: &Places, day: &Day, exercise: &Exercise, named: Option<&str>) -> Result<Kernel, Failure> {
+pub fn kernel(places: &Places, day: &Unit, exercise: &Exercise, named: Option<&str>) -> Result<Kernel, Failure> {
     let course_file = |file: &str, text: &str| {
         let shown = format!("{}/{file}", exercise.folder);
         Kernel::new(file.rsplit('/').next().unwrap_or(file), shown, text.to_owned())

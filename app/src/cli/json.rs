@@ -4,7 +4,7 @@
 use super::report::class_name;
 use crate::ready::{Item, Recommendation, State};
 use curriculum::store::Remote;
-use curriculum::{Course, Status};
+use curriculum::{Course, Status, UnitKind};
 use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, Stats, Timing, Unit};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
@@ -48,21 +48,42 @@ pub fn doctor(items: &[Item], ready: bool, recommended: &Recommendation) -> Valu
 }
 
 pub fn list(course: &Course) -> Value {
+    let unit = |day: &curriculum::Unit| {
+        let exercises = all(&day.exercises, |e| json!({ "key": e.key, "title": e.spec.title, "folder": e.folder }));
+        json!({
+            "address": day.address,
+            "title": day.title,
+            "summary": day.summary,
+            "written": day.status == Status::Written,
+            "minutes": day.minutes,
+            "exercises": exercises,
+        })
+    };
+    let with = |unit: Value, more: Value| {
+        let (Value::Object(mut unit), Value::Object(more)) = (unit, more) else { return Value::Null };
+        unit.extend(more);
+        Value::Object(unit)
+    };
     let weeks = all(&course.weeks, |week| {
-        let days = all(&week.days, |day| {
-            let exercises = all(&day.exercises, |e| json!({ "key": e.key, "title": e.spec.title, "folder": e.folder }));
-            json!({
-                "address": day.address,
-                "title": day.title,
-                "summary": day.summary,
-                "written": day.status == Status::Written,
-                "minutes": day.minutes,
-                "exercises": exercises,
-            })
-        });
+        let days = all(&week.days, unit);
         json!({ "number": week.number, "title": week.title, "project": week.project, "days": days })
     });
-    envelope("list", json!({ "title": course.title, "language": course.language, "weeks": weeks }))
+    let shelf = |units: &[curriculum::Unit]| {
+        all(units, |one| {
+            let more = match &one.kind {
+                UnitKind::Day { week, number } => json!({ "week": week, "number": number }),
+                UnitKind::Lab { quick_minutes } => json!({ "quick_minutes": quick_minutes }),
+                UnitKind::Problem { family, difficulty, concepts } => {
+                    json!({ "family": family, "difficulty": difficulty, "concepts": concepts })
+                }
+                UnitKind::Page { tags } => json!({ "tags": tags }),
+            };
+            with(unit(one), more)
+        })
+    };
+    let (labs, problems, pages) = (shelf(&course.labs), shelf(&course.problems), shelf(&course.pages));
+    let head = json!({ "title": course.title, "language": course.language, "weeks": weeks });
+    envelope("list", with(head, json!({ "labs": labs, "problems": problems, "pages": pages })))
 }
 
 pub fn devices(list: &[DeviceInfo], remotes: &[Remote]) -> Value {

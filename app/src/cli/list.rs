@@ -1,4 +1,4 @@
-//! `lockstep list`: the course, week by week. Days that are not written yet are shown and say so.
+//! `lockstep list`: the course, week by week and shelf by shelf. Days that are not written yet are shown and say so.
 
 use super::{Done, Places, content, json, out};
 use curriculum::{MAIN, Status};
@@ -17,11 +17,12 @@ pub fn run(args: &Args, places: &Places) -> Done {
         return Ok(());
     }
     let style = out::Style::stdout();
-    let width = course.days().map(|day| day.address.chars().count()).max().unwrap_or(0);
+    let width = course.units().map(|day| day.address.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for week in &course.weeks {
-        text += &format!("{}\n", style.bold(&format!("Week {}: {}", week.number, week.title)));
-        for day in &week.days {
+    for shelf in course.shelves() {
+        let heading = if shelf.name.is_empty() { shelf.title } else { format!("{}: {}", shelf.title, shelf.name) };
+        text += &format!("{}\n", style.bold(&heading));
+        for day in shelf.units {
             let address = format!("{:width$}", day.address);
             text += &match &day.status {
                 Status::Written => format!("  {address}  {}\n", day.title),

@@ -3,12 +3,12 @@
 use super::{Places, out};
 use curriculum::review::Date;
 use curriculum::store::{RunRecord, Slot, Store, StoreError};
-use curriculum::{Day, Exercise};
+use curriculum::{Exercise, Unit};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Adds a run, and the pass if it is one. Only the learner's own text counts, never a file named with `--kernel`.
 /// A data folder in use by the window is left alone: its window would overwrite what this wrote.
-pub fn run(places: &Places, day: &Day, exercise: &Exercise, run: &RunRecord, text: &str) {
+pub fn run(places: &Places, day: &Unit, exercise: &Exercise, run: &RunRecord, text: &str) {
     let store = match Store::open(&places.data_dir()) {
         Ok(store) => store,
         Err(StoreError::InUse { .. }) => {

@@ -3,7 +3,7 @@
 use super::content::Kernel;
 use super::engine::{Answer, DeviceArgs, Target};
 use super::{Failure, Places, content, json, out};
-use curriculum::{Course, Day, Exercise};
+use curriculum::{Course, Exercise, Unit};
 use gpu_core::spec::Spec;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub struct SubjectArgs {
 }
 
 pub struct Subject<'c> {
-    pub day: &'c Day,
+    pub day: &'c Unit,
     pub exercise: &'c Exercise,
     pub kernel: Kernel,
     pub target: Target,

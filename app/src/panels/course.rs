@@ -1,4 +1,4 @@
-//! The course tree: weeks, days and how far each is. Planned days are shown and say so.
+//! The course tree: weeks, shelves, and how far each of their units is. Planned days are shown and say so.
 
 use super::Screen;
 use crate::command::{Action, Command};
@@ -6,7 +6,7 @@ use crate::fonts::Bold;
 use crate::state::Pane;
 use crate::theme::{self, Tokens, radius, space};
 use crate::widgets::focus;
-use curriculum::{Day, Status};
+use curriculum::{Status, Unit, UnitKind};
 use egui::{
     Color32, FontFamily, FontId, Frame, Margin, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
 };
@@ -30,15 +30,15 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let course = screen.state.course.clone();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XXS;
-        for week in &course.weeks {
-            let heading = format!("Week {}  {}", week.number, week.title);
+        for shelf in course.shelves() {
+            let heading = format!("{}  {}", shelf.title, shelf.name);
             let margin =
                 Margin { left: space::L as i8, right: space::M as i8, top: space::M as i8, bottom: space::XXS as i8 };
             Frame::new().inner_margin(margin).show(ui, |ui| {
-                let text = RichText::new(heading).small().bold().color(t.text_muted);
-                ui.add(egui::Label::new(text).truncate()).on_hover_text(&week.project);
+                let text = RichText::new(heading.trim_end()).small().bold().color(t.text_muted);
+                ui.add(egui::Label::new(text).truncate()).on_hover_text(shelf.about);
             });
-            for day in &week.days {
+            for day in shelf.units {
                 let open = screen.state.view.day.as_deref() == Some(day.id.as_str());
                 let response = day_row(ui, t, screen, day, open);
                 if open && focus {
@@ -75,7 +75,7 @@ fn totals(screen: &Screen<'_>) -> (usize, usize, usize) {
     (finished, course.days().filter(|day| day.is_written()).count(), course.days().count())
 }
 
-fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) -> Response {
+fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Unit, open: bool) -> Response {
     let height = 30.0;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
     let done = screen.state.progress.done(day);
@@ -87,7 +87,12 @@ fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) 
     } else {
         format!("{} of {} done", done.finished, done.total)
     };
-    let label = format!("Day {}: {}, {state}", day.number, day.title);
+    let (label, text) = match day.day() {
+        Some((_, number)) => (format!("Day {number}: {}", day.title), format!("{number}  {}", day.title)),
+        None => (format!("{}: {}", day.place_word(), day.title), day.title.clone()),
+    };
+    let tooltip = label.clone();
+    let label = format!("{label}, {state}");
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, open, &label));
     if ui.is_rect_visible(rect) {
         let row = rect.shrink2(vec2(space::XS, 1.0));
@@ -106,7 +111,6 @@ fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) 
         let mark = pos2(row.left() + 14.0, row.center().y);
         progress_mark(ui, t, mark, done.share(), done.is_complete(), planned);
         let color = if planned { t.text_faint } else { t.text };
-        let text = format!("{}  {}", day.number, day.title);
         let right = row.right() - space::M;
         let left = row.left() + 30.0;
         let font = FontId::new(theme::font_size::BODY, FontFamily::Proportional);
@@ -119,7 +123,11 @@ fn day_row(ui: &mut Ui, t: &Tokens, screen: &Screen<'_>, day: &Day, open: bool) 
         Status::Written => day.summary.clone(),
         Status::Planned { summary } => format!("Not written yet. {summary}"),
     };
-    response.on_hover_text(format!("Day {}: {}\n{summary}", day.number, day.title))
+    let summary = match &day.kind {
+        UnitKind::Problem { difficulty, .. } => format!("Difficulty {difficulty} of 3. {summary}"),
+        _ => summary,
+    };
+    response.on_hover_text(format!("{tooltip}\n{summary}"))
 }
 
 /// A ring that fills; a tick when all is done; a dashed look for a planned day.

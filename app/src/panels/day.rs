@@ -1,11 +1,11 @@
-//! The open day's title and its five steps.
+//! The open unit's title and its steps or parts.
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::focus;
-use curriculum::{Day, Step};
+use curriculum::{Step, Unit};
 use egui::{Button, Frame, Margin, Panel, RichText, Stroke, Ui};
 
 /// Width from which title and steps stand in one row.
@@ -21,7 +21,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     Panel::top("day header").frame(header).resizable(false).show(ui, |ui| header_ui(ui, screen, day));
 }
 
-fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     if ui.available_width() >= ONE_ROW {
         let title = |ui: &mut Ui, _: &mut Screen<'_>| title_ui(ui, day);
         parts::sides(ui, "steps", screen, title, |ui, screen| steps_ui(ui, screen, day));
@@ -31,32 +31,38 @@ fn header_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     ui.horizontal(|ui| steps_ui(ui, screen, day));
 }
 
-fn title_ui(ui: &mut Ui, day: &Day) {
+fn title_ui(ui: &mut Ui, day: &Unit) {
     let t = theme::tokens(ui);
-    ui.label(RichText::new(format!("Week {} · Day {}", day.week, day.number)).color(t.text_muted));
+    let place = day.day().map_or_else(|| day.place(), |(week, number)| format!("Week {week} · Day {number}"));
+    ui.label(RichText::new(place).color(t.text_muted));
     let title = RichText::new(&day.title).size(font_size::HEADING).bold();
     ui.add(egui::Label::new(title).truncate());
-    if day.is_written() && ui.available_width() > 90.0 {
+    if day.is_written() && day.minutes > 0 && ui.available_width() > 90.0 {
         ui.label(RichText::new(format!("about {} min", day.minutes)).small().color(t.text_muted));
     }
 }
 
-fn steps_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn steps_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     if !day.is_written() {
         return;
     }
-    let short = ui.ctx().content_rect().width() < NUMBERS;
+    // Parts may be many, and their headings are long.
+    let count = day.lesson.sections.len();
+    let short = ui.ctx().content_rect().width() < NUMBERS || day.day().is_none();
+    if count < 2 {
+        return;
+    }
     ui.spacing_mut().item_spacing.x = space::XS;
-    for (index, step) in Step::ALL.into_iter().enumerate() {
+    for (index, step) in day.steps().enumerate() {
         step_ui(ui, screen, day, index + 1, step, short);
     }
 }
 
-fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step: Step, short: bool) {
+fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, number: usize, step: Step, short: bool) {
     let t = theme::tokens(ui);
     let open = screen.state.view.step == step;
     let done = screen.state.progress.is_step_done(day, step);
-    let title = &day.lesson.section(step).title;
+    let title = day.step_title(step);
     let mark = if done { "✔".to_owned() } else { number.to_string() };
     let text = if short && !open { mark } else { format!("{mark}  {title}") };
     let color = match (open, done) {
@@ -74,27 +80,29 @@ fn step_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, number: usize, step:
         .stroke(Stroke::new(1.0, if open { t.accent } else { t.border }))
         .corner_radius(radius::LARGE)
         .frame_when_inactive(true);
-    let action = match step {
-        Step::Challenge => Action::StepChallenge,
-        Step::Explore => Action::StepExplore,
-        Step::Concept => Action::StepConcept,
-        Step::CodeIt => Action::StepCodeIt,
-        Step::Verify => Action::StepVerify,
+    let tooltip = match step {
+        Step::Challenge => Action::StepChallenge.tooltip(ui.ctx()),
+        Step::Explore => Action::StepExplore.tooltip(ui.ctx()),
+        Step::Concept => Action::StepConcept.tooltip(ui.ctx()),
+        Step::CodeIt => Action::StepCodeIt.tooltip(ui.ctx()),
+        Step::Verify => Action::StepVerify.tooltip(ui.ctx()),
+        Step::Part(_) => title.to_owned(),
     };
-    let response = ui.add(button).on_hover_text(action.tooltip(ui.ctx()));
+    let response = ui.add(button).on_hover_text(tooltip);
     focus::ring(ui, &response);
-    let name = format!("Step {number}: {title}{}", if done { ", done" } else { "" });
+    let word = if day.day().is_some() { "Step" } else { "Part" };
+    let name = format!("{word} {number}: {title}{}", if done { ", done" } else { "" });
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, open, &name));
     if response.clicked() {
         screen.send(Command::ShowStep(step));
     }
-    if number < Step::ALL.len() && !short {
+    if number < day.lesson.sections.len() && !short {
         ui.label(RichText::new("›").color(t.text_faint));
     }
 }
 
 /// What a planned day will hold, and the nearest that can be done.
-pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str) {
+pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, summary: &str) {
     let t = theme::tokens(ui);
     ui.vertical_centered(|ui| {
         ui.add_space(ui.available_height() * 0.16);
@@ -105,7 +113,7 @@ pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str
             .inner_margin(space::XXL)
             .show(ui, |ui| {
                 ui.set_max_width(520.0);
-                ui.label(RichText::new("This day is planned").size(font_size::HEADING).bold());
+                ui.label(RichText::new(format!("This {} is planned", day.kind.word())).size(font_size::HEADING).bold());
                 ui.add_space(space::S);
                 ui.label(RichText::new(summary).color(t.text));
                 ui.add_space(space::S);
@@ -114,11 +122,11 @@ pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, summary: &str
                 ui.add_space(space::M);
                 let written = screen.state.course.days().filter(|other| other.is_written() && other.id != day.id);
                 let nearest = written.min_by_key(|other| {
-                    let place = |day: &Day| i64::from(day.week) * 7 + i64::from(day.number);
+                    let place = |day: &Unit| day.day().map_or(0, |(week, day)| i64::from(week) * 7 + i64::from(day));
                     (place(other) - place(day)).abs()
                 });
                 if let Some(nearest) = nearest {
-                    let text = format!("Open Week {} Day {}: {}", nearest.week, nearest.number, nearest.title);
+                    let text = format!("Open {}: {}", nearest.place(), nearest.title);
                     if ui.button(text).clicked() {
                         screen.commands.push(Command::OpenDay(nearest.id.clone()));
                     }

@@ -11,7 +11,7 @@ use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
 use crate::widgets::sentence;
 use crate::widgets::sideways::Sideways;
-use curriculum::{Block, Day, Status, Step};
+use curriculum::{Block, Status, Step, Unit};
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Ui};
 
 /// The open day's text; a planned day says what it will hold.
@@ -25,25 +25,32 @@ pub fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
 }
 
-fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     let step = screen.state.view.step;
-    let scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step.id())).auto_shrink(false);
+    let scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step)).auto_shrink(false);
     scroll.show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(space::XL as i8, space::L as i8)).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
             ui.spacing_mut().item_spacing.y = space::M;
-            if step == Step::Challenge {
+            if matches!(step, Step::Part(_)) {
+                // The buttons above show numbers alone.
+                ui.label(RichText::new(day.step_title(step)).size(theme::font_size::HEADING).bold());
+            }
+            if step == day.first_step() {
                 objectives_ui(ui, day);
             }
             blocks_ui(ui, screen, day, step);
-            match step {
-                Step::CodeIt => {
-                    hints_ui(ui, screen);
-                    rungs_ui(ui, screen, day);
-                }
-                Step::Concept => notes_ui(ui, screen, day),
-                Step::Verify => verify_ui(ui, screen, day),
-                Step::Challenge | Step::Explore => {}
+            let open = screen.state.desk().filter(|desk| desk.day == day.id);
+            let is_its_exercise = open.is_some_and(|desk| day.step_of_exercise(&desk.exercise) == step);
+            if is_its_exercise || step == Step::CodeIt {
+                hints_ui(ui, screen);
+                rungs_ui(ui, screen, day);
+            }
+            if step == day.notes_step() {
+                notes_ui(ui, screen, day);
+            }
+            if step == day.last_step() {
+                verify_ui(ui, screen, day);
             }
             next_ui(ui, screen, day, step);
         });
@@ -51,7 +58,7 @@ fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     });
 }
 
-fn objectives_ui(ui: &mut Ui, day: &Day) {
+fn objectives_ui(ui: &mut Ui, day: &Unit) {
     let t = theme::tokens(ui);
     if day.objectives.is_empty() {
         return;
@@ -68,22 +75,23 @@ fn objectives_ui(ui: &mut Ui, day: &Day) {
     });
 }
 
-fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
-    let section = day.lesson.section(step);
+fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
+    let Some(section) = day.lesson.section(step) else { return };
     for (index, block) in section.blocks.iter().enumerate() {
         match block {
             Block::Markdown(text) => {
-                let place = format!("{}/{}/{index}", day.id, step.id());
+                let place = format!("{}/{}/{index}", day.id, section.id);
                 screen.markdown_ui(ui, &place, text);
             }
             Block::Figure { file, svg, caption } => {
-                let place = format!("{}/{}/{file}", day.id, step.id());
+                let place = format!("{}/{}/{file}", day.id, section.id);
                 screen.memory.figures.entry(place).or_default().show(ui, svg, caption);
             }
             Block::Visualization { id, caption } => visualization_ui(ui, screen, id, caption),
             Block::Experiment { name } => experiment_ui(ui, screen, day, name),
             Block::Ladder { name } => ladder_ui(ui, screen, name),
             Block::Exercise { key } => exercise_ui(ui, screen, day, key),
+            Block::Answer { .. } => {}
             Block::Measure { name } => measure_ui(ui, screen, name),
         }
     }
@@ -103,7 +111,7 @@ fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>, id: &str, caption: &st
     });
 }
 
-fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name: &str) {
+fn experiment_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name: &str) {
     let t = theme::tokens(ui);
     let Some((_, experiment)) = day.experiment(name) else { return };
     parts::notice(ui, t.raised, t.modelled, |ui| {
@@ -137,7 +145,7 @@ fn ladder_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
     });
 }
 
-fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, key: &str) {
+fn exercise_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, key: &str) {
     let t = theme::tokens(ui);
     let Some(exercise) = day.exercise_by_key(key) else { return };
     let passed = screen.state.progress.exercise(day, key).is_some_and(|exercise| exercise.passed.is_some());
@@ -212,7 +220,7 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 }
 
 /// Python steps beside the kernel; never needed to pass.
-fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     let t = theme::tokens(ui);
     let rungs: Vec<_> = day.exercises.iter().flat_map(|exercise| &exercise.rungs).collect();
     if rungs.is_empty() {
@@ -241,7 +249,7 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 }
 
 /// Runs a rung and shows what it found.
-fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, file: &str) {
+fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, file: &str) {
     let key = RungKey { day: day.id.clone(), file: file.to_owned() };
     let start = Start {
         what: "The script",
@@ -379,7 +387,7 @@ fn rate_words(figure: &crate::rungs::Figure) -> String {
 }
 
 /// The day's formulas and words, at the end of what explains them.
-fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     if !day.math.is_empty() {
         ui.separator();
         ui.label(RichText::new("Formulas").bold());
@@ -398,7 +406,7 @@ fn notes_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     }
 }
 
-fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     restore(screen, day);
     if !day.quiz.questions.is_empty() {
         ui.separator();
@@ -427,7 +435,7 @@ fn verify_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
 }
 
 /// Puts the answers of earlier days into the quiz, once.
-fn restore(screen: &mut Screen<'_>, day: &Day) {
+fn restore(screen: &mut Screen<'_>, day: &Unit) {
     let key = screen.state.quiz_key(&day.id);
     if !screen.memory.restored.insert(key.clone()) {
         return;
@@ -444,7 +452,7 @@ fn restore(screen: &mut Screen<'_>, day: &Day) {
     }
 }
 
-fn reflections(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
+fn reflections(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     let key = screen.state.quiz_key(&day.id);
     let written = screen.memory.reflections.entry(key).or_default();
     for id in quiz::reflections_ui(ui, &day.reflection, written) {
@@ -453,7 +461,7 @@ fn reflections(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day) {
     }
 }
 
-fn links_ui(ui: &mut Ui, day: &Day, screen: &mut Screen<'_>) {
+fn links_ui(ui: &mut Ui, day: &Unit, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     if day.links.is_empty() {
         return;
@@ -469,16 +477,17 @@ fn links_ui(ui: &mut Ui, day: &Day, screen: &mut Screen<'_>) {
 }
 
 /// The way to the next step.
-fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, step: Step) {
-    let next = Step::ALL.into_iter().find(|other| *other > step);
+fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
+    let next = day.step_after(step);
     ui.add_space(space::M);
     match next {
         Some(next) => {
-            let text = format!("Next: {} ›", day.lesson.section(next).title);
+            let text = format!("Next: {} ›", day.step_title(next));
             if ui.button(text).on_hover_text("Marks this step as done where it was for reading").clicked() {
                 screen.send(Command::ShowStep(next));
             }
         }
+        None if day.day().is_none() => {}
         None => {
             if ui.button("Next day ›").on_hover_text(Action::NextDay.tooltip(ui.ctx())).clicked() {
                 screen.send(Command::Do(Action::NextDay));

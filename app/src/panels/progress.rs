@@ -9,7 +9,7 @@ use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
 use crate::widgets::sideways::Sideways;
 use curriculum::quiz::Quiz;
-use curriculum::{Day, Step, Week};
+use curriculum::{Shelf, Step, Unit};
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Ui, vec2};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
@@ -19,8 +19,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             if screen.state.review.is_empty() {
                 overview_ui(ui, screen);
                 let course = screen.state.course.clone();
-                for week in &course.weeks {
-                    week_ui(ui, screen, week);
+                for shelf in course.shelves() {
+                    shelf_ui(ui, screen, &shelf);
                 }
                 files_ui(ui, screen);
             } else {
@@ -44,7 +44,7 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.horizontal_wrapped(|ui| {
         if let Some((day, step)) = next_step(state) {
-            let text = format!("Go on: Week {} Day {}, {}", day.week, day.number, day.lesson.section(step).title);
+            let text = format!("Go on: {}, {}", day.place(), day.step_title(step));
             if focus::primary(ui, &text, true).on_hover_text(&day.title).clicked() {
                 screen.commands.push(Command::OpenDay(day.id.clone()));
                 screen.commands.push(Command::ShowStep(step));
@@ -103,7 +103,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(state: &State, day: &Day) -> Self {
+    fn of(state: &State, day: &Unit) -> Self {
         let progress = &state.progress;
         let exercises = || day.exercises.iter().filter_map(|exercise| progress.exercise(day, &exercise.key));
         let main = day.exercise().and_then(|exercise| progress.exercise(day, &exercise.key));
@@ -121,21 +121,21 @@ impl Line {
 }
 
 /// The first step that is not done of the day that was open last, else of the first day that is not complete.
-fn next_step(state: &State) -> Option<(&Day, Step)> {
-    let open = |day: &&Day| day.is_written() && !state.progress.done(day).is_complete();
-    let last = state.progress.last_day.as_deref().and_then(|id| state.course.day_by_id(id)).filter(open);
+fn next_step(state: &State) -> Option<(&Unit, Step)> {
+    let open = |day: &&Unit| day.is_written() && !state.progress.done(day).is_complete();
+    let last = state.progress.last_day.as_deref().and_then(|id| state.course.unit_by_id(id)).filter(open);
     let day = last.or_else(|| state.course.days().find(open))?;
-    let step = Step::ALL.into_iter().find(|step| !state.progress.is_step_done(day, *step));
-    Some((day, step.unwrap_or(Step::Verify)))
+    let step = day.steps().find(|step| !state.progress.is_step_done(day, *step));
+    Some((day, step.unwrap_or_else(|| day.last_step())))
 }
 
-fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
+fn shelf_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>) {
     let t = theme::tokens(ui);
     ui.add_space(space::S);
-    ui.label(RichText::new(format!("Week {}  {}", week.number, week.title)).bold());
-    let planned = week.days.iter().filter(|day| !day.is_written()).count();
-    if planned == week.days.len() {
-        let text = format!("{planned} days, not written yet: {}", week.project);
+    ui.label(RichText::new(format!("{}  {}", shelf.title, shelf.name).trim_end()).bold());
+    let planned = shelf.units.iter().filter(|unit| !unit.is_written()).count();
+    if planned == shelf.units.len() {
+        let text = format!("{planned} {}s, not written yet: {}", shelf.units[0].kind.word(), shelf.about);
         ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
         return;
     }
@@ -144,25 +144,26 @@ fn week_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week) {
     let name_width = (ui.available_width() - others).clamp(LEAST_NAME, MOST_NAME);
     if ui.available_width() < others + LEAST_NAME {
         // By itself, or it would widen the pane, and the sentences around it would wrap out of sight.
-        let wide = Sideways { name: &week.title, width: ui.available_width(), signs: true };
-        wide.show(ui, week.number, |ui| table_ui(ui, screen, week, name_width));
+        let wide = Sideways { name: &shelf.title, width: ui.available_width(), signs: true };
+        wide.show(ui, &shelf.title, |ui| table_ui(ui, screen, shelf, name_width));
     } else {
-        table_ui(ui, screen, week, name_width);
+        table_ui(ui, screen, shelf, name_width);
     }
 }
 
-fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, week: &Week, name_width: f32) {
+fn table_ui(ui: &mut Ui, screen: &mut Screen<'_>, shelf: &Shelf<'_>, name_width: f32) {
     let t = theme::tokens(ui);
-    let grid = Grid::new(("progress", week.number)).num_columns(6).spacing([space::M, space::XS]).striped(true);
+    let grid = Grid::new(("progress", &shelf.title)).num_columns(6).spacing([space::M, space::XS]).striped(true);
     grid.show(ui, |ui| {
         for (name, about) in COLUMNS {
+            let name = if name == "Day" { shelf.units[0].place_word() } else { name };
             let caption = ui.label(RichText::new(name).small().bold().color(t.text_muted));
             if !about.is_empty() {
                 caption.on_hover_text(about);
             }
         }
         ui.end_row();
-        for day in &week.days {
+        for day in &shelf.units {
             day_ui(ui, screen, day, name_width);
             ui.end_row();
         }
@@ -184,9 +185,10 @@ const COLUMNS_WIDTH: f32 = 70.0 + 42.0 + 42.0 + 46.0 + 28.0;
 const LEAST_NAME: f32 = 110.0;
 const MOST_NAME: f32 = 260.0;
 
-fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name_width: f32) {
+fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, name_width: f32) {
     let t = theme::tokens(ui);
-    let name = RichText::new(format!("{}  {}", day.number, day.title)).color(t.link);
+    let name = day.day().map_or_else(|| day.title.clone(), |(_, number)| format!("{number}  {}", day.title));
+    let name = RichText::new(name).color(t.link);
     let size = vec2(name_width, ui.spacing().interact_size.y);
     let place = ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
         ui.set_min_width(name_width);
@@ -230,9 +232,14 @@ fn day_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Day, name_width: f32) {
     }
 }
 
-/// A square for each of the five steps; filled ones are done.
-fn steps_ui(ui: &mut Ui, state: &State, day: &Day) {
+/// A square for each of a day's five steps, filled ones are done; parts may be many and are counted.
+fn steps_ui(ui: &mut Ui, state: &State, day: &Unit) {
     let t = theme::tokens(ui);
+    if day.day().is_none() {
+        let done = day.steps().filter(|step| state.progress.is_step_done(day, *step)).count();
+        ui.label(format!("{done} of {}", day.lesson.sections.len()));
+        return;
+    }
     let (rect, response) = ui.allocate_exact_size(vec2(5.0 * 14.0, 14.0), egui::Sense::hover());
     let mut done = Vec::new();
     for (index, step) in Step::ALL.into_iter().enumerate() {
@@ -275,8 +282,8 @@ fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
     for (day_id, questions) in &state.review {
-        let Some(day) = state.course.day_by_id(day_id) else { continue };
-        ui.label(RichText::new(format!("Week {} Day {}: {}", day.week, day.number, day.title)).bold());
+        let Some(day) = state.course.unit_by_id(day_id) else { continue };
+        ui.label(RichText::new(format!("{}: {}", day.place(), day.title)).bold());
         let due = day.quiz.questions.iter().filter(|question| questions.contains(&question.id)).cloned().collect();
         let key = state.review_key(day_id);
         let quiz_state = screen.memory.quizzes.entry(key).or_default();

@@ -56,8 +56,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn hit_ui(ui: &mut Ui, screen: &mut Screen<'_>, hit: &Hit) {
     let t = theme::tokens(ui);
-    let Some(day) = screen.state.course.day_by_id(&hit.day) else { return };
-    let place = format!("Week {} Day {} · {}", day.week, day.number, hit.place.title());
+    let Some(day) = screen.state.course.unit_by_id(&hit.day) else { return };
+    let place = format!("{} · {}", day.place(), hit.place.title(day));
     let small = egui::TextStyle::Small.resolve(ui.style());
     let body = egui::TextStyle::Body.resolve(ui.style());
     let mut job = LayoutJob::default();
@@ -73,7 +73,7 @@ fn hit_ui(ui: &mut Ui, screen: &mut Screen<'_>, hit: &Hit) {
     job.append(&hit.snippet[at..], 0.0, TextFormat::simple(body, t.text));
     let button =
         egui::Button::new(job).wrap().frame_when_inactive(false).min_size(egui::vec2(ui.available_width(), 0.0));
-    let title = format!("Open {}: {}", day.title, hit.place.title());
+    let title = format!("Open {}: {}", day.title, hit.place.title(day));
     if ui.add(button).on_hover_text(title).clicked() {
         screen.commands.push(Command::OpenHit(hit.clone()));
     }

@@ -77,9 +77,9 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::ShowSolution => desk.is_some(),
         Action::CloseElsewhere => desk.is_some_and(|desk| desk.elsewhere.is_some()),
         Action::ShowVisualization => state.has_content(Pane::Visualization),
-        Action::ResetDay => state.day().is_some_and(curriculum::Day::is_written),
+        Action::ResetDay => state.day().is_some_and(curriculum::Unit::is_written),
         Action::StepChallenge | Action::StepExplore | Action::StepConcept | Action::StepCodeIt | Action::StepVerify => {
-            state.day().is_some_and(curriculum::Day::is_written)
+            state.day().is_some_and(curriculum::Unit::is_written)
         }
         _ => true,
     }

@@ -7,7 +7,7 @@ use crate::state::{Compiler, Pane};
 use crate::theme::{self, font_size, radius, space};
 use crate::tour::{FIRST_KERNEL, TOUR};
 use crate::widgets::focus;
-use curriculum::{Day, Step};
+use curriculum::{Step, Unit};
 use egui::{Align2, Area, Frame, Id, Order, RichText, Stroke, Ui, vec2};
 
 pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
@@ -72,10 +72,10 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>) {
 
 /// The short way to a kernel that passes.
 fn first_kernel_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
-    let is_it = |day: &&Day| (day.week, day.number) == FIRST_KERNEL && day.is_written();
+    let is_it = |day: &&Unit| day.day() == Some(FIRST_KERNEL) && day.is_written();
     let Some(day) = screen.state.course.days().find(is_it) else { return };
     let id = day.id.clone();
-    let text = format!("Straight to the first kernel (Day {})", day.number);
+    let text = format!("Straight to the first kernel (Day {})", FIRST_KERNEL.1);
     if ui.button(text).on_hover_text(&day.summary).clicked() {
         screen.send(Command::EndTour);
         screen.send(Command::OpenDay(id));

@@ -411,7 +411,7 @@ pub fn solution() -> String {
 
 fn exercise(read: impl Fn(&Exercise) -> String) -> String {
     let course = Course::embedded();
-    read(course.day("week1/day4").expect("day 4").exercise().expect("an exercise"))
+    read(course.unit("week1/day4").expect("day 4").exercise().expect("an exercise"))
 }
 
 /// A guarded vector add that both the script and the judge pass.

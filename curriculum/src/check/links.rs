@@ -1,6 +1,6 @@
-//! Links within the words of the course: each leads to the web, to a day, to a step of one, or to a word.
+//! Links within the words of the course: each leads to the web, to a unit, to a step of one, or to a word.
 
-use crate::course::{Course, Step};
+use crate::course::Course;
 
 /// Targets of links that lead nowhere, in Markdown or in a file of it; code is left out.
 pub(super) fn astray<'t>(text: &'t str, course: &Course) -> Vec<&'t str> {
@@ -35,7 +35,7 @@ fn leads_somewhere(target: &str, course: &Course) -> bool {
         return course.glossary().iter().any(|(entry, _)| entry.term.eq_ignore_ascii_case(term));
     }
     let (day, step) = target.split_once('#').map_or((target, None), |(day, step)| (day, Some(step)));
-    course.day(day).is_ok() && step.is_none_or(|step| Step::ALL.into_iter().any(|other| other.id() == step))
+    course.unit(day).is_ok_and(|unit| step.is_none_or(|step| unit.step_by_id(step).is_some()))
 }
 
 #[cfg(test)]

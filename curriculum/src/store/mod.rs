@@ -55,7 +55,7 @@ impl Slot {
     }
 
     /// The slot of a day's exercise; the loader has checked both names.
-    pub fn of(day: &crate::Day, exercise: &crate::Exercise) -> Self {
+    pub fn of(day: &crate::Unit, exercise: &crate::Exercise) -> Self {
         Self { day: day.id.clone(), exercise: exercise.key.clone() }
     }
 

@@ -1,7 +1,8 @@
 //! `progress.toml`: what the learner has done, under names that survive a re-ordering of the course.
 
-use crate::course::{Course, Day, Step};
+use crate::course::Course;
 use crate::review::{self, Card, Date};
+use crate::unit::{Step, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,36 +116,40 @@ impl AnswerProgress {
 }
 
 impl Progress {
-    pub fn step_done(&mut self, day: &Day, step: Step) {
-        self.days.entry(day.id.clone()).or_default().steps.insert(step.id().to_owned());
+    pub fn step_done(&mut self, day: &Unit, step: Step) {
+        self.days.entry(day.id.clone()).or_default().steps.insert(day.step_id(step).to_owned());
     }
 
-    pub fn is_step_done(&self, day: &Day, step: Step) -> bool {
-        self.days.get(&day.id).is_some_and(|progress| progress.steps.contains(step.id()))
+    pub fn is_step_done(&self, day: &Unit, step: Step) -> bool {
+        self.days.get(&day.id).is_some_and(|progress| progress.steps.contains(day.step_id(step)))
     }
 
     /// The check of an exercise passed.
-    pub fn passed(&mut self, day: &Day, exercise: &str, today: Date) {
+    pub fn passed(&mut self, day: &Unit, exercise: &str, today: Date) {
         self.exercise_mut(day, exercise).passed.get_or_insert(today);
     }
 
-    pub fn exercise(&self, day: &Day, exercise: &str) -> Option<&ExerciseProgress> {
+    pub fn exercise(&self, day: &Unit, exercise: &str) -> Option<&ExerciseProgress> {
         self.days.get(&day.id)?.exercises.get(exercise)
     }
 
-    pub fn exercise_mut(&mut self, day: &Day, exercise: &str) -> &mut ExerciseProgress {
+    pub fn has_passed(&self, day: &Unit, exercise: &str) -> bool {
+        self.exercise(day, exercise).is_some_and(|exercise| exercise.passed.is_some())
+    }
+
+    pub fn exercise_mut(&mut self, day: &Unit, exercise: &str) -> &mut ExerciseProgress {
         self.days.entry(day.id.clone()).or_default().exercises.entry(exercise.to_owned()).or_default()
     }
 
     /// Forgets everything about a day: steps, passed checks, answers, reflections and reviews.
-    pub fn forget(&mut self, day: &Day) {
+    pub fn forget(&mut self, day: &Unit) {
         self.days.remove(&day.id);
         let own = format!("{}/", day.id);
         self.review.retain(|key, _| !key.starts_with(&own));
     }
 
     /// Notes an answer and when the question is to come back. Also for answers given in a review.
-    pub fn answered(&mut self, day: &Day, question: &str, correct: bool, given: Given, today: Date) {
+    pub fn answered(&mut self, day: &Unit, question: &str, correct: bool, given: Given, today: Date) {
         let answers = &mut self.days.entry(day.id.clone()).or_default().answers;
         let answer = answers.entry(question.to_owned()).or_default();
         answer.correct = correct;
@@ -174,26 +179,27 @@ impl Progress {
 
     /// Questions to ask again today as (day, question id), most urgent first. Questions that the course no longer
     /// has are left out and not forgotten.
-    pub fn due<'a>(&self, course: &'a Course, today: Date, limit: usize) -> Vec<(&'a Day, &'a crate::quiz::Question)> {
+    pub fn due<'a>(&self, course: &'a Course, today: Date, limit: usize) -> Vec<(&'a Unit, &'a crate::quiz::Question)> {
         let cards = self.review.iter().map(|(key, card)| (key.as_str(), card));
         let found = review::due(cards, today, usize::MAX).into_iter().filter_map(|key| {
             let (id, question) = key.split_once('/')?;
-            let day = course.day_by_id(id)?;
+            let day = course.unit_by_id(id)?;
             Some((day, day.quiz.question(question)?))
         });
         found.take(limit).collect()
     }
 
-    /// How much of a day is done: its five steps, exercises passed, questions answered right. Questions that only a GPU
+    /// How much of a unit is done: its steps or parts, exercises passed, questions answered right. Questions that only a GPU
     /// can answer are extra: a day must come to its end on every machine.
-    pub fn done(&self, day: &Day) -> Done {
+    pub fn done(&self, day: &Unit) -> Done {
         if !day.is_written() {
             return Done::default();
         }
         let questions = || day.quiz.questions.iter().filter(|question| !question.needs_gpu());
-        let total = Step::ALL.len() + day.exercises.len() + questions().count();
+        let sections = &day.lesson.sections;
+        let total = sections.len() + day.exercises.len() + questions().count();
         let Some(progress) = self.days.get(&day.id) else { return Done { finished: 0, total: total as u32 } };
-        let steps = Step::ALL.iter().filter(|step| progress.steps.contains(step.id())).count();
+        let steps = sections.iter().filter(|section| progress.steps.contains(&section.id)).count();
         let passed = |key: &String| progress.exercises.get(key).is_some_and(|e| e.passed.is_some());
         let exercises = day.exercises.iter().filter(|exercise| passed(&exercise.key)).count();
         let right = |id: &String| progress.answers.get(id).is_some_and(|answer| answer.correct);
@@ -205,6 +211,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unit::UnitKind;
 
     #[test]
     fn it_is_readable_and_keeps_what_it_does_not_know() {
@@ -222,14 +229,18 @@ mod tests {
     #[test]
     fn answers_feed_the_review_and_survive_a_moved_day() {
         let course = Course::embedded();
-        let day = course.day("first-kernel").unwrap();
+        let day = course.unit("first-kernel").unwrap();
         let mut progress = Progress::default();
         progress.answered(day, "linear-index", false, Given::default(), Date(100));
         progress.answered(day, "gone-question", false, Given::default(), Date(100));
         assert_eq!(progress.due(&course, Date(100), 9).len(), 0);
         let mut moved = course.clone();
         let moved_day = moved.weeks[0].days.remove(3);
-        moved.weeks[2].days.push(Day { address: "week3/day8-first-kernel".into(), ..moved_day });
+        moved.weeks[2].days.push(Unit {
+            address: "week3/day8-first-kernel".into(),
+            kind: UnitKind::Day { week: 3, number: 8 },
+            ..moved_day
+        });
         for course in [&course, &moved] {
             let due = progress.due(course, Date(101), 9);
             if day.quiz.question("linear-index").is_some() {
@@ -242,7 +253,7 @@ mod tests {
     fn a_forgotten_day_starts_anew_and_leaves_the_others() {
         let course = Course::embedded();
         let mut progress = Progress::default();
-        let [first, second] = ["first-kernel", "naive-matmul"].map(|id| course.day(id).unwrap());
+        let [first, second] = ["first-kernel", "naive-matmul"].map(|id| course.unit(id).unwrap());
         for day in [first, second] {
             progress.step_done(day, Step::Challenge);
             progress.passed(day, "main", Date(1));
@@ -283,7 +294,7 @@ mod tests {
     #[test]
     fn every_answer_is_counted_and_the_last_one_kept() {
         let course = Course::embedded();
-        let day = course.day("first-kernel").unwrap();
+        let day = course.unit("first-kernel").unwrap();
         let given = |text: &str| Given { answer: vec![text.to_owned()], measured: None };
         let mut progress = Progress::default();
         progress.tried_again(Some(&day.id), "guard", given("never asked"));

@@ -8,7 +8,7 @@ use crate::widgets::figure::Drawing;
 use crate::{measure, viz};
 use curriculum::check as sound;
 use curriculum::quiz::{Evidence, Kind, Needs, PredictAction, PredictKernel, PredictRun, mark_prediction, quantity};
-use curriculum::{Block, Course, Day, Exercise, Files, Ladder, Status};
+use curriculum::{Block, Course, Exercise, Files, Ladder, Status, Unit};
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Emit, Job, Outcome, Source};
 use gpu_core::spec::Spec;
@@ -50,16 +50,16 @@ pub fn run(args: &Args, places: &Places) -> Done {
             Course::embedded()
         }
     };
-    let days: Vec<&Day> = match &args.day {
-        Some(asked) => vec![course.day(asked).map_err(usage)?],
-        None => course.days().filter(|day| day.status == Status::Written || !day.exercises.is_empty()).collect(),
+    let days: Vec<&Unit> = match &args.day {
+        Some(asked) => vec![course.unit(asked).map_err(usage)?],
+        None => course.units().filter(|day| day.status == Status::Written || !day.exercises.is_empty()).collect(),
     };
     problems.extend(sound::course(&files, &course).iter().map(ToString::to_string));
     let visualizations: Vec<&str> = viz::all().iter().map(|viz| viz.id()).collect();
     let judge = Judge { lab: engine::start(places, &Target::local_emulator()), seed: Some(args.seed) };
     let mut kernels = 0;
     for day in &days {
-        problems.extend(sound::day(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
+        problems.extend(sound::unit(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
         for section in &day.lesson.sections {
             for block in &section.blocks {
                 if let Block::Figure { file, svg, .. } = block
@@ -147,7 +147,7 @@ fn exercise_problems(judge: &Judge, exercise: &Exercise, problems: &mut Vec<Stri
 }
 
 /// Counts what the quiz has learners predict, and marks with it what the quiz says is right and what is wrong.
-fn predictions(judge: &Judge, day: &Day, problems: &mut Vec<String>) -> Result<(), Failure> {
+fn predictions(judge: &Judge, day: &Unit, problems: &mut Vec<String>) -> Result<(), Failure> {
     for question in &day.quiz.questions {
         let Kind::Predict { quantity: name, run, expected, traps, .. } = &question.kind else { continue };
         let Some(asked) = quantity(name).filter(|quantity| quantity.needs == Needs::Emulator) else { continue };
@@ -179,7 +179,7 @@ fn predictions(judge: &Judge, day: &Day, problems: &mut Vec<String>) -> Result<(
 }
 
 /// What a prediction runs; None where the course lacks it, which the check of its files says.
-fn counting(judge: &Judge, day: &Day, run: &PredictRun) -> Option<Job> {
+fn counting(judge: &Judge, day: &Unit, run: &PredictRun) -> Option<Job> {
     let exercise = day.exercise_by_key(&run.exercise)?;
     let mut spec = &exercise.spec;
     let text = match &run.kernel {

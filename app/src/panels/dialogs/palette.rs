@@ -97,8 +97,8 @@ fn rows(ctx: &egui::Context, screen: &Screen<'_>, query: &str) -> Vec<Row> {
             scored.push((score, row));
         }
     }
-    for day in screen.state.course.days() {
-        let text = format!("Open Week {} Day {}: {}", day.week, day.number, day.title);
+    for day in screen.state.course.units() {
+        let text = format!("Open {}: {}", day.place(), day.title);
         if let Some(score) = score(&text, query).filter(|_| !query.trim().is_empty()) {
             let keys = if day.is_written() { String::new() } else { "planned".to_owned() };
             let command = Command::OpenDay(day.id.clone());

@@ -156,7 +156,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 /// GPU; nothing where nothing is there.
 fn rates_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let state = screen.state;
-    let Some(day) = state.course.day_by_id(&desk.day) else { return };
+    let Some(day) = state.course.unit_by_id(&desk.day) else { return };
     let blocks = day.lesson.sections.iter().flat_map(|section| &section.blocks);
     let mut programs: Vec<&str> = blocks
         .filter_map(|block| match block {

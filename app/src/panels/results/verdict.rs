@@ -110,7 +110,7 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
 /// What there is to do with a kernel that passes.
 fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let course = screen.state.course.clone();
-    let Some(day) = course.day_by_id(&desk.day) else { return };
+    let Some(day) = course.unit_by_id(&desk.day) else { return };
     let passed = |key: &str| screen.state.progress.exercise(day, key).is_some_and(|known| known.passed.is_some());
     let next = day.exercises.iter().find(|exercise| exercise.key != desk.exercise && !passed(&exercise.key));
     ui.horizontal_wrapped(|ui| {
@@ -123,13 +123,20 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     screen.send(Command::OpenExercise(exercise.key.clone()));
                 }
             }
-            None if screen.state.view.step != Step::Verify => {
-                let tooltip = Action::StepVerify.tooltip(ui.ctx());
-                if ui.button("Next step: Verify ›").on_hover_text(tooltip).clicked() {
-                    screen.send(Command::ShowStep(Step::Verify));
+            None => {
+                let step = screen.state.view.step;
+                let last = day.day().is_some().then(|| day.last_step()).filter(|last| *last != step);
+                if let Some(next) = last.or_else(|| day.step_after(step)) {
+                    let text = format!("Next step: {} ›", day.step_title(next));
+                    let tooltip = match next {
+                        Step::Verify => Action::StepVerify.tooltip(ui.ctx()),
+                        _ => "Goes on in the lesson".to_owned(),
+                    };
+                    if ui.button(text).on_hover_text(tooltip).clicked() {
+                        screen.send(Command::ShowStep(next));
+                    }
                 }
             }
-            None => {}
         }
     });
 }
@@ -243,7 +250,7 @@ fn hint_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict)
 pub fn hint_for_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, keys: &[String]) {
     let t = theme::tokens(ui);
     let course = screen.state.course.clone();
-    let exercise = course.day_by_id(&desk.day).and_then(|day| day.exercise_by_key(&desk.exercise));
+    let exercise = course.unit_by_id(&desk.day).and_then(|day| day.exercise_by_key(&desk.exercise));
     let Some(hint) = exercise.and_then(|exercise| exercise.hints.for_keys(keys)) else { return };
     parts::notice(ui, t.warn_soft, t.warn, |ui| {
         parts::caption(ui, "What this usually means");
