@@ -1,0 +1,12 @@
+#include "lab.cuh"
+
+// Copies n floats. A block of 256 threads owns 1,024 contiguous floats: four for each thread.
+extern "C" __global__ void copy(const float* x, float* y, int n)
+{
+    for (int round = 0; round < 4; round++) {
+        const int i = blockIdx.x * 256 + threadIdx.x;
+        if (i < n) {
+            y[i] = x[i];
+        }
+    }
+}

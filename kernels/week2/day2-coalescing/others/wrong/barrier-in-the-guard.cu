@@ -1,0 +1,21 @@
+// Waits only where there is a point.
+// rejected for: barrier_divergence
+// leads to: No `return` before the barrier
+#include "lab.cuh"
+// lockstep: block = POINTS
+// lockstep: grid = ceil_div(n, POINTS)
+#define POINTS 256
+extern "C" __global__ void aos_to_soa(const float* points, float* soa, int n)
+{
+    __shared__ float chunk[3 * POINTS];
+    const int first = blockIdx.x * POINTS, t = threadIdx.x;
+    for (int r = 0; r < 3; r++) {
+        const int k = r * POINTS + t;
+        if (3 * first + k < 3 * n) chunk[k] = points[3 * first + k];
+    }
+
+    if (first + t < n) {
+        __syncthreads();
+        for (int f = 0; f < 3; f++) soa[f * n + first + t] = chunk[3 * t + f];
+    }
+}

@@ -1,0 +1,18 @@
+// Forgets __shared__: each thread has a chunk of its own.
+// rejected for: uninitialised
+// leads to: nobody had loaded it
+#include "lab.cuh"
+#define POINTS 256
+extern "C" __global__ void aos_to_soa(const float* points, float* soa, int n)
+{
+    float chunk[3 * POINTS];
+    const int first = blockIdx.x * POINTS, t = threadIdx.x;
+    for (int r = 0; r < 3; r++) {
+        const int k = r * POINTS + t;
+        if (3 * first + k < 3 * n) chunk[k] = points[3 * first + k];
+    }
+    __syncthreads();
+    if (first + t < n) {
+        for (int f = 0; f < 3; f++) soa[f * n + first + t] = chunk[3 * t + f];
+    }
+}

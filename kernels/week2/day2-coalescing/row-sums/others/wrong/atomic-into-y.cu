@@ -1,0 +1,21 @@
+// Each lane adds atomically into y, which is not zero.
+// rejected for: nan_output
+// leads to: Add up in a register
+#include "lab.cuh"
+// lockstep: block = 32 * WARPS
+// lockstep: grid = ceil_div(rows, WARPS)
+#define WARPS 8
+extern "C" __global__ void row_sums(const float* x, float* y, int rows, int columns)
+{
+    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (int column = lane; column < columns; column += 32) {
+        sum += x[(long long)row * columns + column];
+    }
+
+    atomicAdd(&y[row], sum);
+}
