@@ -153,7 +153,15 @@ fn typing_is_compiled_while_a_check_runs() {
 fn a_free_run_needs_no_oracle() {
     let lab = warm_lab();
     let spec = Box::new(gpu_core::spec::Spec { oracle: None, ..spec() });
-    let job = Job::Run { source: source(GOOD), spec, device: device(), arch: None, seed: Some(1), trace: None };
+    let job = Job::Run {
+        source: source(GOOD),
+        spec,
+        device: device(),
+        arch: None,
+        seed: Some(1),
+        trace: None,
+        options: Box::default(),
+    };
     let (events, outcome) = lab.run(job);
     assert_eq!(outcome, Outcome::Done);
     let ran = events.into_iter().find_map(|event| match event {

@@ -149,6 +149,8 @@ pub struct Report {
     pub notes: Vec<String>,
     pub occupancy: Option<Occupancy>,
     pub corruptions: Vec<Corruption>,
+    /// Elements of pure outputs that nobody wrote, by buffer. None where the device only knows the poison.
+    pub unwritten: Option<Vec<(String, Vec<usize>)>>,
 }
 
 /// Memory that a kernel changed and should not have.

@@ -97,7 +97,7 @@ impl Device for EmulatorDevice {
         if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
             return Err(RunError::Stopped);
         }
-        let corruptions = collect(&memory, arguments, &addresses)?;
+        let (corruptions, unwritten) = collect(&memory, arguments, &addresses)?;
         Ok(Report {
             completed: outcome.completed,
             faults: outcome.faults,
@@ -109,6 +109,7 @@ impl Device for EmulatorDevice {
             notes: outcome.notes,
             occupancy: outcome.occupancy,
             corruptions,
+            unwritten: Some(unwritten),
         })
     }
 
@@ -157,9 +158,13 @@ pub(crate) fn pack(params: &mut Vec<u8>, bytes: &[u8]) {
     params.extend_from_slice(bytes);
 }
 
+/// Memory that changed and should not have, and elements of outputs that nobody wrote.
+type Collected = (Vec<Corruption>, Vec<(String, Vec<usize>)>);
+
 /// Reads outputs back and compares inputs.
-fn collect(memory: &Memory, arguments: &mut [Argument], addresses: &[u64]) -> Result<Vec<Corruption>, RunError> {
+fn collect(memory: &Memory, arguments: &mut [Argument], addresses: &[u64]) -> Result<Collected, RunError> {
     let mut corruptions = Vec::new();
+    let mut unwritten = Vec::new();
     for (argument, &address) in arguments.iter_mut().zip(addresses) {
         let Argument::Buffer(buffer) = argument else { continue };
         let mut after = vec![0; buffer.bytes.len()];
@@ -169,15 +174,16 @@ fn collect(memory: &Memory, arguments: &mut [Argument], addresses: &[u64]) -> Re
             Role::InOut | Role::Zeroed | Role::Scratch => buffer.bytes = after,
             Role::Out => {
                 buffer.bytes = after;
-                poison_unwritten(memory, buffer, address);
+                unwritten.push((buffer.name.clone(), poison_unwritten(memory, buffer, address)));
             }
         }
     }
-    Ok(corruptions)
+    Ok((corruptions, unwritten))
 }
 
-/// Marks the elements that nobody wrote in a way that every device shares.
-fn poison_unwritten(memory: &Memory, buffer: &mut Buffer, address: u64) {
+/// Marks the elements that nobody wrote in a way that every device shares, and tells which they are.
+fn poison_unwritten(memory: &Memory, buffer: &mut Buffer, address: u64) -> Vec<usize> {
+    let mut found = Vec::new();
     let size = buffer.dtype.bytes();
     let end = address + buffer.bytes.len() as u64;
     let mut from = address;
@@ -185,8 +191,10 @@ fn poison_unwritten(memory: &Memory, buffer: &mut Buffer, address: u64) {
         let Some(unwritten) = memory.initialised(from, end - from) else { break };
         let element = (unwritten - address) as usize / size;
         buffer.bytes[element * size..][..size].copy_from_slice(buffer.dtype.poison());
+        found.push(element);
         from = address + ((element + 1) * size) as u64;
     }
+    found
 }
 
 /// The first difference between an input before and after a run.

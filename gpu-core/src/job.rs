@@ -4,10 +4,11 @@
 use crate::bench::{BenchReport, Ceilings};
 use crate::compile::{CompileReport, Diagnostic};
 use crate::device::{DeviceChoice, DeviceInfo};
-use crate::spec::Spec;
+use crate::spec::{Size, Spec};
 use crate::verdict::{CaseReport, RunReport, Verdict};
 use ptx_emulator::TraceRequest;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Identifies a job within one lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ pub enum Job {
         seed: Option<u64>,
         reference: Option<Source>,
     },
-    /// Compile and run a free kernel once; no oracle needed. Prints outputs' heads.
+    /// Compile and run a free kernel once at each size that is asked for; no oracle needed. One [`Event::Ran`] a size.
     Run {
         source: Source,
         spec: Box<Spec>,
@@ -64,9 +65,29 @@ pub enum Job {
         arch: Option<String>,
         seed: Option<u64>,
         trace: Option<TraceRequest>,
+        options: Box<RunOptions>,
     },
     /// Measure this machine's ceilings on a GPU.
     Ceilings { device: DeviceChoice },
+}
+
+/// What a free run may be given beside its spec. The default runs at the spec's first size, with inputs by its rules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunOptions {
+    /// Sizes to run at; none for the spec's first.
+    pub sizes: Vec<Size>,
+    /// What buffers hold before the run, by name: bytes as the kernel sees them, all of the buffer.
+    pub inputs: Vec<(String, Vec<u8>)>,
+    /// Send back whole buffers, not their first elements alone.
+    pub whole_outputs: bool,
+    /// Longest time that one size may take; None for the usual limit.
+    pub time_limit: Option<Duration>,
+    /// Another kernel of the same parameters, whose outputs are what is expected.
+    pub against: Option<Source>,
+    /// NaN and infinity in outputs are what this kernel is for.
+    pub may_be_infinite: bool,
+    /// Outputs are only written in part.
+    pub may_be_partial: bool,
 }
 
 /// One message back. Every job ends with exactly one [`Event::Finished`].

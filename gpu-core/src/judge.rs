@@ -8,7 +8,7 @@ mod free_run;
 pub(crate) mod inputs;
 
 pub use explain::fault_sentence;
-pub use free_run::run_free;
+pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};
 
 use crate::compile::{CompileReport, signature};

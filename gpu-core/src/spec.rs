@@ -47,12 +47,15 @@ pub enum Dtype {
     E4m3,
     E5m2,
     I64,
+    U64,
     I32,
     U32,
     I16,
     U16,
     I8,
     U8,
+    /// One byte, 0 or 1.
+    Bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What the judge found.
 
+use crate::spec::Dtype;
 use ptx_emulator::{Counters, Fault, FaultKind, LineCounters, SourceLine, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
 
@@ -142,17 +143,53 @@ pub struct Verdict {
     pub total_ms: f64,
 }
 
-/// Outcome of a free run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Outcome of a free run at one size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
     pub device: String,
+    /// The size, for example `n = 1000`; empty for a spec without variables.
+    pub name: String,
+    pub seed: u64,
+    /// Every thread ran to its end.
     pub completed: bool,
+    /// Completed, with no fault, nothing damaged, and outputs as far as they can be judged without an oracle: written,
+    /// finite where the inputs are, and as the oracle or the other kernel has them where there is one.
+    pub passed: bool,
+    /// One sentence: the first thing that is wrong, or that nothing is.
+    pub summary: String,
+    /// Hint keys as in [`Verdict::hints`].
+    pub hints: Vec<String>,
     pub faults: Vec<Fault>,
+    pub corrupted: Vec<String>,
+    /// First wrong elements in index order, at most 10.
+    pub mismatches: Vec<Mismatch>,
+    pub mismatch_count: u64,
+    /// Elements that were compared with an expectation; 0 where there was none.
+    pub compared: u64,
     pub notes: Vec<String>,
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
     pub trace: Option<Trace>,
-    /// Name, element count and the first elements of each buffer after the run.
-    pub outputs: Vec<(String, u64, Vec<f64>)>,
+    /// Each buffer after the run.
+    pub outputs: Vec<RunOutput>,
     pub wall_ms: f64,
+}
+
+/// A buffer after a free run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunOutput {
+    pub name: String,
+    pub dtype: Dtype,
+    pub shape: Vec<u64>,
+    /// Whether the kernel was to write it.
+    pub is_output: bool,
+    pub element_count: u64,
+    /// The first elements.
+    pub head: Vec<f64>,
+    /// Elements of an output that nobody wrote.
+    pub never_written: u64,
+    pub nan_count: u64,
+    pub infinite_count: u64,
+    /// The whole buffer, little-endian, where it was asked for.
+    pub bytes: Vec<u8>,
 }

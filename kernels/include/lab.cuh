@@ -24,7 +24,9 @@ typedef unsigned long long uintptr_t;
 #include <cmath>
 #endif
 
-// Limits. Hexadecimal literals are exact; __int_as_float makes infinities and NaN without arithmetic.
+// Limits. Each is written token for token as CUDA's own <cuda/std/cfloat> and <cuda/std/climits> write it: the same macro
+// twice is no redefinition, so both headers can be included, in either order. __int_as_float makes infinities and NaN
+// without arithmetic.
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
@@ -32,25 +34,25 @@ typedef unsigned long long uintptr_t;
 #define NAN __int_as_float(0x7fffffff)
 #endif
 #ifndef FLT_MAX
-#define FLT_MAX 0x1.fffffep+127f
+#define FLT_MAX 3.40282346638528859811704183484516925e+38f
 #endif
 #ifndef FLT_MIN
-#define FLT_MIN 0x1.0p-126f
+#define FLT_MIN 1.17549435082228750796873653722224568e-38f
 #endif
 #ifndef FLT_EPSILON
-#define FLT_EPSILON 0x1.0p-23f
+#define FLT_EPSILON 1.19209289550781250000000000000000000e-7f
 #endif
 #ifndef DBL_MAX
-#define DBL_MAX 0x1.fffffffffffffp+1023
+#define DBL_MAX 1.79769313486231570814527423731704357e+308
 #endif
 #ifndef INT_MAX
-#define INT_MAX 2147483647
+#define INT_MAX 0x7fffffff
 #endif
 #ifndef INT_MIN
-#define INT_MIN (-2147483647 - 1)
+#define INT_MIN (-INT_MAX - 1)
 #endif
 #ifndef UINT_MAX
-#define UINT_MAX 4294967295u
+#define UINT_MAX 0xffffffff
 #endif
 
 // Threads in a warp, on every CUDA GPU so far.
@@ -88,9 +90,11 @@ __host__ __device__ constexpr T greatest(T a, T b)
 #if defined(__CUDACC_RTC__) && !defined(LOCKSTEP_NO_TENSOR_MAP)
 // The opaque descriptor of a tensor copy (CUtensorMap of cuda.h, which NVRTC does not ship): 128 bytes, aligned to 64.
 // Filled on the host by cuTensorMapEncodeTiled, passed as `const __grid_constant__ CUtensorMap`.
-struct __align__(64) CUtensorMap
+// The names are those of cuda.h, which <cuda/barrier> declares too.
+struct __align__(64) CUtensorMap_st
 {
     unsigned long long opaque[16];
 };
+typedef struct CUtensorMap_st CUtensorMap;
 static_assert(sizeof(CUtensorMap) == 128, "the driver writes 128 bytes");
 #endif

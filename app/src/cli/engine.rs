@@ -118,7 +118,8 @@ pub struct Answer {
     pub compiled: Option<CompileReport>,
     pub verdict: Option<Verdict>,
     pub bench: Option<BenchReport>,
-    pub ran: Option<RunReport>,
+    /// One a size.
+    pub ran: Vec<RunReport>,
     pub devices: Option<Vec<DeviceInfo>>,
     pub ceilings: Option<Ceilings>,
     pub console: String,
@@ -186,7 +187,7 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
         compiled: None,
         verdict: None,
         bench: None,
-        ran: None,
+        ran: Vec::new(),
         devices: None,
         ceilings: None,
         console: String::new(),
@@ -222,7 +223,7 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
             }
             Event::Verdict(verdict) => answer.verdict = Some(*verdict),
             Event::Bench(report) => answer.bench = Some(*report),
-            Event::Ran(report) => answer.ran = Some(*report),
+            Event::Ran(report) => answer.ran.push(*report),
             Event::Finished(outcome) => {
                 out::transient("");
                 let known = lab.status().nvrtc_archs;

@@ -364,14 +364,31 @@ pub fn ceilings(c: &Ceilings) -> Value {
 pub fn ran(r: &RunReport) -> Value {
     json!({
         "device": r.device,
+        "name": r.name,
+        "seed": r.seed,
         "completed": r.completed,
+        "passed": r.passed,
+        "summary": r.summary,
+        "hints": r.hints,
+        "corrupted": r.corrupted,
+        "mismatches": all(&r.mismatches, mismatch),
+        "mismatch_count": r.mismatch_count,
+        "compared": r.compared,
         "faults": all(&r.faults, fault),
         "notes": r.notes,
         "counters": r.counters.as_ref().map(counters),
         "lines": lines(&r.lines),
-        "outputs": r.outputs.iter().map(|(name, count, head)| {
-            json!({ "name": name, "element_count": count, "head": head.iter().copied().map(float).collect::<Value>() })
-        }).collect::<Value>(),
+        "outputs": all(&r.outputs, |output| json!({
+            "name": output.name,
+            "dtype": output.dtype.name(),
+            "shape": output.shape,
+            "is_output": output.is_output,
+            "element_count": output.element_count,
+            "head": output.head.iter().copied().map(float).collect::<Value>(),
+            "never_written": output.never_written,
+            "nan_count": output.nan_count,
+            "infinite_count": output.infinite_count,
+        })),
         "wall_ms": r.wall_ms,
     })
 }

@@ -17,6 +17,7 @@ mod json;
 mod ladder;
 mod list;
 mod measure;
+mod npy;
 mod out;
 mod questions;
 mod record;

@@ -286,16 +286,41 @@ pub fn counters(c: &Counters) -> String {
     table(&[Align::Left, Align::Right, Align::Left], &rows)
 }
 
-/// A free run: outputs' heads, faults, counters.
+/// A free run at one size: buffers' heads, faults, wrong elements, counters, verdict.
 pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
-    let mut text = format!("ran on {} in {:.1} ms\n", report.device, report.wall_ms);
-    for (name, count, head) in &report.outputs {
-        let head: Vec<String> = head.iter().map(|value| number(*value)).collect();
-        let more = if *count > head.len() as u64 { ", …" } else { "" };
-        text += &format!("  {name}[{}] = {}{more}\n", grouped(*count), head.join(", "));
+    let at = if report.name.is_empty() { String::new() } else { format!(" at {}", report.name) };
+    let mut text = format!("ran on {}{at} in {:.1} ms\n", report.device, report.wall_ms);
+    for output in &report.outputs {
+        let head: Vec<String> = output.head.iter().map(|value| number(*value)).collect();
+        let more = if output.element_count > head.len() as u64 { ", …" } else { "" };
+        let extents: Vec<String> = output.shape.iter().map(|extent| format!("[{}]", grouped(*extent))).collect();
+        let mut odd = Vec::new();
+        for (count, what) in
+            [(output.never_written, "never written"), (output.nan_count, "NaN"), (output.infinite_count, "infinite")]
+        {
+            if count > 0 && output.is_output {
+                odd.push(format!("{} {what}", grouped(count)));
+            }
+        }
+        let odd = if odd.is_empty() { String::new() } else { format!("  ({})", odd.join(", ")) };
+        text += &format!("  {}{} = {}{more}{odd}\n", output.name, extents.concat(), head.join(", "));
     }
-    for one in &report.faults {
+    if report.compared > 0 && !report.mismatches.is_empty() {
+        text += &format!(
+            "\nfirst mismatches ({} of {} elements differ)\n{}",
+            grouped(report.mismatch_count),
+            grouped(report.compared),
+            mismatches(&report.mismatches)
+        );
+    }
+    for what in &report.corrupted {
+        text += &format!("\n{what}\n");
+    }
+    for (one, others) in folded(&report.faults) {
         text += &fault(one, kernel, style);
+        if others > 0 {
+            text += &format!("       and at the same place {others} more times, in other threads\n");
+        }
     }
     for note in &report.notes {
         text += &format!("note: {note}\n");
@@ -303,8 +328,12 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
     if let Some(counted) = &report.counters {
         text += &format!("\ncounters (emulator)\n{}", counters(counted));
     }
-    let word = if report.completed { style.green("COMPLETED") } else { style.red("FAILED") };
-    text += &format!("\n{word}\n");
+    // The same word, sentence and exit status.
+    let word = if report.passed { style.green("COMPLETED") } else { style.red("FAILED") };
+    text += &format!("\n{word}: {} (seed {})\n", report.summary.trim_end_matches('.'), report.seed);
+    if !report.passed && !report.hints.is_empty() {
+        text += &format!("diagnosis: {}\n", report.hints.join(", "));
+    }
     text
 }
 

@@ -2,6 +2,8 @@
 
 pub mod build;
 pub mod cache;
+pub mod constants;
+pub mod declared;
 pub mod diagnostics;
 pub mod fetch;
 pub mod includes;
@@ -12,6 +14,7 @@ pub mod options;
 pub mod resources;
 pub mod sass;
 pub mod signature;
+pub mod tokens;
 pub mod wheels;
 
 use serde::{Deserialize, Serialize};
@@ -80,6 +83,8 @@ pub struct CompileReport {
     pub sass: Option<String>,
     /// Launch directives found in the source's comments.
     pub launch_directives: Vec<crate::spec::Directive>,
+    /// Kernels as the source declares them.
+    pub declared: Vec<declared::Kernel>,
     pub from_cache: bool,
     pub compile_ms: f64,
 }

@@ -4,7 +4,7 @@ use super::Toolchain;
 use crate::job::Source;
 
 /// Part of the cache key: raise it when the options below or the shape of a report change.
-pub const RECIPE_VERSION: u32 = 1;
+pub const RECIPE_VERSION: u32 = 2;
 
 /// Options that may come with a source, as `name` or `name=value`; a trailing `*` allows a suffix. Whatever reads or
 /// writes files, or adds include folders, is absent on purpose.
@@ -73,13 +73,17 @@ pub fn nvrtc_options(toolchain: &Toolchain, source: &Source, arch: &Arch) -> Vec
     for folder in &toolchain.include_dirs {
         options.push(format!("--include-path={}", folder.display()));
     }
-    // The headers of cooperative groups name each other by where they lie, which `--no-source-include` turns off.
-    for folder in &toolchain.include_dirs {
-        for inner in ["cooperative_groups", "cooperative_groups/details"].map(|inner| folder.join(inner)) {
-            if inner.is_dir() {
-                options.push(format!("--include-path={}", inner.display()));
-            }
+    // Some headers name each other by where they lie, which `--no-source-include` turns off. `crt` comes last: it has
+    // files of the same names as the folder above it, and those are the ones to include.
+    for inner in ["cooperative_groups", "cooperative_groups/details", "crt"] {
+        for folder in toolchain.include_dirs.iter().map(|folder| folder.join(inner)).filter(|folder| folder.is_dir()) {
+            options.push(format!("--include-path={}", folder.display()));
         }
+    }
+    // The constructors of `cuda_tf32.h` carry no `__device__`.
+    let texts = std::iter::once(&source.text).chain(source.headers.iter().map(|(_, text)| text));
+    if texts.into_iter().any(|text| text.contains("cuda_tf32.h")) {
+        options.push("--default-device".to_owned());
     }
     options.extend(source.options.iter().cloned());
     options

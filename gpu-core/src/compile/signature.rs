@@ -59,6 +59,41 @@ pub fn check(ptx: &str, spec: &Spec) -> Result<(), String> {
     Ok(())
 }
 
+/// The name in `ptx` of the kernel that C++ calls `name`: `scale`, `math::scale`, `scale<float, 4>`. None where there is none,
+/// or several.
+pub fn entry_called(ptx: &str, name: &str) -> Option<String> {
+    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let wanted = plain(name);
+    let found: Vec<&str> = entries(ptx).into_iter().map(|(name, _)| name).collect();
+    if let Some(exact) = found.iter().find(|entry| **entry == name) {
+        return Some((*exact).to_owned());
+    }
+    let called = |entry: &&str| {
+        let whole = demangle(entry);
+        let head = before_parameters(&whole);
+        // The name of an instance of a template comes with what it returns.
+        let head = plain(head.strip_prefix("void ").unwrap_or(head));
+        let base = if wanted.contains('<') { head.as_str() } else { head.split('<').next().unwrap_or_default() };
+        base == wanted || base.strip_suffix(wanted.as_str()).is_some_and(|before| before.ends_with("::"))
+    };
+    let mut matching = found.iter().filter(|entry| called(entry));
+    matching.next().filter(|_| matching.next().is_none()).map(|entry| (*entry).to_owned())
+}
+
+/// `void scale<Pair<int>>` of `void scale<Pair<int>>(float*)`.
+fn before_parameters(whole: &str) -> &str {
+    let mut depth = 0i32;
+    for (at, c) in whole.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '(' if depth == 0 && at > 0 && !whole[at..].starts_with("(anonymous") => return &whole[..at],
+            _ => {}
+        }
+    }
+    whole
+}
+
 /// Names and parameters of all entry functions.
 fn entries(ptx: &str) -> Vec<(&str, Vec<Taken>)> {
     let mut found = Vec::new();
@@ -106,10 +141,10 @@ fn passed(param: &Param) -> Taken {
             let (bytes, kind) = match dtype {
                 Dtype::F64 => (8, Kind::Float),
                 Dtype::F32 => (4, Kind::Float),
-                Dtype::I64 => (8, Kind::Integer),
+                Dtype::I64 | Dtype::U64 => (8, Kind::Integer),
                 Dtype::I32 | Dtype::U32 => (4, Kind::Integer),
                 Dtype::I16 | Dtype::U16 => (2, Kind::Integer),
-                Dtype::I8 | Dtype::U8 => (1, Kind::Integer),
+                Dtype::I8 | Dtype::U8 | Dtype::Bool => (1, Kind::Integer),
                 Dtype::F16 | Dtype::Bf16 => (2, Kind::Bits),
                 Dtype::E4m3 | Dtype::E5m2 => (1, Kind::Bits),
             };
@@ -134,7 +169,7 @@ fn declaration(spec: &Spec) -> String {
     format!("extern \"C\" __global__ void {}({})", spec.entry, params.join(", "))
 }
 
-fn c_param(param: &Param) -> String {
+pub(super) fn c_param(param: &Param) -> String {
     match param {
         Param::Buffer { name, dtype, role: Role::In, .. } => format!("const {}* {name}", c_type(*dtype)),
         Param::Buffer { name, dtype, .. } => format!("{}* {name}", c_type(*dtype)),
@@ -143,7 +178,7 @@ fn c_param(param: &Param) -> String {
     }
 }
 
-fn c_type(dtype: Dtype) -> &'static str {
+pub(super) fn c_type(dtype: Dtype) -> &'static str {
     match dtype {
         Dtype::F64 => "double",
         Dtype::F32 => "float",
@@ -152,12 +187,14 @@ fn c_type(dtype: Dtype) -> &'static str {
         Dtype::E4m3 => "__nv_fp8_e4m3",
         Dtype::E5m2 => "__nv_fp8_e5m2",
         Dtype::I64 => "long long",
+        Dtype::U64 => "unsigned long long",
         Dtype::I32 => "int",
         Dtype::U32 => "unsigned int",
         Dtype::I16 => "short",
         Dtype::U16 => "unsigned short",
         Dtype::I8 => "signed char",
         Dtype::U8 => "unsigned char",
+        Dtype::Bool => "bool",
     }
 }
 
@@ -199,6 +236,25 @@ mod tests {
         assert_eq!(check(&new, &spec()), Ok(()));
         let aggregate = parameter("\t.param .align 4 .b8 k_param_1[12]");
         assert_eq!(aggregate, Some(Taken { bytes: 12, kind: Kind::Bits }));
+    }
+
+    #[test]
+    fn mangled_kernels_are_found_by_their_cpp_names() {
+        let text = ["plain", "_Z5scalePKfPfi", "_ZN4math5twiceEPf", "_Z2tkIfLi2EEvPT_S0_", "_Z2tkIdLi2EEvPT_S0_"]
+            .map(|name| ptx(name, ""))
+            .concat();
+        for (name, entry) in [
+            ("plain", Some("plain")),
+            ("scale", Some("_Z5scalePKfPfi")),
+            ("math::twice", Some("_ZN4math5twiceEPf")),
+            ("twice", Some("_ZN4math5twiceEPf")),
+            ("tk<float, 2>", Some("_Z2tkIfLi2EEvPT_S0_")),
+            ("tk<float,2>", Some("_Z2tkIfLi2EEvPT_S0_")),
+            ("tk", None),
+            ("wice", None),
+        ] {
+            assert_eq!(entry_called(&text, name).as_deref(), entry, "{name}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use ptx_emulator::num;
 
 impl Dtype {
     /// All types with their names in exercise files.
-    pub const ALL: [(&'static str, Dtype); 13] = [
+    pub const ALL: [(&'static str, Dtype); 15] = [
         ("f64", Dtype::F64),
         ("f32", Dtype::F32),
         ("f16", Dtype::F16),
@@ -13,25 +13,49 @@ impl Dtype {
         ("e4m3", Dtype::E4m3),
         ("e5m2", Dtype::E5m2),
         ("i64", Dtype::I64),
+        ("u64", Dtype::U64),
         ("i32", Dtype::I32),
         ("u32", Dtype::U32),
         ("i16", Dtype::I16),
         ("u16", Dtype::U16),
         ("i8", Dtype::I8),
         ("u8", Dtype::U8),
+        ("bool", Dtype::Bool),
     ];
 
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, dtype)| *dtype == self).map_or("", |(name, _)| name)
     }
 
+    /// The type that C++ calls so, with or without the course's headers: `float`, `unsigned int`, `uint32_t`, `__half`.
+    pub fn of_cpp(element: &str) -> Option<Dtype> {
+        Some(match element {
+            "double" => Dtype::F64,
+            "float" => Dtype::F32,
+            "__half" | "half" => Dtype::F16,
+            "__nv_bfloat16" | "nv_bfloat16" => Dtype::Bf16,
+            "__nv_fp8_e4m3" => Dtype::E4m3,
+            "__nv_fp8_e5m2" => Dtype::E5m2,
+            "long long" | "long long int" | "int64_t" | "long" | "long int" | "ptrdiff_t" => Dtype::I64,
+            "unsigned long long" | "unsigned long long int" | "uint64_t" | "size_t" | "unsigned long" => Dtype::U64,
+            "int" | "int32_t" | "signed int" | "signed" => Dtype::I32,
+            "unsigned" | "unsigned int" | "uint32_t" | "uint" => Dtype::U32,
+            "short" | "short int" | "int16_t" => Dtype::I16,
+            "unsigned short" | "unsigned short int" | "uint16_t" | "ushort" => Dtype::U16,
+            "signed char" | "char" | "int8_t" => Dtype::I8,
+            "unsigned char" | "uint8_t" | "uchar" => Dtype::U8,
+            "bool" => Dtype::Bool,
+            _ => return None,
+        })
+    }
+
     /// Bytes of one element.
     pub fn bytes(self) -> usize {
         match self {
-            Dtype::F64 | Dtype::I64 => 8,
+            Dtype::F64 | Dtype::I64 | Dtype::U64 => 8,
             Dtype::F32 | Dtype::I32 | Dtype::U32 => 4,
             Dtype::F16 | Dtype::Bf16 | Dtype::I16 | Dtype::U16 => 2,
-            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 => 1,
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 | Dtype::Bool => 1,
         }
     }
 
@@ -43,12 +67,15 @@ impl Dtype {
     pub fn integer_range(self) -> Option<(i64, i64)> {
         match self {
             Dtype::I64 => Some((i64::MIN, i64::MAX)),
+            // What an expression can say; the upper half is for kernels alone.
+            Dtype::U64 => Some((0, i64::MAX)),
             Dtype::I32 => Some((i32::MIN.into(), i32::MAX.into())),
             Dtype::U32 => Some((0, u32::MAX.into())),
             Dtype::I16 => Some((i16::MIN.into(), i16::MAX.into())),
             Dtype::U16 => Some((0, u16::MAX.into())),
             Dtype::I8 => Some((i8::MIN.into(), i8::MAX.into())),
             Dtype::U8 => Some((0, u8::MAX.into())),
+            Dtype::Bool => Some((0, 1)),
             _ => None,
         }
     }
@@ -76,19 +103,21 @@ impl Dtype {
             Dtype::E4m3 => out[0] = encode_narrow(&num::Format::E4M3, value),
             Dtype::E5m2 => out[0] = encode_narrow(&num::Format::E5M2, value),
             Dtype::I64 => out[..8].copy_from_slice(&(value as i64).to_le_bytes()),
+            Dtype::U64 => out[..8].copy_from_slice(&(value as u64).to_le_bytes()),
             Dtype::I32 => out[..4].copy_from_slice(&(value as i32).to_le_bytes()),
             Dtype::U32 => out[..4].copy_from_slice(&(value as u32).to_le_bytes()),
             Dtype::I16 => out[..2].copy_from_slice(&(value as i16).to_le_bytes()),
             Dtype::U16 => out[..2].copy_from_slice(&(value as u16).to_le_bytes()),
             Dtype::I8 => out[..1].copy_from_slice(&(value as i8).to_le_bytes()),
             Dtype::U8 => out[0] = value as u8,
+            Dtype::Bool => out[0] = u8::from(value != 0.0),
         }
     }
 
     /// Writes a whole number exactly where the type can hold it.
     pub fn encode_integer(self, value: i64, out: &mut [u8]) {
         match self {
-            Dtype::I64 => out[..8].copy_from_slice(&value.to_le_bytes()),
+            Dtype::I64 | Dtype::U64 => out[..8].copy_from_slice(&value.to_le_bytes()),
             _ => self.encode(value as f64, out),
         }
     }
@@ -103,12 +132,13 @@ impl Dtype {
             Dtype::E4m3 => num::Format::E4M3.decode(bytes[0].into()),
             Dtype::E5m2 => num::Format::E5M2.decode(bytes[0].into()),
             Dtype::I64 => i64::from_le_bytes(first(bytes)) as f64,
+            Dtype::U64 => u64::from_le_bytes(first(bytes)) as f64,
             Dtype::I32 => i32::from_le_bytes(first(bytes)).into(),
             Dtype::U32 => u32::from_le_bytes(first(bytes)).into(),
             Dtype::I16 => i16::from_le_bytes(first(bytes)).into(),
             Dtype::U16 => u16::from_le_bytes(first(bytes)).into(),
             Dtype::I8 => i8::from_le_bytes(first(bytes)).into(),
-            Dtype::U8 => bytes[0].into(),
+            Dtype::U8 | Dtype::Bool => bytes[0].into(),
         }
     }
 
@@ -132,10 +162,10 @@ impl Dtype {
             Dtype::Bf16 => &[0xDA, 0x7F],
             Dtype::E4m3 => &[0xFF],
             Dtype::E5m2 => &[0xFE],
-            Dtype::I64 => &[0xA5, 0x5A, 0xC3, 0x3C, 0xD2, 0x2D, 0xB4, 0x8B],
+            Dtype::I64 | Dtype::U64 => &[0xA5, 0x5A, 0xC3, 0x3C, 0xD2, 0x2D, 0xB4, 0x8B],
             Dtype::I32 | Dtype::U32 => &[0xA5, 0x5A, 0xC3, 0x8B],
             Dtype::I16 | Dtype::U16 => &[0xA5, 0x8B],
-            Dtype::I8 | Dtype::U8 => &[0xA5],
+            Dtype::I8 | Dtype::U8 | Dtype::Bool => &[0xA5],
         }
     }
 }
@@ -157,7 +187,8 @@ mod tests {
     #[test]
     fn every_type_encodes_and_decodes_small_whole_numbers() {
         for (name, dtype) in Dtype::ALL {
-            for value in [0.0, 1.0, 2.0, 96.0] {
+            let most = if dtype == Dtype::Bool { 1.0 } else { 96.0 };
+            for value in [0.0, 1.0, 2.0, 96.0].into_iter().filter(|value| *value <= most) {
                 let mut bytes = [0; 8];
                 dtype.encode(value, &mut bytes);
                 assert_eq!(dtype.decode(&bytes), value, "{name}");

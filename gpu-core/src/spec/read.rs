@@ -55,7 +55,7 @@ impl Spec {
 
 fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let title = r.string(&mut root, "title", true);
-    let entry = read_identifier(r, &mut root, "entry", "the kernel's name, a C identifier");
+    let entry = read_entry(r, &mut root);
     let oracle = read_oracle(r, &mut root);
     let requires = read_requires(r, &mut root);
     let options = read_options(r, &mut root);
@@ -164,6 +164,23 @@ pub(super) fn read_identifier(
     what: &str,
 ) -> Option<String> {
     r.identifier(section, key, what)
+}
+
+/// A kernel as C++ calls it: `scale`, or for a free run `math::scale` and `scale<float, 4>`.
+fn read_entry(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<String> {
+    const WHAT: &str = "the kernel's name as in C++";
+    let item = r.item(section, "entry", Some(WHAT))?;
+    let at = join(&section.at, "entry");
+    let text = r.as_string(item, &at)?;
+    let head = text.split('<').next().unwrap_or_default();
+    let is_instance = text.len() == head.len()
+        || (text.ends_with('>')
+            && text[head.len()..].chars().all(|c| c.is_ascii_alphanumeric() || "_:<>, *-".contains(c)));
+    if head.split("::").all(is_identifier) && is_instance {
+        return Some(text);
+    }
+    r.problem(&at, item.span(), WHAT, item.describe());
+    None
 }
 
 /// Outer None: a problem; inner None: no oracle, a free run.

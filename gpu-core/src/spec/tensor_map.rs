@@ -63,10 +63,11 @@ impl ResolvedMap {
             Dtype::F16 => TensorType::F16,
             Dtype::Bf16 => TensorType::BF16,
             Dtype::I64 => TensorType::S64,
+            Dtype::U64 => TensorType::U64,
             Dtype::I32 => TensorType::S32,
             Dtype::U32 => TensorType::U32,
             Dtype::I16 | Dtype::U16 => TensorType::U16,
-            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 => TensorType::U8,
+            Dtype::E4m3 | Dtype::E5m2 | Dtype::I8 | Dtype::U8 | Dtype::Bool => TensorType::U8,
         }
     }
 

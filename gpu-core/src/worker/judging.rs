@@ -4,7 +4,7 @@ use super::messages::Task;
 use crate::bench::{self, BenchRequest};
 use crate::device::{self, Device, DeviceChoice, DeviceInfo, RunError};
 use crate::job::Event;
-use crate::judge::{self, CheckRequest};
+use crate::judge::{self, CheckRequest, FreeRun};
 use std::sync::atomic::AtomicBool;
 
 /// An open device.
@@ -29,9 +29,19 @@ impl Opened {
                 let request = CheckRequest { seed, trace };
                 Event::Verdict(Box::new(judge::check(device, &compiled, &spec, &request, emit, stop)?))
             }
-            Task::Run { compiled, spec, seed, trace } => {
-                let request = CheckRequest { seed, trace };
-                Event::Ran(Box::new(judge::run_free(device, &compiled, &spec, &request, emit, stop)?))
+            Task::Run { compiled, against, spec, seed, trace, options } => {
+                let name = options.against.as_ref().map_or("the other kernel", |source| source.name.as_str());
+                let against = against.as_deref().map(|other| (other, name));
+                let run = FreeRun {
+                    compiled: &compiled,
+                    against,
+                    spec: &spec,
+                    entry: &spec.entry,
+                    options: &options,
+                    seed,
+                    trace,
+                };
+                return judge::run_free(device, &run, emit, stop);
             }
             Task::Bench { compiled, reference, spec, seed, library, ceilings } => {
                 let ceilings = ceilings.map(|ceilings| *ceilings);

@@ -8,10 +8,10 @@ use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
 use crate::compile::options::Arch;
-use crate::compile::{CompileReport, locate, signature};
+use crate::compile::{CompileReport, Severity, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
-use crate::spec::{Spec, launch_directives};
+use crate::spec::{Directive, Spec, launch_directives};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -117,18 +117,27 @@ impl Lane {
                 let ms = compiled.compile_ms;
                 (Task::Check { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
-            Job::Run { source, spec, arch, seed, trace, .. } => {
-                let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
+            Job::Run { source, spec, arch, seed, trace, options, .. } => {
+                let compiled = self.compile_free(id, &source, &spec, arch.clone(), stop, true)?;
                 let ms = compiled.compile_ms;
-                (Task::Run { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
+                let against = match &options.against {
+                    Some(other) => {
+                        let other = self.compile_free(id, other, &spec, arch, stop, false);
+                        Some(Box::new(other.map_err(|outcome| of_other("the kernel to compare with", outcome))?))
+                    }
+                    None => None,
+                };
+                let time = crate::judge::outer_limit(&options, limits.run_time);
+                (Task::Run { compiled, against, spec: *spec, seed, trace, options }, time, ms)
             }
             Job::Bench { source, spec, arch, seed, reference, .. } => {
                 let compiled = self.compile(id, &source, &spec, arch.clone(), stop, true)?;
                 let ms = compiled.compile_ms;
                 let reference = match reference {
-                    Some(reference) => {
-                        Some(Box::new(self.compile(id, &reference, &spec, arch, stop, false).map_err(of_reference)?))
-                    }
+                    Some(reference) => Some(Box::new(
+                        self.compile(id, &reference, &spec, arch, stop, false)
+                            .map_err(|outcome| of_other("the reference", outcome))?,
+                    )),
                     None => None,
                 };
                 let library = self.library();
@@ -180,6 +189,21 @@ impl Lane {
         stop: &AtomicBool,
         own: bool,
     ) -> Result<CompileReport, Outcome> {
+        let mut report = self.compile_only(id, source, spec, arch, stop, own)?;
+        signature::check(&report.ptx, spec).map_err(Outcome::BadRequest)?;
+        report.launch_directives = directives(source)?;
+        Ok(report)
+    }
+
+    fn compile_only(
+        &mut self,
+        id: JobId,
+        source: &Source,
+        spec: &Spec,
+        arch: Option<String>,
+        stop: &AtomicBool,
+        own: bool,
+    ) -> Result<CompileReport, Outcome> {
         let info = self.open(stop)?;
         let arch = choose_arch(&info, spec.requires.as_deref(), arch)?;
         let mut source = source.clone();
@@ -192,9 +216,26 @@ impl Lane {
         if !report.succeeded {
             return Err(Outcome::CompileErrors(report.diagnostics));
         }
-        signature::check(&report.ptx, spec).map_err(Outcome::BadRequest)?;
-        report.launch_directives = launch_directives(&source.text, &source.options)
-            .map_err(|(line, message)| Outcome::BadRequest(format!("{}:{line}: {message}", source.name)))?;
+        report.declared = declared::kernels(&source.text);
+        Ok(report)
+    }
+
+    /// As `compile`, for a kernel whose name may be C++'s, and an instance of a template that the source does not name itself.
+    fn compile_free(
+        &mut self,
+        id: JobId,
+        source: &Source,
+        spec: &Spec,
+        arch: Option<String>,
+        stop: &AtomicBool,
+        own: bool,
+    ) -> Result<CompileReport, Outcome> {
+        let source = declared::instantiated(source, &spec.entry);
+        let mut report = self.compile_only(id, &source, spec, arch, stop, own)?;
+        let mut named = spec.clone();
+        named.entry = signature::entry_called(&report.ptx, &spec.entry).unwrap_or(named.entry);
+        signature::check(&report.ptx, &named).map_err(Outcome::BadRequest)?;
+        report.launch_directives = directives(&source)?;
         Ok(report)
     }
 
@@ -257,7 +298,8 @@ impl Lane {
                 Waited::TimedOut => {
                     break Outcome::LimitExceeded(format!(
                         "nothing was finished within {:.0} s, so the run was ended. Look for a loop that never ends or \
-                         a barrier that not all threads reach, or raise the run time limit",
+                         a barrier that not all threads reach. Where the arrays have billions of elements, that alone \
+                         can take so long: choose a smaller size, or allow more time",
                         time.as_secs_f64()
                     ));
                 }
@@ -275,6 +317,11 @@ impl Lane {
         self.shared.forget_worker(worker.pid());
         Ok(outcome)
     }
+}
+
+fn directives(source: &Source) -> Result<Vec<Directive>, Outcome> {
+    launch_directives(&source.text, &source.options)
+        .map_err(|(line, message)| Outcome::BadRequest(format!("{}:{line}: {message}", source.name)))
 }
 
 /// The architecture to compile for: the one asked for, else the device's own if the exercise runs there.
@@ -325,12 +372,15 @@ fn outcome_of(error: RunError) -> Outcome {
     }
 }
 
-fn of_reference(outcome: Outcome) -> Outcome {
+/// What became of a kernel that is not the learner's.
+fn of_other(which: &str, outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::CompileErrors(found) => {
-            let first = found.first().map(|found| found.message.clone()).unwrap_or_default();
-            Outcome::Environment(format!("the reference kernel does not compile: {first}"))
+            let first = found.iter().find(|found| found.severity == Severity::Error).or(found.first());
+            let first = first.map(|found| format!("{}:{}: {}", found.file, found.line, found.message));
+            Outcome::Environment(format!("{which} does not compile: {}", first.unwrap_or_default()))
         }
+        Outcome::BadRequest(why) => Outcome::BadRequest(format!("{which}: {why}")),
         other => other,
     }
 }

@@ -4,7 +4,7 @@ use crate::bench::Ceilings;
 use crate::compile::build::BuildFailure;
 use crate::compile::{CompileReport, Toolchain};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
-use crate::job::{Event, Job, JobId, Source};
+use crate::job::{Event, Job, JobId, RunOptions, Source};
 use crate::spec::Spec;
 use ptx_emulator::TraceRequest;
 use serde::{Deserialize, Serialize};
@@ -155,9 +155,11 @@ pub enum Task {
     },
     Run {
         compiled: CompileReport,
+        against: Option<Box<CompileReport>>,
         spec: Spec,
         seed: Option<u64>,
         trace: Option<TraceRequest>,
+        options: Box<RunOptions>,
     },
     Ceilings {
         probes: Option<CompileReport>,

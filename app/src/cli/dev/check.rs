@@ -214,11 +214,12 @@ fn climb(judge: &Judge, ladder: &Ladder, problems: &mut Vec<String>) -> Result<u
                     arch: None,
                     seed: judge.seed,
                     trace: None,
+                    options: Box::default(),
                 };
                 engine::run_in(&judge.lab, job, false)?
             }
         };
-        let ran = answer.ran.as_ref().is_some_and(|ran| ran.completed && ran.faults.is_empty());
+        let ran = !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.completed && ran.faults.is_empty());
         if !ran && !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
             problems.push(format!("{place}: it must pass: {}", why(&answer)));
         }
