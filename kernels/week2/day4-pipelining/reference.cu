@@ -1,7 +1,7 @@
 #include "mma.cuh"
 
 // The ring of solution.cu with faster arithmetic: four steps of k at a time, so that A is read from shared memory in pieces
-// of 16 bytes and B in pieces of 8. Six stages: 24 KiB, and 20 KiB of them on their way at any time.
+// of 16 bytes and B in pieces of 8. Six stages: 24 KiB, and 20 KiB of them in flight at any time.
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
 #define TILE 32

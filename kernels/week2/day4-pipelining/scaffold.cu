@@ -1,6 +1,6 @@
 #include "mma.cuh"
 
-// C = A * B, fetched through a ring of STAGES buffers: while one tile is multiplied, the next STAGES - 1 are on their way.
+// C = A * B, fetched through a ring of STAGES buffers: while one tile is multiplied, the next STAGES - 1 are in flight.
 //
 // A is m x k, B is k x n, C is m x n, all row-major; n and k are multiples of 4, so that every row starts at a multiple of
 // 16 bytes. A block of 128 threads computes a 32 x 32 tile of C. In one step it needs 32 x 16 floats of A and 16 x 32 of B.
@@ -30,7 +30,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
             const bool in_a = row < m && column < k;
             copy_async(shared_address(&tile_a[stage][a_row][a_column]), in_a ? a + row * k + column : a, in_a ? 16 : 0);
             // TODO 1: the same for B. This thread's piece is in row step * DEPTH + b_row of B and starts in column
-            // first_column + b_column. What lies outside B becomes zeros.
+            // first_column + b_column. What is outside B becomes zeros.
             tile_b[stage][b_row][b_column] = 0.0f;
         }
         copy_commit();

@@ -1,6 +1,6 @@
 #include "mma.cuh"
 
-// C = A * B, fetched through a ring of STAGES buffers: while one tile is multiplied, the next STAGES - 1 are on their way.
+// C = A * B, fetched through a ring of STAGES buffers: while one tile is multiplied, the next STAGES - 1 are in flight.
 //
 // A is m x k, B is k x n, C is m x n, all row-major; n and k are multiples of 4, so that every row starts at a multiple of
 // 16 bytes. A block of 128 threads computes a 32 x 32 tile of C. In one step it needs 32 x 16 floats of A and 16 x 32 of B.
@@ -46,7 +46,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     for (int step = 0; step < steps; step++) {
         const int stage = step % STAGES;
-        // Groups 0 to step + STAGES - 2 are committed. Group `step` has to be complete: STAGES - 2 newer ones may be on their way.
+        // Groups 0 to step + STAGES - 2 are committed. Group `step` has to be complete: STAGES - 2 newer ones may be in flight.
         fetch(step + STAGES - 1);
         copy_wait<STAGES - 1>();
         __syncthreads();

@@ -1,6 +1,6 @@
 // Fills every stage ahead and then the one it reads.
 // rejected for: missing_async_wait
-// leads to: only STAGES - 1 can be on their way
+// leads to: only STAGES - 1 can be in flight
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

@@ -1,4 +1,4 @@
-// Starts the next step in every turn, which is on its way already.
+// Starts the next step in every turn, which is in flight already.
 // rejected for: missing_async_wait
 // leads to: wait for it first
 #include "mma.cuh"

@@ -1,6 +1,6 @@
 // The result outside is not stored, so what is fetched does not matter.
 // rejected for: wrong_output
-// leads to: what lies outside a matrix must be zeros
+// leads to: what is outside a matrix must be zeros
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

@@ -1,4 +1,4 @@
-// STAGES - 1 copies are on their way, so that many may be.
+// STAGES - 1 copies are in flight, so that many may be.
 // rejected for: missing_async_wait
 // leads to: newest N groups stay
 #include "mma.cuh"

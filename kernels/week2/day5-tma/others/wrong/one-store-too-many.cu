@@ -1,4 +1,4 @@
-// Two may be on their way.
+// Two may be in flight.
 // rejected for: missing_async_wait
 // leads to: may still read it
 #include "tma.cuh"

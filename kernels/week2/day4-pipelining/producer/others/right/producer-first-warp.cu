@@ -1,4 +1,4 @@
-// Warp 0 copies, and the copies are waited for before a plain arrival: correct, with one stage on its way.
+// Warp 0 copies, and the copies are waited for before a plain arrival: correct, with one stage in flight.
 #include "tma.cuh"
 // lockstep: block = 160
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

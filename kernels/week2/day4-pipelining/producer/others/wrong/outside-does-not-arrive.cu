@@ -1,6 +1,6 @@
 // Threads with nothing in C leave.
 // rejected for: deadlock
-// leads to: whose element lies outside C
+// leads to: whose element is outside C
 #include "tma.cuh"
 // lockstep: block = 160
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
