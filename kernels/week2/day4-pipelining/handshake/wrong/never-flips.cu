@@ -34,7 +34,7 @@ extern "C" __global__ void copy(const float* x, float* y, int n)
         }
     } else {
         for (int round = 0; round < ROUNDS; round++) {
-            const int slot = round % SLOTS, lap = round / SLOTS;
+            const int slot = round % SLOTS;
             const int i = start + 32 * round + lane;
             barrier_wait(shared_address(&full[slot]), 0);
 

@@ -25,7 +25,7 @@ extern "C" __global__ void copy(const float* x, float* y, int n)
 
     if (threadIdx.x < 32) {
         for (int round = 0; round < ROUNDS; round++) {
-            const int slot = round % SLOTS, lap = round / SLOTS;
+            const int slot = round % SLOTS;
             const int i = start + 32 * round + lane;
             // Emptied `lap` times before this: phase lap - 1 has to be over. In lap 0 that is true from the start.
             slots[slot][lane] = i < n ? x[i] : 0.0f;
@@ -33,8 +33,9 @@ extern "C" __global__ void copy(const float* x, float* y, int n)
         }
     } else {
         for (int round = 0; round < ROUNDS; round++) {
-            const int slot = round % SLOTS, lap = round / SLOTS;
+            const int slot = round % SLOTS;
             const int i = start + 32 * round + lane;
+            const int lap = round / SLOTS;
             barrier_wait(shared_address(&full[slot]), lap % 2);
 
             if (i < n) {

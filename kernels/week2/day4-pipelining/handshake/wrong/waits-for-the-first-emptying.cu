@@ -34,8 +34,9 @@ extern "C" __global__ void copy(const float* x, float* y, int n)
         }
     } else {
         for (int round = 0; round < ROUNDS; round++) {
-            const int slot = round % SLOTS, lap = round / SLOTS;
+            const int slot = round % SLOTS;
             const int i = start + 32 * round + lane;
+            const int lap = round / SLOTS;
             barrier_wait(shared_address(&full[slot]), lap % 2);
 
             if (i < n) {

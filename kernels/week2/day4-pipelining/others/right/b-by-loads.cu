@@ -1,5 +1,4 @@
 // B by ordinary loads and stores, A asynchronously.
-// does not reach: Every load is asynchronous
 #include "mma.cuh"
 
 // lockstep: block = 128

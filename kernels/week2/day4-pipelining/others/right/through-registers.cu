@@ -1,5 +1,5 @@
 // No asynchronous copy at all: the next tile waits in registers while this one is multiplied.
-// does not reach: Every load is asynchronous
+// does not reach: Tiles by asynchronous copies
 // does not reach: The waiting is hidden
 #include "lab.cuh"
 // lockstep: block = 128

@@ -1,5 +1,5 @@
 // A warp of its own, but it loads through registers.
-// does not reach: Every load is asynchronous
+// does not reach: Tiles by asynchronous copies
 // does not reach: No barrier for the whole block
 #include "tma.cuh"
 // lockstep: block = 160
