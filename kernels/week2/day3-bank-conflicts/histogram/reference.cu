@@ -47,7 +47,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) histogram(const int* __res
     __syncthreads();
 
     for (int b = threadIdx.x / 32; b < bins; b += THREADS / 32) {
-        const int sum = __reduce_add_sync(FULL_MASK, mine[32 * b + lane]);
+        int sum = mine[32 * b + lane];
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) {
+            sum += __shfl_down_sync(FULL_MASK, sum, distance);
+        }
         if (lane == 0 && sum != 0) {
             atomicAdd(&counts[b], sum);
         }
