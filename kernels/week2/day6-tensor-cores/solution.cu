@@ -1,4 +1,7 @@
 // C = A * B^T with one warp for each 16 x 8 tile of C. A is m x k, B is n x k, both bf16; C is m x n, float.
+//
+// Three ways people write TODO 1: six calls, as here; a loop over registers r with row g + r % 2 * 8 and place r / 2 * 8, which
+// unrolls to the same code; or a 4-byte load for each pair where k is even, half as many loads.
 #include "mma.cuh"
 
 // lockstep: block = 32

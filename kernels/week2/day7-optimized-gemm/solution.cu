@@ -1,5 +1,8 @@
 // C = A * B^T in bf16 with sums in fp32: a block makes 128 x 128 of C, its four warps 64 x 64 each.
 // A is m x k, B is n x k, C is m x n, all row-major.
+//
+// Three ways people order a step: wait, barrier, start a later copy, multiply, as here; start the copy after the products, behind
+// a second barrier, which is right and gives the copy less time; or count stages by hand in place of %, which saves a division.
 #include "mma.cuh"
 
 // lockstep: block = 128

@@ -1,4 +1,7 @@
 // C = A * B^T with one warp for each 16 x 8 tile of C. A is m x k, B is n x k, both e4m3, a byte an element; C is m x n, float.
+//
+// Three ways people write `four`: byte by byte, as here; one 4-byte load where k is a multiple of 4, a quarter of the loads; or
+// any other order of the bytes, as long as A and B have the same.
 #include "mma.cuh"
 
 // lockstep: block = 32

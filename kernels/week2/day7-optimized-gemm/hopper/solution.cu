@@ -1,5 +1,8 @@
 // C = A * B^T in bf16 on Hopper: one warpgroup copies through TMA, two multiply with wgmma. A block makes 128 x 256 of C,
 // each multiplying warpgroup 64 x 256 of it. A is m x k, B is n x k, C is m x n, all row-major.
+//
+// Three ways people free a stage: the one of the step before after wgmma_wait<1>(), as here; this step's after wgmma_wait<0>(),
+// simpler, and the tensor cores pause in every step; or with no producer at all, by a barrier for the whole block.
 #include "hopper.cuh"
 
 // lockstep: block = 384
