@@ -1,5 +1,5 @@
 // No ring and no swizzle: load, wait, multiply, wait.
-// does not reach: Half of the tensor cores
+// does not reach: Past the fp32 roof
 // does not reach: Fed in squares
 #include "mma.cuh"
 

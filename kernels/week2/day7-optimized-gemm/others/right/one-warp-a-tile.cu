@@ -1,5 +1,5 @@
 // One warp for each 16 x 8 tile, straight from global memory, as on day 6.
-// does not reach: Half of the tensor cores
+// does not reach: Past the fp32 roof
 // does not reach: Fed in squares
 #include "mma.cuh"
 
