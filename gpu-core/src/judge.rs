@@ -1,23 +1,28 @@
 //! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
 //! emulator's checks, which run also when the device is a GPU.
 
+mod bits;
 mod blame;
 pub(crate) mod compare;
+pub(crate) mod draws;
 pub(crate) mod explain;
 mod free_run;
 pub(crate) mod inputs;
+pub(crate) mod metric;
+pub(crate) mod tensors;
 
 pub use explain::fault_sentence;
 pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};
+pub(crate) use tensors::oracle_inputs;
 
 use crate::compile::{CompileReport, signature};
 use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::oracle::guess::{self, Case, Guess};
-use crate::oracle::{self, Expected, Oracle};
-use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, ResolvedParam, Size, Spec};
+use crate::oracle::{self, Expected, Oracle, Watch};
+use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, Size, Spec};
 use crate::verdict::{CaseReport, Verdict};
 use blame::Writes;
 use compare::Comparison;
@@ -203,16 +208,21 @@ impl Session<'_> {
         trace: Option<TraceRequest>,
     ) -> Result<Judged, RunError> {
         let started = Instant::now();
+        let mut resolved = resolved;
+        resolved
+            .reseed(self.spec, inputs::scalar_seed(self.seed, 0))
+            .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {}: {message}", resolved.name)))?;
         let mut arguments = inputs::arguments(&resolved, self.seed);
-        let expected = self
-            .oracle
-            .compute(&resolved.signature(), &oracle_inputs(&resolved, &arguments))
-            .map_err(RunError::BadRequest)?;
+        let expected = self.expected(&resolved, &arguments)?;
         let launch = launch_of(self.compiled, self.spec, &resolved, trace);
         let mut run = device.run(&launch, &mut arguments, self.stop)?;
         emit_console(self.emit, &mut run);
         let mut comparison = if run.completed {
-            compare::compare(&resolved, &arguments, &expected, &self.spec.tolerance)
+            let drawn = match self.spec.draws() {
+                1 => None,
+                _ => draws::run(device, &launch, self.spec, &resolved, self.seed, &expected, self.stop)?,
+            };
+            compare::compare(&resolved, &arguments, &expected, self.spec, drawn.as_deref())
         } else {
             // Half-written outputs of an aborted run say nothing beyond its fault.
             Comparison::default()
@@ -222,13 +232,13 @@ impl Session<'_> {
         let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
-        if run.completed && comparison.mismatch_count == 0 {
+        if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
             comparison.violated = violated(self.oracle, &resolved, &arguments);
         }
         comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
-        let output = buffers.iter().find(|buffer| buffer.role.is_judged());
-        if let (Some(right), Some(shape)) = (comparison.right_corner, output)
-            && explain::is_first_block_only(&resolved, shape, right)
+        let signature = resolved.signature();
+        if let (Some(right), Some(output)) = (comparison.right_corner, signature.outputs.first())
+            && explain::is_first_block_only(&resolved, &output.shape, right)
         {
             comparison.patterns.insert(0, "first_block_only");
         }
@@ -238,8 +248,8 @@ impl Session<'_> {
         if unexplained && !placed && self.blames_left > 0 && device.info().kind == DeviceKind::Emulator {
             self.blames_left -= 1;
             if let Some(writes) = Writes::of(device, &launch, &resolved, self.seed, self.stop)? {
-                blame::name_writers(&writes, &buffers, &mut comparison.mismatches);
-                if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &buffers, first)) {
+                blame::name_writers(&writes, &resolved, &mut comparison.mismatches);
+                if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &resolved, first)) {
                     placed = clue.names_a_thread;
                     if clue.copies_nothing {
                         comparison.patterns.insert(0, "uninitialised");
@@ -273,6 +283,7 @@ impl Session<'_> {
             mismatch_count: comparison.mismatch_count,
             element_count: comparison.element_count,
             worst_error_ratio: comparison.worst_error_ratio,
+            outputs: std::mem::take(&mut comparison.outputs),
             corrupted,
             faults: run.faults,
             notes: run.notes,
@@ -293,6 +304,22 @@ impl Session<'_> {
         });
         report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(Judged { resolved, report, hints, placed, guessed })
+    }
+
+    /// What belongs into the outputs. An oracle that takes long says how far it is.
+    fn expected(&mut self, resolved: &Resolved, arguments: &[Argument]) -> Result<Vec<Expected>, RunError> {
+        let what = format!("computing what belongs there at {}", resolved.name);
+        let emit = &mut self.emit;
+        let mut progress = |done: u64, total: u64| {
+            emit(Event::Progress { what: what.clone(), done: done as u32, total: total as u32 });
+        };
+        let mut watch = Watch { stop: Some(self.stop), progress: Some(&mut progress) };
+        let inputs = oracle_inputs(resolved, arguments);
+        let expected = self.oracle.compute_watched(&resolved.signature(), &inputs, &mut watch);
+        if watch.is_stopped() {
+            return Err(RunError::Stopped);
+        }
+        expected.map_err(RunError::BadRequest)
     }
 
     /// Takes back guesses that cases with more to go by contradict, and none confirms: eight sums of three products
@@ -324,7 +351,7 @@ impl Session<'_> {
         comparison: &Comparison,
     ) -> Option<Guess> {
         comparison.mismatches.first().filter(|first| !first.never_written)?;
-        let outputs: Vec<Vec<f64>> = outputs(arguments).collect();
+        let outputs = values(resolved, arguments);
         let got = outputs.first()?;
         let case = Case {
             signature: &resolved.signature(),
@@ -402,17 +429,14 @@ fn at_size(reason: &str, size: &str) -> String {
     }
 }
 
-/// What the kernel left in its outputs.
-fn outputs(arguments: &[Argument]) -> impl Iterator<Item = Vec<f64>> {
-    arguments.iter().filter_map(|argument| match argument {
-        Argument::Buffer(buffer) if buffer.role.is_judged() => Some(buffer.dtype.decode_all(&buffer.bytes)),
-        _ => None,
-    })
-}
-
 /// What does not hold of outputs each of whose elements would do.
 pub(crate) fn violated(oracle: &Oracle, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
-    oracle.violated(&resolved.signature(), || outputs(arguments).collect())
+    oracle.violated(&resolved.signature(), || values(resolved, arguments))
+}
+
+/// What the kernel left in its outputs.
+fn values(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
+    tensors::outputs(resolved, arguments).into_iter().map(|output| output.values).collect()
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.
@@ -426,15 +450,6 @@ pub(crate) fn resolve(spec: &Spec, size: &Size, launch: &LaunchShape) -> Result<
         return Err(RunError::Limit(format!("{at} needs {bytes} bytes of buffers; the limit is {MAX_CASE_BYTES}")));
     }
     Ok(resolved)
-}
-
-/// What the oracle computes from: the inputs as the kernel sees them, rounded to their types.
-pub(crate) fn oracle_inputs(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
-    let inputs = resolved.params.iter().zip(arguments).filter_map(|pair| match pair {
-        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role.is_given() => Some(buffer),
-        _ => None,
-    });
-    inputs.map(|buffer| buffer.dtype.decode_all(&buffer.bytes)).collect()
 }
 
 pub(crate) fn launch_of<'a>(

@@ -84,8 +84,40 @@ pub struct Mismatch {
     pub got: f64,
     /// The element still holds the poison that it was filled with: nothing was written there.
     pub never_written: bool,
+    /// The stored code, where the element is one of a view.
+    pub code: Option<CodePair>,
     /// Who wrote it last; only where the emulator watched that.
     pub writer: Option<Writer>,
+}
+
+/// A stored code beside the reference's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CodePair {
+    pub got: u32,
+    /// None where the reference computes values and no codes.
+    pub expected: Option<u32>,
+    /// Width of a code.
+    pub bits: u32,
+    /// Of the element's group; None without scales.
+    pub got_scale: Option<f64>,
+    pub expected_scale: Option<f64>,
+}
+
+/// What was measured of one output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputReport {
+    /// A parameter, or a view.
+    pub of: String,
+    /// One of [`crate::spec::METRICS`].
+    pub metric: String,
+    /// Of `elementwise` the largest error in units of the tolerance, of `exact` how many elements are wrong.
+    pub measured: f64,
+    pub limit: f64,
+    /// The measured value must be at least the limit; else at most.
+    pub is_at_least: bool,
+    pub passed: bool,
+    /// Why the limit is right, as the exercise says.
+    pub reason: String,
 }
 
 /// The thread that wrote an element, and where.
@@ -112,6 +144,8 @@ pub struct CaseReport {
     pub element_count: u64,
     /// Largest error seen, in units of the tolerance (1.0 is the limit).
     pub worst_error_ratio: f64,
+    /// Each output by its own metric; empty when the kernel did not run to its end.
+    pub outputs: Vec<OutputReport>,
     /// A guard zone or an input was changed: which buffer, at which element.
     pub corrupted: Vec<String>,
     pub faults: Vec<Fault>,

@@ -10,7 +10,7 @@ use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
 use gpu_core::emulator::{Class, Counters, Fault, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic};
 use gpu_core::job::Outcome;
-use gpu_core::verdict::{CaseReport, Mismatch, RunReport, Verdict, fault_key};
+use gpu_core::verdict::{CaseReport, Mismatch, OutputReport, RunReport, Verdict, fault_key};
 use serde_json::{Value, json};
 
 /// Raised when a field is removed or changes meaning; added fields do not raise it.
@@ -241,10 +241,29 @@ fn mismatch(m: &Mismatch) -> Value {
         "expected": float(m.expected),
         "got": float(m.got),
         "never_written": m.never_written,
+        "code": m.code.map(|code| json!({
+            "got": code.got,
+            "expected": code.expected,
+            "bits": code.bits,
+            "got_scale": code.got_scale.map(float),
+            "expected_scale": code.expected_scale.map(float),
+        })),
         "writer": m.writer.as_ref().map(|writer| json!({
             "thread": thread(&writer.thread),
             "source": writer.source.as_ref().map(source),
         })),
+    })
+}
+
+fn output(o: &OutputReport) -> Value {
+    json!({
+        "of": o.of,
+        "metric": o.metric,
+        "measured": float(o.measured),
+        "limit": o.limit,
+        "is_at_least": o.is_at_least,
+        "passed": o.passed,
+        "reason": o.reason,
     })
 }
 
@@ -259,6 +278,7 @@ fn case(c: &CaseReport) -> Value {
         "mismatch_count": c.mismatch_count,
         "element_count": c.element_count,
         "worst_error_ratio": float(c.worst_error_ratio),
+        "outputs": all(&c.outputs, output),
         "corrupted": c.corrupted,
         "faults": all(&c.faults, fault),
         "notes": c.notes,

@@ -261,6 +261,7 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
         expected: 0.25 * i as f64 - 3.0,
         got: 0.0,
         never_written: i.is_multiple_of(2),
+        code: None,
         writer: (!i.is_multiple_of(2)).then(|| Writer {
             thread: ThreadId { block: [0, 0, 0], thread: [i as u32, 0, 0], warp: 0, lane: i as u32 },
             source: Some(place(6)),
@@ -276,6 +277,7 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
         mismatch_count: if passed { 0 } else { n },
         element_count: n,
         worst_error_ratio: 0.0,
+        outputs: Vec::new(),
         corrupted: Vec::new(),
         faults: Vec::new(),
         notes: Vec::new(),

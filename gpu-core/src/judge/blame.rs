@@ -2,7 +2,7 @@
 
 use super::inputs;
 use crate::device::{Argument, Device, Launch, RunError};
-use crate::spec::{Resolved, ResolvedBuffer};
+use crate::spec::Resolved;
 use crate::verdict::{Mismatch, Writer};
 use ptx_emulator::{AccessKind, SourceLine, Space, StepAccess, ThreadId, Trace, TraceRequest, WarpTrace};
 use std::sync::atomic::AtomicBool;
@@ -100,17 +100,11 @@ fn thread(trace: &Trace, warp: &WarpTrace, lane: u32) -> ThreadId {
 }
 
 /// Adds to each mismatch who wrote it.
-pub(super) fn name_writers(writes: &Writes, buffers: &[&ResolvedBuffer], mismatches: &mut [Mismatch]) {
+pub(super) fn name_writers(writes: &Writes, case: &Resolved, mismatches: &mut [Mismatch]) {
     for mismatch in mismatches.iter_mut().filter(|mismatch| !mismatch.never_written) {
-        let Some(shape) = buffers.iter().find(|shape| shape.name == mismatch.buffer) else { continue };
-        let size = shape.dtype.bytes() as u64;
-        mismatch.writer = writes.writer(&mismatch.buffer, offset(shape, &mismatch.index) * size, size);
+        let Some((buffer, byte, bytes)) = case.place_of(&mismatch.buffer, &mismatch.index) else { continue };
+        mismatch.writer = writes.writer(buffer, byte, bytes);
     }
-}
-
-/// Row-major.
-fn offset(shape: &ResolvedBuffer, index: &[u64]) -> u64 {
-    index.iter().zip(&shape.shape).fold(0, |offset, (at, extent)| offset * *extent + at)
 }
 
 /// What the writes say of a wrong element.
@@ -123,26 +117,26 @@ pub(super) struct Clue {
 }
 
 /// `block (1,0,0), thread (0,0,0) wrote it at line 9`, with what was written nearest where nobody wrote it.
-pub(super) fn clue(writes: &Writes, buffers: &[&ResolvedBuffer], first: &Mismatch) -> Clue {
+pub(super) fn clue(writes: &Writes, case: &Resolved, first: &Mismatch) -> Clue {
     let of_thread = |text: String| Clue { text: Some(text), names_a_thread: true, copies_nothing: false };
     if let Some(writer) = &first.writer {
         return of_thread(format!("{} wrote it{}", who(&writer.thread), line(writer.source.as_ref())));
     }
-    let shape = buffers.iter().find(|shape| shape.name == first.buffer);
-    let Some(shape) = shape.filter(|_| first.never_written) else { return Clue::default() };
-    let size = shape.dtype.bytes() as u64;
-    let Some((byte, writer)) = writes.nearest(&first.buffer, offset(shape, &first.index) * size) else {
-        return Clue { text: Some(format!("no thread wrote to `{}` at all", first.buffer)), ..Clue::default() };
+    let place = case.place_of(&first.buffer, &first.index).filter(|_| first.never_written);
+    let Some((buffer, wanted, size)) = place else { return Clue::default() };
+    let Some(shape) = case.buffers().find(|shape| shape.name == buffer) else { return Clue::default() };
+    let Some((byte, writer)) = writes.nearest(buffer, wanted) else {
+        return Clue { text: Some(format!("no thread wrote to `{buffer}` at all")), ..Clue::default() };
     };
-    if byte / size == offset(shape, &first.index) {
+    if byte / size == wanted / size {
         // Written after all, with what had never been written itself: copying such a value is no fault by itself.
         let place = line(writer.source.as_ref());
         let text = format!("{} stored a copy of something that nobody wrote{place}", who(&writer.thread));
         return Clue { text: Some(text), names_a_thread: true, copies_nothing: true };
     }
-    let index: String = shape.index_of(byte / size).iter().map(|at| format!("[{at}]")).collect();
+    let index: String = shape.index_of(byte / shape.dtype.bytes() as u64).iter().map(|at| format!("[{at}]")).collect();
     let place = line(writer.source.as_ref());
-    of_thread(format!("the nearest that was is {}{index}, by {}{place}", first.buffer, who(&writer.thread)))
+    of_thread(format!("the nearest that was is {buffer}{index}, by {}{place}", who(&writer.thread)))
 }
 
 /// Who changed an input first seen changed at this byte.

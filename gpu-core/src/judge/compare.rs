@@ -1,17 +1,19 @@
 //! Outputs against the oracle: which elements are wrong, and what the pattern of the wrong ones says.
 
-use crate::device::{Argument, Buffer};
+use super::bits;
+use super::draws::{self, Drawn};
+use super::metric::{self, Allowed};
+use super::tensors::{self, Output};
+use crate::device::Argument;
 use crate::oracle::Expected;
 use crate::oracle::guess::Guess;
-use crate::spec::{Resolved, ResolvedBuffer, ResolvedParam, Role, Tolerance};
-use crate::verdict::Mismatch;
+use crate::spec::{Metric, OutputRule, Resolved, Spec};
+use crate::verdict::{Mismatch, OutputReport};
 
 /// Rows of the first-mismatch table.
-const TABLE_ROWS: usize = 10;
-/// Error ratios are cut here, so that infinities survive formats without them.
-const MAX_RATIO: f64 = 1e12;
+pub(super) const TABLE_ROWS: usize = 10;
 /// Elements looked at to recognise a pattern.
-const PATTERN_SAMPLE: usize = 1 << 16;
+pub(super) const PATTERN_SAMPLE: usize = 1 << 16;
 /// A wrong result this close to the right one is a matter of rounding, not of indices.
 const NEARLY_RIGHT: f64 = 1e-2;
 
@@ -24,6 +26,8 @@ pub struct Comparison {
     pub element_count: u64,
     /// In units of the tolerance.
     pub worst_error_ratio: f64,
+    /// What was measured of each output.
+    pub outputs: Vec<OutputReport>,
     /// Hint keys that the pattern of wrong elements suggests, most telling first.
     pub patterns: Vec<&'static str>,
     /// Where all wrong elements of a matrix lie, when that is only a part of it: `rows 64 to 69`.
@@ -42,18 +46,35 @@ pub struct Comparison {
     pub guess: Option<Guess>,
 }
 
-/// Compares every output of a case. `expected` is in the order of the outputs.
-pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], tolerance: &Tolerance) -> Comparison {
+/// Compares every output of a case. `expected` is in the order of the outputs; `drawn` has what many runs gave, where
+/// an output is judged by them.
+pub fn compare(
+    case: &Resolved,
+    arguments: &[Argument],
+    expected: &[Expected],
+    spec: &Spec,
+    drawn: Option<&[Drawn]>,
+) -> Comparison {
     let mut result = Comparison::default();
-    let outputs = case.params.iter().zip(arguments).filter_map(|pair| match pair {
-        (ResolvedParam::Buffer(shape), Argument::Buffer(buffer)) if shape.role.is_judged() => Some((shape, buffer)),
-        _ => None,
-    });
-    for (number, ((shape, buffer), expected)) in outputs.zip(expected).enumerate() {
-        let (indices, wrong) = compare_buffer(shape, buffer, expected, tolerance, &mut result);
+    for (number, (output, expected)) in tensors::outputs(case, arguments).iter().zip(expected).enumerate() {
+        let rule = spec.rule(output.name);
+        let drawn = drawn.and_then(|drawn| drawn.get(number));
+        let (indices, wrong) = match (&output.view, &expected.stored) {
+            (Some((view, stored)), Some(want)) if view.layout.is_exact => {
+                let parts = tensors::written_parts(case, view, arguments);
+                let exact = bits::Exact { output, view, got: stored, want, expected, parts: &parts };
+                bits::compare(&exact, &rule, &mut result)
+            }
+            _ => {
+                if let Some((view, _)) = &output.view {
+                    bits::note_unwritten(&tensors::written_parts(case, view, arguments), &mut result);
+                }
+                compare_values(output, expected, &rule, drawn, &mut result)
+            }
+        };
         if number == 0 {
             result.wrong = indices;
-            result.right_corner = wrong.right_corner(shape);
+            result.right_corner = wrong.right_corner(&output.shape, output.elements());
         }
     }
     if result.never_written > 0 && result.never_written == result.element_count {
@@ -62,30 +83,29 @@ pub fn compare(case: &Resolved, arguments: &[Argument], expected: &[Expected], t
     result
 }
 
-fn compare_buffer(
-    shape: &ResolvedBuffer,
-    buffer: &Buffer,
+fn compare_values(
+    output: &Output<'_>,
     expected: &Expected,
-    tolerance: &Tolerance,
+    rule: &OutputRule,
+    drawn: Option<&Drawn>,
     result: &mut Comparison,
 ) -> (Vec<usize>, Wrong) {
     let mut wrong_written = Vec::new();
-    let dtype = buffer.dtype;
-    let poison = dtype.poison();
-    let exact = !dtype.is_float();
+    let (allowed, measured) = metric::judge(output, expected, rule);
     let mut wrong = Wrong::default();
-    let columns = shape.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
-    let size = dtype.bytes();
-    for (index, (&got, want)) in dtype.decode_all(&buffer.bytes).iter().zip(&expected.values).enumerate() {
-        let ratio = error_ratio(got, *want, expected.magnitude(index), tolerance, exact);
+    let columns = output.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
+    // Of this output alone, in units of what is allowed.
+    let mut worst = 0.0_f64;
+    for (index, (&got, want)) in output.values.iter().zip(&expected.values).enumerate() {
+        let ratio = allowed.ratio(got, *want, expected.magnitude(index));
         // Right, and no expected NaN that the poison could pass for.
         if ratio <= 1.0 && !want.is_nan() {
-            result.worst_error_ratio = result.worst_error_ratio.max(ratio);
+            worst = worst.max(ratio);
             continue;
         }
-        let never_written = buffer.role == Role::Out && &buffer.bytes[index * size..][..size] == poison;
+        let never_written = output.is_unwritten(index);
         if !never_written {
-            result.worst_error_ratio = result.worst_error_ratio.max(ratio);
+            worst = worst.max(ratio);
             if ratio <= 1.0 {
                 continue;
             }
@@ -96,23 +116,40 @@ fn compare_buffer(
         wrong.note(index, columns, got, *want, never_written);
         if result.mismatches.len() < TABLE_ROWS {
             result.mismatches.push(Mismatch {
-                buffer: shape.name.clone(),
-                index: shape.index_of(index as u64),
+                buffer: output.name.to_owned(),
+                index: output.index_of(index as u64),
                 expected: *want,
                 got,
                 never_written,
                 writer: None,
+                code: output.view.as_ref().map(|(view, stored)| bits::code(view, stored, expected, index)),
             });
         }
     }
-    result.element_count += shape.elements;
+    let statistic = drawn.map(|drawn| drawn.deviation(expected));
+    let of_metric = match (&rule.metric, measured.or(statistic)) {
+        (Metric::Ulp { limit }, _) => worst * limit,
+        (Metric::Statistical { .. }, None) => 0.0,
+        (_, Some(measured)) => measured,
+        _ => worst,
+    };
+    let report = metric::report(rule, of_metric, wrong.count);
+    if measured.or(statistic).is_some() {
+        worst = worst.max(metric::share_of_allowed(&rule.metric, of_metric));
+    }
+    if wrong.count == 0 && !report.passed {
+        result.violated.get_or_insert(draws::sentence(&report));
+    }
+    result.outputs.push(report);
+    result.worst_error_ratio = result.worst_error_ratio.max(worst);
+    result.element_count += output.elements() as u64;
     result.mismatch_count += wrong.count;
     result.never_written += wrong.never_written;
     if wrong.count > 0 {
         if result.mismatch_count == wrong.count {
-            result.region = wrong.region(shape);
+            result.region = wrong.region(&output.shape);
         }
-        for pattern in wrong.patterns(shape, buffer, expected, tolerance) {
+        for pattern in wrong.patterns(output, expected, &allowed) {
             if !result.patterns.contains(&pattern) {
                 result.patterns.push(pattern);
             }
@@ -121,25 +158,11 @@ fn compare_buffer(
     (wrong_written, wrong)
 }
 
-/// Error in units of the allowed one; at most 1 passes.
-fn error_ratio(got: f64, want: f64, magnitude: f64, tolerance: &Tolerance, exact: bool) -> f64 {
-    if got == want || (got.is_nan() && want.is_nan()) {
-        return 0.0;
-    }
-    let error = (got - want).abs();
-    let allowed = tolerance.absolute + tolerance.relative * magnitude;
-    // Whole numbers pass by equality unless the tolerance reaches a whole unit.
-    if !error.is_finite() || !allowed.is_finite() || allowed <= 0.0 || (exact && allowed < 1.0) {
-        return MAX_RATIO;
-    }
-    (error / allowed).min(MAX_RATIO)
-}
-
 /// Statistics of one buffer's wrong elements.
 #[derive(Default)]
-struct Wrong {
-    count: u64,
-    never_written: u64,
+pub(super) struct Wrong {
+    pub count: u64,
+    pub never_written: u64,
     nan: u64,
     /// Squares of the errors and of the expected values. Beside the magnitude every wrong sum of many terms is small,
     /// for they cancel; beside what comes out of them only a rounding error is.
@@ -156,7 +179,7 @@ struct Wrong {
 }
 
 impl Wrong {
-    fn note(&mut self, index: usize, columns: usize, got: f64, want: f64, never_written: bool) {
+    pub fn note(&mut self, index: usize, columns: usize, got: f64, want: f64, never_written: bool) {
         let column = index % columns;
         if self.count == 0 {
             self.first = index;
@@ -181,9 +204,9 @@ impl Wrong {
     }
 
     /// Rows and columns from the first element on that are right, if all others are wrong.
-    fn right_corner(&self, shape: &ResolvedBuffer) -> Option<[usize; 2]> {
-        let columns = shape.shape.last().map_or(1, |columns| (*columns).max(1) as usize);
-        let rows = shape.elements as usize / columns;
+    fn right_corner(&self, shape: &[u64], elements: usize) -> Option<[usize; 2]> {
+        let columns = shape.last().map_or(1, |columns| (*columns).max(1) as usize);
+        let rows = elements / columns;
         let right = [self.corner.1.unwrap_or(rows), self.corner.0.unwrap_or(columns)];
         let area = right[0] * right[1];
         let is_all = self.count as usize == rows * columns - area;
@@ -191,8 +214,8 @@ impl Wrong {
     }
 
     /// Wrong elements at an edge, or in one tile, tell of a bound or of a tile's index.
-    fn region(&self, shape: &ResolvedBuffer) -> Option<String> {
-        let [rows, columns] = shape.shape[..] else { return None };
+    pub fn region(&self, shape: &[u64]) -> Option<String> {
+        let [rows, columns] = shape[..] else { return None };
         let (rows, columns) = (rows as usize, columns as usize);
         let span = |what: &str, first: usize, last: usize, all: usize| {
             let is_part = first > 0 || last + 1 < all;
@@ -207,14 +230,8 @@ impl Wrong {
         (self.count > 1 && !parts.is_empty()).then(|| parts.join(", "))
     }
 
-    fn patterns(
-        &self,
-        shape: &ResolvedBuffer,
-        buffer: &Buffer,
-        expected: &Expected,
-        tolerance: &Tolerance,
-    ) -> Vec<&'static str> {
-        let elements = shape.elements as usize;
+    fn patterns(&self, output: &Output<'_>, expected: &Expected, allowed: &Allowed) -> Vec<&'static str> {
+        let elements = output.elements();
         let mut patterns = Vec::new();
         if self.never_written == self.count {
             let is_tail = self.first > 0 && self.last + 1 == elements && self.count as usize == elements - self.first;
@@ -228,16 +245,12 @@ impl Wrong {
             patterns.push("nan_output");
         }
         let is_near = self.error_squares.sqrt() <= NEARLY_RIGHT * self.want_squares.sqrt();
-        if is_near && buffer.dtype.is_float() {
+        if is_near && !output.is_whole() {
             patterns.push("precision");
         }
-        let size = buffer.dtype.bytes();
-        let got = |index: usize| buffer.dtype.decode(&buffer.bytes[index * size..][..size]);
-        let agrees = |at: usize, of: usize| {
-            let ratio = error_ratio(got(at), expected.values[of], expected.magnitude(of), tolerance, false);
-            ratio <= 1.0
-        };
-        if let [rows, columns] = shape.shape[..]
+        let agrees =
+            |at: usize, of: usize| allowed.ratio(output.values[at], expected.values[of], expected.magnitude(of)) <= 1.0;
+        if let [rows, columns] = output.shape[..]
             && rows > 1
             && columns > 1
         {
@@ -261,8 +274,9 @@ impl Wrong {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Buffer;
     use crate::judge::tests_support::empty_spec;
-    use crate::spec::{Dtype, Expr, Param, Size};
+    use crate::spec::{Dtype, Expr, Param, Role, Size, Tolerance};
 
     fn run(shape: &[i64], dtype: Dtype, want: &[f64], got: &[f64], relative: f64) -> Comparison {
         let mut spec = empty_spec("k");
@@ -278,7 +292,8 @@ mod tests {
         }
         let arguments = [Argument::Buffer(Buffer { name: "y".to_owned(), dtype, role: Role::Out, bytes })];
         let expected = [Expected::plain(want.to_vec())];
-        compare(&case, &arguments, &expected, &Tolerance { absolute: 0.0, relative, reason: String::new() })
+        spec.tolerance = Tolerance { absolute: 0.0, relative, reason: String::new() };
+        compare(&case, &arguments, &expected, &spec, None)
     }
 
     const WANT: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];

@@ -1,6 +1,7 @@
 //! Findings to sentences and hint keys: what a learner reads first.
 
 use super::compare::Comparison;
+use super::metric;
 use crate::device::{Corruption, CorruptionKind};
 use crate::spec::{Resolved, ResolvedBuffer};
 use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
@@ -79,11 +80,20 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         if count == 1 { "is" } else { "are" },
         comparison.region.as_ref().map(|region| format!(", all in {region}")).unwrap_or_default()
     );
-    let what = if first.never_written {
+    let what = if first.never_written && first.expected.is_nan() {
+        format!("{} was never written", element(first))
+    } else if first.never_written {
         format!("{} was never written (expected {})", element(first), number(first.expected))
     } else {
-        format!("{} is {}, expected {}", element(first), number(first.got), number(first.expected))
+        let [got, expected] = metric::codes(first);
+        format!("{} is {}{got}, expected {}{expected}", element(first), number(first.got), number(first.expected))
     };
+    // The limit that is broken, where it is one of the output as a whole.
+    let broken = comparison.outputs.iter().find(|output| !output.passed && output.of == first.buffer);
+    let of_the_whole = broken.filter(|output| metric::is_of_the_whole(&output.metric)).map(|output| {
+        format!("{} of {} is {}; ", metric::spoken(&output.metric), output.of, metric::against_limit(output))
+    });
+    let what = format!("{}{what}", of_the_whole.unwrap_or_default());
     let clue = match comparison.patterns.first() {
         Some(&"tail_missing") => "; everything before it is right, and everything from there on is missing",
         Some(&"transposed_output") => "; rows and columns are exchanged",
@@ -171,10 +181,10 @@ pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Compari
 }
 
 /// Whether the right elements are those of the grid's first block: a tile of the size that the grid was made for.
-pub fn is_first_block_only(resolved: &Resolved, shape: &ResolvedBuffer, right: [usize; 2]) -> bool {
-    let [rows, columns] = match shape.shape[..] {
-        [columns] => [1, columns as usize],
-        [rows, columns] => [rows as usize, columns as usize],
+pub fn is_first_block_only(resolved: &Resolved, shape: &[usize], right: [usize; 2]) -> bool {
+    let [rows, columns] = match *shape {
+        [columns] => [1, columns],
+        [rows, columns] => [rows, columns],
         _ => return false,
     };
     let [block_x, block_y, _] = resolved.geometry.block.map(|extent| extent as usize);

@@ -21,6 +21,11 @@ fn mix(seed: u64, stream: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// What the variable `seed` of a scalar is in a draw: 31 bits, so that it fits every type for whole numbers of 32.
+pub(super) fn scalar_seed(seed: u64, draw: u32) -> i64 {
+    (mix(mix(seed, 2), draw.into()) >> 33) as i64
+}
+
 /// The arguments of one case. The case's name is part of the seed: `n = 256` and `n = 257` share no numbers, and
 /// one size has the same inputs on every device.
 pub fn arguments(case: &Resolved, seed: u64) -> Vec<Argument> {

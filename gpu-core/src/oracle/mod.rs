@@ -4,6 +4,7 @@
 //! below walk that list.
 
 mod aos_to_soa;
+mod attention;
 mod copy;
 mod dot;
 mod embedding;
@@ -17,9 +18,12 @@ mod matmul_nvfp4;
 mod matrix_add;
 mod normalise;
 mod one_hot;
+mod quantized;
 mod row_sums;
+mod rows;
 mod sample;
 mod saxpy;
+mod scan;
 mod signature;
 mod softmax;
 mod sum;
@@ -37,25 +41,38 @@ use signature::{want_rank, want_shape};
 use work::in_bands;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 21] = [
+pub static ORACLES: [&Oracle; 34] = [
     &aos_to_soa::ORACLE,
+    &rows::ARGMAX,
+    &attention::ORACLE,
+    &attention::DECODE,
     &copy::ORACLE,
+    &quantized::DEQUANTIZE,
     &dot::ORACLE,
     &embedding::ORACLE,
     &execution_probe::ORACLE,
     &gather::ORACLE,
     &histogram::ORACLE,
+    &rows::LAYER_NORM,
+    &rows::LOGSUMEXP,
     &matmul::ORACLE,
     &matmul_bt::ORACLE,
     &matmul_bt::TF32,
     &matmul::CALL,
     &matmul_nvfp4::ORACLE,
+    &quantized::MATMUL,
     &matrix_add::ORACLE,
     &normalise::ORACLE,
     &one_hot::ORACLE,
+    &quantized::QUANTIZE,
+    &rows::RMS_NORM,
+    &rows::STATS,
     &row_sums::ORACLE,
     &saxpy::ORACLE,
+    &scan::INCLUSIVE,
+    &scan::EXCLUSIVE,
     &softmax::ORACLE,
+    &softmax::MERGE,
     &sum::ORACLE,
     &transpose::ORACLE,
     &vector_add::ORACLE,
@@ -206,6 +223,12 @@ impl Expected {
         Self { values, magnitudes: Some(magnitudes), stored: None }
     }
 
+    /// Logarithms: as exact as their arguments are relatively, so that errors near 0 are those of a number near 1.
+    fn of_logs(values: Vec<f64>) -> Self {
+        let magnitudes = values.iter().map(|log| log.abs().max(1.0)).collect();
+        Self::new(values, magnitudes)
+    }
+
     /// What the relative tolerance of element `index` is relative to.
     pub fn magnitude(&self, index: usize) -> f64 {
         match &self.magnitudes {
@@ -215,5 +238,7 @@ impl Expected {
     }
 }
 
+#[cfg(test)]
+mod examples;
 #[cfg(test)]
 mod tests;

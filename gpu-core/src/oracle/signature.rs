@@ -99,11 +99,6 @@ impl Signature {
     pub(super) fn input(&self, name: &str) -> Option<usize> {
         self.inputs.iter().position(|tensor| tensor.name == name)
     }
-
-    /// Number of the output called `name`.
-    pub(super) fn output(&self, name: &str) -> Option<usize> {
-        self.outputs.iter().position(|tensor| tensor.name == name)
-    }
 }
 
 pub(super) fn want_shape(tensor: &TensorShape, shape: &[usize]) -> Result<(), String> {

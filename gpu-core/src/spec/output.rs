@@ -1,9 +1,12 @@
 //! How each output is judged: `[[output]]`.
 
+use super::resolve::resolve_scalar;
 use super::toml_reader::{Reader, Section, join};
-use super::{Spec, Tolerance};
+use super::{Param, Parsed, Resolved, ResolvedParam, Spec, Tolerance};
 use serde::{Deserialize, Serialize};
 
+/// The variable in a scalar's `value` that is fresh for each run.
+pub(super) const SEED: &str = "seed";
 /// Fewest and most runs of a statistical comparison: below, the mean says nothing; above, a check takes too long.
 const DRAWS: (i64, i64) = (16, 65_536);
 
@@ -74,6 +77,27 @@ pub struct OutputRule {
     pub metric: Metric,
     /// Why this much error is right, shown to the learner.
     pub reason: String,
+}
+
+impl Resolved {
+    /// Gives the scalars that are computed from the variable `seed` a fresh value.
+    ///
+    /// # Errors
+    /// The key at fault and one sentence.
+    pub fn reseed(&mut self, spec: &Spec, seed: i64) -> Result<(), (String, String)> {
+        let mut known = self.size.clone();
+        known.insert(SEED.to_owned(), seed);
+        for (index, (param, resolved)) in spec.params.iter().zip(&mut self.params).enumerate() {
+            let (Param::Scalar { name, dtype, value }, ResolvedParam::Scalar(scalar)) = (param, resolved) else {
+                continue;
+            };
+            if Parsed::new(value).is_ok_and(|parsed| parsed.variables().iter().any(|name| name == SEED)) {
+                *scalar = resolve_scalar(&known, name, *dtype, value)
+                    .map_err(|message| (format!("param[{index}].value"), message))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Spec {

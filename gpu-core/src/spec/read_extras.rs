@@ -4,8 +4,8 @@ use super::toml_reader::{Item, Reader, Section, is_identifier, join};
 use super::{Milestone, Parsed, Size};
 use std::ops::Range;
 
-/// Names that launch expressions use for themselves.
-const RESERVED: [&str; 6] = ["block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z"];
+/// Names that launch expressions and scalars use for themselves.
+const RESERVED: [&str; 7] = ["block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z", "seed"];
 
 /// The four lists of sizes.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! A spec at one size: every expression evaluated and within what a GPU can launch.
 
+use super::output::SEED;
 use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, ResolvedMap, ResolvedView, Role, Size, Spec};
 
 /// Most elements of one buffer: beyond this a size is a slip of the pen.
@@ -150,6 +151,9 @@ impl Spec {
     }
 
     fn resolve_params(&self, size: &Size) -> Result<Vec<ResolvedParam>, (String, String)> {
+        // Until a run gives it another one.
+        let mut seeded = size.clone();
+        seeded.entry(SEED.to_owned()).or_insert(1);
         let mut params = Vec::with_capacity(self.params.len());
         let mut buffers = Vec::new();
         for (index, param) in self.params.iter().enumerate() {
@@ -168,7 +172,7 @@ impl Spec {
                         found.map(|(_, buffer)| (*buffer).clone()).ok_or_else(|| (at, String::new()))?,
                     )
                 }
-                Param::Scalar { name, dtype, value } => resolve_scalar(size, name, *dtype, value)
+                Param::Scalar { name, dtype, value } => resolve_scalar(&seeded, name, *dtype, value)
                     .map(ResolvedParam::Scalar)
                     .map_err(|message| (format!("{at}.value"), message))?,
                 // A map may stand before the buffer that it describes.
@@ -230,7 +234,7 @@ fn resolve_fill(at: &str, size: &Size, dtype: Dtype, fill: Option<&Fill>) -> Res
     })
 }
 
-fn resolve_scalar(size: &Size, name: &str, dtype: Dtype, value: &str) -> Result<ResolvedScalar, String> {
+pub(super) fn resolve_scalar(size: &Size, name: &str, dtype: Dtype, value: &str) -> Result<ResolvedScalar, String> {
     let parsed = Parsed::new(value).map_err(|error| error.0)?;
     let mut bytes = vec![0; dtype.bytes()];
     let value = match dtype.integer_range() {

@@ -1,0 +1,130 @@
+//! A case's arrays as an oracle counts them: buffers, and views decoded.
+
+use crate::device::{Argument, Buffer};
+use crate::formats::Stored;
+use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedView, Role, Tensor};
+
+/// What a kernel left in one output.
+pub(crate) struct Output<'a> {
+    pub name: &'a str,
+    pub shape: Vec<u64>,
+    /// Of a view the type of its codes.
+    pub dtype: Dtype,
+    pub role: Role,
+    /// Decoded, row-major.
+    pub values: Vec<f64>,
+    pub view: Option<(&'a ResolvedView, Stored)>,
+    /// The buffer, or the codes.
+    bytes: &'a [u8],
+}
+
+impl Output<'_> {
+    pub fn elements(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether values are compared as whole numbers.
+    pub fn is_whole(&self) -> bool {
+        self.view.is_none() && !self.dtype.is_float()
+    }
+
+    /// Whether an element still holds what the buffer was filled with before the run.
+    pub fn is_unwritten(&self, element: usize) -> bool {
+        if self.role != Role::Out {
+            return false;
+        }
+        let poison = self.dtype.poison();
+        match &self.view {
+            None => self.bytes.get(element * poison.len()..).is_some_and(|rest| rest.starts_with(poison)),
+            Some((view, _)) => {
+                let byte = view.layout.place_of(element).0;
+                self.bytes.get(byte) == Some(&poison[byte % poison.len()])
+            }
+        }
+    }
+
+    /// Row-major index of an element.
+    pub fn index_of(&self, element: u64) -> Vec<u64> {
+        let mut rest = element;
+        let extents = self.shape.iter().rev().map(|extent| (*extent).max(1));
+        let mut index: Vec<u64> = extents.map(|extent| (rest % extent, rest /= extent).0).collect();
+        index.reverse();
+        index
+    }
+}
+
+fn buffer(arguments: &[Argument], param: usize) -> Option<&Buffer> {
+    match arguments.get(param) {
+        Some(Argument::Buffer(buffer)) => Some(buffer),
+        _ => None,
+    }
+}
+
+/// The bytes of a view's buffers.
+pub(crate) fn stored(view: &ResolvedView, arguments: &[Argument]) -> Stored {
+    let bytes = |param: Option<usize>| {
+        let found = param.and_then(|param| buffer(arguments, param));
+        found.map(|buffer| buffer.bytes.clone()).unwrap_or_default()
+    };
+    Stored {
+        codes: bytes(Some(view.codes)),
+        scales: bytes(view.scales),
+        zero_points: bytes(view.zero_points),
+        tensor_scale: bytes(view.tensor_scale),
+    }
+}
+
+fn values(tensor: &Tensor<'_>, arguments: &[Argument]) -> Vec<f64> {
+    match tensor {
+        Tensor::Buffer(param, _) => {
+            buffer(arguments, *param).map(|buffer| buffer.dtype.decode_all(&buffer.bytes)).unwrap_or_default()
+        }
+        Tensor::View(view, _) => view.layout.decode(&stored(view, arguments)),
+    }
+}
+
+/// What the oracle computes from: the inputs as the kernel sees them, rounded to their types.
+pub(crate) fn oracle_inputs(case: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
+    let given = case.tensors().into_iter().filter(|tensor| tensor.role().is_given());
+    given.map(|tensor| values(&tensor, arguments)).collect()
+}
+
+/// What the kernel left in its outputs, in the oracle's order.
+pub(crate) fn outputs<'a>(case: &'a Resolved, arguments: &'a [Argument]) -> Vec<Output<'a>> {
+    let judged = case.tensors().into_iter().filter(|tensor| tensor.role().is_judged());
+    let of = |tensor: Tensor<'a>| {
+        let (param, name) = match tensor {
+            Tensor::Buffer(param, shape) => (param, &shape.name),
+            Tensor::View(view, _) => (view.codes, &view.name),
+        };
+        let bytes = buffer(arguments, param)?;
+        Some(Output {
+            name,
+            shape: tensor.shape(),
+            dtype: bytes.dtype,
+            role: tensor.role(),
+            values: values(&tensor, arguments),
+            view: match tensor {
+                Tensor::Buffer(..) => None,
+                Tensor::View(view, _) => Some((view, stored(view, arguments))),
+            },
+            bytes: &bytes.bytes,
+        })
+    };
+    judged.filter_map(of).collect()
+}
+
+/// The buffers that hold a view's scales, zero points and the scale of the whole, where the kernel writes them.
+pub(crate) fn written_parts<'a>(
+    case: &'a Resolved,
+    view: &ResolvedView,
+    arguments: &'a [Argument],
+) -> Vec<(&'a ResolvedBuffer, &'a Buffer)> {
+    let parts = [view.scales, view.zero_points, view.tensor_scale].into_iter().flatten();
+    let of = |param: usize| {
+        let bytes = buffer(arguments, param)?;
+        let shape = case.buffers().find(|shape| shape.name == bytes.name)?;
+        shape.role.is_judged().then_some((shape, bytes))
+    };
+    parts.filter_map(of).collect()
+}
