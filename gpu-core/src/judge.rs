@@ -6,6 +6,7 @@ mod blame;
 pub(crate) mod compare;
 pub(crate) mod draws;
 pub(crate) mod explain;
+mod fills;
 mod free_run;
 pub(crate) mod inputs;
 pub(crate) mod metric;
@@ -510,6 +511,7 @@ pub(crate) mod tests_support {
             options: Vec::new(),
             outputs: Vec::new(),
             views: Vec::new(),
+            may_be_empty: Vec::new(),
         }
     }
 }

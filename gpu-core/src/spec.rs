@@ -7,6 +7,7 @@
 mod directives;
 mod dtype;
 mod expr;
+mod fill;
 mod macros;
 mod output;
 mod read;
@@ -19,8 +20,9 @@ mod view;
 
 pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
+pub use fill::{ResolvedFill, TieFormat};
 pub use output::{METRICS, Metric, OutputRule};
-pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, ResolvedScalar, size_name};
+pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedParam, ResolvedScalar, size_name};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
 pub use view::{ResolvedView, Tensor, View};
@@ -104,6 +106,54 @@ pub enum Fill {
     },
     /// The element's own row-major index.
     Index,
+    /// Normal, with some columns `factor` times as large as the rest.
+    Outliers {
+        std: f64,
+        channels: Expr,
+        factor: f64,
+    },
+    /// Each row the numbers from 0 on in a random order.
+    Permutation,
+    /// A page table: numbers below `pages`, none twice.
+    Pages {
+        pages: Expr,
+    },
+    /// Whole numbers of which the first is the greatest and the last the least.
+    Lengths {
+        low: Expr,
+        high: Expr,
+    },
+    /// Ascending from 0 to `total`, as the offsets of ragged rows.
+    PrefixSums {
+        total: Expr,
+    },
+    /// 1 with this probability, else 0.
+    Mask {
+        density: f64,
+    },
+    /// A single 1 in each row.
+    OneHot,
+    /// Student's t: heavy tails.
+    StudentT {
+        df: f64,
+        scale: f64,
+    },
+    /// Half way between two numbers of a format.
+    Ties {
+        format: TieFormat,
+    },
+    /// Infinities and NaN among other numbers, in these shares.
+    Special {
+        is_normal: bool,
+        inf: f64,
+        nan: f64,
+    },
+    /// Numbers of a file in the exercise's folder, repeated as needed.
+    File {
+        path: String,
+        /// See [`Spec::attach_files`].
+        values: Vec<f64>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,6 +250,8 @@ pub struct Spec {
     pub tolerance: Tolerance,
     pub outputs: Vec<OutputRule>,
     pub views: Vec<View>,
+    /// Names of buffers that may have no elements.
+    pub may_be_empty: Vec<String>,
     /// Sizes that correctness is checked at, each with a fresh seed.
     pub check: Vec<Size>,
     /// Sizes that the emulator's checks run at; small ones. Empty means `check`.

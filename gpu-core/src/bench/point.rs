@@ -89,8 +89,7 @@ impl Bench<'_> {
         }
         let mut sampled = self.sample(&subjects)?;
         let library_samples = library.as_ref().and_then(|_| sampled.samples.pop());
-        let (verified, library_is_wrong) =
-            verify::after_timing(self, own, reference, &buffers, product.as_ref(), library.as_ref())?;
+        let (verified, library_is_wrong) = verify::after_timing(self, own, reference, &buffers, library.as_ref())?;
         let mut point = self.report(case, sampled, verified, reference.is_some());
         if let (Some(library), Some(stats)) = (&library, library_samples.and_then(|samples| Stats::of(&samples))) {
             match library_is_wrong {
@@ -308,9 +307,15 @@ impl Buffers {
     /// The values that [`refill`](Self::refill) repeats over an input.
     pub fn one_period(&self, case: &Resolved, index: usize, seed: u64) -> Vec<f64> {
         match &case.params[index] {
-            ResolvedParam::Buffer(buffer) => {
-                buffer.dtype.decode_all(&inputs::fill(&one_period(buffer), seed.wrapping_add(index as u64)))
-            }
+            ResolvedParam::Buffer(buffer) => buffer.dtype.decode_all(&self.period_bytes(case, index, seed)),
+            ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => Vec::new(),
+        }
+    }
+
+    /// The same as bytes.
+    pub fn period_bytes(&self, case: &Resolved, index: usize, seed: u64) -> Vec<u8> {
+        match &case.params[index] {
+            ResolvedParam::Buffer(buffer) => inputs::fill(&one_period(buffer), seed.wrapping_add(index as u64)),
             ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => Vec::new(),
         }
     }
@@ -338,7 +343,7 @@ impl Buffers {
 /// The part of a buffer that is drawn; the rest repeats it. An index must not repeat.
 fn one_period(buffer: &ResolvedBuffer) -> ResolvedBuffer {
     let mut drawn = buffer.clone();
-    if buffer.fill != Some(ResolvedFill::Index) {
+    if !buffer.fill.as_ref().is_some_and(ResolvedFill::is_of_the_whole) {
         drawn.elements = buffer.elements.min(PERIOD);
     }
     drawn

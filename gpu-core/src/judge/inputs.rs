@@ -1,5 +1,6 @@
 //! Inputs from a seed: the same seed gives the same bytes on every machine.
 
+use super::fills;
 use crate::device::{Argument, Buffer};
 use crate::spec::{Dtype, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -14,7 +15,7 @@ pub fn fresh_seed() -> u64 {
 }
 
 /// A number that depends on all bits of both: splitmix64's finaliser.
-fn mix(seed: u64, stream: u64) -> u64 {
+pub(super) fn mix(seed: u64, stream: u64) -> u64 {
     let mut z = seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -49,14 +50,18 @@ pub fn arguments(case: &Resolved, seed: u64) -> Vec<Argument> {
 /// The bytes of one buffer before the run; poison for pure outputs.
 pub fn fill(buffer: &ResolvedBuffer, seed: u64) -> Vec<u8> {
     let (dtype, size) = (buffer.dtype, buffer.dtype.bytes());
-    let Some(rule) = buffer.fill.filter(|_| buffer.role != Role::Out) else {
+    let Some(rule) = buffer.fill.as_ref().filter(|_| buffer.role != Role::Out) else {
         return dtype.poison().repeat(buffer.elements as usize);
     };
     let mut bytes = vec![0; buffer.bytes() as usize];
+    if fills::fill_whole(rule, dtype, &buffer.shape, seed, &mut bytes) {
+        return bytes;
+    }
+    let columns = buffer.shape.last().copied().unwrap_or(1);
     let chunks: Vec<(usize, &mut [u8])> = bytes.chunks_mut(CHUNK * size).enumerate().collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if chunks.len() <= 2 {
-        chunks.into_iter().for_each(|(index, chunk)| fill_chunk(rule, dtype, seed, index, chunk));
+        chunks.into_iter().for_each(|(index, chunk)| fill_chunk(rule, dtype, columns, seed, index, chunk));
         return bytes;
     }
     let share = chunks.len().div_ceil(cores);
@@ -68,17 +73,17 @@ pub fn fill(buffer: &ResolvedBuffer, seed: u64) -> Vec<u8> {
                 break;
             }
             scope.spawn(move || {
-                mine.into_iter().for_each(|(index, chunk)| fill_chunk(rule, dtype, seed, index, chunk));
+                mine.into_iter().for_each(|(index, chunk)| fill_chunk(rule, dtype, columns, seed, index, chunk));
             });
         }
     });
     bytes
 }
 
-fn fill_chunk(rule: ResolvedFill, dtype: Dtype, seed: u64, index: usize, chunk: &mut [u8]) {
+fn fill_chunk(rule: &ResolvedFill, dtype: Dtype, columns: u64, seed: u64, index: usize, chunk: &mut [u8]) {
     let mut random = SmallRng::seed_from_u64(mix(seed, index as u64));
     let elements = chunk.chunks_exact_mut(dtype.bytes());
-    match rule {
+    match *rule {
         ResolvedFill::Normal { mean, std } => elements.for_each(|out| {
             let x: f64 = StandardNormal.sample(&mut random);
             dtype.encode(mean + std * x, out);
@@ -94,6 +99,7 @@ fn fill_chunk(rule: ResolvedFill, dtype: Dtype, seed: u64, index: usize, chunk: 
             let first = index * CHUNK;
             elements.enumerate().for_each(|(at, out)| dtype.encode_integer((first + at) as i64, out));
         }
+        _ => fills::fill_part(rule, dtype, columns, seed, index * CHUNK, &mut random, chunk),
     }
 }
 

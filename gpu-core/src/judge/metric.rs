@@ -9,7 +9,7 @@ use crate::verdict::{Mismatch, OutputReport};
 pub(super) const MAX_RATIO: f64 = 1e12;
 
 /// Judges single elements of one output: how large an error is in units of the allowed one.
-pub(super) struct Allowed {
+pub(crate) struct Allowed {
     kind: Kind,
     /// Whole numbers pass by equality unless the tolerance reaches a whole unit.
     is_whole: bool,
@@ -55,7 +55,7 @@ impl Allowed {
 }
 
 /// What the elements of an output may be off by, and what is measured of the output as a whole.
-pub(super) fn judge(output: &Output<'_>, expected: &Expected, rule: &OutputRule) -> (Allowed, Option<f64>) {
+pub(crate) fn judge(output: &Output<'_>, expected: &Expected, rule: &OutputRule) -> (Allowed, Option<f64>) {
     let is_whole = output.is_whole();
     let element = |kind| (Allowed { kind, is_whole }, None);
     match rule.metric {
@@ -132,7 +132,7 @@ impl Norms {
 }
 
 /// What is told of an output: the measured value beside the limit.
-pub(super) fn report(rule: &OutputRule, measured: f64, wrong: u64) -> OutputReport {
+pub(crate) fn report(rule: &OutputRule, measured: f64, wrong: u64) -> OutputReport {
     let is_counted = matches!(rule.metric, Metric::Elementwise { .. } | Metric::Exact | Metric::Ulp { .. });
     OutputReport {
         of: rule.of.clone(),
@@ -157,7 +157,7 @@ pub(super) fn share_of_allowed(metric: &Metric, measured: f64) -> f64 {
 }
 
 /// Distance of neighbouring numbers of a type at a value; 1 for whole numbers.
-pub(super) fn ulp(dtype: Dtype, value: f64) -> f64 {
+pub(crate) fn ulp(dtype: Dtype, value: f64) -> f64 {
     let (fraction_bits, least_exponent) = match dtype {
         Dtype::F64 => (52, -1022),
         Dtype::F32 => (23, -126),

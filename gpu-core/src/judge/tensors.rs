@@ -18,7 +18,12 @@ pub(crate) struct Output<'a> {
     bytes: &'a [u8],
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    /// Single elements, drawn from an output elsewhere.
+    pub fn of_sample(name: &'a str, dtype: Dtype, values: Vec<f64>) -> Self {
+        Self { name, shape: vec![values.len() as u64], dtype, role: Role::In, values, view: None, bytes: &[] }
+    }
+
     pub fn elements(&self) -> usize {
         self.values.len()
     }

@@ -39,6 +39,10 @@ impl Product {
     /// The product that a case is by its oracle, if the library can do it.
     pub fn of(oracle: &str, case: &Resolved) -> Option<Product> {
         let LibraryProduct { b_is_transposed, in_tf32 } = oracle::find(oracle)?.library?;
+        // Of codes and scales it knows nothing.
+        if !case.views.is_empty() {
+            return None;
+        }
         let buffers: Vec<(usize, &ResolvedBuffer)> = case
             .params
             .iter()

@@ -27,7 +27,7 @@ pub(super) static ORACLE: Oracle = Oracle {
         let mut values = vec![0.0; rows * columns];
         in_bands(&mut values, columns, watch, |first_row, band| {
             for start in (0..depth).step_by(DEPTH) {
-                for (row, out) in band.chunks_exact_mut(columns).enumerate() {
+                for (row, out) in band.chunks_exact_mut(columns.max(1)).enumerate() {
                     let a_row = &a[(first_row + row) * depth..][..depth];
                     for inner in start..(start + DEPTH).min(depth) {
                         let factor = a_row[inner];
@@ -38,10 +38,10 @@ pub(super) static ORACLE: Oracle = Oracle {
                 }
             }
         });
-        let row_norms: Vec<f64> =
-            a.chunks_exact(depth).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+        let norm = |row: usize| a[row * depth..][..depth].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let row_norms: Vec<f64> = (0..rows).map(norm).collect();
         let mut column_norms = vec![0.0; columns];
-        for row in b.chunks_exact(columns) {
+        for row in b.chunks_exact(columns.max(1)) {
             for (sum, value) in column_norms.iter_mut().zip(row) {
                 *sum += value * value;
             }

@@ -32,7 +32,7 @@ pub(super) fn check(signature: &Signature) -> Result<(), String> {
 pub(super) fn compute(signature: &Signature, inputs: &[Vec<f64>], watch: &mut Watch<'_>) -> Vec<Expected> {
     let [columns, depth] = [signature.inputs[1].shape[0], signature.inputs[1].shape[1]];
     let mut b = vec![0.0; inputs[1].len()];
-    for (column, row) in inputs[1].chunks_exact(depth).enumerate() {
+    for (column, row) in inputs[1].chunks_exact(depth.max(1)).enumerate() {
         row.iter().enumerate().for_each(|(inner, value)| b[inner * columns + column] = *value);
     }
     let untransposed = Signature {

@@ -1,10 +1,11 @@
 //! Exercise file to [`Spec`]: one function a section, every problem collected.
 
+use super::fill::read_fill;
 use super::read_extras::{read_milestone, read_sizes};
 use super::read_outputs::{judged_names, read_outputs, read_views};
 use super::tensor_map::read_map;
 use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
-use super::{CeilingKind, Cost, Dtype, Expr, Fill, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
+use super::{CeilingKind, Cost, Dtype, Expr, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
 use crate::oracle;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -60,12 +61,15 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let requires = read_requires(r, &mut root);
     let options = read_options(r, &mut root);
     let written_once = r.boolean(&mut root, "written_once").unwrap_or(false);
-    let params = read_params(r, &mut root);
+    let mut may_be_empty = Vec::new();
+    let params = read_params(r, &mut root, &mut may_be_empty);
     let views = read_views(r, &mut root, params.as_deref().unwrap_or_default());
     let judged = judged_names(params.as_deref().unwrap_or_default(), &views);
     let outputs = read_outputs(r, &mut root, &judged, &views);
     let launch = r.section(&mut root, "launch", true).and_then(|section| read_launch(r, section));
-    let sizes = r.section(&mut root, "sizes", true).and_then(|section| read_sizes(r, section));
+    let sizes = r
+        .section(&mut root, "sizes", true)
+        .and_then(|section| read_sizes(r, section, if may_be_empty.is_empty() { 1 } else { 0 }));
     // With a rule for each output nothing is left for a tolerance to say.
     let has_rule = |name: &String| {
         let is_exact = views.iter().any(|view| view.name == *name && view.is_exact);
@@ -88,6 +92,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         tolerance: tolerance?,
         outputs,
         views,
+        may_be_empty,
         check: sizes.check,
         emulator_check: sizes.emulator_check,
         bench: sizes.bench,
@@ -230,7 +235,7 @@ fn option_is_allowed(option: &str) -> bool {
     })
 }
 
-fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>> {
+fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>, may_be_empty: &mut Vec<String>) -> Option<Vec<Param>> {
     let sections = r.sections(root, "param");
     if sections.is_empty() {
         r.problem("", 0..0, "at least one `[[param]]`, in the order of the kernel's parameters", "none");
@@ -241,7 +246,7 @@ fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>>
     let mut complete = true;
     for section in sections {
         let (at, span) = (section.at.clone(), section.span.clone());
-        let Some(param) = read_param(r, section) else {
+        let Some(param) = read_param(r, section, may_be_empty) else {
             complete = false;
             continue;
         };
@@ -257,7 +262,7 @@ fn read_params(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Vec<Param>>
     complete.then_some(params)
 }
 
-fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
+fn read_param(r: &mut Reader<'_>, mut section: Section<'_>, may_be_empty: &mut Vec<String>) -> Option<Param> {
     let name = read_identifier(r, &mut section, "name", "the parameter's name, a C identifier");
     if let Some(item) = r.item(&mut section, "tensor_map", None) {
         let map = read_map(r, item, &join(&section.at, "tensor_map"));
@@ -292,6 +297,9 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Param> {
         }
     };
     let fill = read_fill(r, &mut section);
+    if r.boolean(&mut section, "may_be_empty").unwrap_or(false) {
+        may_be_empty.extend(name.clone());
+    }
     if let (Some(role), Some(Some(_))) = (role, &fill)
         && !role.is_given()
     {
@@ -327,49 +335,6 @@ pub(super) fn read_expression(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> O
             None
         }
     }
-}
-
-/// Outer None: a problem; inner None: no fill given.
-fn read_fill(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<Option<Fill>> {
-    const KINDS: [(&str, u8); 5] = [("normal", 0), ("uniform", 1), ("integers", 2), ("constant", 3), ("index", 4)];
-    let Some(item) = r.item(section, "fill", None) else { return Some(None) };
-    let at = join(&section.at, "fill");
-    // `fill = "normal"` is short for the kind with its usual values.
-    if item.as_str().is_some() {
-        let short = [("normal", Fill::Normal { mean: 0.0, std: 1.0 }), ("index", Fill::Index)];
-        let uniform = Fill::Uniform { low: 0.0, high: 1.0 };
-        let names: Vec<(&'static str, u8)> = vec![("normal", 0), ("uniform", 1), ("index", 4)];
-        let kind = r.choice(item, &at, "a fill by name", &names)?;
-        let [normal, index] = short.map(|(_, fill)| fill);
-        return Some(Some(match kind {
-            0 => normal,
-            1 => uniform,
-            _ => index,
-        }));
-    }
-    let mut fill = r.as_section(item, &at)?;
-    let kind = r.item(&mut fill, "kind", Some("a fill"))?;
-    let kind = r.choice(kind, &join(&at, "kind"), "a fill", &KINDS)?;
-    let result = match kind {
-        0 => Fill::Normal { mean: r.float(&mut fill, "mean", true)?, std: r.float(&mut fill, "std", true)? },
-        1 => Fill::Uniform { low: r.float(&mut fill, "low", true)?, high: r.float(&mut fill, "high", true)? },
-        2 => {
-            let low = r.item(&mut fill, "low", Some("the least value"))?;
-            let high = r.item(&mut fill, "high", Some("the greatest value"))?;
-            let (low_at, high_at) = (join(&at, "low"), join(&at, "high"));
-            Fill::Integers { low: read_expression(r, low, &low_at)?, high: read_expression(r, high, &high_at)? }
-        }
-        3 => Fill::Constant { value: r.float(&mut fill, "value", true)? },
-        _ => Fill::Index,
-    };
-    let span = fill.span.clone();
-    if matches!(result, Fill::Normal { std, .. } if std < 0.0) {
-        r.problem(&at, span, "a standard deviation of at least 0", "a negative one");
-    } else if matches!(result, Fill::Uniform { low, high } if low >= high) {
-        r.problem(&at, span, "low < high", "an empty range");
-    }
-    r.finish(fill);
-    Some(Some(result))
 }
 
 fn read_launch(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<LaunchShape> {

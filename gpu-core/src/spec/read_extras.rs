@@ -19,18 +19,19 @@ pub(super) struct Sizes {
 /// Where each size stands: key, place, values.
 pub(super) type Spans = Vec<(String, Range<usize>, Size)>;
 
-pub(super) fn read_sizes(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<(Sizes, Spans)> {
+/// Sizes may be 0 where some buffer may be empty.
+pub(super) fn read_sizes(r: &mut Reader<'_>, mut section: Section<'_>, least: i64) -> Option<(Sizes, Spans)> {
     let mut spans = Vec::new();
     let what = "at least one size such as { n = 1000 }";
-    let check = read_size_list(r, &mut section, "check", Some(what), &mut spans);
+    let check = read_size_list(r, &mut section, "check", Some(what), least, &mut spans);
     if check.is_empty() {
         r.problem("sizes.check", section.span.clone(), what, "none");
     }
     let sizes = Sizes {
         check,
-        emulator_check: read_size_list(r, &mut section, "emulator_check", None, &mut spans),
-        bench: read_size_list(r, &mut section, "bench", None, &mut spans),
-        emulator_bench: read_size_list(r, &mut section, "emulator_bench", None, &mut spans),
+        emulator_check: read_size_list(r, &mut section, "emulator_check", None, least, &mut spans),
+        bench: read_size_list(r, &mut section, "bench", None, least, &mut spans),
+        emulator_bench: read_size_list(r, &mut section, "emulator_bench", None, least, &mut spans),
     };
     if let Some((first_at, _, first)) = spans.first() {
         let names: Vec<&String> = first.keys().collect();
@@ -51,6 +52,7 @@ fn read_size_list(
     section: &mut Section<'_>,
     key: &'static str,
     expected: Option<&str>,
+    least: i64,
     spans: &mut Spans,
 ) -> Vec<Size> {
     let mut sizes = Vec::new();
@@ -61,7 +63,7 @@ fn read_size_list(
             if !is_identifier(name) || RESERVED.contains(&name) {
                 let expected = format!("an identifier other than {}", RESERVED.join(", "));
                 r.problem(&at, name_span, expected, format!("`{name}`"));
-            } else if let Some(value) = read_constant(r, item, &join(&at, name)) {
+            } else if let Some(value) = read_constant(r, item, &join(&at, name), least) {
                 size.insert(name.to_owned(), value);
             }
         }
@@ -72,12 +74,12 @@ fn read_size_list(
 }
 
 /// A positive whole number, or an expression of numbers such as `"1 << 28"`.
-fn read_constant(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> Option<i64> {
+fn read_constant(r: &mut Reader<'_>, item: Item<'_>, at: &str, least: i64) -> Option<i64> {
     const EXPECTED: &str = "a positive whole number, or a string such as \"1 << 20\"";
     let text = r.as_expression(item, at)?;
     let value = Parsed::new(&text).and_then(|parsed| parsed.eval(&Size::new()));
     match value {
-        Ok(value) if value > 0 => Some(value),
+        Ok(value) if value >= least => Some(value),
         Ok(value) => {
             r.problem(at, item.span(), EXPECTED, value.to_string());
             None

@@ -1,7 +1,8 @@
 //! A spec at one size: every expression evaluated and within what a GPU can launch.
 
+use super::fill::{ResolvedFill, resolve_fill};
 use super::output::SEED;
-use super::{Dtype, Expr, Fill, LaunchShape, Param, Parsed, ResolvedMap, ResolvedView, Role, Size, Spec};
+use super::{Dtype, Expr, LaunchShape, Param, Parsed, ResolvedMap, ResolvedView, Role, Size, Spec};
 
 /// Most elements of one buffer: beyond this a size is a slip of the pen.
 const MAX_ELEMENTS: u64 = 1 << 40;
@@ -45,20 +46,11 @@ impl ResolvedBuffer {
     /// Row-major index of an element, for example `[3, 17]`.
     pub fn index_of(&self, element: u64) -> Vec<u64> {
         let mut rest = element;
-        let mut index: Vec<u64> = self.shape.iter().rev().map(|extent| (rest % extent, rest /= extent).0).collect();
+        let extents = self.shape.iter().rev().map(|extent| (*extent).max(1));
+        let mut index: Vec<u64> = extents.map(|extent| (rest % extent, rest /= extent).0).collect();
         index.reverse();
         index
     }
-}
-
-/// [`Fill`] in numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ResolvedFill {
-    Normal { mean: f64, std: f64 },
-    Uniform { low: f64, high: f64 },
-    Integers { low: i64, high: i64 },
-    Constant { value: f64 },
-    Index,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +129,11 @@ impl Spec {
 }
 
 impl Spec {
+    /// Least extent of a buffer.
+    fn least_extent(&self, name: &str) -> u64 {
+        u64::from(!self.may_be_empty.iter().any(|known| known == name))
+    }
+
     fn resolve_views(&self, size: &Size, params: &[ResolvedParam]) -> Result<Vec<ResolvedView>, (String, String)> {
         let buffers: Vec<(usize, &ResolvedBuffer)> = params
             .iter()
@@ -157,9 +154,9 @@ impl Spec {
         let mut params = Vec::with_capacity(self.params.len());
         let mut buffers = Vec::new();
         for (index, param) in self.params.iter().enumerate() {
-            if let Param::Buffer { name, dtype, shape, role, fill } = param {
+            if let Param::Buffer { name, .. } = param {
                 let at = format!("param[{index}]");
-                buffers.push((index, resolve_buffer(&at, size, name, *dtype, shape, *role, fill.as_ref())?));
+                buffers.push((index, resolve_buffer(&at, size, param, self.least_extent(name))?));
             }
         }
         let known: Vec<(usize, &ResolvedBuffer)> = buffers.iter().map(|(index, buffer)| (*index, buffer)).collect();
@@ -183,22 +180,19 @@ impl Spec {
     }
 }
 
-fn resolve_buffer(
-    at: &str,
-    size: &Size,
-    name: &str,
-    dtype: Dtype,
-    shape: &[Expr],
-    role: Role,
-    fill: Option<&Fill>,
-) -> Result<ResolvedBuffer, (String, String)> {
+fn resolve_buffer(at: &str, size: &Size, param: &Param, least: u64) -> Result<ResolvedBuffer, (String, String)> {
+    let Param::Buffer { name, dtype, shape, role, fill } = param else {
+        return Err((at.to_owned(), "no buffer".to_owned()));
+    };
+    let (dtype, role, fill) = (*dtype, *role, fill.as_ref());
     let mut extents = Vec::with_capacity(shape.len());
     let mut elements = 1u64;
     for (axis, extent) in shape.iter().enumerate() {
         let key = format!("{at}.shape[{axis}]");
         let value = extent.eval(size).map_err(|error| (key.clone(), error.0))?;
-        let extent = u64::try_from(value).ok().filter(|extent| *extent > 0);
-        let extent = extent.ok_or_else(|| (key.clone(), format!("an extent of at least 1 is needed, not {value}")))?;
+        let extent = u64::try_from(value).ok().filter(|extent| *extent >= least);
+        let extent =
+            extent.ok_or_else(|| (key.clone(), format!("an extent of at least {least} is needed, not {value}")))?;
         elements = elements
             .checked_mul(extent)
             .filter(|elements| *elements <= MAX_ELEMENTS)
@@ -208,30 +202,9 @@ fn resolve_buffer(
     let fill = match (role, fill) {
         (Role::Out, _) => None,
         (Role::Zeroed | Role::Scratch, _) => Some(ResolvedFill::Constant { value: 0.0 }),
-        (_, fill) => Some(resolve_fill(at, size, dtype, fill)?),
+        (_, fill) => Some(resolve_fill(at, size, dtype, &extents, fill)?),
     };
-    Ok(ResolvedBuffer { name: name.to_owned(), dtype, shape: extents, elements, role, fill })
-}
-
-fn resolve_fill(at: &str, size: &Size, dtype: Dtype, fill: Option<&Fill>) -> Result<ResolvedFill, (String, String)> {
-    Ok(match fill {
-        None if dtype.is_float() => ResolvedFill::Normal { mean: 0.0, std: 1.0 },
-        None => ResolvedFill::Integers { low: 0, high: 100 },
-        Some(Fill::Normal { mean, std }) => ResolvedFill::Normal { mean: *mean, std: *std },
-        Some(Fill::Uniform { low, high }) => ResolvedFill::Uniform { low: *low, high: *high },
-        Some(Fill::Constant { value }) => ResolvedFill::Constant { value: *value },
-        Some(Fill::Index) => ResolvedFill::Index,
-        Some(Fill::Integers { low, high }) => {
-            let eval = |key: &str, expr: &Expr| expr.eval(size).map_err(|error| (format!("{at}.fill.{key}"), error.0));
-            let (low, high) = (eval("low", low)?, eval("high", high)?);
-            let (least, greatest) = dtype.integer_range().unwrap_or((i64::MIN, i64::MAX));
-            if low > high || low < least || high > greatest {
-                let message = format!("{low} to {high} is not a range of {}", dtype.name());
-                return Err((format!("{at}.fill"), message));
-            }
-            ResolvedFill::Integers { low, high }
-        }
-    })
+    Ok(ResolvedBuffer { name: name.clone(), dtype, shape: extents, elements, role, fill })
 }
 
 pub(super) fn resolve_scalar(size: &Size, name: &str, dtype: Dtype, value: &str) -> Result<ResolvedScalar, String> {

@@ -49,7 +49,8 @@ pub struct ResolvedView {
 }
 
 impl ResolvedView {
-    fn holds(&self, param: usize) -> bool {
+    /// Whether a parameter is one of its buffers.
+    pub fn is_made_of(&self, param: usize) -> bool {
         [Some(self.codes), self.scales, self.zero_points, self.tensor_scale].contains(&Some(param))
     }
 
@@ -107,7 +108,7 @@ impl Resolved {
     pub fn tensors(&self) -> Vec<Tensor<'_>> {
         let of = |index: usize| {
             let buffer = self.buffer(index)?;
-            let Some(view) = self.views.iter().find(|view| view.holds(index)) else {
+            let Some(view) = self.views.iter().find(|view| view.is_made_of(index)) else {
                 return Some(Tensor::Buffer(index, buffer));
             };
             if view.codes == index {
