@@ -3,7 +3,7 @@
 
 use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
-use super::{emit_console, explain, fresh_seed, guess, inputs, launch_of, oracle_inputs, outputs, resolve, violated};
+use super::{emit_console, explain, fresh_seed, guess, inputs, launch_of, oracle_inputs, resolve, values, violated};
 use crate::compile::{CompileReport, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
 use crate::job::{Event, RunOptions};
@@ -93,7 +93,6 @@ fn one_size(
     let mut ran = device.run(&launch, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
     ran.faults.sort_by_key(|fault| explain::rank(fault.kind));
-    let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
     let mut findings = Findings::default();
     if ran.completed {
         match &expected {
@@ -106,7 +105,7 @@ fn one_size(
     if wrong && ran.faults.is_empty() && options.inputs.is_empty() && device.info().kind == DeviceKind::Emulator {
         launch.trace = None;
         if let Some(writes) = Writes::of(device, &launch, &resolved, seed, stop)? {
-            findings.blame(&writes, &buffers);
+            findings.blame(&writes, &resolved);
         }
     }
     findings.constants = constants::unset(&run.compiled.ptx);
@@ -193,7 +192,7 @@ fn expected(
         if !ran.completed {
             return Err(RunError::BadRequest(format!("{name}, the kernel to compare with, did not run to its end")));
         }
-        return Ok(Some(outputs(&arguments).map(Expected::plain).collect()));
+        return Ok(Some(values(&resolved, &arguments).into_iter().map(Expected::plain).collect()));
     }
     let Some(name) = run.spec.oracle.as_deref() else { return Ok(None) };
     let oracle =
@@ -237,8 +236,9 @@ impl Findings {
         expected: &[Expected],
     ) {
         let tolerance = tolerance(run.spec, resolved, run.against.is_some());
+        let spec = Spec { tolerance, ..run.spec.clone() };
         self.is_compared = true;
-        self.comparison = compare::compare(resolved, arguments, expected, &tolerance);
+        self.comparison = compare::compare(resolved, arguments, expected, &spec, None);
         let named = run.spec.oracle.as_deref().filter(|_| run.against.is_none()).and_then(oracle::find);
         let oracle = named.unwrap_or(&oracle::ANOTHER_KERNEL);
         if self.comparison.mismatch_count == 0 {
@@ -246,7 +246,7 @@ impl Findings {
             return;
         }
         let written = self.comparison.mismatches.first().is_some_and(|first| !first.never_written);
-        let outputs: Vec<Vec<f64>> = outputs(arguments).collect();
+        let outputs = values(resolved, arguments);
         if let (true, Some(got), Some(first)) = (written, outputs.first(), expected.first()) {
             self.comparison.guess = guess::guess(
                 oracle,
@@ -339,15 +339,16 @@ impl Findings {
             got: *got,
             never_written,
             writer: None,
+            code: None,
         }));
         self.comparison.mismatch_count += at.len() as u64;
         self.sentence.get_or_insert(what);
     }
 
-    fn blame(&mut self, writes: &Writes, buffers: &[&ResolvedBuffer]) {
-        blame::name_writers(writes, buffers, &mut self.comparison.mismatches);
+    fn blame(&mut self, writes: &Writes, case: &Resolved) {
+        blame::name_writers(writes, case, &mut self.comparison.mismatches);
         let Some(first) = self.comparison.mismatches.first() else { return };
-        let clue = blame::clue(writes, buffers, first);
+        let clue = blame::clue(writes, case, first);
         if clue.copies_nothing {
             self.comparison.patterns.insert(0, "uninitialised");
             self.keys.insert(0, "uninitialised");
@@ -380,6 +381,7 @@ impl Findings {
             mismatch_count: self.comparison.mismatch_count,
             element_count: self.comparison.element_count,
             worst_error_ratio: self.comparison.worst_error_ratio,
+            outputs: self.comparison.outputs.clone(),
             corrupted,
             faults: ran.faults,
             notes: ran.notes,
