@@ -1,0 +1,25 @@
+#include "lab.cuh"
+#include <cuda_bf16.h>
+
+// scores[key] = dot product of the query q and one key. Both have d elements. One warp compares one key.
+// lockstep: block = 32 * WARPS
+// lockstep: grid = ceil_div(n, WARPS)
+#define WARPS 8
+
+extern "C" __global__ void dot_scores(const __nv_bfloat16* q, const __nv_bfloat16* keys, float* scores, int n, int d)
+{
+    const int lane = threadIdx.x % 32;
+    const int key = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (key >= n) {
+        return;  // the whole warp leaves
+    }
+    float sum = 0.0f;
+
+    // TODO 1: add up this lane's products q[i] * keys[key][i], in float. Neighboring lanes read neighboring elements.
+
+    // TODO 2: combine the sums of the 32 lanes, so that lane 0 has the dot product.
+
+    if (lane == 0) {
+        scores[key] = sum;
+    }
+}
