@@ -215,3 +215,130 @@ fn constants_can_be_set_and_are_missed() {
     bench.run(&file, &["--set", "tops=1"]).fails(2, &["no `__constant__` variable `tops`", "taps"]);
     bench.run(&file, &["--set", "taps=system(0)"]).fails(2, &["no number"]);
 }
+
+/// A kernel of the exercise with these parameters and this body.
+fn vector_add(parameters: &str, before: &str) -> String {
+    format!(
+        "{before}extern \"C\" __global__ void vector_add({parameters})\n{{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+         if (i < n) c[i] = a[i] + b[i];\n}}\n"
+    )
+}
+
+#[test]
+fn parameters_that_differ_are_said_first() {
+    let machine = Machine::new();
+    for (parameters, said) in [
+        (
+            "float* c, const float* a, const float* b, int n",
+            "the exercise passes (a, b, c, n), and `vector_add` takes (c, a, b, n)",
+        ),
+        ("const double* a, const double* b, double* c, int n", "`a` is `const double*` in your kernel"),
+    ] {
+        let file = machine.file("mine.cu", vector_add(parameters, ""));
+        let ended = machine.run(&["check", "week1/day4", "--kernel", &file]);
+        let verdict = ended.stdout.lines().find(|line| line.starts_with("FAILED")).unwrap_or_default();
+        assert!(
+            ended.status == 1 && verdict.starts_with(&format!("FAILED: {said}")),
+            "{}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(
+            ended.stdout.contains("diagnosis: wrong_signature") && ended.stdout.contains("hint: "),
+            "{}",
+            ended.stdout
+        );
+    }
+    // Other names alone are nobody's business.
+    let file = machine.file("mine.cu", vector_add("const float* a, const float* b, float* c, int n", ""));
+    machine.run(&["check", "week1/day4", "--kernel", &file]).shows(&["PASSED"]);
+}
+
+#[test]
+fn an_access_of_several_elements_is_named() {
+    let machine = Machine::new();
+    let file = machine.file(
+        "wide.cu",
+        "extern \"C\" __global__ void vector_add(const float* a, const float* b, float* c, int n)\n{\n    \
+         int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);\n    if (i < n) {\n        float4 x = ((const float4*)a)[i];\n        \
+         c[i] = x.x + x.y + x.z + x.w + b[i];\n    }\n}\n",
+    );
+    let ended = machine.run(&["check", "week1/day4", "--kernel", &file]);
+    assert!(ended.status == 1 && ended.stdout.contains("4 elements of `a` at once"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("diagnosis: wide_access"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_launch_that_cannot_be_is_a_verdict_with_its_hint() {
+    let machine = Machine::new();
+    let parameters = "const float* a, const float* b, float* c, int n";
+    let file = machine.file("big.cu", vector_add(parameters, "// lockstep: block = 2048\n"));
+    let ended = machine.run(&["check", "week1/day4", "--kernel", &file]);
+    assert_eq!(ended.status, 1, "{}{}", ended.stdout, ended.stderr);
+    for said in ["FAILED: this launch cannot be", "2048", "diagnosis: bad_launch", "hint: ", "--hint 2"] {
+        assert!(ended.stdout.contains(said), "`{said}` is missing in: {}", ended.stdout);
+    }
+    let all = machine.run(&["check", "week1/day4", "--kernel", &file, "--hint", "9"]);
+    assert!(all.stdout.contains("hint 1: ") && all.stdout.contains("hint 3: "), "{}", all.stdout);
+    let (json, status) = machine.json(&["check", "week1/day4", "--kernel", &file]);
+    assert_eq!((status, json["verdict"]["hints"][0].as_str()), (1, Some("bad_launch")));
+}
+
+#[test]
+fn nothing_that_a_kernel_prints_reaches_the_terminal_as_a_command() {
+    let bench = Bench::new();
+    let file = bench.file("esc.cu", "/* \u{1b}]0;source\u{7} */ if (i == 0) printf(\"\\033[2J\\033[1;31mFAILED\\r\"); if (i < n) y[i] = x[i]; int \u{202e}z;");
+    // `end` asserts that no escape is in what a pipe gets.
+    let ended = bench.run(&file, &[]);
+    assert!(ended.status == 1 && ended.stdout.contains("\\u{1b}]0;source"), "{}", ended.stdout);
+    let file = bench.file("print.cu", "if (i == 0) printf(\"\\033[2J\\033[1;31mFAILED\\r\"); if (i < n) y[i] = x[i];");
+    bench.run(&file, &[]).shows(&["\\u{1b}[2J\\u{1b}[1;31mFAILED\\r", "COMPLETED"]);
+}
+
+#[test]
+fn the_sandbox_is_told_every_time() {
+    let machine = Machine::new();
+    for _ in 0..2 {
+        let (doctor, _) = machine.json(&["doctor"]);
+        let sandbox = doctor["items"].as_array().unwrap().iter().find(|item| item["id"] == "sandbox").unwrap();
+        assert!(sandbox["found"] != "not known", "{sandbox}");
+        let fine = sandbox["state"] == "fine";
+        assert_eq!(fine, gpu_core::worker::has_jail(), "{sandbox}");
+    }
+}
+
+#[test]
+fn arrays_are_named_with_their_indices() {
+    let bench = Bench::new();
+    let shared =
+        "__shared__ float s[8][8]; s[i / 8][i % 8] = i; __syncthreads(); if (i < n) y[i] = s[i % 8][i % 8 + 1];";
+    bench.fails(shared, &[], "out_of_bounds", &["`s`[8][0]", "the shape [8][8]"]);
+    let local =
+        "float best[4]; for (int j = 0; j < 4; j++) best[j] = x[j]; int at = n / 10; if (i < n) y[i] = best[at];";
+    bench.fails(local, &[], "out_of_bounds", &["best"]);
+}
+
+#[test]
+fn structs_and_wide_whole_numbers_are_passed_by_value() {
+    let machine = Machine::new();
+    let file = machine.file(
+        "s.cu",
+        "struct Params { float scale; int count; double shift; bool twice; };\n\
+         __global__ void apply(float* y, bool on, Params p, unsigned long long big)\n{\n    int i = threadIdx.x;\n    \
+         if (i < p.count) y[i] = on ? p.scale * (p.twice ? 2 : 1) + p.shift + (big >> 33) : -1.0f;\n}\n",
+    );
+    let spec = machine.file(
+        "s.toml",
+        "title = \"t\"\nentry = \"apply\"\n[[param]]\nname = \"y\"\ndtype = \"f32\"\nshape = [\"n\"]\nrole = \"out\"\n\
+         [[param]]\nname = \"on\"\ndtype = \"bool\"\nvalue = \"1\"\n\
+         [[param]]\nname = \"p\"\nfields = [\"f32 = 1.5\", \"i32 = n\", \"f64 = 0.25\", \"bool = 1\"]\n\
+         [[param]]\nname = \"big\"\ndtype = \"u64\"\nvalue = \"1 << 34\"\n\
+         [launch]\ngrid = [1]\nblock = [32]\n[sizes]\ncheck = [{ n = 4 }]\n",
+    );
+    machine.run(&["run", &file, "--spec", &spec]).shows(&["COMPLETED", "y[4] = 5.25, 5.25"]);
+    let wrong = std::fs::read_to_string(machine.path("s.toml")).unwrap().replace("\"f64 = 0.25\", ", "");
+    let wrong = machine.file("w.toml", wrong);
+    machine
+        .run(&["run", &file, "--spec", &wrong])
+        .fails(1, &["parameter 3", "24 bytes", "struct of float, int, bool p"]);
+}

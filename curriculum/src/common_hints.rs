@@ -239,11 +239,19 @@ const HINTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "wide_access",
+        &[
+            "A pointer to `float4` counts in steps of four floats: element 1 of it is elements 4 to 7 of the array.",
+            "So either the index counts floats, or it counts groups of four. Which of the two does yours, where it goes through the `float4` pointer?",
+            "Index a `float4` pointer with `i`, and the floats with `4 * i`; take groups only while `4 * i + 3 < n`, and do the rest one by one.",
+        ],
+    ),
+    (
         "wrong_signature",
         &[
-            "The kernel's name or its parameters are not those of the exercise.",
-            "They stand in the scaffold, and in the message.",
-            "Copy the line from the message.",
+            "The kernel's name or its parameters are not those of the exercise. Arguments are passed by their order, not by their names.",
+            "Compare your kernel's first line with the scaffold's, one parameter after the other: order, type and number.",
+            "Copy the first line from the scaffold or from the message, and keep your names only where they mean the same.",
         ],
     ),
     (

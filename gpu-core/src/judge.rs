@@ -17,7 +17,7 @@ pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};
 pub(crate) use tensors::oracle_inputs;
 
-use crate::compile::{CompileReport, signature};
+use crate::compile::{CompileReport, arrays, parameters, signature};
 use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
@@ -87,6 +87,7 @@ pub fn check(
         trace: None,
         notes: Vec::new(),
         blames_left: MAX_BLAMES,
+        impossible: None,
     };
 
     match device.info().kind {
@@ -161,6 +162,8 @@ struct Session<'a> {
     notes: Vec<String>,
     /// How often the writers of wrong elements may still be looked for.
     blames_left: u32,
+    /// A size at which the launch cannot be, and why.
+    impossible: Option<(String, String)>,
 }
 
 impl Session<'_> {
@@ -187,6 +190,11 @@ impl Session<'_> {
         for (index, size) in sizes.iter().enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(RunError::Stopped);
+            }
+            // What no device can launch is a mistake of the kernel's, where the kernel chose it.
+            if let Some(message) = impossible(self.spec, size, &self.launch) {
+                self.impossible = Some((crate::spec::size_name(size), message));
+                break;
             }
             let resolved = resolve(self.spec, size, &self.launch)?;
             let trace = trace.filter(|_| index + 1 == sizes.len()).cloned();
@@ -230,6 +238,7 @@ impl Session<'_> {
         };
         self.trace = self.trace.take().or(run.trace.take());
         run.faults.sort_by_key(|fault| explain::rank(fault.kind));
+        run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
         let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
@@ -369,7 +378,9 @@ impl Session<'_> {
 
     fn verdict(mut self, started: Instant) -> Verdict {
         self.settle_guesses();
-        let passed = !self.judged.is_empty() && self.judged.iter().all(|judged| judged.report.passed);
+        let passed = self.impossible.is_none()
+            && !self.judged.is_empty()
+            && self.judged.iter().all(|judged| judged.report.passed);
         let mut faults: Vec<Fault> =
             self.judged.iter().flat_map(|judged| judged.report.faults.iter().cloned()).collect();
         faults.sort_by_key(|fault| explain::rank(fault.kind));
@@ -396,9 +407,30 @@ impl Session<'_> {
         let failed = self.judged.iter().filter(|judged| !judged.report.passed);
         // Of equally telling ones the first that knows the mistake, or else that names a thread.
         let worst = failed.min_by_key(|judged| (case_rank(&judged.report), judged.guessed.is_none(), !judged.placed));
-        let failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
-        let (resolved, cases): (Vec<Resolved>, Vec<CaseReport>) =
+        let mut failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
+        let fault = worst.and_then(|judged| judged.report.faults.iter().min_by_key(|fault| explain::rank(fault.kind)));
+        // The order and the types of the parameters come before everything that follows from them.
+        let differ = parameters::differ(&self.compiled.declared, self.spec).filter(|_| !passed);
+        if let Some(differ) = &differ {
+            let rest = failure.as_ref().map(|failure| format!(". What came of it: {failure}")).unwrap_or_default();
+            failure = Some(format!("{differ}{rest}"));
+            hints.retain(|hint| hint != "wrong_signature");
+            hints.insert(0, "wrong_signature".to_owned());
+        }
+        if let (None, Some(failure), Some(wide)) =
+            (&differ, &mut failure, fault.and_then(|fault| parameters::wide(fault, self.spec)))
+        {
+            failure.push_str(&format!(" {wide}."));
+            hints.insert(0, "wide_access".to_owned());
+        }
+        let (resolved, mut cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
+        if let Some((name, message)) = self.impossible {
+            hints.retain(|hint| hint != "bad_launch");
+            hints.insert(0, "bad_launch".to_owned());
+            failure = Some(at_size(&message, &name));
+            cases.push(CaseReport { name, seed: self.seed, reason: message, ..CaseReport::default() });
+        }
         let summary = failure.unwrap_or_else(|| explain::passed_sentence(&cases, &resolved));
         Verdict {
             passed,
@@ -438,6 +470,13 @@ pub(crate) fn violated(oracle: &Oracle, resolved: &Resolved, arguments: &[Argume
 /// What the kernel left in its outputs.
 fn values(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
     tensors::outputs(resolved, arguments).into_iter().map(|output| output.values).collect()
+}
+
+/// Why the launch cannot be at a size: too many threads in a block, or an expression that gives none.
+pub(crate) fn impossible(spec: &Spec, size: &Size, launch: &LaunchShape) -> Option<String> {
+    let (key, message) = spec.resolve(size, Some(launch)).err()?;
+    let part = key.strip_prefix("launch")?.trim_start_matches('.');
+    Some(format!("this launch cannot be: `{part}`: {message}"))
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.

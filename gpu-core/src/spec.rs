@@ -8,7 +8,7 @@ mod directives;
 mod dtype;
 mod expr;
 mod fill;
-mod macros;
+pub(crate) mod macros;
 mod output;
 mod read;
 mod read_extras;
@@ -22,6 +22,7 @@ pub use directives::{Directive, launch_directives};
 pub use expr::{ExprError, Parsed};
 pub use fill::{ResolvedFill, TieFormat};
 pub use output::{METRICS, Metric, OutputRule};
+pub(crate) use resolve::struct_layout;
 pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedParam, ResolvedScalar, size_name};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
@@ -164,12 +165,17 @@ pub enum Param {
     Scalar { name: String, dtype: Dtype, value: String },
     /// A `const __grid_constant__ CUtensorMap` over one of the buffers.
     TensorMap { name: String, map: MapSpec },
+    /// A struct by value: its members in order, each a type and an expression, laid out as C++ lays them out.
+    Struct { name: String, fields: Vec<(Dtype, String)> },
 }
 
 impl Param {
     pub fn name(&self) -> &str {
         match self {
-            Param::Buffer { name, .. } | Param::Scalar { name, .. } | Param::TensorMap { name, .. } => name,
+            Param::Buffer { name, .. }
+            | Param::Scalar { name, .. }
+            | Param::TensorMap { name, .. }
+            | Param::Struct { name, .. } => name,
         }
     }
 }

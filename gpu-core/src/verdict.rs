@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 36] = [
+pub const HINT_KEYS: [&str; 37] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -39,6 +39,7 @@ pub const HINT_KEYS: [&str; 36] = [
     "tail_missing",
     "shifted_output",
     "wrong_signature",
+    "wide_access",
     "compile_error",
     "crashed",
     // Not failures: how a kernel that passes uses the machine.
@@ -128,7 +129,7 @@ pub struct Writer {
 }
 
 /// The judged outcome of one case (one size, one seed).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaseReport {
     /// For example `n = 1000`.
     pub name: String,

@@ -11,6 +11,9 @@ pub struct Args {
     day: String,
     #[command(flatten)]
     subject: SubjectArgs,
+    /// Which step of the hint to show: 1 is a nudge, the last is nearly the answer
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=9))]
+    hint: u8,
     /// Print one JSON object (app/JSON.md, "check")
     #[arg(long)]
     pub json: bool,
@@ -45,19 +48,47 @@ pub fn run(args: &Args, places: &Places) -> Done {
         if let Some(verdict) = &answer.verdict {
             out::print(&format!("\n{}", report::verdict(verdict, &kernel.for_report(), style)));
         }
-        // What the course has to say about this failure.
+        // What the course has to say about this failure, or about what a right kernel still wastes.
         let keys = match (&answer.verdict, &answer.outcome) {
-            (Some(verdict), _) if !verdict.passed => verdict.hints.clone(),
+            (Some(verdict), _) => verdict.hints.clone(),
             (None, Outcome::CompileErrors(_)) => vec!["compile_error".to_owned()],
+            (None, Outcome::BadRequest(_)) => vec!["wrong_signature".to_owned()],
             _ => Vec::new(),
         };
         if let Some(hint) = exercise.hints.for_keys(&keys) {
-            out::print(&format!("hint: {}\n", hint.steps.first().map_or("", String::as_str)));
+            out::print(&hint_text(&hint.steps, args.hint));
         }
     }
     match &answer.outcome {
         Outcome::Done if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
         _ => Err(engine::failure(&answer)),
+    }
+}
+
+/// The steps of a hint up to the one that is asked for, and how to see the next.
+fn hint_text(steps: &[String], wanted: u8) -> String {
+    let shown = usize::from(wanted).min(steps.len());
+    let mut text = String::new();
+    for (index, step) in steps.iter().take(shown).enumerate() {
+        let number = if wanted > 1 { format!(" {}", index + 1) } else { String::new() };
+        text += &format!("hint{number}: {step}\n");
+    }
+    if shown < steps.len() {
+        text += &format!("      (step {shown} of {}; --hint {} shows the next)\n", steps.len(), shown + 1);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint_text;
+
+    #[test]
+    fn steps_come_one_by_one() {
+        let steps = ["a", "b"].map(str::to_owned);
+        assert_eq!(hint_text(&steps, 1), "hint: a\n      (step 1 of 2; --hint 2 shows the next)\n");
+        assert_eq!(hint_text(&steps, 2), "hint 1: a\nhint 2: b\n");
+        assert_eq!(hint_text(&steps, 9), "hint 1: a\nhint 2: b\n");
     }
 }

@@ -217,7 +217,7 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
             Event::Console(text) => {
                 if show {
                     out::transient("");
-                    out::print(&text);
+                    out::print(&out::visible(&text));
                 }
                 answer.console += &text;
             }
@@ -275,8 +275,8 @@ pub fn ready_items(places: &Places) -> (Vec<Item>, Option<(u32, u32)>) {
             "sandbox",
             "Compiler's sandbox",
             jail,
-            "a kernel of 5.13 or later with Landlock enabled confines the compiler fully; limits of time and memory hold \
-             anyway",
+            "run kernels of people whom you trust: here nothing but the check of their text keeps the compiler from files. On \
+             Linux, a kernel of 5.13 or later with Landlock enabled confines it fully; limits of time and memory hold anyway",
         ),
         Some(jail) => Item::fine("sandbox", "Compiler's sandbox", jail),
         None => Item::limited("sandbox", "Compiler's sandbox", "not known", "repair the compiler first"),
@@ -293,7 +293,10 @@ fn trial(lab: &Lab) -> Item {
     const ID: &str = "trial";
     const TITLE: &str = "Trial compilation";
     const TEXT: &str = "extern \"C\" __global__ void trial(float* a) { a[threadIdx.x] *= 2.0f; }\n";
-    let source = Source { name: "trial.cu".into(), text: TEXT.into(), headers: Vec::new(), options: Vec::new() };
+    // Never from the cache: what is asked is whether a compiler works now, and in which jail.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    let text = format!("{TEXT}// {now}\n");
+    let source = Source { name: "trial.cu".into(), text, headers: Vec::new(), options: Vec::new() };
     let job = Job::Compile { source, arch: "sm_90".into(), emit: Emit::default() };
     match run_in(lab, job, false) {
         Ok(Answer { outcome: Outcome::Done, compiled: Some(report), .. }) => {

@@ -3,11 +3,57 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes to standard output. A closed pipe (`lockstep list | head`) is not an error.
+/// Writes to standard output. A closed pipe (`lockstep list | head`) is not an error. Colours of [`Style`] go through, all
+/// other control characters are shown.
 pub fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.write_all(guarded(text).as_bytes());
     let _ = stdout.flush();
+}
+
+/// Text that came from a kernel, a compiler, a file or another machine, with what a terminal would obey made visible:
+/// control characters but tab and line end, and the marks that turn the direction of writing.
+pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            // A line end of Windows.
+            '\r' => out.push_str("\\r"),
+            c if is_obeyed(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out.into()
+}
+
+fn is_obeyed(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// As [`visible`], but for the sequences that [`Style`] writes.
+fn guarded(text: &str) -> std::borrow::Cow<'_, str> {
+    const OURS: [&str; 6] = ["\x1b[1;31m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[33m", "\x1b[0m"];
+    if !text.contains('\x1b') {
+        return visible(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        out.push_str(&visible(&rest[..at]));
+        let ours = OURS.iter().find(|code| rest[at..].starts_with(**code));
+        let length = ours.map_or(1, |code| code.len());
+        match ours {
+            Some(code) => out.push_str(code),
+            None => out.push_str(&visible(&rest[at..at + 1])),
+        }
+        rest = &rest[at + length..];
+    }
+    out.push_str(&visible(rest));
+    out.into()
 }
 
 static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
@@ -26,12 +72,12 @@ pub fn json(value: &serde_json::Value) {
 /// One line on standard error, beginning with the program's name.
 pub fn error(message: &str) {
     let style = Style::of(&std::io::stderr());
-    let _ = writeln!(std::io::stderr(), "{} {message}", style.red("lockstep:"));
+    let _ = writeln!(std::io::stderr(), "{} {}", style.red("lockstep:"), visible(message));
 }
 
 /// A remark on standard error, so that standard output stays what was asked for.
 pub fn remark(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
+    let _ = writeln!(std::io::stderr(), "{}", visible(message));
 }
 
 pub fn stderr_is_terminal() -> bool {
@@ -42,7 +88,7 @@ pub fn stderr_is_terminal() -> bool {
 pub fn transient(message: &str) {
     let mut stderr = std::io::stderr();
     if stderr.is_terminal() {
-        let _ = write!(stderr, "\r\x1b[2K{message}");
+        let _ = write!(stderr, "\r\x1b[2K{}", visible(message).replace('\n', " "));
         let _ = stderr.flush();
     }
 }
@@ -174,6 +220,20 @@ mod tests {
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(nanoseconds(999.0), "999 ns");
         assert_eq!(nanoseconds(1.5e6), "1.500 ms");
+    }
+
+    #[test]
+    fn nothing_foreign_moves_the_cursor() {
+        assert_eq!(visible("a\tb\n\u{e9}"), "a\tb\n\u{e9}");
+        assert_eq!(visible("\x1b]0;title\x07"), "\\u{1b}]0;title\\u{7}");
+        assert_eq!(visible("\u{9b}31m\u{202e}"), "\\u{9b}31m\\u{202e}");
+        assert_eq!(visible("a\rb"), "a\\rb");
+        let style = Style { enabled: true };
+        let shown = guarded(&format!("{} \x1b[2J\x1b[31mx", style.green("PASSED"))).into_owned();
+        assert_eq!(shown, "\x1b[32mPASSED\x1b[0m \\u{1b}[2J\\u{1b}[31mx");
+        for coloured in [style.bold("x"), style.dim("x"), style.red("x"), style.green("x"), style.yellow("x")] {
+            assert_eq!(guarded(&coloured), coloured);
+        }
     }
 
     #[test]

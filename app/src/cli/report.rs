@@ -1,6 +1,6 @@
 //! What an engine's report looks like in a terminal. Every function returns text, so that tests can read it.
 
-use super::out::{Align, Style, bytes, grouped, table};
+use super::out::{Align, Style, bytes, grouped, table, visible};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::emulator::{Class, Counters, Fault, SourceLine, ThreadId};
 use gpu_core::verdict::{CaseReport, Mismatch, RunReport, Verdict, fault_key};
@@ -35,7 +35,7 @@ impl Kernel<'_> {
             .map_or_else(|| source.chars().take_while(|c| c.is_whitespace()).count(), |column| column as usize);
         let lead: String = source.chars().take(wanted).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let shown: String = source.chars().take(200).collect();
-        format!("{line:>6} | {shown}\n       | {lead}^\n")
+        format!("{line:>6} | {}\n       | {lead}^\n", visible(&shown))
     }
 }
 
@@ -48,7 +48,7 @@ pub fn diagnostics(list: &[Diagnostic], kernel: &Kernel<'_>, style: Style) -> St
             Severity::Warning => style.yellow("warning"),
             Severity::Error => style.red("error"),
         };
-        text += &format!("{}: {severity}: {message}\n", kernel.place(file, *line, *column));
+        text += &format!("{}: {severity}: {}\n", kernel.place(file, *line, *column), visible(message));
         text += &kernel.snippet(file, *line, *column);
     }
     text
@@ -106,7 +106,7 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
         "{}: {}: {}",
         at(&line_only, kernel),
         style.red(fault_key(fault.kind)),
-        fault.message.trim_end_matches('.')
+        visible(fault.message.trim_end_matches('.'))
     );
     // Most messages begin with the thread.
     if let Some(id) = fault.thread.as_ref().filter(|id| !fault.message.contains(&thread(id))) {
@@ -180,7 +180,7 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     }
     for case in &verdict.cases {
         for what in &case.corrupted {
-            text += &format!("\n{}: {what}\n", case.name);
+            text += &format!("\n{}: {}\n", case.name, visible(what));
         }
     }
     if !verdict.faults.is_empty() {
@@ -195,13 +195,13 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
     let mut notes: Vec<&String> = verdict.cases.iter().flat_map(|case| &case.notes).collect();
     notes.dedup();
     for note in notes {
-        text += &format!("note: {note}\n");
+        text += &format!("note: {}\n", visible(note));
     }
     if let Some((case, counted)) = verdict.cases.iter().rev().find_map(|case| Some((case, case.counters.as_ref()?))) {
         text += &format!("\ncounters at {} (emulator)\n{}", case.name, counters(counted));
     }
     let word = if verdict.passed { style.green("PASSED") } else { style.red("FAILED") };
-    text += &format!("\n{word}: {} (seed {})\n", verdict.summary, verdict.seed);
+    text += &format!("\n{word}: {} (seed {})\n", visible(&verdict.summary), verdict.seed);
     if !verdict.passed && !verdict.hints.is_empty() {
         text += &format!("diagnosis: {}\n", verdict.hints.join(", "));
     }
@@ -231,7 +231,7 @@ fn case_row(case: &CaseReport, style: Style) -> Vec<String> {
     // Faults are told in full below; here their kinds do.
     let mut kinds: Vec<&str> = case.faults.iter().map(|fault| fault_key(fault.kind)).collect();
     kinds.dedup();
-    let reason = if kinds.is_empty() { case.reason.clone() } else { kinds.join(", ") };
+    let reason = if kinds.is_empty() { visible(&case.reason).into_owned() } else { kinds.join(", ") };
     vec![case.name.clone(), case.device.clone(), format!("{:.1} ms", case.wall_ms), mark, reason]
 }
 
@@ -254,11 +254,11 @@ pub fn counters(c: &Counters) -> String {
     ];
     for (name, t) in traffics.into_iter().filter(|(_, t)| t.requests > 0) {
         let per_request = t.sectors as f64 / t.requests as f64;
-        let used = 100.0 * t.bytes as f64 / (32 * t.sectors.max(1)) as f64;
+        let used = used_share(name, t.bytes, t.sectors);
         row(
             name,
             format!("{} sectors", grouped(t.sectors)),
-            format!("{} requests, {per_request:.2} sectors each, {used:.0}% of the bytes used", grouped(t.requests)),
+            format!("{} requests, {per_request:.2} sectors each{used}", grouped(t.requests)),
         );
     }
     let shared =
@@ -284,6 +284,20 @@ pub fn counters(c: &Counters) -> String {
         );
     }
     table(&[Align::Left, Align::Right, Align::Left], &rows)
+}
+
+/// How much of what was moved was asked for. Atomics of one warp to the same sector are one transfer with many updates, of which a
+/// share says nothing.
+fn used_share(name: &str, bytes: u64, sectors: u64) -> String {
+    if name == "global atomics" {
+        return String::new();
+    }
+    let share = 100.0 * bytes as f64 / (32 * sectors.max(1)) as f64;
+    // Several lanes that read one element get it from one sector.
+    if share > 100.0 {
+        return ", all of the bytes used, some by several lanes".to_owned();
+    }
+    format!(", {share:.0}% of the bytes used")
 }
 
 /// A free run at one size: buffers' heads, faults, wrong elements, counters, verdict.
@@ -314,7 +328,7 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
         );
     }
     for what in &report.corrupted {
-        text += &format!("\n{what}\n");
+        text += &format!("\n{}\n", visible(what));
     }
     for (one, others) in folded(&report.faults) {
         text += &fault(one, kernel, style);
@@ -323,14 +337,14 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
         }
     }
     for note in &report.notes {
-        text += &format!("note: {note}\n");
+        text += &format!("note: {}\n", visible(note));
     }
     if let Some(counted) = &report.counters {
         text += &format!("\ncounters (emulator)\n{}", counters(counted));
     }
     // The same word, sentence and exit status.
     let word = if report.passed { style.green("COMPLETED") } else { style.red("FAILED") };
-    text += &format!("\n{word}: {} (seed {})\n", report.summary.trim_end_matches('.'), report.seed);
+    text += &format!("\n{word}: {} (seed {})\n", visible(report.summary.trim_end_matches('.')), report.seed);
     if !report.passed && !report.hints.is_empty() {
         text += &format!("diagnosis: {}\n", report.hints.join(", "));
     }

@@ -179,6 +179,9 @@ fn left_ui(ui: &mut Ui, screen: &Screen<'_>) {
     ui.add(egui::Label::new(RichText::new(text).small().color(color)).truncate());
 }
 
+const NO_SANDBOX: &str = "\nThis system has no sandbox for the compiler: only the check of a kernel's text keeps it from files. \
+                          Run kernels of people whom you trust.";
+
 /// What is known of the compiler; false when there was no room for it.
 fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) -> bool {
     let t = theme::tokens(ui);
@@ -188,7 +191,13 @@ fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) -> bool {
         Compiler::Found { .. } => {
             let report = state.desk().and_then(|desk| desk.compiled.value());
             let version = report.map(|report| format!("NVRTC {}", report.nvrtc_version));
-            (version.unwrap_or_else(|| "NVRTC".to_owned()), t.text_muted)
+            let version = version.unwrap_or_else(|| "NVRTC".to_owned());
+            // Said every time: what guards the learner's files depends on it.
+            if gpu_core::worker::has_jail() {
+                (version, t.text_muted)
+            } else {
+                (format!("⚠ {version}, no sandbox"), t.warn)
+            }
         }
         Compiler::Missing { .. } | Compiler::InstallFailed { .. } => ("⚠ No CUDA compiler".to_owned(), t.warn),
         Compiler::Installing { .. } => ("Installing the compiler…".to_owned(), t.text_muted),
@@ -198,7 +207,8 @@ fn compiler_ui(ui: &mut Ui, screen: &Screen<'_>) -> bool {
     }
     let label = ui.label(RichText::new(text).small().color(color));
     if let Compiler::Found { origin } = &state.compiler {
-        label.on_hover_text(origin);
+        let guard = if gpu_core::worker::has_jail() { "" } else { NO_SANDBOX };
+        label.on_hover_text(format!("{origin}{guard}"));
     }
     true
 }

@@ -2,7 +2,7 @@
 
 use super::nvrtc::{COMPILATION, INVALID_OPTION, Nvrtc, OUT_OF_MEMORY, SUCCESS};
 use super::options::{Arch, nvrtc_options};
-use super::{CompileReport, Diagnostic, Severity, Toolchain, diagnostics, resources};
+use super::{CompileReport, Diagnostic, Severity, Toolchain, constants, diagnostics, host_code, resources, standins};
 use crate::job::Source;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +25,68 @@ pub enum BuildFailure {
 /// Compiles `source` for `arch`. Blocks as long as NVRTC does: call it in a process that can be killed.
 pub fn build(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) -> Result<CompileReport, BuildFailure> {
     let started = Instant::now();
+    let mut report = attempt(nvrtc, toolchain, source, arch)?;
+    // What is left to say of the kernels alone says more than what the rest of the program led to.
+    if !report.succeeded
+        && let Some((again, notes)) = second_try(source)
+    {
+        report = attempt(nvrtc, toolchain, &again, arch)?;
+        report.diagnostics.splice(0..0, notes);
+    }
+    let host = host_headers(source);
+    report.diagnostics.splice(0..0, host);
+    report.compile_ms = started.elapsed().as_secs_f64() * 1e3;
+    Ok(report)
+}
+
+/// A source that did not compile, with what nvcc would have given it, and without the host's part of a program. With notes on
+/// what was left out. None where there is nothing to change.
+fn second_try(source: &Source) -> Option<(Source, Vec<Diagnostic>)> {
+    let mut again = source.clone();
+    let mut notes = Vec::new();
+    if let Some(stripped) = host_code::strip(&source.text) {
+        again.text = stripped.text;
+        for (name, first, last) in &stripped.left_out {
+            let lines = if first == last { format!("line {first}") } else { format!("lines {first} to {last}") };
+            let what = if name == "main" { "the program that starts kernels" } else { "for the host" };
+            notes.push(Diagnostic {
+                severity: Severity::Note,
+                file: source.name.clone(),
+                line: *first,
+                column: 0,
+                message: format!(
+                    "`{name}` ({lines}) is {what}, and is left out: Lockstep allocates, copies and launches itself, as the \
+                     exercise or the spec says"
+                ),
+            });
+        }
+    }
+    let standard = standins::uses_standard(&again.text);
+    if standard {
+        standins::put_before(&mut again);
+    }
+    (standard || !notes.is_empty()).then_some((again, notes))
+}
+
+/// Says of headers that hold nothing for a kernel that they hold nothing.
+fn host_headers(source: &Source) -> Vec<Diagnostic> {
+    let empty =
+        standins::included(&source.text).into_iter().filter(|(name, _)| standins::HOST.contains(&name.as_str()));
+    empty
+        .map(|(name, line)| Diagnostic {
+            severity: Severity::Note,
+            file: source.name.clone(),
+            line,
+            column: 0,
+            message: format!(
+                "`{name}` is a header for the host's part of a program, and is left out: nothing of it works in a kernel. You can \
+                 remove this line"
+            ),
+        })
+        .collect()
+}
+
+fn attempt(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) -> Result<CompileReport, BuildFailure> {
     let options = nvrtc_options(toolchain, source, &arch);
     let raw = nvrtc.compile(&source.name, &source.text, &source.headers, &options);
     let version = nvrtc.version();
@@ -68,7 +130,7 @@ pub fn build(nvrtc: &Nvrtc, toolchain: &Toolchain, source: &Source, arch: Arch) 
         report.ptx = ptx;
         report.cubin = raw.cubin;
     }
-    report.compile_ms = started.elapsed().as_secs_f64() * 1e3;
+    explain_constants(&mut report, source);
     Ok(report)
 }
 
@@ -110,6 +172,23 @@ fn explain_shared_memory(report: &mut CompileReport, source: &Source) {
         })
         .collect();
     report.diagnostics.extend(found);
+}
+
+/// Constant memory that nothing fills.
+fn explain_constants(report: &mut CompileReport, source: &Source) {
+    for name in constants::unset(&report.ptx) {
+        let plain = name.rsplit("::").next().unwrap_or(&name);
+        report.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            file: source.name.clone(),
+            line: line_with(&source.text, plain),
+            column: 0,
+            message: format!(
+                "`{name}` is `__constant__` and nothing sets it, so it is all zeros: a program would copy values there from the \
+                 host. Give it values here (`= {{…}}`), or run with `--set {plain}=…`"
+            ),
+        });
+    }
 }
 
 /// A failed compilation always says something, and a source without kernels is told so.

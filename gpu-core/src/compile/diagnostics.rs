@@ -1,7 +1,7 @@
 //! Reads the log of NVRTC and of the ptxas inside it. The log is text under a hostile source's influence: nothing here
 //! may panic, and its length and the number of messages are bounded.
 
-use super::{Diagnostic, Severity, letters::name_unknown, resources::demangle};
+use super::{Diagnostic, Severity, explained, letters::name_unknown, resources::demangle};
 
 /// Most messages kept; more help nobody.
 const MAX_DIAGNOSTICS: usize = 200;
@@ -35,11 +35,24 @@ pub fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
         read_block(&lines[start..next], &mut diagnostic);
         diagnostic.message = reword(&diagnostic.message);
         truncate(&mut diagnostic.message);
-        if !found.contains(&diagnostic) {
+        // What CUDA's own headers are warned of is nobody's to mend who includes them.
+        let foreign = diagnostic.severity == Severity::Warning
+            && (std::path::Path::new(&diagnostic.file).is_absolute() || is_usual(&diagnostic, context));
+        if !foreign && !found.contains(&diagnostic) {
             found.push(diagnostic);
         }
     }
-    name_unknown(found, context)
+    explained::explain(name_unknown(found, context), context)
+}
+
+/// A warning about what CUDA's own guide writes: barriers of `cuda::barrier` and states of `cuda::pipeline` in shared memory have
+/// constructors, which the kernel runs itself.
+fn is_usual(diagnostic: &Diagnostic, context: &Context<'_>) -> bool {
+    let line = context.source_text.lines().nth(diagnostic.line.saturating_sub(1) as usize).unwrap_or_default();
+    diagnostic
+        .message
+        .starts_with("dynamic initialization is not supported for a function-scope static __shared__ variable")
+        && ["barrier", "pipeline", "TempStorage"].iter().any(|word| line.contains(word))
 }
 
 /// `kernel.cu(3): error: expected a ";"`, `At end of source: error: …` or `nvrtc: error: …`.
@@ -155,11 +168,6 @@ fn reword(message: &str) -> String {
         return "a variable outside functions lives on the host unless it is marked, and only device code is compiled \
                 here. Mark it `__device__` or `__constant__`, or make it `constexpr`"
             .to_owned();
-    }
-    if message.starts_with("could not open source file") || message.starts_with("cannot open source file") {
-        return format!(
-            "{message}\nonly the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`, `product.cuh`) and CUDA's own (such as `cuda_fp16.h`) can be included"
-        );
     }
     message.to_owned()
 }

@@ -3,8 +3,11 @@
 //! The compiler runs in a jail that cannot open such files anyway (see `worker/jail.rs`); this check gives the clear
 //! message, and the protection on systems that have no jail.
 
+use super::standins;
+use super::tokens::{Kind, Token, tokens};
 use super::{Diagnostic, Severity};
 use crate::job::Source;
+use std::collections::BTreeSet;
 
 /// Longest source accepted, in bytes. The longest kernel of the course has some 20 kB.
 pub const MAX_SOURCE_BYTES: usize = 2 * 1024 * 1024;
@@ -28,6 +31,7 @@ pub fn with_course_headers(source: &Source) -> Source {
             source.headers.push((name.to_owned(), text.to_owned()));
         }
     }
+    standins::add(&mut source);
     source
 }
 
@@ -67,17 +71,20 @@ fn check_text(name: &str, text: &str) -> Vec<Diagnostic> {
         let column = text[line_start..at].chars().count() + 1;
         return vec![error(line, column, "the source contains a zero byte here; remove it".to_owned())];
     }
-    directives(text)
+    ways_out(text)
         .into_iter()
-        .filter_map(|directive| {
-            let reason = refusal(&directive.operand)?;
-            Some(error(directive.line, directive.column, format!("`{}` refused: {reason}", directive.shown)))
+        .map(|found| {
+            let start = text[..found.at].rfind('\n').map_or(0, |newline| newline + 1);
+            let line = 1 + text[..found.at].matches('\n').count();
+            let column = 1 + text[start..found.at].chars().count();
+            let shown: String = text[found.at..].lines().next().unwrap_or_default().trim().chars().take(80).collect();
+            error(line, column, format!("`{shown}` refused: {}", found.reason))
         })
         .collect()
 }
 
 /// Why an operand of `#include` or `__has_include` is refused.
-fn refusal(operand: &str) -> Option<String> {
+fn refusal(operand: String) -> Option<String> {
     const ONLY: &str = "a kernel may include only the course's headers (`lab.cuh`, `mma.cuh`, `tma.cuh`, `hopper.cuh`, `product.cuh`) and CUDA's headers, by their plain names";
     let operand = operand.trim();
     let inner = match operand.chars().next() {
@@ -85,144 +92,209 @@ fn refusal(operand: &str) -> Option<String> {
         Some('<') => operand[1..].split('>').next().unwrap_or(""),
         _ => return Some(format!("the name must stand there itself, not a macro; {ONLY}")),
     };
+    if let Some((_, why)) = standins::ABSENT.iter().find(|(name, _)| *name == inner) {
+        return Some((*why).to_owned());
+    }
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+');
+    if inner.is_empty() || !inner.chars().all(|c| plain(c) || matches!(c, '\\' | ':' | '~')) {
+        return Some(format!("a header's name has letters, digits and `_-./` alone; {ONLY}"));
+    }
     let absolute = inner.starts_with(['/', '\\', '~']) || inner.get(1..2) == Some(":");
     if absolute {
         return Some(format!("absolute paths are not allowed; {ONLY}"));
     }
-    if inner.split(['/', '\\']).any(|part| part == "..") {
+    if inner.contains(['\\', ':', '~']) {
+        return Some(format!("a header's name has letters, digits and `_-./` alone; {ONLY}"));
+    }
+    if inner.split('/').any(|part| part == "..") {
         return Some(format!("paths with `..` are not allowed; {ONLY}"));
     }
     None
 }
 
-struct Directive {
-    line: usize,
-    column: usize,
-    /// What the reader typed, shortened.
-    shown: String,
-    operand: String,
+/// Directives that a kernel may have. What is not among them is refused: compilers add ways of their own to read files.
+const DIRECTIVES: [&str; 16] = [
+    "define",
+    "undef",
+    "if",
+    "ifdef",
+    "ifndef",
+    "elif",
+    "elifdef",
+    "elifndef",
+    "else",
+    "endif",
+    "error",
+    "warning",
+    "pragma",
+    "line",
+    "include",
+    "include_next",
+];
+/// Operators that tell whether a file is there.
+const OPERATORS: [&str; 4] = ["__has_include_next", "__has_include", "__has_embed", "__has_cpp_include"];
+/// Directives of assemblers that read files.
+const ASSEMBLER: [&str; 2] = [".incbin", ".include"];
+
+/// Something that is refused.
+struct Found {
+    at: usize,
+    reason: String,
 }
 
-/// Every `#include`, `#include_next`, `#import`, `#embed` and every use of `__has_include` and `__has_embed`.
-///
-/// Comments are blanked, lines joined at backslashes. Raw string literals are not recognised on purpose: a mistake
-/// there could hide a directive, while the reverse only refuses a strange string.
-fn directives(text: &str) -> Vec<Directive> {
-    const DIRECTIVES: [&str; 4] = ["include_next", "include", "import", "embed"];
-    const OPERATORS: [&str; 3] = ["__has_include_next", "__has_include", "__has_embed"];
+/// Everything in `text` through which a compiler might read a file that it should not, in the compiler's own tokens.
+fn ways_out(text: &str) -> Vec<Found> {
+    let all: Vec<Token<'_>> = tokens(text).into_iter().filter(|token| token.kind != Kind::Space).collect();
     let mut found = Vec::new();
-    for (line, logical) in logical_lines(text) {
-        let trimmed = logical.trim_start();
-        let column = logical.chars().count() - trimmed.chars().count() + 1;
-        let mut push = |operand: &str, shown: &str, column: usize| {
-            found.push(Directive {
-                line,
-                column,
-                shown: shown.trim().chars().take(80).collect(),
-                operand: operand.to_owned(),
-            });
-        };
-        let Some(rest) = trimmed.strip_prefix('#').or_else(|| trimmed.strip_prefix("%:")) else { continue };
-        let rest = rest.trim_start();
-        if let Some(operand) = DIRECTIVES.iter().find_map(|name| word(rest, name)) {
-            push(operand, trimmed, column);
-            continue;
-        }
-        // The operators are allowed in conditions only, which are directives.
-        for operator in OPERATORS {
-            for (at, _) in rest.match_indices(operator) {
-                let Some(after) = word(&rest[at..], operator) else { continue };
-                // `defined(__has_include)` and `#ifdef __has_include` ask for the operator itself.
-                let Some(operand) = after.trim_start().strip_prefix('(') else { continue };
-                push(operand, &rest[at..], column + trimmed.find(operator).unwrap_or(0));
-            }
+    let mut refuse = |at: usize, reason: String| found.push(Found { at, reason });
+    // Where C++ before C++17 sees `#` and a backslash.
+    for trigraph in ["??=", "??/"] {
+        if let Some(at) = text.find(trigraph) {
+            refuse(at, format!("trigraphs such as `{trigraph}` are not allowed: write the character itself"));
         }
     }
+    let mut start = 0;
+    while start < all.len() {
+        let end = (start + 1..all.len()).find(|&i| all[i].first_on_line).unwrap_or(all.len());
+        if all[start].text == "#" {
+            directive(text, &all[start..end], &mut refuse);
+        } else {
+            code(&all[start..end], &mut refuse);
+        }
+        start = end;
+    }
+    if all.iter().any(|token| token.text == "##") {
+        let words: BTreeSet<String> =
+            all.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Number)).map(Token::plain).collect();
+        if let Some(operator) = OPERATORS.iter().find(|operator| can_be_joined(operator, &words)) {
+            let at = all.iter().find(|token| token.text == "##").map_or(0, |token| token.at);
+            refuse(
+                at,
+                format!("`##` can make `{operator}` here, which tells what files there are; name the pieces otherwise"),
+            );
+        }
+    }
+    // Literals side by side are one.
+    let mut joined = String::new();
+    let mut first = 0;
+    for token in &all {
+        if token.kind != Kind::Literal {
+            joined.clear();
+            continue;
+        }
+        if joined.is_empty() {
+            first = token.at;
+        }
+        joined += &inside(&token.plain()).to_ascii_lowercase();
+        if let Some(name) = ASSEMBLER.iter().find(|name| joined.contains(**name)) {
+            refuse(first, format!("`{name}` is not allowed in a text: an assembler would read a file there"));
+            joined.clear();
+        }
+    }
+    found.sort_by_key(|found| found.at);
     found
 }
 
-/// What follows `name` in `text` when `name` stands there as a whole word.
-fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let rest = text.strip_prefix(name)?;
-    let goes_on = rest.starts_with(|c: char| c == '_' || c.is_alphanumeric());
-    (!goes_on).then_some(rest)
+/// What stands between the quotes of a literal.
+fn inside(literal: &str) -> &str {
+    let open = literal.find(['"', '\'']).map_or(0, |at| at + 1);
+    literal[open..].trim_end_matches(['"', '\''])
 }
 
-/// Lines after joining at backslash-newline and blanking comments, with the number of their first physical line.
-fn logical_lines(text: &str) -> Vec<(usize, String)> {
-    #[derive(PartialEq)]
-    enum State {
-        Code,
-        Quote(char),
-        LineComment,
-        BlockComment,
-    }
-    let mut lines = Vec::new();
-    let mut current = String::new();
-    let (mut line, mut first) = (1, 1);
-    let mut state = State::Code;
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '\\' {
-            // Compilers of the GNU family let blanks stand between the backslash and the newline.
-            let mut ahead = rest.clone();
-            while ahead.peek().is_some_and(|c| matches!(c, ' ' | '\t' | '\r')) {
-                ahead.next();
-            }
-            if ahead.peek() == Some(&'\n') {
-                ahead.next();
-                rest = ahead;
-                line += 1;
-                continue;
-            }
-        }
-        if c == '\n' {
-            if state != State::BlockComment {
-                state = State::Code;
-                lines.push((first, std::mem::take(&mut current)));
-                first = line + 1;
-            }
-            line += 1;
+/// Whether two or more of the words, one after the other, are `whole`.
+fn can_be_joined(whole: &str, words: &BTreeSet<String>) -> bool {
+    let mut reached = vec![false; whole.len() + 1];
+    reached[0] = true;
+    for at in 0..whole.len() {
+        if !reached[at] {
             continue;
         }
-        match state {
-            State::LineComment => {}
-            State::BlockComment => {
-                if c == '*' && rest.peek() == Some(&'/') {
-                    rest.next();
-                    state = State::Code;
-                    current.push(' ');
-                }
+        for word in words.iter().filter(|word| !word.is_empty() && word.len() < whole.len()) {
+            if whole[at..].starts_with(word.as_str()) {
+                reached[at + word.len()] = true;
             }
-            State::Quote(quote) => {
-                current.push(c);
-                if c == '\\' {
-                    current.extend(rest.next_if(|&next| next != '\n'));
-                } else if c == quote {
-                    state = State::Code;
-                }
-            }
-            State::Code => match (c, rest.peek()) {
-                ('/', Some('/')) => state = State::LineComment,
-                ('/', Some('*')) => {
-                    rest.next();
-                    state = State::BlockComment;
-                }
-                // An apostrophe between digits separates them (1'000).
-                ('"', _) => {
-                    state = State::Quote(c);
-                    current.push(c);
-                }
-                ('\'', _) if !current.ends_with(|last: char| last.is_ascii_hexdigit()) => {
-                    state = State::Quote(c);
-                    current.push(c);
-                }
-                _ => current.push(c),
-            },
         }
     }
-    lines.push((first, current));
-    lines
+    reached[whole.len()]
+}
+
+fn directive(text: &str, line: &[Token<'_>], refuse: &mut impl FnMut(usize, String)) {
+    let Some(name) = line.get(1).map(Token::plain) else { return };
+    let at = line[0].at;
+    match name.as_str() {
+        "include" | "include_next" => {
+            if let Some(reason) = refusal(operand(text, line, 2)) {
+                refuse(at, reason);
+            }
+            return;
+        }
+        "import" | "embed" => {
+            refuse(at, format!("`#{name}` is not allowed: a kernel includes headers with `#include`"));
+            return;
+        }
+        known if DIRECTIVES.contains(&known) => {}
+        // A line number alone.
+        other if other.bytes().all(|byte| byte.is_ascii_digit()) => {}
+        other => {
+            refuse(at, format!("`#{other}` is no directive that a kernel may use"));
+            return;
+        }
+    }
+    let is_condition = matches!(name.as_str(), "if" | "elif");
+    for (index, token) in line.iter().enumerate().skip(2) {
+        let plain = token.plain();
+        if OPERATORS.contains(&plain.as_str()) {
+            let previous = line[index - 1].plain();
+            let before = if previous == "(" { line[index - 2].plain() } else { previous };
+            // `defined(__has_include)`, `#ifdef __has_include`, `#undef __has_include` ask for the operator itself.
+            if matches!(before.as_str(), "defined" | "ifdef" | "ifndef" | "elifdef" | "elifndef" | "undef") {
+                continue;
+            }
+            let reason = match line.get(index + 1) {
+                Some(open) if open.text == "(" => refusal(operand(text, line, index + 2)),
+                _ => Some(format!(
+                    "`{plain}` must stand in a condition, with the header's name: `#if {plain}(<cuda_fp16.h>)`"
+                )),
+            };
+            if let Some(reason) = reason {
+                refuse(token.at, reason);
+            }
+            continue;
+        }
+        if !is_condition {
+            continue;
+        }
+        // What else could lead an operator to a file has no place in a condition.
+        let operand_of_operator =
+            index >= 2 && line[index - 1].text == "(" && OPERATORS.contains(&line[index - 2].plain().as_str());
+        let is_text = token.kind == Kind::Literal && token.plain().contains('"');
+        let next = line.get(index + 1).map_or("", |next| next.text);
+        let is_path = token.text == "<" && matches!(next, "/" | "." | "~" | "\\");
+        if (is_text || is_path) && !operand_of_operator {
+            refuse(token.at, "a condition compares numbers; a name of a file has no place in it".to_owned());
+        } else if token.text == ")" && next == "(" {
+            refuse(token.at, "a condition calls a macro by its name, not by what another macro gives".to_owned());
+        }
+    }
+}
+
+/// Code outside of directives: the operators mean nothing there, and where a compiler lets them, they are refused.
+fn code(tokens: &[Token<'_>], refuse: &mut impl FnMut(usize, String)) {
+    for token in tokens {
+        let plain = token.plain();
+        if OPERATORS.contains(&plain.as_str()) {
+            refuse(token.at, format!("`{plain}` belongs into a condition of the preprocessor"));
+        }
+    }
+}
+
+/// What is written from token `index` of a directive to its end, with line splices taken out.
+fn operand(text: &str, line: &[Token<'_>], index: usize) -> String {
+    let Some(first) = line.get(index) else { return String::new() };
+    let end = line.last().map_or(first.end, |last| last.end);
+    let raw =
+        Token { kind: Kind::Mark, text: &text[first.at..end], at: first.at, end, spliced: true, first_on_line: false };
+    raw.plain()
 }
 
 #[cfg(test)]
@@ -271,9 +343,32 @@ mod tests {
             "#define P \"/etc/passwd\"\n#include P",
             "#include \"C:\\\\x\"",
             "#include \"~/x\"",
-            "const char* s = R\"(\n#include \"/etc/passwd\"\n)\";",
             "int a = 1'000; \n#include \"/etc/passwd\"",
             "#error don't\n#include \"/etc/passwd\"",
+            // What hides a directive from a reader who does not know raw strings and prefixes.
+            "const char* s = R\"(\" /* )\";\n#include \"/etc/passwd\"\n// */",
+            "char8_t c = u8'\"';\n#include \"/etc/passwd\"\n// \"",
+            "auto s = LR\"x(/*)x\";\n#include \"/etc/passwd\"",
+            "int a = 1'0'0; /* ' */\n#include \"/etc/passwd\"",
+            "#include <a> \\\n\n#\\\ninclude \"/etc/passwd\"",
+            "#include_alias \"a\" \"/etc/passwd\"",
+            "#embed \"data.bin\"",
+            "#if __has_embed(<data.bin>)",
+            "#define H __has_include\n",
+            "#define H(x) __has_include(x)\n",
+            "#define C(a, b) a##b\n#if C(__has_, include)(P)\n",
+            "#if H(\"/etc/passwd\")",
+            "#if H(</etc/passwd>)",
+            "#if H(1)(P)",
+            "bool b = __has_include(\"/etc/passwd\");",
+            "asm(\".inc\" \"bin \\\"/etc/passwd\\\"\");",
+            "asm(\".INCLUDE \\\"/etc/passwd\\\"\");",
+            "#include \"C:x\"",
+            "#include \"a\\b\"",
+            "#include \"\"",
+            "#include",
+            "??=include \"/etc/passwd\"",
+            "#include <curand_kernel.h>",
         ] {
             assert_eq!(places(text).len(), 1, "{text}");
         }
@@ -289,6 +384,12 @@ mod tests {
             "const char* s = \"#include /etc/passwd\";",
             "#if defined(__has_include)\n#if __has_include(<cuda_fp8.h>)\n#endif\n#endif",
             "#define included 1\n#ifdef include\n#endif\n#pragma once",
+            "const char* s = R\"(\n#include \"/etc/passwd\"\n)\";",
+            "#define PASTE(a, b) a##b\nint PASTE(has_, x);",
+            "#if (A) && (B) < (C)\n#endif\n#if F(1, 2) == 3\n#endif",
+            "#\n#line 3 \"other.cu\"\n#undef __has_include",
+            "asm volatile(\"cp.async.wait_all;\\n\");",
+            "#include <cstdint>\n#include <iostream>",
             "int \u{e9} = '\\''; // \u{20ac}",
         ] {
             assert_eq!(places(text), [], "{text}");

@@ -1,19 +1,24 @@
 //! CUDA C++ to PTX, cubin and SASS by NVRTC, with no GPU needed.
 
+pub mod arrays;
 pub mod build;
 pub mod cache;
 pub mod constants;
 pub mod declared;
 pub mod diagnostics;
+mod explained;
 pub mod fetch;
+mod host_code;
 pub mod includes;
 mod letters;
 pub mod locate;
 pub mod nvrtc;
 pub mod options;
+pub mod parameters;
 pub mod resources;
 pub mod sass;
 pub mod signature;
+pub mod standins;
 pub mod tokens;
 pub mod wheels;
 
@@ -85,6 +90,8 @@ pub struct CompileReport {
     pub launch_directives: Vec<crate::spec::Directive>,
     /// Kernels as the source declares them.
     pub declared: Vec<declared::Kernel>,
+    /// Arrays as it declares them.
+    pub arrays: Vec<arrays::Array>,
     pub from_cache: bool,
     pub compile_ms: f64,
 }

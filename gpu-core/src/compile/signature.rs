@@ -136,6 +136,7 @@ fn parameter(text: &str) -> Option<Taken> {
 fn passed(param: &Param) -> Taken {
     match param {
         Param::Buffer { .. } => Taken { bytes: 8, kind: Kind::Integer },
+        Param::Struct { fields, .. } => Taken { bytes: crate::spec::struct_layout(fields).0 as u64, kind: Kind::Bits },
         Param::TensorMap { .. } => Taken { bytes: TENSOR_MAP_BYTES as u64, kind: Kind::Bits },
         Param::Scalar { dtype, .. } => {
             let (bytes, kind) = match dtype {
@@ -174,6 +175,10 @@ pub(super) fn c_param(param: &Param) -> String {
         Param::Buffer { name, dtype, role: Role::In, .. } => format!("const {}* {name}", c_type(*dtype)),
         Param::Buffer { name, dtype, .. } => format!("{}* {name}", c_type(*dtype)),
         Param::Scalar { name, dtype, .. } => format!("{} {name}", c_type(*dtype)),
+        Param::Struct { name, fields } => {
+            let members: Vec<&str> = fields.iter().map(|(dtype, _)| c_type(*dtype)).collect();
+            format!("struct of {} {name}", members.join(", "))
+        }
         Param::TensorMap { name, .. } => format!("const __grid_constant__ CUtensorMap {name}"),
     }
 }

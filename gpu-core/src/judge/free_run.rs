@@ -3,8 +3,10 @@
 
 use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
-use super::{emit_console, explain, fresh_seed, guess, inputs, launch_of, oracle_inputs, resolve, values, violated};
-use crate::compile::{CompileReport, constants, signature};
+use super::{
+    emit_console, explain, fresh_seed, guess, impossible, inputs, launch_of, oracle_inputs, resolve, values, violated,
+};
+use crate::compile::{CompileReport, arrays, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
 use crate::job::{Event, RunOptions};
 use crate::oracle::{self, Expected};
@@ -81,6 +83,16 @@ fn one_size(
     let started = Instant::now();
     let (spec, options) = (run.spec, run.options);
     let shape = spec.launch_with(&run.compiled.launch_directives).map_err(RunError::BadRequest)?;
+    if let Some(why) = impossible(spec, size, &shape) {
+        return Ok(RunReport {
+            device: device.info().name.clone(),
+            name: crate::spec::size_name(size),
+            seed,
+            summary: why,
+            hints: vec!["bad_launch".to_owned()],
+            ..RunReport::default()
+        });
+    }
     let resolved = resolve(spec, size, &shape)?;
     let mut arguments = inputs::arguments(&resolved, seed);
     fill_given(&mut arguments, &options.inputs)?;
@@ -93,6 +105,7 @@ fn one_size(
     let mut ran = device.run(&launch, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
     ran.faults.sort_by_key(|fault| explain::rank(fault.kind));
+    ran.faults.iter_mut().for_each(|fault| arrays::name(fault, &run.compiled.arrays));
     let mut findings = Findings::default();
     if ran.completed {
         match &expected {

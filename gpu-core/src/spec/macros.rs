@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The constants that stand for a whole number, with the last definition of each: `#define BLOCK 256`,
 /// `#define TILE (16 * EDGE)` and `constexpr int TILE = 2 * EDGE;`. Those that the compiler's options define
 /// (`-DBLOCK=64`) win: kernels guard such defaults with `#ifndef`.
-pub(super) fn integers<'a>(source: &'a str, options: &'a [String]) -> BTreeMap<&'a str, String> {
+pub(crate) fn integers<'a>(source: &'a str, options: &'a [String]) -> BTreeMap<&'a str, String> {
     let given: Vec<(&str, &str)> =
         options.iter().filter_map(|option| option.strip_prefix("-D")?.split_once('=')).collect();
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Replaces every word that is such a constant.
-pub(super) fn expand(text: &str, constants: &BTreeMap<&str, String>) -> String {
+pub(crate) fn expand(text: &str, constants: &BTreeMap<&str, String>) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -269,6 +269,27 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>, may_be_empty: &mut V
         r.finish(section);
         return Some(Param::TensorMap { name: name?, map: map? });
     }
+    if let Some(list) = r.array(&mut section, "fields", None) {
+        let mut fields = Vec::new();
+        for (item, at) in list {
+            let text = r.as_string(item, &at)?;
+            let pair = text.split_once('=').map(|(dtype, value)| (dtype.trim(), value.trim()));
+            let dtype = pair.and_then(|(name, _)| Dtype::ALL.iter().find(|(known, _)| *known == name));
+            match (dtype, pair) {
+                (Some((_, dtype)), Some((_, value))) if Parsed::new(value).is_ok() => {
+                    fields.push((*dtype, value.to_owned()));
+                }
+                _ => r.problem(
+                    &at,
+                    item.span(),
+                    "a member of the struct, as in \"f32 = 1.5\" or \"i32 = n\"",
+                    item.describe(),
+                ),
+            }
+        }
+        r.finish(section);
+        return Some(Param::Struct { name: name?, fields });
+    }
     let dtype = r
         .item(&mut section, "dtype", Some("an element type"))
         .and_then(|item| r.choice(item, &join(&section.at, "dtype"), "an element type", &Dtype::ALL));

@@ -160,9 +160,20 @@ impl Spec {
             }
         }
         let known: Vec<(usize, &ResolvedBuffer)> = buffers.iter().map(|(index, buffer)| (*index, buffer)).collect();
+        let has = |wanted: fn(&Param) -> bool| self.params.iter().any(wanted);
+        if has(|param| matches!(param, Param::Struct { .. })) && has(|param| matches!(param, Param::TensorMap { .. })) {
+            return Err(("param".to_owned(), "a kernel with a tensor map cannot take a struct as well".to_owned()));
+        }
         for (index, param) in self.params.iter().enumerate() {
             let at = format!("param[{index}]");
+            if let Param::Struct { name, fields } = param {
+                let pieces = resolve_struct(size, name, fields).map_err(|message| (format!("{at}.fields"), message))?;
+                params.extend(pieces.into_iter().map(ResolvedParam::Scalar));
+                continue;
+            }
             params.push(match param {
+                // Taken apart above.
+                Param::Struct { .. } => continue,
                 Param::Buffer { .. } => {
                     let found = known.iter().find(|(at, _)| *at == index);
                     ResolvedParam::Buffer(
@@ -205,6 +216,33 @@ fn resolve_buffer(at: &str, size: &Size, param: &Param, least: u64) -> Result<Re
         (_, fill) => Some(resolve_fill(at, size, dtype, &extents, fill)?),
     };
     Ok(ResolvedBuffer { name: name.clone(), dtype, shape: extents, elements, role, fill })
+}
+
+/// Bytes and alignment of a struct's members, as C++ lays them out.
+pub(crate) fn struct_layout(fields: &[(Dtype, String)]) -> (usize, usize) {
+    let align = fields.iter().map(|(dtype, _)| dtype.bytes()).max().unwrap_or(1);
+    let end = fields.iter().fold(0, |end: usize, (dtype, _)| end.next_multiple_of(dtype.bytes()) + dtype.bytes());
+    (end.next_multiple_of(align), align)
+}
+
+/// A struct as pieces of its alignment: one behind the other, they lie as the struct does.
+fn resolve_struct(size: &Size, name: &str, fields: &[(Dtype, String)]) -> Result<Vec<ResolvedScalar>, String> {
+    let (total, align) = struct_layout(fields);
+    let mut bytes = vec![0; total];
+    let mut at = 0usize;
+    for (number, (dtype, value)) in fields.iter().enumerate() {
+        at = at.next_multiple_of(dtype.bytes());
+        let member = resolve_scalar(size, &format!("{name}, member {}", number + 1), *dtype, value)?;
+        bytes[at..at + dtype.bytes()].copy_from_slice(&member.bytes);
+        at += dtype.bytes();
+    }
+    let piece = |(number, bytes): (usize, &[u8])| ResolvedScalar {
+        name: if number == 0 { name.to_owned() } else { format!("{name}+{}", number * align) },
+        dtype: Dtype::U8,
+        value: 0.0,
+        bytes: bytes.to_vec(),
+    };
+    Ok(bytes.chunks(align.max(1)).enumerate().map(piece).collect())
 }
 
 pub(super) fn resolve_scalar(size: &Size, name: &str, dtype: Dtype, value: &str) -> Result<ResolvedScalar, String> {

@@ -30,6 +30,21 @@ pub fn no_core_dumps() {
     set_limit(libc::RLIMIT_CORE, 0);
 }
 
+/// Whether this system can keep a compiler from files. Asked of the kernel each time, which takes microseconds.
+pub fn is_there() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const VERSION: libc::c_long = 1;
+        // SAFETY: with this flag the call looks at no memory and answers with the version of Landlock, or an error.
+        let version = unsafe {
+            libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0_usize, VERSION)
+        };
+        version > 0
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
 /// Confines this thread and all that it starts later: only `readable` can be read, nothing written, no network; memory,
 /// files and dumps are limited. Says what is in force. Never fails: a system without a jail still has the limits of
 /// time and the check of includes.

@@ -8,7 +8,7 @@ use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
 use crate::compile::options::Arch;
-use crate::compile::{CompileReport, Severity, declared, locate, signature};
+use crate::compile::{CompileReport, Severity, arrays, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
 use crate::spec::{Directive, Spec, launch_directives};
@@ -217,6 +217,7 @@ impl Lane {
             return Err(Outcome::CompileErrors(report.diagnostics));
         }
         report.declared = declared::kernels(&source.text);
+        report.arrays = arrays::arrays(&source.text, &source.options);
         Ok(report)
     }
 

@@ -26,6 +26,7 @@ mod supervisor;
 mod windows_job;
 pub mod wire;
 
+pub use jail::is_there as has_jail;
 pub use lab::{Lab, StopHandle};
 pub use messages::{LabStatus, Limits, WorkerStatus};
 pub use shared::{LabConfig, Waker};

@@ -75,7 +75,7 @@ pub fn read(args: &Args, spec: &Spec) -> Result<RunOptions, Failure> {
 fn buffers(spec: &Spec) -> impl Iterator<Item = (&str, Role)> {
     spec.params.iter().filter_map(|param| match param {
         Param::Buffer { name, role, .. } => Some((name.as_str(), *role)),
-        Param::Scalar { .. } | Param::TensorMap { .. } => None,
+        Param::Scalar { .. } | Param::TensorMap { .. } | Param::Struct { .. } => None,
     })
 }
 
