@@ -36,7 +36,7 @@ fn walk(folder: &Path, skip: &[&str], files: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        // `others` holds test kernels (app/tests/others.rs), which no learner needs.
+        // `others` holds test kernels (lockstep dev others), which no learner needs.
         if name.starts_with('.') || name == "__pycache__" || name == "others" || skip.contains(&name.as_str()) {
             continue;
         }

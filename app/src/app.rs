@@ -189,6 +189,7 @@ impl App {
             resets: BTreeMap::new(),
             tour: None,
             profile: None,
+            mysteries: BTreeMap::new(),
             measured: None,
         };
         theme::install(ctx);

@@ -6,6 +6,7 @@ mod engine;
 mod find;
 mod heat;
 mod learner;
+mod mystery;
 mod open;
 mod run;
 mod settings;
@@ -107,6 +108,8 @@ impl State {
             Command::TriedAgain { day, question, given } => {
                 self.tried_again(day.as_deref(), &question, given, effects);
             }
+            Command::CountMystery { exercise, mystery } => self.count_mystery(&exercise, &mystery, effects),
+            Command::MysteriesSolved(exercise) => self.mysteries_solved(&exercise, effects),
             Command::Predict { day, question, run } => self.predict(day, question, *run, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
             Command::MarkStepDone(step) => self.mark_step(step, effects),

@@ -25,6 +25,7 @@ pub mod lab;
 #[deny(clippy::disallowed_methods)]
 pub mod listing;
 pub mod measure;
+pub mod mystery;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;

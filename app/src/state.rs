@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::mystery::MysteryKey;
 pub use slot::Slot;
 
 /// Which lab: this machine's, or a remote one by name.
@@ -223,6 +224,15 @@ pub enum Purpose {
         question: String,
         run: Box<PredictRun>,
     },
+    /// A kernel whose source is shut; its results stay out of the panes.
+    Mystery(MysteryKey),
+}
+
+impl Purpose {
+    /// Whether the run is of the open text, which then shows its results.
+    pub fn is_of_the_text(&self) -> bool {
+        !matches!(self, Purpose::Predict { .. } | Purpose::Mystery(_))
+    }
 }
 
 /// The run under way.
@@ -470,6 +480,8 @@ pub struct State {
     pub tour: Option<usize>,
     /// Name of the open profile; None is the machine's own.
     pub profile: Option<String>,
+    /// Figures of kernels whose source is shut, as far as they were run.
+    pub mysteries: BTreeMap<MysteryKey, Vec<(&'static curriculum::quiz::Quantity, f64)>>,
     /// A measured prediction on its way to the quiz.
     pub measured: Option<Measured>,
 }

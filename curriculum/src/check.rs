@@ -5,6 +5,7 @@ mod figures;
 mod links;
 mod solution;
 
+use crate::answer::AnswerExercise;
 use crate::course::{Course, Exercise};
 use crate::files::Files;
 use crate::load::line_with;
@@ -156,11 +157,20 @@ fn lesson(findings: &mut Findings<'_>, day: &Unit, folder: &str, visualizations:
                 Block::Exercise { key } if day.exercise_by_key(key).is_none() => {
                     findings.say(&path, key, format!("the {word} has no exercise `{key}`"));
                 }
+                Block::Answer { key } if day.answer(key).is_none() => {
+                    findings.say(&path, key, format!("the {word} has no answer exercise `{key}`"));
+                }
                 Block::Visualization { id, .. } if visualizations.is_some_and(|ids| !ids.contains(&id.as_str())) => {
                     findings.say(&path, id, format!("there is no visualization `{id}`"));
                 }
                 _ => {}
             }
+        }
+    }
+    for answer in &day.answers {
+        let shown = day.lesson.sections.iter().flat_map(|section| &section.blocks);
+        if !shown.clone().any(|block| matches!(block, Block::Answer { key } if *key == answer.key)) {
+            findings.say(&path, "", format!("the lesson has no `{{{{answer {}}}}}`", answer.key));
         }
     }
     // An exercise that the lesson never mentions would be found by nobody.
@@ -264,7 +274,7 @@ fn unexpected(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
         let is_shown = blocks().any(|block| matches!(block, Block::Figure { file, .. } if file == name));
         let (head, words) = day.kind.files();
         if ![head, words, "quiz.toml", "notes.toml"].contains(&name) && !is_shown {
-            findings.say(&format!("{folder}/{name}"), "", "no part of a day; remove it");
+            findings.say(&format!("{folder}/{name}"), "", format!("no part of a {}; remove it", day.kind.word()));
         }
     }
     let kernels = format!("kernels/{}", day.address);
@@ -273,7 +283,10 @@ fn unexpected(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
         // The innermost exercise folder that holds it.
         let owner = day.exercises.iter().filter(|e| path.starts_with(&format!("{}/", e.folder)));
         let known = owner.max_by_key(|e| e.folder.len()).is_some_and(|e| is_expected(e, &path[e.folder.len() + 1..]));
-        if !known {
+        let of_answer = day.answers.iter().any(|answer| {
+            path.strip_prefix(&format!("{}/", answer.folder)).is_some_and(|name| is_of_answer(files, answer, name))
+        });
+        if !known && !of_answer {
             findings.say(
                 &path,
                 "",
@@ -281,6 +294,12 @@ fn unexpected(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
             );
         }
     }
+}
+
+/// `answer.toml`, and what it names.
+fn is_of_answer(files: &Files, answer: &AnswerExercise, name: &str) -> bool {
+    let names = files.text(&format!("{}/answer.toml", answer.folder)).unwrap_or_default();
+    name == "answer.toml" || names.contains(&format!("\"{name}\""))
 }
 
 fn is_expected(exercise: &Exercise, name: &str) -> bool {

@@ -76,7 +76,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
 }
 
 /// What was read, or its problems told.
-fn told<T>(read: Result<T, SpecError>, errors: &mut Vec<ContentError>) -> Option<T> {
+pub(crate) fn told<T>(read: Result<T, SpecError>, errors: &mut Vec<ContentError>) -> Option<T> {
     match read {
         Ok(read) => Some(read),
         Err(error) => {

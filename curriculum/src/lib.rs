@@ -2,6 +2,7 @@
 //! that keep the course true. Draws nothing and runs no kernel.
 
 mod address;
+pub mod answer;
 pub mod check;
 mod common_hints;
 mod course;

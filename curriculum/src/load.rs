@@ -1,6 +1,7 @@
 //! Builds the course from its files: folder order is course order, and both halves of a unit are laid over each other.
 
 use crate::address::numbered;
+use crate::answer;
 use crate::course::{Course, Week};
 use crate::error::{ContentError, ContentErrors, line_of};
 use crate::exercise;
@@ -192,6 +193,7 @@ pub(crate) fn unit(files: &Files, kind: UnitKind, address: String, head: Head, e
     };
     let NotesFile { reflection, link, math, term } = notes;
     let exercises = exercise::load(files, &address, errors);
+    let answers = answer::load(files, &address, errors);
     let status = match lesson {
         Some(_) => Status::Written,
         None => Status::Planned { summary: head.summary.clone() },
@@ -222,6 +224,7 @@ pub(crate) fn unit(files: &Files, kind: UnitKind, address: String, head: Head, e
             .collect(),
         glossary: term.into_iter().map(|TermFile { term, meaning }| Term { term, meaning }).collect(),
         exercises,
+        answers,
         visualizations,
     }
 }

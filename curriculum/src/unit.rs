@@ -1,5 +1,6 @@
 //! A unit of the course: a day, a lab, a practice problem or a reference page, with its words.
 
+use crate::answer::AnswerExercise;
 use crate::course::{Exercise, Experiment};
 use crate::quiz::Quiz;
 
@@ -83,6 +84,8 @@ pub struct Unit {
     pub glossary: Vec<Term>,
     /// The first is the unit's main exercise; the others build on it.
     pub exercises: Vec<Exercise>,
+    /// Questions about kernels whose source is shut, by key.
+    pub answers: Vec<AnswerExercise>,
     /// Ids of the visualizations that the lesson shows, in order of appearance.
     pub visualizations: Vec<String>,
 }
@@ -230,12 +233,18 @@ impl Unit {
 
     /// Keys of all that is to be passed.
     pub fn exercise_keys(&self) -> impl Iterator<Item = &str> {
-        self.exercises.iter().map(|exercise| exercise.key.as_str())
+        let exercises = self.exercises.iter().map(|exercise| exercise.key.as_str());
+        exercises.chain(self.answers.iter().map(|answer| answer.key.as_str()))
     }
 
     /// An exercise by key (`main`, `matrix-add`).
     pub fn exercise_by_key(&self, key: &str) -> Option<&Exercise> {
         self.exercises.iter().find(|exercise| exercise.key == key)
+    }
+
+    /// An answer exercise by key.
+    pub fn answer(&self, key: &str) -> Option<&AnswerExercise> {
+        self.answers.iter().find(|answer| answer.key == key)
     }
 
     /// An experiment of any of the unit's exercises, with that exercise.

@@ -240,6 +240,13 @@ pub struct Milestone {
     pub note: String,
 }
 
+impl Milestone {
+    /// Whether a run on the emulator can tell if it is reached.
+    pub fn is_counted(&self) -> bool {
+        !self.at_most.is_empty()
+    }
+}
+
 /// Sections of an exercise file that help, test and vary kernels: the course reads them, nothing here does.
 pub const LEFT_TO_THE_COURSE: [&str; 3] = ["hint", "wrong", "experiment"];
 

@@ -125,8 +125,10 @@ impl State {
             "Running".clone_into(&mut running.progress);
         }
         let purpose = running.purpose.clone();
-        if let Purpose::Predict { day, question, run } = purpose {
-            return self.predict_event(day, question, &run, event);
+        match purpose {
+            Purpose::Predict { day, question, run } => return self.predict_event(day, question, &run, event),
+            Purpose::Mystery(key) => return self.mystery_event(key, event),
+            _ => {}
         }
         let slot = self.desk.clone();
         let owner = self.running_slot().or(slot);
@@ -195,18 +197,28 @@ impl State {
         {
             let first = self.progress.exercise(day, &exercise).is_none_or(|exercise| exercise.passed.is_none());
             self.progress.passed(day, &exercise, self.today);
-            let step = day.step_of_exercise(&exercise);
-            let section = day.lesson.section(step);
-            let all = |key: &str| self.progress.has_passed(day, key);
-            // A part may ask for several; a day's Code It is the first one's.
-            if day.day().is_some() || section.is_some_and(|section| section.exercise_keys().all(all)) {
-                self.progress.step_done(day, step);
-            }
+            self.finish_part_of(day, &exercise);
             effects.push(Effect::SaveProgress);
             self.finish_last_if_complete(&day_id, effects);
             if first {
                 self.toast(ToastKind::Good, "Passed for the first time. The solution is open now.");
             }
+        }
+    }
+
+    /// The step in which an exercise is worked on is done: a part when all that it asks for passed, a day's Code It with
+    /// the first one.
+    pub(super) fn finish_part_of(&mut self, unit: &curriculum::Unit, exercise: &str) {
+        let step = unit.step_of_exercise(exercise);
+        let section = unit.lesson.section(step);
+        let all = |key: &str| self.progress.has_passed(unit, key);
+        let is_exercise = unit.exercise_by_key(exercise).is_some();
+        let done = match unit.day() {
+            Some(_) => is_exercise,
+            None => section.is_some_and(|section| section.exercise_keys().all(all)),
+        };
+        if done {
+            self.progress.step_done(unit, step);
         }
     }
 
@@ -283,14 +295,14 @@ impl State {
         };
         match event {
             Event::Verdict(verdict) => {
-                let evidence = Evidence { verdict: Some(&verdict), bench: None, case: run.case.as_deref() };
+                let evidence = Evidence { verdict: Some(&verdict), bench: None, ran: None, case: run.case.as_deref() };
                 let value = measure(&evidence, self);
                 if run.action == curriculum::quiz::PredictAction::Check {
                     self.measured = Some(Measured { day, question, value });
                 }
             }
             Event::Bench(report) => {
-                let evidence = Evidence { verdict: None, bench: Some(&report), case: run.case.as_deref() };
+                let evidence = Evidence { verdict: None, bench: Some(&report), ran: None, case: run.case.as_deref() };
                 let value = measure(&evidence, self);
                 self.measured = Some(Measured { day, question, value });
             }

@@ -69,7 +69,7 @@ impl State {
     }
 
     /// False where nothing was started; a message says why.
-    fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) -> bool {
+    pub(super) fn start(&mut self, job: Job, purpose: Purpose, text: String, effects: &mut Vec<Effect>) -> bool {
         if self.running.is_some() {
             self.toast(ToastKind::Info, "A kernel is running; stop it first (Ctrl+.)");
             return false;
@@ -83,7 +83,7 @@ impl State {
         let slot = self.desk.clone();
         let bench = matches!(purpose, Purpose::Bench);
         if let Some(desk) = self.desk_mut()
-            && !matches!(purpose, Purpose::Predict { .. })
+            && purpose.is_of_the_text()
         {
             desk.verdict.begin();
             if bench {

@@ -128,6 +128,40 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Before anything was sent.
+    pub fn none() -> Self {
+        Answer {
+            outcome: Outcome::Stopped,
+            compiled: None,
+            verdict: None,
+            bench: None,
+            ran: Vec::new(),
+            devices: None,
+            ceilings: None,
+            console: String::new(),
+            arch_unknown: false,
+        }
+    }
+
+    /// Takes in what was sent; true with the last event of a job.
+    pub fn take(&mut self, event: Event) -> bool {
+        match event {
+            Event::Progress { .. } | Event::Case(_) => {}
+            Event::Ceilings(measured) => self.ceilings = Some(*measured),
+            Event::Devices(list) => self.devices = Some(list),
+            Event::Compiled(report) => self.compiled = Some(*report),
+            Event::Console(text) => self.console += &text,
+            Event::Verdict(verdict) => self.verdict = Some(*verdict),
+            Event::Bench(report) => self.bench = Some(*report),
+            Event::Ran(report) => self.ran.push(*report),
+            Event::Finished(outcome) => {
+                self.outcome = outcome;
+                return true;
+            }
+        }
+        false
+    }
+
     /// The compiler's messages and what it made, for people.
     pub fn compile_text(&self, kernel: &report::Kernel<'_>, style: out::Style) -> String {
         let Some(compiled) = &self.compiled else { return String::new() };
@@ -181,18 +215,13 @@ pub fn submit(places: &Places, target: &Target, job: Job, show: bool) -> Result<
 
 /// As [`submit`], in a lab that serves several jobs.
 pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
+    run_seen(lab, job, show, &mut |_| ())
+}
+
+/// As [`run_in`]; `seen` is given each event before it is taken in.
+pub fn run_seen(lab: &Lab, job: Job, show: bool, seen: &mut dyn FnMut(&Event)) -> Result<Answer, Failure> {
     let stop = stop_on_ctrl_c();
-    let mut answer = Answer {
-        outcome: Outcome::Stopped,
-        compiled: None,
-        verdict: None,
-        bench: None,
-        ran: Vec::new(),
-        devices: None,
-        ceilings: None,
-        console: String::new(),
-        arch_unknown: false,
-    };
+    let mut answer = Answer::none();
     let wanted = wanted_arch(&job);
     let (id, handle) = lab.submit(job);
     let mut stopped_at: Option<Instant> = None;
@@ -208,29 +237,22 @@ pub fn run_in(lab: &Lab, job: Job, show: bool) -> Result<Answer, Failure> {
         if of != id {
             continue;
         }
-        match event {
-            Event::Progress { what, done, total } if show => out::transient(&progress_line(&what, done, total)),
-            Event::Progress { .. } | Event::Case(_) => {}
-            Event::Ceilings(measured) => answer.ceilings = Some(*measured),
-            Event::Devices(list) => answer.devices = Some(list),
-            Event::Compiled(report) => answer.compiled = Some(*report),
-            Event::Console(text) => {
-                if show {
-                    out::transient("");
-                    out::print(&out::visible(&text));
-                }
-                answer.console += &text;
-            }
-            Event::Verdict(verdict) => answer.verdict = Some(*verdict),
-            Event::Bench(report) => answer.bench = Some(*report),
-            Event::Ran(report) => answer.ran.push(*report),
-            Event::Finished(outcome) => {
+        seen(&event);
+        match &event {
+            Event::Progress { what, done, total } if show => out::transient(&progress_line(what, *done, *total)),
+            Event::Console(text) if show => {
                 out::transient("");
-                let known = lab.status().nvrtc_archs;
-                answer.arch_unknown = wanted.is_some_and(|arch| !known.is_empty() && !known.contains(&arch.number));
-                answer.outcome = outcome;
-                return Ok(answer);
+                out::print(&out::visible(text));
             }
+            _ => {}
+        }
+        if answer.take(event) {
+            if show {
+                out::transient("");
+            }
+            let known = lab.status().nvrtc_archs;
+            answer.arch_unknown = wanted.is_some_and(|arch| !known.is_empty() && !known.contains(&arch.number));
+            return Ok(answer);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Exit status: 0 passed, 1 the kernel failed (or was rejected), 2 wrong usage or an environment that lacks something,
 //! 130 stopped by Ctrl-C. `--json` writes one object per command, described in `app/JSON.md`.
 
+mod answer;
 mod bench;
 mod ceilings;
 mod check;
@@ -124,10 +125,12 @@ impl Places {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the weeks and days of the course
+    /// List the course: weeks and days, labs, practice problems, reference pages
     List(list::Args),
     /// Compile a day's kernel and judge it
     Check(check::Args),
+    /// Answer questions about kernels whose source is shut, by what the emulator counted of them
+    Answer(answer::Args),
     /// Judge a day's kernel, then time it (GPU) or count its work (emulator)
     Bench(bench::Args),
     /// Compile a file: diagnostics, registers, PTX, cubin or SASS
@@ -162,6 +165,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::List(args) => list::run(&args, &places),
         Command::Check(args) => check::run(&args, &places),
+        Command::Answer(args) => answer::run(&args, &places),
         Command::Bench(args) => bench::run(&args, &places),
         Command::Compile(args) => compile::run(&args, &places),
         Command::Run(args) => run::run(&args, &places),
@@ -188,6 +192,7 @@ impl Command {
         match self {
             Command::List(args) => args.json,
             Command::Check(args) => args.json,
+            Command::Answer(args) => args.json,
             Command::Bench(args) => args.json,
             Command::Compile(args) => args.json,
             Command::Run(args) => args.json,
@@ -201,6 +206,7 @@ impl Command {
         match self {
             Command::List(_) => "list",
             Command::Check(_) => "check",
+            Command::Answer(_) => "answer",
             Command::Bench(_) => "bench",
             Command::Compile(_) => "compile",
             Command::Run(_) => "run",

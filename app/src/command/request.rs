@@ -106,6 +106,13 @@ pub enum Command {
         question: String,
         run: Box<curriculum::quiz::PredictRun>,
     },
+    /// Runs a kernel whose source is shut, of an answer exercise of the open unit.
+    CountMystery {
+        exercise: String,
+        mystery: String,
+    },
+    /// All questions of an answer exercise of the open unit were answered right.
+    MysteriesSolved(String),
     Reflect {
         id: String,
         text: String,

@@ -1,6 +1,6 @@
 //! The lesson pane: the step's text with its interactive parts, hints while coding, quiz and reflection at the end.
 
-use super::{Screen, day, parts};
+use super::{Screen, answer, day, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::fonts::Bold;
@@ -91,7 +91,7 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
             Block::Experiment { name } => experiment_ui(ui, screen, day, name),
             Block::Ladder { name } => ladder_ui(ui, screen, name),
             Block::Exercise { key } => exercise_ui(ui, screen, day, key),
-            Block::Answer { .. } => {}
+            Block::Answer { key } => answer::show(ui, screen, day, key),
             Block::Measure { name } => measure_ui(ui, screen, name),
         }
     }

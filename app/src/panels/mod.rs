@@ -1,6 +1,7 @@
 //! One file per region of the screen. Panels read the state and answer with commands; they change nothing but what
 //! only they need between frames ([`Memory`]: laid-out text, half-typed answers).
 
+mod answer;
 mod banner;
 mod compare;
 mod course;
@@ -50,6 +51,8 @@ pub struct Memory {
     figures: HashMap<String, Figure>,
     quizzes: HashMap<String, QuizState>,
     reflections: HashMap<String, Reflections>,
+    /// Answers about kernels whose source is shut, by unit and exercise.
+    answers: HashMap<String, answer::Answers>,
     visualizations: HashMap<String, Box<dyn Visualization>>,
     plots: HashMap<String, TimingPlotState>,
     listing: results::ListingMemory,

@@ -2,13 +2,15 @@
 
 use gpu_core::bench::{BenchPoint, BenchReport};
 use gpu_core::emulator::{Counters, Traffic};
-use gpu_core::verdict::Verdict;
+use gpu_core::verdict::{RunReport, Verdict};
 
 /// What a run left behind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     pub verdict: Option<&'a Verdict>,
     pub bench: Option<&'a BenchReport>,
+    /// Of a kernel that nobody judges.
+    pub ran: Option<&'a RunReport>,
     /// Case or bench point that is meant; None for the last (largest).
     pub case: Option<&'a str>,
 }
@@ -172,10 +174,11 @@ fn counters<'a>(evidence: &Evidence<'a>) -> Option<&'a Counters> {
     let of_cases = evidence.verdict.and_then(|verdict| {
         verdict.cases.iter().filter(|case| wanted(&case.name)).rev().find_map(|c| c.counters.as_ref())
     });
-    of_cases.or_else(|| {
+    let of_points = || {
         let points = &evidence.bench?.points;
         points.iter().filter(|point| wanted(&point.name)).rev().find_map(|p| p.counters.as_ref())
-    })
+    };
+    of_cases.or_else(of_points).or_else(|| evidence.ran?.counters.as_ref())
 }
 
 /// The bench point that is meant; a rejected one is no measurement.

@@ -197,11 +197,11 @@ impl Progress {
         }
         let questions = || day.quiz.questions.iter().filter(|question| !question.needs_gpu());
         let sections = &day.lesson.sections;
-        let total = sections.len() + day.exercises.len() + questions().count();
+        let total = sections.len() + day.exercise_keys().count() + questions().count();
         let Some(progress) = self.days.get(&day.id) else { return Done { finished: 0, total: total as u32 } };
         let steps = sections.iter().filter(|section| progress.steps.contains(&section.id)).count();
-        let passed = |key: &String| progress.exercises.get(key).is_some_and(|e| e.passed.is_some());
-        let exercises = day.exercises.iter().filter(|exercise| passed(&exercise.key)).count();
+        let passed = |key: &&str| progress.exercises.get(*key).is_some_and(|e| e.passed.is_some());
+        let exercises = day.exercise_keys().filter(passed).count();
         let right = |id: &String| progress.answers.get(id).is_some_and(|answer| answer.correct);
         let answered = questions().filter(|question| right(&question.id)).count();
         Done { finished: (steps + exercises + answered) as u32, total: total as u32 }

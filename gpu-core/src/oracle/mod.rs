@@ -5,6 +5,7 @@
 
 mod aos_to_soa;
 mod attention;
+mod clamp;
 mod copy;
 mod dot;
 mod embedding;
@@ -41,11 +42,12 @@ use signature::{want_rank, want_shape};
 use work::in_bands;
 
 /// Every oracle, sorted by name.
-pub static ORACLES: [&Oracle; 34] = [
+pub static ORACLES: [&Oracle; 35] = [
     &aos_to_soa::ORACLE,
     &rows::ARGMAX,
     &attention::ORACLE,
     &attention::DECODE,
+    &clamp::ORACLE,
     &copy::ORACLE,
     &quantized::DEQUANTIZE,
     &dot::ORACLE,

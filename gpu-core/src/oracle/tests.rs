@@ -144,6 +144,13 @@ fn short_examples() -> Vec<Short> {
         ),
         ("one_hot", vec![(vec![2], vec![2.0, 0.0])], vec![], vec![2, 3], vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0]),
         (
+            "clamp",
+            vec![(vec![4], vec![-3.0, 0.5, 2.0, -1.0])],
+            vec![("low", -1.0), ("high", 1.5)],
+            vec![4],
+            vec![-1.0, 0.5, 1.5, -1.0],
+        ),
+        (
             "saxpy",
             vec![(vec![2], vec![1.0, 2.0]), (vec![2], vec![10.0, 20.0])],
             vec![("alpha", 3.0)],

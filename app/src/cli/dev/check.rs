@@ -1,43 +1,35 @@
 //! `lockstep dev check`: the course is sound from both sides. Files are read by the same loader as the learner's; every
 //! kernel is compiled and judged on the emulator by the same engine.
 
-use super::course_folder;
-use crate::cli::engine::{self, Answer, Target};
+use super::jury::{Case, Jury, JuryArgs, diagnoses, passed, source, why};
+use super::{course_folder, others, select};
 use crate::cli::{Done, Failure, Places, out, usage};
 use crate::widgets::figure::Drawing;
-use crate::{measure, viz};
+use crate::{measure, mystery, viz};
+use curriculum::answer::{AnswerExercise, MysteryQuestion, figures};
 use curriculum::check as sound;
 use curriculum::quiz::{Evidence, Kind, Needs, PredictAction, PredictKernel, PredictRun, mark_prediction, quantity};
 use curriculum::{Block, Course, Exercise, Files, Ladder, Status, Unit};
 use gpu_core::device::DeviceChoice;
-use gpu_core::job::{Emit, Job, Outcome, Source};
-use gpu_core::spec::Spec;
-use gpu_core::verdict::fault_key;
-use gpu_core::worker::Lab;
+use gpu_core::job::{Emit, Job, Outcome};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only this day [default: all written ones]
-    day: Option<String>,
-    /// Judge with inputs of this seed: the answer to the same course is the same each time
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
-
-/// What every kernel of the course is judged with.
-struct Judge {
-    lab: Lab,
-    seed: Option<u64>,
+    /// Only this unit, or all below a folder: week2/day3, week2, labs [default: everything written]
+    unit: Option<String>,
+    #[command(flatten)]
+    jury: JuryArgs,
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
     let mut problems = Vec::new();
     let mut files = Files::embedded();
-    let course = match course_folder(places) {
+    let root = course_folder(places);
+    let course = match &root {
         Some(dir) => {
-            files = Files::from_folder(&dir).map_err(|errors| usage(lines(&errors)))?;
+            files = Files::from_folder(dir).map_err(|errors| usage(lines(&errors)))?;
             out::print(&format!("course in {}\n", dir.display()));
-            match Course::load(&dir) {
+            match Course::load(dir) {
                 Ok(course) => course,
                 Err(errors) => {
                     out::print(&format!("{errors}\n\n{} problems\n", errors.0.len()));
@@ -50,220 +42,212 @@ pub fn run(args: &Args, places: &Places) -> Done {
             Course::embedded()
         }
     };
-    let days: Vec<&Unit> = match &args.day {
-        Some(asked) => vec![course.unit(asked).map_err(usage)?],
-        None => course.units().filter(|day| day.status == Status::Written || !day.exercises.is_empty()).collect(),
-    };
+    let mut units = select(&course, args.unit.as_deref())?;
+    // One that was asked for by name is told what it lacks.
+    let by_name = args.unit.is_some() && units.len() == 1;
+    units.retain(|unit| by_name || unit.status == Status::Written || !unit.exercises.is_empty());
     problems.extend(sound::course(&files, &course).iter().map(ToString::to_string));
     let visualizations: Vec<&str> = viz::all().iter().map(|viz| viz.id()).collect();
-    let judge = Judge { lab: engine::start(places, &Target::local_emulator()), seed: Some(args.seed) };
-    let mut kernels = 0;
-    for day in &days {
-        problems.extend(sound::unit(&files, day, Some(&visualizations)).iter().map(ToString::to_string));
-        for section in &day.lesson.sections {
-            for block in &section.blocks {
-                if let Block::Figure { file, svg, .. } = block
-                    && let Err(problem) = Drawing::read(svg)
-                {
-                    problems.push(format!("curriculum/{}/{file}: {problem}", day.address));
-                }
-                if let Block::Measure { name } = block
-                    && measure::find(name).is_none()
-                {
-                    let known: Vec<&str> = measure::PROGRAMS.iter().map(|program| program.name).collect();
-                    let path = format!("curriculum/{}/lesson.md", day.address);
-                    problems.push(format!("{path}: there is no program `{name}`; there are: {}", known.join(", ")));
-                }
+    let jury = Jury::new(places, &args.jury);
+    let mut cases = Vec::new();
+    for unit in &units {
+        problems.extend(sound::unit(&files, unit, Some(&visualizations)).iter().map(ToString::to_string));
+        blocks(unit, &mut problems);
+        for exercise in &unit.exercises {
+            exercise_cases(&jury, exercise, &mut cases);
+            if let Some(root) = &root {
+                let path = format!("{}/exercise.toml", exercise.folder);
+                let open = others::untested_milestones(root, exercise);
+                problems.extend(open.into_iter().map(|problem| format!("{path}: {problem}")));
             }
         }
-        for exercise in &day.exercises {
-            kernels += exercise_problems(&judge, exercise, &mut problems)?;
+        prediction_cases(&jury, unit, &mut cases, &mut problems);
+        for exercise in &unit.answers {
+            answer_cases(&jury, exercise, &mut cases);
         }
-        predictions(&judge, day, &mut problems)?;
     }
-    if args.day.is_none() {
+    if args.unit.is_none() {
         for ladder in &course.ladders {
-            kernels += climb(&judge, ladder, &mut problems)?;
+            climb(&jury, ladder, &mut cases);
         }
     }
+    let found = jury.hear(&cases)?;
+    problems.extend(found.problems);
     for problem in &problems {
         out::print(&format!("{problem}\n"));
     }
-    let days = days.len();
-    out::print(&format!("days checked: {days}, kernels: {kernels}, problems: {}\n", problems.len()));
+    let kernels = cases.len();
+    let seconds = found.took.as_secs_f64();
+    let judged = format!("kernels: {kernels} ({} judged now, {} known) in {seconds:.1} s", found.ran, found.known);
+    out::print(&format!("units checked: {}, {judged}, problems: {}\n", units.len(), problems.len()));
     if problems.is_empty() { Ok(()) } else { Err(Failure::Kernel) }
+}
+
+/// What a lesson's interactive parts need of this program.
+fn blocks(unit: &Unit, problems: &mut Vec<String>) {
+    for block in unit.lesson.sections.iter().flat_map(|section| &section.blocks) {
+        if let Block::Figure { file, svg, .. } = block
+            && let Err(problem) = Drawing::read(svg)
+        {
+            problems.push(format!("{}/{file}: {problem}", unit.folder()));
+        }
+        if let Block::Measure { name } = block
+            && measure::find(name).is_none()
+        {
+            let known: Vec<&str> = measure::PROGRAMS.iter().map(|program| program.name).collect();
+            let path = format!("{}/{}", unit.folder(), unit.kind.files().1);
+            problems.push(format!("{path}: there is no program `{name}`; there are: {}", known.join(", ")));
+        }
+    }
 }
 
 fn lines(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Compiles and judges all kernels of an exercise; returns how many.
-fn exercise_problems(judge: &Judge, exercise: &Exercise, problems: &mut Vec<String>) -> Result<usize, Failure> {
-    let mut say = |file: &str, what: String| problems.push(format!("{}/{file}: {what}", exercise.folder));
-    let mut count = 1;
-    out::transient(&format!("{}: scaffold", exercise.folder));
-    let scaffold = check(judge, "scaffold.cu", &exercise.scaffold, &exercise.spec)?;
-    match (&scaffold.outcome, &scaffold.verdict) {
-        (Outcome::Done, Some(verdict)) if !verdict.passed => {}
-        (Outcome::Done, _) => say("scaffold.cu", "it passes; a learner would have nothing to do".into()),
-        _ => say("scaffold.cu", format!("it must compile and run: {}", why(&scaffold))),
-    }
+/// All kernels of an exercise, and what each must do.
+fn exercise_cases<'c>(jury: &Jury<'_>, exercise: &'c Exercise, cases: &mut Vec<Case<'c>>) {
+    let place = |file: &str| format!("{}/{file}", exercise.folder);
+    let check = |file: &str, text: &str| jury.check(file, text, &exercise.spec);
+    let scaffold = check("scaffold.cu", &exercise.scaffold);
+    cases.push(Case::new(place("scaffold.cu"), scaffold, |answer| match (&answer.outcome, &answer.verdict) {
+        (Outcome::Done, Some(verdict)) if !verdict.passed => Vec::new(),
+        (Outcome::Done, _) => vec!["it passes; a learner would have nothing to do".to_owned()],
+        _ => vec![format!("it must compile and run: {}", why(answer))],
+    }));
     let plain = exercise.plain_solution.as_ref().map(|text| ("solution.cu", text));
     for (file, text) in plain.into_iter().chain([("reference.cu", &exercise.reference)]) {
-        count += 1;
-        out::transient(&format!("{}: {file}", exercise.folder));
-        let answer = check(judge, file, text, &exercise.spec)?;
-        if !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-            say(file, format!("it must pass: {}", why(&answer)));
-        }
+        cases.push(Case::new(place(file), check(file, text), |answer| match passed(answer) {
+            true => Vec::new(),
+            false => vec![format!("it must pass: {}", why(answer))],
+        }));
     }
     for wrong in &exercise.wrongs {
-        count += 1;
-        out::transient(&format!("{}: {}", exercise.folder, wrong.file));
-        let answer = check(judge, &wrong.file, &wrong.source, &exercise.spec)?;
-        let found = diagnoses(&answer);
-        if answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-            say(&wrong.file, format!("it passes; it must be rejected for {}", wrong.fault));
-        } else if !found.contains(&wrong.fault) {
-            say(&wrong.file, format!("it must be rejected for {}, not: {}", wrong.fault, why(&answer)));
-        }
+        cases.push(Case::new(place(&wrong.file), check(&wrong.file, &wrong.source), |answer| {
+            if passed(answer) {
+                vec![format!("it passes; it must be rejected for {}", wrong.fault)]
+            } else if !diagnoses(answer).contains(&wrong.fault) {
+                vec![format!("it must be rejected for {}, not: {}", wrong.fault, why(answer))]
+            } else {
+                Vec::new()
+            }
+        }));
     }
     for experiment in &exercise.experiments {
-        count += 1;
         let file = format!("experiments/{}.cu", experiment.name);
-        let job = Job::Compile {
-            source: source(&file, &experiment.source),
-            arch: experiment.spec.as_ref().unwrap_or(&exercise.spec).requires.clone().unwrap_or_else(|| "sm_90".into()),
-            emit: Emit::default(),
-        };
-        let answer = engine::run_in(&judge.lab, job, false)?;
-        if answer.outcome != Outcome::Done {
-            say(&file, format!("it must compile: {}", why(&answer)));
+        let names: Vec<String> = others::unreached(&experiment.source).into_iter().map(str::to_owned).collect();
+        if experiment.spec.is_none() && !names.is_empty() {
+            let job = jury.bench(&file, &experiment.source, &exercise.spec);
+            let judge = move |answer: &_| others::reached_after_all(exercise, &names, answer);
+            cases.push(Case::new(place(&file), job, judge));
+            continue;
         }
+        let spec = experiment.spec.as_ref().unwrap_or(&exercise.spec);
+        let mut source = source(&file, &experiment.source);
+        source.options.clone_from(&spec.options);
+        let arch = spec.requires.clone().unwrap_or_else(|| "sm_90".into());
+        let job = Job::Compile { source, arch, emit: Emit::default() };
+        cases.push(Case::new(place(&file), job, |answer| match answer.outcome {
+            Outcome::Done => Vec::new(),
+            _ => vec![format!("it must compile: {}", why(answer))],
+        }));
     }
-    out::transient("");
-    Ok(count)
 }
 
 /// Counts what the quiz has learners predict, and marks with it what the quiz says is right and what is wrong.
-fn predictions(judge: &Judge, day: &Unit, problems: &mut Vec<String>) -> Result<(), Failure> {
-    for question in &day.quiz.questions {
+fn prediction_cases<'c>(jury: &Jury<'_>, unit: &'c Unit, cases: &mut Vec<Case<'c>>, problems: &mut Vec<String>) {
+    for question in &unit.quiz.questions {
         let Kind::Predict { quantity: name, run, expected, traps, .. } = &question.kind else { continue };
         let Some(asked) = quantity(name).filter(|quantity| quantity.needs == Needs::Emulator) else { continue };
-        let mut say = |what: String| {
-            problems.push(format!("curriculum/{}/quiz.toml: question `{}`: {what}", day.address, question.id));
-        };
-        out::transient(&format!("{}: {}", day.address, question.id));
-        let Some(job) = counting(judge, day, run) else {
-            say("what it runs is not there".to_owned());
+        let place = format!("{}/quiz.toml: question `{}`", unit.folder(), question.id);
+        let Some(job) = counting(jury, unit, run) else {
+            problems.push(format!("{place}: what it runs is not there"));
             continue;
         };
-        let answer = engine::run_in(&judge.lab, job, false)?;
-        let case = run.case.as_deref();
-        let evidence = Evidence { verdict: answer.verdict.as_ref(), bench: answer.bench.as_ref(), case };
-        let Some(counted) = asked.measure(&evidence) else {
-            say(format!("its run does not give `{name}`: {}", why(&answer)));
-            continue;
-        };
-        let is_right = |number: f64| mark_prediction(question, number, counted).is_ok_and(|mark| mark.correct);
-        if let Some(expected) = expected.filter(|number| !is_right(*number)) {
-            say(format!("`expression` gives {expected}, and the emulator counts {counted}"));
-        }
-        for trap in traps.iter().filter(|trap| is_right(trap.answer)) {
-            say(format!("the trap {} is right: the emulator counts {counted}", trap.answer));
-        }
+        cases.push(Case::new(place, job, move |answer| {
+            let case = run.case.as_deref();
+            let evidence = Evidence { verdict: answer.verdict.as_ref(), bench: answer.bench.as_ref(), ran: None, case };
+            let Some(counted) = asked.measure(&evidence) else {
+                return vec![format!("its run does not give `{name}`: {}", why(answer))];
+            };
+            let is_right = |number: f64| mark_prediction(question, number, counted).is_ok_and(|mark| mark.correct);
+            let mut found = Vec::new();
+            if let Some(expected) = expected.filter(|number| !is_right(*number)) {
+                found.push(format!("`expression` gives {expected}, and the emulator counts {counted}"));
+            }
+            for trap in traps.iter().filter(|trap| is_right(trap.answer)) {
+                found.push(format!("the trap {} is right: the emulator counts {counted}", trap.answer));
+            }
+            found
+        }));
     }
-    out::transient("");
-    Ok(())
+}
+
+/// Runs each mystery and holds the accepted answers against what was counted.
+fn answer_cases<'c>(jury: &Jury<'_>, exercise: &'c AnswerExercise, cases: &mut Vec<Case<'c>>) {
+    for one in &exercise.mysteries {
+        let place = format!("{}/answer.toml: {}", exercise.folder, one.name);
+        cases.push(Case::new(place, mystery::job(one, jury.seed), |run| {
+            let evidence = mystery::evidence(run.verdict.as_ref(), run.bench.as_ref(), run.ran.last());
+            if figures(&evidence).is_empty() {
+                return vec![format!("it must run and be counted: {}", why(run))];
+            }
+            let of = |question: &'c MysteryQuestion| {
+                question.unproven(&evidence).into_iter().map(|what| format!("\"{}\": {what}", question.ask))
+            };
+            one.questions.iter().flat_map(of).collect()
+        }));
+    }
 }
 
 /// What a prediction runs; None where the course lacks it, which the check of its files says.
-fn counting(judge: &Judge, day: &Unit, run: &PredictRun) -> Option<Job> {
-    let exercise = day.exercise_by_key(&run.exercise)?;
+fn counting(jury: &Jury<'_>, unit: &Unit, run: &PredictRun) -> Option<Job> {
+    let exercise = unit.exercise_by_key(&run.exercise)?;
     let mut spec = &exercise.spec;
     let text = match &run.kernel {
         PredictKernel::Learner | PredictKernel::Solution => exercise.solution().to_owned(),
         PredictKernel::Reference => exercise.reference.clone(),
         PredictKernel::Experiment { name, knobs } => {
-            let (_, experiment) = day.experiment(name)?;
+            let (_, experiment) = unit.experiment(name)?;
             spec = experiment.spec.as_ref().unwrap_or(spec);
             experiment.with(knobs).ok()?
         }
     };
-    let (source, spec) = (source("kernel.cu", &text), Box::new(spec.clone()));
-    let device = DeviceChoice::Emulator;
     Some(match run.action {
-        PredictAction::Check => Job::Check { source, spec, device, arch: None, seed: judge.seed, trace: None },
-        PredictAction::Bench => Job::Bench { source, spec, device, arch: None, seed: judge.seed, reference: None },
+        PredictAction::Check => jury.check("kernel.cu", &text, spec),
+        PredictAction::Bench => jury.bench("kernel.cu", &text, spec),
     })
 }
 
-/// Judges every rung of a ladder (one without an oracle must at least run without a fault); returns how many.
-fn climb(judge: &Judge, ladder: &Ladder, problems: &mut Vec<String>) -> Result<usize, Failure> {
+/// Every rung of a ladder; one without an oracle must at least run without a fault.
+fn climb<'c>(jury: &Jury<'_>, ladder: &'c Ladder, cases: &mut Vec<Case<'c>>) {
     for rung in &ladder.rungs {
-        let place = format!("kernels/ladders/{}/{}", ladder.name, rung.file);
-        out::transient(&place);
-        let answer = match rung.spec.oracle {
-            Some(_) => check(judge, &rung.file, &rung.source, &rung.spec)?,
-            None => {
-                let job = Job::Run {
-                    source: source(&rung.file, &rung.source),
-                    spec: Box::new(rung.spec.clone()),
-                    device: DeviceChoice::Emulator,
-                    arch: None,
-                    seed: judge.seed,
-                    trace: None,
-                    options: Box::default(),
-                };
-                engine::run_in(&judge.lab, job, false)?
-            }
+        let job = match rung.spec.oracle {
+            Some(_) => jury.check(&rung.file, &rung.source, &rung.spec),
+            None => Job::Run {
+                source: source(&rung.file, &rung.source),
+                spec: Box::new(rung.spec.clone()),
+                device: DeviceChoice::Emulator,
+                arch: None,
+                seed: jury.seed,
+                trace: None,
+                options: Box::default(),
+            },
         };
-        let ran = !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.completed && ran.faults.is_empty());
-        if !ran && !answer.verdict.as_ref().is_some_and(|verdict| verdict.passed) {
-            problems.push(format!("{place}: it must pass: {}", why(&answer)));
-        }
-        let compiled = answer.compiled.as_ref();
-        let kernel = compiled.and_then(|report| report.kernels.iter().find(|kernel| kernel.name == rung.spec.entry));
-        if kernel.is_some_and(|kernel| kernel.spill_store_bytes + kernel.spill_load_bytes > 0) {
-            problems.push(format!("{place}: its registers spill"));
-        }
-    }
-    out::transient("");
-    Ok(ladder.rungs.len())
-}
-
-fn source(file: &str, text: &str) -> Source {
-    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-    Source { name, text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
-}
-
-fn check(judge: &Judge, file: &str, text: &str, spec: &Spec) -> Result<Answer, Failure> {
-    let job = Job::Check {
-        source: source(file, text),
-        spec: Box::new(spec.clone()),
-        device: DeviceChoice::Emulator,
-        arch: None,
-        seed: judge.seed,
-        trace: None,
-    };
-    engine::run_in(&judge.lab, job, false)
-}
-
-/// Everything that a kernel was rejected for.
-fn diagnoses(answer: &Answer) -> Vec<String> {
-    let Some(verdict) = &answer.verdict else { return Vec::new() };
-    let faults = verdict.faults.iter().map(|fault| fault_key(fault.kind).to_owned());
-    faults.chain(verdict.hints.iter().cloned()).collect()
-}
-
-/// One line on how a job ended.
-fn why(answer: &Answer) -> String {
-    match (&answer.outcome, &answer.verdict) {
-        (Outcome::CompileErrors(list), _) => {
-            list.first().map_or("it does not compile".into(), |d| format!("line {}: {}", d.line, d.message))
-        }
-        (Outcome::Done, Some(verdict)) => verdict.summary.clone(),
-        _ => answer.message().unwrap_or("no verdict").to_owned(),
+        cases.push(Case::new(format!("kernels/ladders/{}/{}", ladder.name, rung.file), job, |answer| {
+            let mut found = Vec::new();
+            let ran = !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.completed && ran.faults.is_empty());
+            if !ran && !passed(answer) {
+                found.push(format!("it must pass: {}", why(answer)));
+            }
+            let kernels = answer.compiled.iter().flat_map(|report| &report.kernels);
+            let spills = |kernel: &gpu_core::compile::KernelResources| {
+                kernel.name == rung.spec.entry && kernel.spill_store_bytes + kernel.spill_load_bytes > 0
+            };
+            if kernels.into_iter().any(spills) {
+                found.push("its registers spill".to_owned());
+            }
+            found
+        }));
     }
 }

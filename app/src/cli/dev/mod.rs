@@ -3,22 +3,34 @@
 mod bench_window;
 mod cheat_sheet;
 mod check;
+mod judged;
+mod jury;
 mod latency;
-mod new_day;
+mod new_unit;
+mod others;
 mod probe;
 mod screenshots;
 mod verify_counters;
 mod verify_instructions;
 
-use super::{Done, Places};
+use super::{Done, Failure, Places, usage};
+use curriculum::{Course, Unit};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Verify the course: files, scaffolds that must fail, references that must pass, wrong kernels that must be caught
     Check(check::Args),
+    /// Judge the kernels that other people would write: right ones must pass, wrong ones be rejected with helpful words
+    Others(others::Args),
     /// Make both halves of a day from a template; existing files are kept
-    NewDay(new_day::Args),
+    NewDay(new_unit::Args),
+    /// Make both halves of a lab from a template; existing files are kept
+    NewLab(new_unit::Args),
+    /// Make a reference page from a template; existing files are kept
+    NewPage(new_unit::Args),
+    /// Make both halves of a practice problem from a template; existing files are kept
+    NewProblem(new_unit::Args),
     /// Measure the window: start, frames, idleness, memory, size
     BenchWindow(bench_window::Args),
     /// Take the README's pictures of the window
@@ -36,7 +48,11 @@ pub enum Command {
 pub fn run(command: &Command, places: &Places) -> Done {
     match command {
         Command::Check(args) => check::run(args, places),
-        Command::NewDay(args) => new_day::run(args, places),
+        Command::Others(args) => others::run(args, places),
+        Command::NewDay(args) => new_unit::run(&new_unit::DAY, args, places),
+        Command::NewLab(args) => new_unit::run(&new_unit::LAB, args, places),
+        Command::NewPage(args) => new_unit::run(&new_unit::PAGE, args, places),
+        Command::NewProblem(args) => new_unit::run(&new_unit::PROBLEM, args, places),
         Command::BenchWindow(args) => bench_window::run(args, places),
         Command::Screenshots(args) => screenshots::run(args, places),
         Command::CheatSheet(args) => cheat_sheet::run(args),
@@ -44,6 +60,14 @@ pub fn run(command: &Command, places: &Places) -> Done {
         Command::VerifyCounters(args) => verify_counters::run(args, places),
         Command::VerifyInstructions(args) => verify_instructions::run(args, places),
     }
+}
+
+/// The units that were asked for: one by its address, or all below a folder (`week2`, `labs`, `practice/sparse`).
+fn select<'c>(course: &'c Course, asked: Option<&str>) -> Result<Vec<&'c Unit>, Failure> {
+    let Some(asked) = asked else { return Ok(course.units().collect()) };
+    let folder = format!("{}/", asked.trim_matches('/'));
+    let below: Vec<&Unit> = course.units().filter(|unit| unit.address.starts_with(&folder)).collect();
+    if below.is_empty() { Ok(vec![course.unit(asked).map_err(usage)?]) } else { Ok(below) }
 }
 
 /// The course that an author works on: `--content`, else the working folder when it holds one. None: the built-in one.

@@ -1,4 +1,6 @@
 // Bytes set to zero, then every product added by an atomic.
+// does not reach: Four sums at a time
+// does not reach: Sixty-four at a time
 #include "lab.cuh"
 
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)

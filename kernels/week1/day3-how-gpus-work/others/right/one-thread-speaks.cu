@@ -1,4 +1,5 @@
 // The first thread of a block writes for all of it: slow, and right.
+// does not reach: Together
 #include "lab.cuh"
 
 __device__ int multiprocessor() { int s; asm volatile("mov.u32 %0, %%smid;" : "=r"(s)); return s; }

@@ -1,4 +1,5 @@
 // Each block has a contiguous chunk, as on a CPU with cores.
+// does not reach: Half way
 #include "lab.cuh"
 
 // lockstep: block = 96

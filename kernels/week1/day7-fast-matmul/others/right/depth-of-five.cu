@@ -1,4 +1,7 @@
 // A depth that divides nothing.
+// does not reach: Coalesced
+// does not reach: Without a conflict
+// does not reach: In registers
 #include "lab.cuh"
 
 // lockstep: block = 16, 16

@@ -1,4 +1,5 @@
 // 256 threads in a row.
+// does not reach: Half of the machine
 #include "lab.cuh"
 
 // lockstep: block = 256

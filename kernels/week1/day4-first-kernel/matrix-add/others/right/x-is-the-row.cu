@@ -1,4 +1,5 @@
 // x is the row, with a grid that says so.
+// does not reach: Row by row
 #include "lab.cuh"
 // lockstep: block = 8, 32
 // lockstep: grid = ceil_div(rows, 8), ceil_div(columns, 32)

@@ -1,4 +1,5 @@
 // Tiles of 8 x 32, read by another numbering of the threads.
+// does not reach: Without a conflict
 #include "lab.cuh"
 // lockstep: block = 32, 8
 // lockstep: grid = ceil_div(columns, 32), ceil_div(rows, 8)

@@ -1,4 +1,5 @@
 // With no tile at all.
+// does not reach: Whole sectors both ways
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,0 +1,113 @@
+//! What this very program has judged already, kept in the data folder: a course whose kernels did not change is checked
+//! in seconds. Another build, another compiler or another spec is another key.
+
+use crate::cli::Places;
+use crate::cli::engine::Answer;
+use gpu_core::compile::{CompileReport, locate};
+use gpu_core::job::{Event, Job, Outcome};
+use sha2::{Digest as _, Sha256};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Answers that nobody asked for in this time go.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+
+pub struct Judged {
+    folder: PathBuf,
+    /// Program and compiler. None: nothing is looked up, or kept.
+    makers: Option<Vec<u8>>,
+    again: bool,
+}
+
+impl Judged {
+    pub fn new(places: &Places, again: bool) -> Self {
+        let folder = places.data_dir().join("cache").join("judged");
+        sweep(&folder);
+        Judged { folder, makers: makers(places), again }
+    }
+
+    /// A name for a job and all that its answer depends on.
+    pub fn key(&self, job: &Job) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.makers.as_deref().unwrap_or_default());
+        hash.update(postcard::to_stdvec(job).unwrap_or_default());
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The answer to a job, where it is known.
+    pub fn find(&self, key: &str) -> Option<Answer> {
+        if self.again || self.makers.is_none() {
+            return None;
+        }
+        let path = self.folder.join(key);
+        let bytes = std::fs::read(&path).ok()?;
+        let (digest, payload) = bytes.split_at_checked(32)?;
+        if digest != Sha256::digest(payload).as_slice() {
+            return None;
+        }
+        let events: Vec<Event> = postcard::from_bytes(payload).ok()?;
+        let mut answer = Answer::none();
+        let ended = events.into_iter().fold(false, |ended, event| answer.take(event) || ended);
+        if let Ok(file) = std::fs::File::options().append(true).open(&path) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        ended.then_some(answer)
+    }
+
+    /// Keeps an answer that would be the same again; what a limit of time or a crash ended is none. A failure to write
+    /// only costs time later.
+    pub fn keep(&self, key: &str, events: Vec<Event>, outcome: &Outcome) {
+        if self.makers.is_none()
+            || !matches!(outcome, Outcome::Done | Outcome::CompileErrors(_) | Outcome::BadRequest(_))
+        {
+            return;
+        }
+        let events: Vec<Event> = events
+            .into_iter()
+            .filter(|event| !matches!(event, Event::Progress { .. } | Event::Case(_)))
+            .map(|event| match event {
+                // What it was compiled to is large, and no check looks at it.
+                Event::Compiled(report) => {
+                    Event::Compiled(Box::new(CompileReport { ptx: String::new(), cubin: Vec::new(), ..*report }))
+                }
+                other => other,
+            })
+            .collect();
+        let _ = self.write(key, &events);
+    }
+
+    fn write(&self, key: &str, events: &[Event]) -> std::io::Result<()> {
+        let payload = postcard::to_stdvec(events).map_err(std::io::Error::other)?;
+        std::fs::create_dir_all(&self.folder)?;
+        // Written aside and renamed, so that no reader meets half an entry.
+        let aside = self.folder.join(format!(".new-{key}-{}", std::process::id()));
+        let bytes = [Sha256::digest(&payload).as_slice(), &payload].concat();
+        std::fs::write(&aside, bytes)?;
+        std::fs::rename(&aside, self.folder.join(key))
+    }
+}
+
+/// This program and its compiler, by path, size and time.
+fn makers(places: &Places) -> Option<Vec<u8>> {
+    let program = std::env::current_exe().ok()?;
+    let compiler = locate::locate(places.settings().nvrtc.as_deref(), &places.data_dir()).ok()?.nvrtc;
+    let mut bytes = Vec::new();
+    for path in [program, compiler] {
+        let metadata = std::fs::metadata(&path).ok()?;
+        let changed = metadata.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        bytes.extend(path.as_os_str().as_encoded_bytes());
+        bytes.extend(metadata.len().to_le_bytes());
+        bytes.extend(changed.as_nanos().to_le_bytes());
+    }
+    Some(bytes)
+}
+
+fn sweep(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}

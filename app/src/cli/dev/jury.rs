@@ -1,0 +1,201 @@
+//! Judges many kernels on the emulator: in parallel, each different job once, and none again that this very program
+//! has judged before.
+
+use super::judged::Judged;
+use crate::cli::engine::{self, Answer};
+use crate::cli::{Failure, Places, out};
+use gpu_core::device::DeviceChoice;
+use gpu_core::job::{Event, Job, Outcome, Source};
+use gpu_core::spec::Spec;
+use gpu_core::verdict::fault_key;
+use gpu_core::worker::{Lab, LabConfig};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// A busy machine's compiler may take long; that is not what is looked at here.
+const COMPILE_TIME: Duration = Duration::from_secs(120);
+
+/// Options of every command that judges the course.
+#[derive(clap::Args)]
+pub struct JuryArgs {
+    /// Judge with inputs of this seed: the answer to the same course is the same each time
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many kernels at a time [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Judge again what this program has judged before
+    #[arg(long)]
+    again: bool,
+}
+
+/// Makes problems of an answer, as sentences.
+type Verdict<'c> = Box<dyn Fn(&Answer) -> Vec<String> + Send + Sync + 'c>;
+
+/// One job, and what its answer must be.
+pub struct Case<'c> {
+    /// Path of the kernel, for progress and problems.
+    pub place: String,
+    pub job: Job,
+    judge: Verdict<'c>,
+}
+
+impl<'c> Case<'c> {
+    pub fn new(place: impl Into<String>, job: Job, judge: impl Fn(&Answer) -> Vec<String> + Send + Sync + 'c) -> Self {
+        Case { place: place.into(), job, judge: Box::new(judge) }
+    }
+}
+
+/// What was found, in the order of the cases.
+pub struct Found {
+    pub problems: Vec<String>,
+    /// Jobs that ran now, and those whose answers were known.
+    pub ran: usize,
+    pub known: usize,
+    pub took: Duration,
+}
+
+pub struct Jury<'p> {
+    places: &'p Places,
+    pub seed: Option<u64>,
+    jobs: usize,
+    judged: Judged,
+}
+
+impl<'p> Jury<'p> {
+    pub fn new(places: &'p Places, args: &JuryArgs) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let judged = Judged::new(places, args.again);
+        Jury { places, seed: Some(args.seed), jobs: args.jobs.unwrap_or(cores).clamp(1, 64), judged }
+    }
+
+    /// Judges a kernel.
+    pub fn check(&self, file: &str, text: &str, spec: &Spec) -> Job {
+        Job::Check {
+            source: source(file, text),
+            spec: Box::new(spec.clone()),
+            device: DeviceChoice::Emulator,
+            arch: None,
+            seed: self.seed,
+            trace: None,
+        }
+    }
+
+    /// Judges a kernel and counts its work.
+    pub fn bench(&self, file: &str, text: &str, spec: &Spec) -> Job {
+        Job::Bench {
+            source: source(file, text),
+            spec: Box::new(spec.clone()),
+            device: DeviceChoice::Emulator,
+            arch: None,
+            seed: self.seed,
+            reference: None,
+        }
+    }
+
+    /// Runs the jobs of all cases and has each case look at its answer.
+    ///
+    /// # Errors
+    /// Stopped, or the machine lacks what a kernel needs.
+    pub fn hear(&self, cases: &[Case<'_>]) -> Result<Found, Failure> {
+        let started = Instant::now();
+        // Several cases may ask the same.
+        let mut jobs: Vec<(&Job, String)> = Vec::new();
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        let mut of_case = Vec::new();
+        for case in cases {
+            let key = self.judged.key(&case.job);
+            of_case.push(*by_key.entry(key.clone()).or_insert_with(|| {
+                jobs.push((&case.job, key));
+                jobs.len() - 1
+            }));
+        }
+        let place = |job: usize| of_case.iter().position(|of| *of == job).map_or("", |at| cases[at].place.as_str());
+        let mut answers: Vec<Option<Answer>> = jobs.iter().map(|(_, key)| self.judged.find(key)).collect();
+        let open: Vec<usize> = (0..jobs.len()).filter(|job| answers[*job].is_none()).collect();
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let new: Mutex<Vec<(usize, Result<Answer, Failure>)>> = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(open.len()) {
+                scope.spawn(|| {
+                    let lab = self.lab();
+                    while let Some(&job) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        out::transient(&format!("{} of {}: {}", done.load(Ordering::Relaxed), open.len(), place(job)));
+                        let answer = self.run(&lab, jobs[job].0, &jobs[job].1);
+                        let failed = answer.is_err();
+                        done.fetch_add(1, Ordering::Relaxed);
+                        new.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((job, answer));
+                        if failed {
+                            next.store(open.len(), Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        out::transient("");
+        for (job, answer) in new.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            answers[job] = Some(answer?);
+        }
+        let mut problems = Vec::new();
+        for (case, job) in cases.iter().zip(of_case) {
+            let Some(answer) = &answers[job] else { return Err(Failure::Interrupted) };
+            if let Outcome::Environment(why) = &answer.outcome {
+                return Err(Failure::Usage(why.clone()));
+            }
+            problems.extend((case.judge)(answer).into_iter().map(|problem| format!("{}: {problem}", case.place)));
+        }
+        Ok(Found { problems, ran: open.len(), known: jobs.len() - open.len(), took: started.elapsed() })
+    }
+
+    /// A lab of its own for each thread: one lab runs the emulator's jobs one after the other.
+    fn lab(&self) -> Lab {
+        let nvrtc = self.places.settings().nvrtc;
+        let mut config = LabConfig { nvrtc, warm_compilers: 1, ..LabConfig::new(self.places.data_dir()) };
+        config.limits.compile_time = COMPILE_TIME;
+        Lab::start(config)
+    }
+
+    fn run(&self, lab: &Lab, job: &Job, key: &str) -> Result<Answer, Failure> {
+        let mut events: Vec<Event> = Vec::new();
+        let answer = engine::run_seen(lab, job.clone(), false, &mut |event| events.push(event.clone()))?;
+        self.judged.keep(key, events, &answer.outcome);
+        Ok(answer)
+    }
+}
+
+pub fn source(file: &str, text: &str) -> Source {
+    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    Source { name, text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
+}
+
+/// Everything that a kernel was rejected for.
+pub fn diagnoses(answer: &Answer) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(verdict) = &answer.verdict {
+        found.extend(verdict.faults.iter().map(|fault| fault_key(fault.kind).to_owned()));
+        found.extend(verdict.hints.iter().cloned());
+    }
+    match &answer.outcome {
+        Outcome::CompileErrors(_) => found.push("compile_error".to_owned()),
+        Outcome::BadRequest(_) => found.push("wrong_signature".to_owned()),
+        _ => {}
+    }
+    found
+}
+
+pub fn passed(answer: &Answer) -> bool {
+    answer.verdict.as_ref().is_some_and(|verdict| verdict.passed)
+}
+
+/// One line on how a job ended.
+pub fn why(answer: &Answer) -> String {
+    match (&answer.outcome, &answer.verdict) {
+        (Outcome::CompileErrors(list), _) => {
+            list.first().map_or("it does not compile".into(), |d| format!("line {}: {}", d.line, d.message))
+        }
+        (Outcome::Done, Some(verdict)) => verdict.summary.clone(),
+        _ => answer.message().unwrap_or("no verdict").to_owned(),
+    }
+}

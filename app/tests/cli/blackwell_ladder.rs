@@ -1,0 +1,55 @@
+//! The machine code of the Blackwell ladder, for which there is no machine at hand: the compiler alone says whether a
+//! rung uses the instructions that it is written for.
+
+use gpu_core::compile::options::Arch;
+use gpu_core::compile::{build, includes, locate, nvrtc, sass};
+use gpu_core::job::Source;
+use gpu_core::spec::launch_directives;
+
+/// File, text, and the product instruction of its format.
+const RUNGS: [(&str, &str, &str); 3] = [
+    ("01-bf16.cu", include_str!("../../../kernels/ladders/matmul-blackwell/01-bf16.cu"), "HMMA"),
+    ("02-e4m3.cu", include_str!("../../../kernels/ladders/matmul-blackwell/02-e4m3.cu"), "QMMA"),
+    ("03-nvfp4.cu", include_str!("../../../kernels/ladders/matmul-blackwell/03-nvfp4.cu"), "OMMA"),
+];
+
+/// Most shared memory of a block on sm_120 and sm_121.
+const MOST_SHARED_BYTES: u64 = 99 * 1024;
+
+#[test]
+fn every_rung_uses_its_own_instructions_and_nothing_in_software() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let toolchain =
+        locate::locate(None, &lockstep::paths::data_dir()).unwrap_or_else(|error| panic!("NVRTC is needed: {error:?}"));
+    let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
+    for (name, text, product) in RUNGS {
+        for arch in ["sm_120a", "sm_121a"] {
+            let source =
+                Source { name: name.to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() };
+            let source = includes::with_course_headers(&source);
+            let wanted = Arch::parse(arch).expect("an architecture");
+            let report =
+                build::build(&compiler, &toolchain, &source, wanted).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+            assert!(report.succeeded, "{name} for {arch}: {:?}", report.diagnostics);
+
+            let kernel = report.kernels.first().unwrap_or_else(|| panic!("{name} has a kernel"));
+            let local = (kernel.stack_bytes, kernel.spill_store_bytes, kernel.spill_load_bytes);
+            assert_eq!(local, (0, 0, 0), "{name} for {arch} spills registers");
+            let software = report.cubin.windows(14).any(|bytes| bytes == b"__cuda_syscall");
+            assert!(!software, "{name} for {arch} calls software in place of an instruction");
+
+            let directives = launch_directives(text, &[]).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            let shared = directives.iter().find(|line| line.key == "dynamic_shared_bytes");
+            let bytes = shared.and_then(|line| line.values[0].eval(&Default::default()).ok());
+            let bytes = bytes.unwrap_or_else(|| panic!("{name} says how much shared memory it takes")) as u64;
+            assert!(bytes + u64::from(kernel.static_shared_bytes) <= MOST_SHARED_BYTES, "{name}: {bytes} bytes");
+
+            // The disassembler is a package of its own, which not every machine has.
+            let code = sass::disassemble(&toolchain, &report.cubin, folder.path()).unwrap_or_else(|e| panic!("{e:?}"));
+            let Some(code) = code else { continue };
+            for instruction in [product, "UTMALDG", "LDSM"] {
+                assert!(code.contains(instruction), "{name} for {arch} has no {instruction}");
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What `--json` prints is what `app/JSON.md` shows: every key of one is in the other.
+
+use crate::cli_support::{Machine, repository};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The page's examples by name.
+fn examples() -> BTreeMap<String, Value> {
+    let page = std::fs::read_to_string(repository().join("app/JSON.md")).unwrap();
+    let mut found = BTreeMap::new();
+    for block in page.split("```json ").skip(1) {
+        let (name, rest) = block.split_once('\n').unwrap();
+        let text = rest.split("```").next().unwrap();
+        found.insert(name.to_owned(), serde_json::from_str(text).unwrap_or_else(|e| panic!("example {name}: {e}")));
+    }
+    found
+}
+
+/// All paths of keys below `value`, and those at which it has null or an empty list (nothing can be told below them).
+fn paths(value: &Value, at: &str, keys: &mut BTreeSet<String>, ends: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                let path = format!("{at}.{key}");
+                keys.insert(path.clone());
+                paths(inner, &path, keys, ends);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                paths(item, at, keys, ends);
+            }
+        }
+        Value::Array(_) | Value::Null => {
+            ends.insert(at.to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// Paths of `of` that are neither in `other` nor below one of its ends.
+fn missing(of: &Value, other: &Value) -> Vec<String> {
+    let (mut keys, mut known, mut ends) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    paths(of, "", &mut keys, &mut BTreeSet::new());
+    paths(other, "", &mut known, &mut ends);
+    let below = |path: &String| ends.iter().any(|end| path.starts_with(&format!("{end}.")));
+    keys.into_iter().filter(|path| !known.contains(path) && !below(path)).collect()
+}
+
+#[track_caller]
+fn agrees(name: &str, printed: &Value) {
+    let example = &examples()[name];
+    assert_eq!(missing(printed, example), Vec::<String>::new(), "{name}: printed, not in app/JSON.md");
+    assert_eq!(missing(example, printed), Vec::<String>::new(), "{name}: in app/JSON.md, not printed");
+    assert_eq!(printed["version"], example["version"]);
+    assert_eq!(printed["command"], example["command"]);
+}
+
+#[test]
+fn the_comparison_sees_differences() {
+    let (a, b) = (
+        serde_json::json!({ "x": [{ "y": 1 }], "n": null }),
+        serde_json::json!({ "x": [{ "z": 1 }], "n": { "m": 1 } }),
+    );
+    assert_eq!(missing(&a, &b), [".x.y"]);
+    assert_eq!(missing(&b, &a), [".x.z"]);
+}
+
+#[test]
+fn commands_without_a_kernel_print_what_the_page_shows() {
+    let machine = Machine::new();
+    let (error, status) = machine.json(&["check", "week9/day9"]);
+    assert_eq!((status, error["exit_status"].as_i64()), (2, Some(2)));
+    agrees("error", &error);
+    agrees("list", &machine.json(&["list"]).0);
+    let (doctor, status) = machine.json(&["doctor"]);
+    assert_eq!((status, doctor["ready"].as_bool()), (0, Some(true)));
+    agrees("doctor", &doctor);
+    assert_eq!(machine.run(&["devices", "--add", "spark", "ssh spark lockstep worker"]).status, 0);
+    let (devices, _) = machine.json(&["devices"]);
+    agrees("devices", &devices);
+    assert!(devices["devices"].as_array().unwrap().iter().any(|d| d["id"] == "emulator"), "{devices}");
+}
+
+#[test]
+fn compile_prints_what_the_page_shows() {
+    let machine = Machine::new();
+    let file = machine.file("k.cu", "extern \"C\" __global__ void k(float* a) { int x; a[0] = 1.0f; }\n");
+    let (report, status) = machine.json(&["compile", &file, "--emit", "ptx"]);
+    assert_eq!(status, 0);
+    agrees("compile", &report);
+    assert_eq!(report["compiled"]["diagnostics"][0]["severity"], "warning");
+    let bad = machine.file("bad.cu", "int x = ;\n");
+    let (report, status) = machine.json(&["compile", &bad]);
+    assert_eq!((status, report["outcome"].as_str()), (1, Some("compile_errors")));
+    agrees("compile", &report);
+}
+
+#[test]
+fn answers_print_what_the_page_shows_and_give_nothing_away_before() {
+    let machine = Machine::new();
+    let unit = ["answer", "practice/simulation/three-copies"];
+    let (asked, status) = machine.json(&[&unit[..], &["--seed", "3"]].concat());
+    assert_eq!((status, asked["mysteries"].as_array().map(Vec::len)), (0, Some(3)), "{asked}");
+    for mystery in asked["mysteries"].as_array().unwrap() {
+        assert!(mystery["source"].is_null() && mystery["questions"][0]["accepted"].is_null(), "{mystery}");
+        assert!(mystery["questions"][0]["why"].is_null(), "{mystery}");
+    }
+    let right = "b=passes over shared memory,bank_conflicts";
+    let (answered, status) = machine.json(&[&unit[..], &["--reply", right]].concat());
+    assert_eq!(status, 0, "{answered}");
+    agrees("answer", &answered);
+    assert_eq!(answered["mysteries"][0]["questions"][1]["right"], true);
+    let (wrong, status) = machine.json(&[&unit[..], &["--reply", &right.replace("bank_conflicts", "faults")]].concat());
+    assert_eq!((status, wrong["mysteries"][0]["questions"][1]["right"].as_bool()), (1, Some(false)));
+    machine.run(&[&unit[..], &["--reply", "z=1,2"]].concat()).fails(2, &["there is no kernel `z`; there are: a, b, c"]);
+    machine.run(&[&unit[..], &["--reply", "a=1"]].concat()).fails(2, &["has 2 questions"]);
+    machine.run(&["answer", "week1/day4"]).fails(2, &["asks no questions about kernels"]);
+}
+
+#[test]
+fn kernels_print_what_the_page_shows() {
+    let machine = Machine::new();
+    let (failed, status) = machine.json(&["check", "week1/day4", "--kernel", "wrong/out_of_bounds"]);
+    assert_eq!(status, 1);
+    agrees("check", &failed);
+    let (passed, status) = machine.json(&["check", "week1/day4", "--kernel", "reference"]);
+    assert_eq!(status, 0);
+    agrees("check", &passed);
+    let (bench, status) = machine.json(&["bench", "week1/day4", "--kernel", "reference"]);
+    assert_eq!(status, 0);
+    agrees("bench", &bench);
+}
+
+#[test]
+fn a_ladder_prints_what_the_page_shows() {
+    let (climbed, status) = Machine::new().json(&["bench", "--ladder", "copy", "--rung", "1"]);
+    assert_eq!(status, 0, "{climbed}");
+    agrees("ladder", &climbed);
+    assert_eq!(climbed["rungs"][0]["file"], "01-one-per-thread.cu");
+    assert_eq!(climbed["rungs"][0]["bench"]["passed_check"], true);
+}
+
+/// Two small ladders in a folder of their own, over the course.
+#[test]
+fn ladders_of_one_beginning_run_together() {
+    let machine = Machine::new();
+    let copy = repository().join("kernels/ladders/copy");
+    let read = |file: &str| std::fs::read_to_string(copy.join(file)).unwrap();
+    let whole = read("ladder.toml");
+    let (one_rung, _) = whole.split_at(whole.rfind("[[rung]]").unwrap());
+    for name in ["pair-a", "pair-b"] {
+        machine.file(&format!("course/kernels/ladders/{name}/ladder.toml"), one_rung);
+        machine.file(&format!("course/kernels/ladders/{name}/01-one-per-thread.cu"), read("01-one-per-thread.cu"));
+    }
+    let pair = ["bench", "--ladder", "pair", "--content", "course"];
+    let (climbed, status) = machine.json(&pair);
+    assert_eq!(status, 0, "{climbed}");
+    agrees("ladders", &climbed);
+    let names: Vec<&str> =
+        climbed["ladders"].as_array().unwrap().iter().map(|l| l["ladder"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pair-a", "pair-b"]);
+    assert_eq!(climbed["ladders"][1]["rungs"][0]["bench"]["passed_check"], true);
+    machine.run(&pair).shows(&["pair-a  Copy", "pair-b  Copy"]);
+    machine.run(&[&pair[..], &["--rung", "1"]].concat()).fails(2, &["for one ladder", "pair-a, pair-b"]);
+    // One that is wrong fails all of them.
+    machine.file("course/kernels/ladders/pair-a/01-one-per-thread.cu", "extern \"C\" __global__ void copy() {}");
+    assert_eq!(machine.json(&pair).1, 1);
+}
+
+#[test]
+fn a_report_that_fails_is_still_one_object() {
+    let machine = Machine::new();
+    let file = machine.file("empty.cu", "");
+    let (report, status) = machine.json(&["check", "week1/day4", "--kernel", &file]);
+    assert_eq!((status, report["command"].as_str()), (1, Some("check")));
+}

@@ -1,0 +1,7 @@
+// Believes in exactly n threads.
+// rejected for: out_of_bounds
+// leads to: rounded up
+extern "C" __global__ void clamp_all(const float* x, float* y, float low, float high, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = fminf(fmaxf(x[i], low), high);
+}

@@ -1,0 +1,7 @@
+// Writes zero where x is out of bounds.
+// rejected for: wrong_output
+// leads to: first element that is wrong
+extern "C" __global__ void clamp_all(const float* x, float* y, float low, float high, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] < low || x[i] > high ? 0.0f : x[i];
+}
