@@ -9,6 +9,11 @@ use gpu_core::verdict::RunReport;
 use lockstep::command::Command;
 use window_support::{GOOD, SIZE, Window, answer, simple_script};
 
+fn do_command(window: &mut Window, command: Command) {
+    window.harness.state_mut().command(command);
+    window.settle();
+}
+
 fn is_done(window: &Window, id: &str) -> bool {
     let state = &window.app().state;
     state.progress.done(state.course.unit_by_id(id).expect("a unit")).is_complete()
@@ -18,7 +23,7 @@ fn is_done(window: &Window, id: &str) -> bool {
 fn a_page_is_read_part_by_part() {
     let mut window = Window::open(true, SIZE, simple_script());
     let id = "reference-how-it-compiles";
-    window.do_command(Command::OpenDay(id.to_owned()));
+    do_command(&mut window, Command::OpenDay(id.to_owned()));
     let unit = window.app().state.day().expect("a page").clone();
     assert!(window.has("How a kernel is compiled") && window.has("Reference"));
     let parts: Vec<_> = unit.steps().collect();
@@ -31,7 +36,7 @@ fn a_page_is_read_part_by_part() {
     }
     assert!(is_done(&window, id), "the last part asks for nothing");
     // A link finds a part by its heading.
-    window.do_command(Command::OpenLink(format!("reference/how-it-compiles#{}", unit.step_id(parts[1]))));
+    do_command(&mut window, Command::OpenLink(format!("reference/how-it-compiles#{}", unit.step_id(parts[1]))));
     assert_eq!(window.app().state.view.step, parts[1]);
 }
 
@@ -39,7 +44,7 @@ fn a_page_is_read_part_by_part() {
 fn a_problem_is_done_when_its_kernel_passes() {
     let mut window = Window::open(true, SIZE, simple_script());
     let id = "practice-elementwise-clamp";
-    window.do_command(Command::OpenDay(id.to_owned()));
+    do_command(&mut window, Command::OpenDay(id.to_owned()));
     window.until("the scaffold is read", |app| app.state.desk().is_some_and(|desk| desk.loaded && desk.day == id));
     assert!(window.text().contains("clamp_all") && window.has("Practice"));
     assert!(window.has("Show a hint"), "the part with the exercise has its hints");
@@ -65,7 +70,7 @@ fn scattered(job: &Job) -> Option<Vec<Event>> {
 fn a_mystery_opens_once_it_is_answered() {
     let mut window = Window::open(true, SIZE, Box::new(scattered));
     let id = "practice-simulation-three-copies";
-    window.do_command(Command::OpenDay(id.to_owned()));
+    do_command(&mut window, Command::OpenDay(id.to_owned()));
     assert!(window.has("What does it waste?") && !window.has("Source of Kernel A"));
     window.click("▶ Run Kernel A");
     window.until("its figures", |app| !app.state.mysteries.is_empty());
@@ -86,7 +91,7 @@ fn a_run_that_gives_no_figures_says_so() {
         _ => Some(answer(job)),
     };
     let mut window = Window::open(true, SIZE, Box::new(script));
-    window.do_command(Command::OpenDay("practice-simulation-three-copies".to_owned()));
+    do_command(&mut window, Command::OpenDay("practice-simulation-three-copies".to_owned()));
     window.click("▶ Run Kernel A");
     assert!(window.has("gone") && window.has("▶ Run Kernel A"));
     assert!(window.app().state.mysteries.is_empty());
