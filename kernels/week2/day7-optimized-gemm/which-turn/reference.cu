@@ -17,14 +17,14 @@ extern "C" __global__ void which_turn(const float* x, float* y, int rows)
 
     for (int row = 0; row < rows; row++) {
         const int slot = row % STAGES; // which stage
-        const int turn = row / STAGES; // how often the ring has come round
+        const int lap = row / STAGES; // how often the ring has come round
         if (threadIdx.x < 32) {
-            const int parity = (turn + 1) % 2;
+            const int parity = (lap + 1) % 2;
             barrier_wait(empty + 8 * slot, parity);
             stages[slot][lane] = x[32 * row + lane];
             barrier_arrive(full + 8 * slot);
         } else {
-            const int parity = turn % 2;
+            const int parity = lap % 2;
             barrier_wait(full + 8 * slot, parity);
             y[32 * row + lane] = stages[slot][lane];
             barrier_arrive(empty + 8 * slot);

@@ -17,10 +17,10 @@ extern "C" __global__ void which_turn(const float* x, float* y, int rows)
 
     for (int row = 0; row < rows; row++) {
         const int slot = row % STAGES; // which stage
-        const int turn = row / STAGES; // how often the ring has come round
+        const int lap = row / STAGES; // how often the ring has come round
         if (threadIdx.x < 32) {
-            // TODO 1: the parity of the phase that must be over before the stage is filled. In turn 0 nobody waits.
-            const int parity = turn % 2;
+            // TODO 1: the parity of the phase that must be over before the stage is filled. In lap 0 nobody waits.
+            const int parity = lap % 2;
 
             barrier_wait(empty + 8 * slot, parity);
             stages[slot][lane] = x[32 * row + lane];

@@ -58,8 +58,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     if (warp == 8) {
         if (boxes && lane > 0) return;
         for (int step = 0; step < steps; step++) {
-            const int slot = step % STAGES, turn = step / STAGES;
-            barrier_wait(empty + 8 * slot, (turn + 1) % 2); // the first turn does not wait
+            const int slot = step % STAGES, lap = step / STAGES;
+            barrier_wait(empty + 8 * slot, (lap + 1) % 2); // the first lap does not wait
             copy(step, ring + slot * STAGE_BYTES, full + 8 * slot);
 
         }
@@ -70,8 +70,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     float d[4][4][4] = {};
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const int slot = step % STAGES, turn = step / STAGES;
-        barrier_wait(full + 8 * slot, turn % 2);
+        const int slot = step % STAGES, lap = step / STAGES;
+        barrier_wait(full + 8 * slot, lap % 2);
         const uint32_t stage = ring + slot * STAGE_BYTES;
 
 #pragma unroll

@@ -49,8 +49,8 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
         give_back_registers<40>();
         if (boxes && threadIdx.x != 0) return;
         for (int step = 0; step < steps; step++) {
-            const int slot = step % STAGES, turn = step / STAGES;
-            barrier_wait(empty + 8 * slot, (turn + 1) % 2); // the first turn does not wait
+            const int slot = step % STAGES, lap = step / STAGES;
+            barrier_wait(empty + 8 * slot, (lap + 1) % 2); // the first lap does not wait
             copy(step, ring + slot * STAGE_BYTES, full + 8 * slot);
 
         }
@@ -61,9 +61,9 @@ matmul(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtens
     float d[128]; // 64 x 256 sums, 128 for each thread
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const int slot = step % STAGES, turn = step / STAGES;
+        const int slot = step % STAGES, lap = step / STAGES;
         const uint32_t stage = ring + slot * STAGE_BYTES;
-        barrier_wait(full + 8 * slot, turn % 2);
+        barrier_wait(full + 8 * slot, lap % 2);
         wgmma_fence();
         wgmma_bf16(d, operand(stage + (warpgroup - 1) * 64 * 128), operand(stage + TILE_BYTES), step);
         wgmma_commit();

@@ -1,4 +1,4 @@
-// Waits for the same parity in every turn.
+// Waits for the same parity in every lap.
 #include "tma.cuh"
 
 #define STAGES 3
@@ -17,9 +17,9 @@ extern "C" __global__ void which_turn(const float* x, float* y, int rows)
 
     for (int row = 0; row < rows; row++) {
         const int slot = row % STAGES; // which stage
-        const int turn = row / STAGES; // how often the ring has come round
+        const int lap = row / STAGES; // how often the ring has come round
         if (threadIdx.x < 32) {
-            const int parity = (turn + 1) % 2;
+            const int parity = (lap + 1) % 2;
             barrier_wait(empty + 8 * slot, parity);
             stages[slot][lane] = x[32 * row + lane];
             barrier_arrive(full + 8 * slot);
