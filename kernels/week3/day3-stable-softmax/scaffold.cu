@@ -33,14 +33,9 @@ __device__ float block_max(float value)
 
 extern "C" __global__ void softmax_rows(const float* x, float* y, float* lse, int rows, int columns)
 {
-    const float* from = x + (long long)blockIdx.x * columns;
-    float* to = y + (long long)blockIdx.x * columns;
-    float most = -INFINITY;
-    float sum = 0.0f;
+    // TODO 2: the row's maximum, in every thread. The block's row begins at x + (long long)blockIdx.x * columns.
 
-    // TODO 2: the row's maximum, in every thread
+    // TODO 3: the row's sum of exp(score - maximum), in every thread.
 
-    // TODO 3: the row's sum of exp(score - maximum), in every thread
-
-    // TODO 4: the weights, and lse from one thread
+    // TODO 4: the weights, and lse from one thread.
 }
