@@ -23,8 +23,7 @@ pub struct MysteryKey {
 /// Judged and counted where its file names an oracle, else run once; on the emulator.
 pub fn job(mystery: &Mystery, seed: Option<u64>) -> Job {
     let text = mystery.source.clone();
-    let options = mystery.spec.options.clone();
-    let source = Source { name: "kernel.cu".to_owned(), text, headers: Vec::new(), options };
+    let source = Source { name: "kernel.cu".to_owned(), text, headers: Vec::new(), options: Vec::new() };
     let (spec, device) = (Box::new(mystery.spec.clone()), DeviceChoice::Emulator);
     match mystery.spec.oracle {
         Some(_) => Job::Bench { source, spec, device, arch: None, seed, reference: None },
