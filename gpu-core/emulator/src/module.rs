@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::exec::image::Image;
+use crate::exec::image::{GlobalVariable, Image};
+use crate::memory::Memory;
 use crate::report::SourceLine;
 
 /// One kernel parameter.
@@ -105,6 +106,20 @@ impl Module {
             (load || atomic) && !text.contains(".shared")
         };
         self.image.texts.iter().any(waits)
+    }
+
+    /// Names of the `__device__` variables that hold something else than when the module was loaded: what a launch leaves in
+    /// them, the next one finds.
+    pub fn changed_variables(&self, memory: &Memory) -> Vec<String> {
+        let changed = |variable: &&GlobalVariable| {
+            let mut now = vec![0; variable.bytes as usize];
+            let (first, rest) = now.split_at_mut(variable.init.len());
+            let read = memory.read(variable.address, first).is_ok()
+                && memory.read(variable.address + first.len() as u64, rest).is_ok();
+            read && (*first != variable.init[..] || rest.iter().any(|byte| *byte != 0))
+        };
+        let kept = self.image.variables.iter().filter(|variable| !variable.read_only);
+        kept.filter(changed).map(|variable| variable.name.clone()).collect()
     }
 
     /// Address and size of the variables that the host shares (`__managed__`).

@@ -10,7 +10,7 @@ use crate::check::frozen::deciders;
 use crate::check::undefined::{is_bitwise, opcode};
 use crate::exec::image::Texts;
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
-use crate::isa::memory::DATA;
+use crate::isa::memory::{DATA, FETCH};
 
 /// Loads times instructions that are looked at for one function.
 const MOST_STEPS: usize = 1 << 24;
@@ -18,8 +18,8 @@ const MOST_STEPS: usize = 1 << 24;
 /// Marks the loads of a function that fetch data.
 pub fn mark(code: &mut [Op], infos: &[OpInfo], texts: &Texts) {
     let text = |at: usize| opcode(texts.get(infos[at].text));
-    let loads: Vec<usize> =
-        (0..code.len()).filter(|at| infos[*at].result_used && text(*at).starts_with("ld.volatile.")).collect();
+    let asks = |at: &usize| text(*at).starts_with("ld.volatile.") || text(*at).starts_with("ld.relaxed.");
+    let loads: Vec<usize> = (0..code.len()).filter(|at| infos[*at].result_used && asks(at)).collect();
     if loads.is_empty() || loads.len().saturating_mul(code.len()) > MOST_STEPS {
         return;
     }
@@ -28,7 +28,7 @@ pub fn mark(code: &mut [Op], infos: &[OpInfo], texts: &Texts) {
         let writes = &infos[load].writes;
         let deciding = |at: usize| infos[at].writes.iter().any(|slot| decides.contains(slot));
         if !deciding(load) && !is_looked_at(infos, &text, writes) && !is_confirmed(load, code.len(), &text, deciding) {
-            code[load].e.0 |= DATA;
+            code[load].e.0 |= if text(load).starts_with("ld.volatile.") { DATA } else { FETCH };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which plain loads fetch what the kernel goes on to store.
+//! Which loads fetch what the kernel goes on to store: plain ones, and volatile ones of data ([`super::data`]).
 //!
 //! Where others update a word by atomics, with nothing to order them, a plain load finds any of its values. That is what
 //! a look ahead wants, which decides whether an atomic is worth its while, or what to try a compare-and-swap with. A value
@@ -10,7 +10,7 @@ use super::flow::Graph;
 use crate::check::undefined::opcode;
 use crate::exec::image::Texts;
 use crate::exec::op::{Op, OpInfo, Slot, Taint};
-use crate::isa::memory::FETCH;
+use crate::isa::memory::{DATA, FETCH};
 
 /// Loads times instructions that are looked at for one function.
 const MOST_STEPS: usize = 1 << 24;
@@ -19,14 +19,28 @@ const MOST_STEPS: usize = 1 << 24;
 pub fn mark(code: &mut [Op], infos: &[OpInfo], texts: &Texts, graph: &Graph) -> bool {
     let text = |at: usize| texts.get(infos[at].text);
     let is_atomic = |at: usize| matches!(name_of(opcode(text(at))), "atom" | "red");
-    if !(0..code.len()).any(|at| is_atomic(at) && is_global(opcode(text(at)))) {
+    if !(0..code.len()).any(is_atomic) {
         return false;
     }
+    let is_load = |at: usize| name_of(opcode(text(at))) == "ld";
+    let in_global = (0..code.len()).any(|at| is_atomic(at) && is_global(opcode(text(at))));
     let fed = stored(code, infos, texts);
-    let fetches = |at: usize| is_plain_load(opcode(text(at))) && infos[at].writes.iter().any(|slot| fed.contains(slot));
+    let in_shared = (0..code.len()).any(|at| is_atomic(at) && is_shared(opcode(text(at))));
+    let may_meet = |opcode: &str| in_global && is_global(opcode) || in_shared && is_shared(opcode);
+    // Relaxed ones were marked where they are data.
+    let asks = |at: usize| {
+        code[at].e.0 & (DATA | FETCH) != 0 && is_load(at)
+            || is_plain_load(opcode(text(at))) && may_meet(opcode(text(at)))
+    };
+    let fetches = |at: usize| asks(at) && infos[at].writes.iter().any(|slot| fed.contains(slot));
     let loads: Vec<usize> = (0..code.len()).filter(|&at| fetches(at)).collect();
     if loads.len().saturating_mul(code.len()) > MOST_STEPS {
         return false;
+    }
+    for at in 0..code.len() {
+        if is_load(at) && loads.binary_search(&at).is_err() {
+            code[at].e.0 &= !FETCH;
+        }
     }
     let mut any = false;
     for load in loads {
@@ -35,7 +49,7 @@ pub fn mark(code: &mut [Op], infos: &[OpInfo], texts: &Texts, graph: &Graph) -> 
         let asks = |at: usize| opcode(text(at)).contains(".cas.") && place_of(text(at)) == place;
         if place.is_none() || !reaches(graph, load, asks) {
             code[load].e.0 |= FETCH;
-            any = true;
+            any |= in_global && is_global(opcode(text(load)));
         }
     }
     any
@@ -52,8 +66,12 @@ fn is_global(opcode: &str) -> bool {
         .any(|part| part.starts_with("shared") || matches!(part, "local" | "const") || part.starts_with("param"))
 }
 
+fn is_shared(opcode: &str) -> bool {
+    opcode.split('.').any(|part| part.starts_with("shared"))
+}
+
 fn is_plain_load(opcode: &str) -> bool {
-    name_of(opcode) == "ld" && is_global(opcode) && !opcode.split('.').any(|part| is_order(part) || part == "nc")
+    name_of(opcode) == "ld" && !opcode.split('.').any(|part| is_order(part) || part == "nc")
 }
 
 fn is_order(part: &str) -> bool {

@@ -12,5 +12,5 @@ pub mod module;
 mod names;
 pub mod of_launch;
 mod reach;
-mod variables;
+pub(crate) mod variables;
 pub mod written;

@@ -15,7 +15,7 @@ use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
 use crate::exec::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
-use crate::ptx::tree::{Body, Function, Loc, Statement, Tree, VarSpace, Variable};
+use crate::ptx::tree::{Body, Function, Loc, Place, Statement, Tree, VarSpace, Variable};
 use crate::report::SourceLine;
 
 /// More problems than this tell nothing new.
@@ -177,15 +177,31 @@ impl<'t, 'a> Builder<'t, 'a> {
         if let Some(index) = self.sources.get(&loc) {
             return Some(*index);
         }
-        let file = self.files.get(&loc.file)?.clone();
+        let mut places = vec![(loc.file, loc.line, loc.column)];
+        places.extend(loc.calls.and_then(|calls| self.tree.calls.get(calls as usize)).into_iter().flatten());
+        // Nobody has written what stands in CUDA's own headers: it is the call of it that somebody can change.
+        let own = |(file, ..): &Place| !self.is_of_toolkit(*file);
+        let first = places.iter().position(own).unwrap_or(0);
+        let callers = &places[first + 1..];
+        // Of several calls the one from another file, as where a helper calls a helper.
+        let call = callers.iter().find(|place| own(place) && place.0 != places[first].0).or(callers.first());
+        let line =
+            |(file, line, column): Place| Some(SourceLine { file: self.files.get(&file)?.clone(), line, column });
+        let (source, call) = (line(places[first])?, call.copied().and_then(line));
         let index = self.image.sources.len() as u32;
-        self.image.sources.push(SourceLine { file, line: loc.line, column: loc.column });
-        let call = loc
-            .inlined_at
-            .and_then(|(file, line, column)| Some(SourceLine { file: self.files.get(&file)?.clone(), line, column }));
+        self.image.sources.push(source);
         self.image.inlined_at.push(call);
         self.sources.insert(loc, index);
         Some(index)
+    }
+
+    /// Whether a file is a header that came with CUDA.
+    fn is_of_toolkit(&self, file: u32) -> bool {
+        let Some((_, path)) = self.tree.files.iter().find(|(index, _)| *index == file) else { return false };
+        let mut folders = path.split(['/', '\\']);
+        let of_cuda = |folder: &str| folder.starts_with("cuda") || matches!(folder, "cu12" | "cu13" | "nvidia");
+        // `/usr/local/cuda-13.0/include/...`, `.../nvidia/cu13/include/cuda_pipeline.h`
+        folders.any(of_cuda) && folders.any(|folder| folder == "include")
     }
 
     pub(super) fn function(&mut self, function: &Function<'a>) {

@@ -160,7 +160,7 @@ impl Cx<'_> {
         let ((stamp, floor), mask) = (self.shared_stamp(op), self.mask);
         // Other blocks of a cluster do not come to its barriers.
         let alone = self.watch & watch::TRACE == 0 && self.peers.len() == 1;
-        let alone = alone && !self.joins_slowly(floor);
+        let alone = alone && !self.joins_slowly(floor, low, end);
         let shadow = &mut self.block.shared_shadow;
         if !alone || shadow.written > floor || end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift {
             return false;

@@ -126,12 +126,12 @@ impl Cx<'_> {
     #[inline(always)]
     unsafe fn race_shared_lay<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, lay: &Lay, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
-        if !WRITE && self.joins_slowly(floor) {
+        let bytes = u64::from(lay.bytes);
+        let end = address + lay.rise + bytes;
+        if !WRITE && self.joins_slowly(floor, address, end) {
             return false;
         }
         let shadow = &self.block.shared_shadow;
-        let bytes = u64::from(lay.bytes);
-        let end = address + lay.rise + bytes;
         // Lanes that write the same place race among themselves.
         if end > u64::from(shadow.bytes) || bytes < 1 << shadow.shift || WRITE && !lay.distinct {
             return false;
@@ -436,11 +436,11 @@ impl Cx<'_> {
     #[inline(always)]
     unsafe fn map_as<const FORM: u8, const WRITE: bool>(&mut self, op: &Op, map: &Map, address: u64) -> bool {
         let (stamp, floor) = self.shared_stamp(op);
-        if !WRITE && self.joins_slowly(floor) {
+        let end = address + 4 * u64::from(map.words);
+        if !WRITE && self.joins_slowly(floor, address, end) {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        let end = address + 4 * u64::from(map.words);
         if end > u64::from(shadow.bytes) || shadow.shift != 2 {
             return false;
         }

@@ -29,6 +29,7 @@ pub mod race_global;
 mod race_memory;
 pub mod race_pages;
 mod race_rules;
+pub mod race_words;
 pub mod repeats;
 mod same;
 pub mod shadow;

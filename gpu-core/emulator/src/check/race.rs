@@ -17,26 +17,24 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::repeats::{Other, Told};
 use super::shadow::{
-    CLOCK, FLAG, MAX_TIME, OTHER, SITE, THREAD, THREADS, clock_of, kept, other_of, site_of, thread_of,
+    ALSO, CLOCK, FLAG, MAX_TIME, OTHER, SITE, THREAD, THREADS, clock_of, kept, other_of, site_of, thread_of,
 };
 use super::undefined::opcode;
 use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes};
-use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::Op;
 use crate::exec::space::Window;
-use crate::isa::memory::{DATA, VOLATILE};
-use crate::report::{AccessKind, Fault, FaultKind, Position, Space, ThreadId};
+use crate::isa::memory::{DATA, FETCH, VOLATILE};
+use crate::report::{AccessKind, Fault, Position, ThreadId};
 
 /// Reads that are judged at the end, at most. Each copy of an unrolled line is judged by itself: each may be re-checked.
-const DEFERRED: usize = 1024;
+pub(super) const DEFERRED: usize = 1024;
 
 /// Reads of atomically updated places that are races unless the kernel turns out to re-check them.
 #[derive(Debug, Default)]
 pub struct Deferred {
-    faults: Mutex<Vec<(u32, Fault)>>,
+    pub(super) faults: Mutex<Vec<(u32, Fault)>>,
     optimistic: Mutex<HashSet<u32>>,
 }
 
@@ -82,7 +80,7 @@ impl Cx<'_> {
         let strong = op.e.0 & crate::exec::access::STRONG != 0 && !matches!(kind, AccessKind::AsyncCopy);
         let (stamp, floor) = self.shared_stamp(op);
         match kind {
-            AccessKind::Atomic => self.block.shared_shadow.note_atomic(stamp),
+            AccessKind::Atomic => self.block.shared_shadow.note_atomic(stamp, floor, at.low, at.high + BYTES),
             _ => self.block.shared_shadow.note(stamp, kind != AccessKind::Read),
         }
         self.race_shared_lanes::<BYTES>(op, at, kind, stamp, floor, strong);
@@ -108,11 +106,12 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        if kind == AccessKind::Read && self.joins_slowly(floor) {
+        let low = runs.low.wrapping_add(by);
+        if kind == AccessKind::Read && self.joins_slowly(floor, low, high + BYTES) {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(runs.low.wrapping_add(by), high + BYTES);
+        shadow.settle(low, high + BYTES);
         shadow.note(stamp, kind != AccessKind::Read);
         let common = shadow.is_common(BYTES);
         match kind {
@@ -148,7 +147,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        if self.joins_slowly(floor) {
+        if self.joins_slowly(floor, first.into(), u64::from(first) + bytes) {
             return false;
         }
         self.block.shared_shadow.settle(first.into(), u64::from(first) + bytes);
@@ -163,7 +162,7 @@ impl Cx<'_> {
         let end = u64::from(first) + 31 * step + bytes;
         if u32::try_from(end).is_ok_and(|end| self.is_by(bytes, end)) && step.is_multiple_of(bytes) {
             let (stamp, floor) = self.shared_stamp(op);
-            if self.joins_slowly(floor) {
+            if self.joins_slowly(floor, first.into(), end) {
                 return false;
             }
             self.block.shared_shadow.settle(first.into(), end);
@@ -192,11 +191,12 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        if !WRITE && self.joins_slowly(floor) {
+        let end = u64::from(first) + bytes * lanes as u64;
+        if !WRITE && self.joins_slowly(floor, first.into(), end) {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
-        shadow.settle(first.into(), u64::from(first) + bytes * lanes as u64);
+        shadow.settle(first.into(), end);
         shadow.note(stamp, WRITE);
         // SAFETY: as the caller says.
         unsafe {
@@ -230,7 +230,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        if !WRITE && self.joins_slowly(floor) {
+        if !WRITE && self.joins_slowly(floor, low, end) {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;
@@ -275,10 +275,13 @@ impl Cx<'_> {
                         }
                     }
                     (AccessKind::Read, _) => {
-                        if foreign_write && (!strong || !atomic_write || self.is_stored(write)) {
+                        let takes = !strong || op.e.0 & FETCH != 0;
+                        if foreign_write && (takes || !atomic_write || self.is_stored(write)) {
                             let atomic = atomic_write && !self.is_stored(write);
                             let other = if atomic { AccessKind::Atomic } else { AccessKind::Write };
                             against = Some((write, thread_of(write), other));
+                        } else if takes && atomic_write {
+                            against = self.earlier_update(index, me, floor);
                         }
                         self.block.shared_shadow.reads[index] = if thread_of(read) == me && read > floor {
                             let gone = self.warp.beyond && self.knows(other_of(read), read, me);
@@ -294,6 +297,8 @@ impl Cx<'_> {
                             against = Some((write, thread_of(write), AccessKind::Write));
                         } else if kind == AccessKind::Write {
                             against = self.unread(read, me, floor);
+                        } else if read > floor {
+                            against = self.unread(read, me, floor).filter(|(cell, ..)| self.is_fetch(*cell));
                         }
                         if read > floor && thread_of(read) == me {
                             self.optimistic(site_of(read));
@@ -301,7 +306,10 @@ impl Cx<'_> {
                         // A plain write of the same thread that nobody else may know of stays what is known: it does not
                         // become atomic by what follows.
                         let own_plain = write > floor && thread_of(write) == me && !atomic_write;
-                        if !own_plain || self.has_seen(write, me) {
+                        let known = !own_plain || self.has_seen(write, me);
+                        if known && kind == AccessKind::Atomic {
+                            self.block.shared_shadow.put_update(index, mine | FLAG, 0);
+                        } else if known {
                             self.block.shared_shadow.writes[index] = mine | FLAG;
                         }
                     }
@@ -340,7 +348,7 @@ impl Cx<'_> {
     #[inline(always)]
     fn update_cells(&mut self, at: &Addresses, shift: u32, stamp: u64, floor: u64) -> bool {
         let shadow = &mut self.block.shared_shadow;
-        let Some(writes) = shadow.writes.get_mut(..=(at.high >> shift) as usize) else { return false };
+        let Some(writes) = shadow.writes.get(..=(at.high >> shift) as usize) else { return false };
         let Some(reads) = shadow.reads.get(..writes.len()) else { return false };
         let mut unclear = false;
         for lane in lanes(at.mask) {
@@ -349,7 +357,7 @@ impl Cx<'_> {
         }
         if !unclear {
             for lane in lanes(at.mask) {
-                writes[(at.at[lane] >> shift) as usize] = stamp + ((lane as u64) << THREAD) | FLAG;
+                shadow.put_update((at.at[lane] >> shift) as usize, stamp + ((lane as u64) << THREAD) | FLAG, 0);
             }
         }
         !unclear
@@ -362,9 +370,31 @@ impl Cx<'_> {
     }
 
     /// Whether reads have to be joined with what is known by what this warp has seen of others, which short ways do not ask.
+    /// And whether others than the last one may have updated what it reads in `[low, end)`.
     #[inline(always)]
-    pub(super) fn joins_slowly(&self, floor: u64) -> bool {
-        self.warp.beyond && self.block.shared_shadow.plain > floor
+    pub(super) fn joins_slowly(&self, floor: u64, low: u64, end: u64) -> bool {
+        let shadow = &self.block.shared_shadow;
+        self.warp.beyond && shadow.plain > floor || shadow.is_updated(floor, low, end)
+    }
+
+    /// Whether what a cell tells of is a read that fetches a part of a result: any other may find any value.
+    #[cold]
+    fn is_fetch(&self, cell: u64) -> bool {
+        let image = self.image();
+        let site = image.sites.get(site_of(cell) as usize).filter(|_| site_of(cell) != 0);
+        site.is_some_and(|site| image.code[site.pc as usize].e.0 & FETCH != 0)
+    }
+
+    /// An atomic on a cell that is not ordered before what thread `me` does, whoever made the last one.
+    fn earlier_update(&self, cell: usize, me: u32, floor: u64) -> Option<(u64, u32, AccessKind)> {
+        self.block.shared_shadow.updates_of(cell).iter().filter(|update| **update > floor).find_map(|&update| {
+            let other = (update & ALSO != 0).then_some(other_of(update));
+            [Some(thread_of(update)), other].into_iter().flatten().find_map(|thread| {
+                let met = || thread / 32 == self.warp.index && self.warp.met(thread, clock_of(update), me);
+                let seen = || self.warp.seen(thread as usize / 32) >= clock_of(update);
+                (thread != me && !seen() && !met()).then_some((update, thread, AccessKind::Atomic))
+            })
+        })
     }
 
     /// The read that a write of thread `me` comes too early for.
@@ -431,123 +461,6 @@ impl Cx<'_> {
         }
         let mut sites = self.grid.deferred.optimistic.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sites.insert(site);
-    }
-
-    #[cold]
-    #[allow(clippy::too_many_arguments)]
-    pub fn report_race(
-        &mut self,
-        op: &Op,
-        window: Window,
-        address: u64,
-        bytes: u64,
-        lane: usize,
-        kind: AccessKind,
-        other: Party,
-    ) {
-        let image = self.image();
-        let other_pc = image.sites.get(other.site as usize).map(|site| site.pc).filter(|_| other.site != 0);
-        let strict = kind == AccessKind::Read && op.e.0 & DATA != 0;
-        let strong = kind == AccessKind::Atomic || op.e.0 & VOLATILE != 0;
-        let of_system = window == Window::Shared && self.grid.is_reserved(address);
-        if of_system || strong && kind != AccessKind::AsyncCopy && self.trust_atomics() {
-            return;
-        }
-        let polls = op.e.0 & VOLATILE != 0 && window == Window::Shared && !strict;
-        let deferred = kind == AccessKind::Read && (other.kind == AccessKind::Atomic || polls);
-        let side = match other_pc {
-            _ if other.thread.is_none() => Other::None,
-            None => Other::Nowhere,
-            Some(pc) => Other::At(pc),
-        };
-        let told = Told { kind: FaultKind::Race, pc: self.pc, other: side, deferred: deferred.then_some(op.site) };
-        if self.repeats(told, 1) {
-            return;
-        }
-        let (_, allocation) = self.locate(window, address, bytes);
-        let place = |pc: Option<u32>| pc.map_or("an unknown line".to_owned(), |pc| image.place(pc));
-        let name = allocation.as_ref().map_or("memory".to_owned(), |a| {
-            let size = bytes.max(1) as i64;
-            format!("`{}`[{}]", a.name, a.offset.div_euclid(size))
-        });
-        let who = other.thread.as_ref().map_or("a thread of another block".to_owned(), text_of);
-        let again = match other.kind {
-            AccessKind::Read => "read it",
-            AccessKind::Write => "wrote it",
-            AccessKind::Atomic => "updated it atomically",
-            AccessKind::AsyncCopy => "copied to it",
-        };
-        let narrow = window == Window::Global && kind == AccessKind::Atomic && other.kind == AccessKind::Atomic;
-        let scope = match (narrow, strict) {
-            (true, _) => "; an atomic of block scope is none for other blocks",
-            (_, true) => {
-                "; volatile accesses order nothing else: it takes a barrier, or a fence (__threadfence) behind \
-                 the write and before what tells of it"
-            }
-            _ => "",
-        };
-        let asked = match self.refused_last().filter(|_| window == Window::Shared) {
-            Some(pc) => super::early::look_again(image, pc),
-            None => String::new(),
-        };
-        let loose = if self.lacks_fence() {
-            "; what an atomic or volatile read tells orders nothing without a fence (__threadfence) or barrier behind it"
-        } else {
-            ""
-        };
-        let message = format!(
-            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{asked}\
-             {loose}",
-            text_of(&self.thread(lane)),
-            crate::exec::access::verb(kind),
-            place(Some(self.pc)),
-            place(other_pc)
-        );
-        let space = match window {
-            Window::Shared if address >> 24 != 0 => Space::Cluster,
-            Window::Shared => Space::Shared,
-            _ => Space::Global,
-        };
-        let side = other.thread.map(|thread| image.other_side(other_pc, thread, Some(other.kind)));
-        let detail = Detail {
-            space: Some(space),
-            access: Some(kind),
-            address: Some(address),
-            bytes: bytes as u32,
-            allocation,
-            other: side,
-        };
-        let pc = self.pc;
-        if deferred {
-            let fault = Fault {
-                kind: FaultKind::Race,
-                message,
-                kernel: self.grid.kernel_name().to_owned(),
-                source: image.source(pc),
-                inlined_at: image.inlined_at(pc),
-                instruction: image.text(pc).to_owned(),
-                thread: Some(self.thread(lane)),
-                space: detail.space,
-                access: detail.access,
-                address: detail.address,
-                access_bytes: detail.bytes,
-                allocation: detail.allocation,
-                other: detail.other,
-                occurrences: 1,
-            };
-            let mut faults = self.grid.deferred.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let count = faults.len();
-            match faults
-                .iter_mut()
-                .find(|(site, known)| *site == op.site && known.other_position() == fault.other_position())
-            {
-                Some((_, known)) => known.occurrences += 1,
-                None if count < DEFERRED => faults.push((op.site, fault)),
-                None => {}
-            }
-            return;
-        }
-        self.fault(FaultKind::Race, pc, Some(lane), 1, message, detail);
     }
 }
 

@@ -8,6 +8,7 @@ mod groups;
 mod once;
 mod stepped;
 mod strips;
+mod updaters;
 mod updates;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::report::AccessKind;
 use groups::{is_grouped, rows_of};
 use once::{Row, halves};
 pub use strips::{OwnStrips, Strips};
+use updaters::Updaters;
 use updates::lane_piece;
 
 /// Shadows of all allocations of a launch.
@@ -37,6 +39,7 @@ pub struct GlobalRaces {
     patience: Patience,
     /// [`Image::fetch_sites`].
     fetch_sites: Arc<[bool]>,
+    updaters: Updaters,
 }
 
 /// A cell that a lane conflicts with: found under the lock, reported after it.
@@ -57,6 +60,7 @@ impl GlobalRaces {
             line_sites: Arc::clone(image.line_sites()),
             patience: Patience::new(workers),
             fetch_sites: Arc::clone(image.fetch_sites()),
+            updaters: Updaters::default(),
         }
     }
 
@@ -217,6 +221,9 @@ impl GlobalRaces {
     ) {
         let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, false) else { return };
         let mut conflicts = Conflicts::new();
+        if self.follows_updates(&mine) {
+            self.follow_updates::<BYTES>(cx, reach, &runs.spread(BYTES), &mine, &mut conflicts);
+        }
         let mut at = self.at(reach);
         let lanes = runs.width;
         let own = thread_of(mine.stamp);

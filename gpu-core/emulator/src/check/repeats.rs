@@ -134,6 +134,7 @@ impl Grid<'_> {
                 kind: told.kind,
                 position: (source.as_ref(), call.as_ref()),
                 instruction: self.image.text(told.pc),
+                array: None,
                 other,
             };
             let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -17,6 +17,8 @@ pub const THREADS: u64 = 0x3ff;
 pub const THREAD_MASK: u64 = THREADS << THREAD;
 /// Of a write cell: atomic. Of a read cell: the other thread counts too.
 pub const FLAG: u64 = 1;
+/// Of a warp's last update of a cell ([`SharedShadow::updates`]): the other thread is another lane of the same instruction.
+pub const ALSO: u64 = 2;
 
 pub fn site_of(cell: u64) -> u32 {
     (cell >> SITE) as u32 & SITES
@@ -60,14 +62,30 @@ pub struct SharedShadow {
     pub plain: u64,
     /// The same of writes, atomics too: reads behind it meet none that is not in order.
     pub written: u64,
+    /// For each cell the last atomic of each warp: who reads must come behind the updates of all warps, and not only behind
+    /// the newest. Empty until there is an atomic.
+    updates: Vec<u64>,
+    warps: usize,
+    /// The latest cell of an atomic, as a bound, and between which places those lie that are not in order.
+    updated: u64,
+    updated_low: u64,
+    updated_end: u64,
     /// What is to become of `reads` before anybody looks there ([`SharedShadow::settle`]).
     pub(super) later: Later,
 }
 
 impl SharedShadow {
-    pub fn new(bytes: u32) -> SharedShadow {
+    pub fn new(bytes: u32, threads: u32) -> SharedShadow {
         let cells = if bytes == 0 { 0 } else { (bytes as usize).div_ceil(4) + BEHIND };
-        SharedShadow { writes: vec![0; cells], reads: vec![0; cells], shift: 2, bytes, ..SharedShadow::default() }
+        let warps = threads.div_ceil(32) as usize;
+        SharedShadow {
+            writes: vec![0; cells],
+            reads: vec![0; cells],
+            shift: 2,
+            bytes,
+            warps,
+            ..SharedShadow::default()
+        }
     }
 
     pub fn clear(&mut self) {
@@ -75,6 +93,8 @@ impl SharedShadow {
         self.reads.fill(0);
         self.plain = 0;
         self.written = 0;
+        self.updates.fill(0);
+        self.updated = 0;
         self.later.forget();
     }
 
@@ -98,10 +118,37 @@ impl SharedShadow {
         }
     }
 
-    /// The same of an atomic.
+    /// The same of an atomic somewhere in `[low, end)`, where `floor` is ordered before.
     #[inline(always)]
-    pub fn note_atomic(&mut self, stamp: u64) {
+    pub fn note_atomic(&mut self, stamp: u64, floor: u64, low: u64, end: u64) {
         self.written = self.written.max(stamp);
+        if self.updates.is_empty() {
+            self.updates = vec![0; self.writes.len() * self.warps];
+        }
+        if self.updated <= floor {
+            (self.updated_low, self.updated_end) = (low, end);
+        }
+        self.updated = self.updated.max(stamp);
+        (self.updated_low, self.updated_end) = (self.updated_low.min(low), self.updated_end.max(end));
+    }
+
+    /// An atomic leaves `own` in a cell; `also` is another lane of it at the same place, if there is one.
+    #[inline(always)]
+    pub fn put_update(&mut self, cell: usize, own: u64, also: u64) {
+        self.writes[cell] = own;
+        self.updates[cell * self.warps + thread_of(own) as usize / 32] = own | also;
+    }
+
+    /// Whether somebody has updated any of `[low, end)` since `floor`, so that its newest write does not say all.
+    #[inline(always)]
+    pub fn is_updated(&self, floor: u64, low: u64, end: u64) -> bool {
+        self.updated > floor && low < self.updated_end && end > self.updated_low
+    }
+
+    /// The last atomic on a cell of each warp that made one.
+    #[inline(always)]
+    pub fn updates_of(&self, cell: usize) -> &[u64] {
+        self.updates.get(cell * self.warps..).and_then(|rest| rest.get(..self.warps)).unwrap_or(&[])
     }
 
     /// Goes down to cells of `1 << shift` bytes, when something as small is accessed.
@@ -112,6 +159,10 @@ impl SharedShadow {
         let spread = |cells: &Vec<u64>| cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, each)).collect();
         self.writes = spread(&self.writes);
         self.reads = spread(&self.reads);
+        if !self.updates.is_empty() {
+            let cells = self.updates.chunks_exact(self.warps);
+            self.updates = cells.flat_map(|cell| std::iter::repeat_n(cell, each).flatten().copied()).collect();
+        }
         self.shift = shift;
     }
 
@@ -143,6 +194,9 @@ impl SharedShadow {
         self.settle(low, low + bytes);
         let cells = self.cells(low, bytes);
         self.writes[cells.clone()].fill(0);
+        if !self.updates.is_empty() {
+            self.updates[cells.start * self.warps..cells.end * self.warps].fill(0);
+        }
         self.reads[cells].fill(0);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::check::undefined::opcode;
 use crate::exec::block::Block;
 use crate::exec::grid::Grid;
 use crate::exec::warp::{NONE, Split, Wait};
@@ -107,7 +108,7 @@ fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
         }
     }
     let at = places.iter().position(|place| place.barrier)?;
-    let Place { line, threads: count, first, wanted, .. } = places.remove(at);
+    let Place { pc, line, threads: count, first, wanted, .. } = places.remove(at);
     let all: u32 = block.warps.iter().flatten().map(|warp| warp.lanes.count_ones()).sum();
     let thread = grid.thread(block.id, first);
     let [bx, by, bz] = thread.block;
@@ -140,10 +141,28 @@ fn at_barriers(grid: &Grid<'_>, block: &Block) -> Option<String> {
     }
     let others = if rest.is_empty() { String::new() } else { format!("; of the others {}", rest.join(", ")) };
     let wants = wanted.map_or(String::new(), |wanted| format!(", which is for {wanted} threads"));
+    let inside = if wanted.is_some() { String::new() } else { condition(grid, pc) };
     Some(format!(
         "{count} of the {all} threads of block ({bx},{by},{bz}) wait at the barrier at {line}{wants}, thread \
-         ({x},{y},{z}) first{others}"
+         ({x},{y},{z}) first{others}{inside}"
     ))
+}
+
+/// The condition that a barrier stands in, in words: the nearest branch before it that leads past it.
+pub fn condition(grid: &Grid<'_>, pc: u32) -> String {
+    let image = grid.image;
+    let Some(function) = image.functions.iter().rfind(|function| function.first_pc <= pc) else { return String::new() };
+    let passes = |at: &u32| {
+        let (op, text) = (&image.code[*at as usize], image.text(*at));
+        text.starts_with('@') && opcode(text).starts_with("bra") && op.imm as u32 > pc && image.source(*at).is_some()
+    };
+    match (function.first_pc..pc).rev().find(passes) {
+        Some(at) => format!(
+            "; the barrier stands inside the condition or loop of {}, and every thread of the block has to come to it",
+            image.place(at)
+        ),
+        None => String::new(),
+    }
 }
 
 pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {

@@ -14,7 +14,7 @@ use crate::exec::op::Op;
 use crate::exec::order;
 use crate::exec::space::Window;
 use crate::exec::words::Words;
-use crate::isa::memory::{ACQUIRE, CTA, RELEASE};
+use crate::isa::memory::{ACQUIRE, CTA, DATA, FETCH, RELEASE};
 
 use super::history::History;
 use super::unfenced::MAX_UNFENCED;
@@ -428,6 +428,10 @@ impl Cx<'_> {
     pub fn strong_load(&mut self, op: &Op, reach: &Reach, at: &Addresses) -> bool {
         if reach.window == Window::Global {
             self.order(order::BEHIND_LOAD);
+        }
+        if op.e.0 & (FETCH | DATA) == FETCH && reach.window == Window::Global && self.watches_races() {
+            let grid = self.grid;
+            grid.races.note_unfinished(self, op, reach, at);
         }
         if op.e.0 & ACQUIRE != 0 {
             self.acquire(op, reach, at);

@@ -3,9 +3,9 @@
 
 use std::sync::atomic::Ordering;
 
+use super::shadow::{ALSO, FLAG, OTHER, THREAD, thread_of};
 #[cfg(target_arch = "x86_64")]
 use super::shadow::{CLOCK, THREAD_MASK};
-use super::shadow::{FLAG, THREAD};
 #[cfg(target_arch = "x86_64")]
 use super::shadow_runs::{join_read, of_lane};
 use crate::exec::access::{Reach, STRONG};
@@ -96,12 +96,12 @@ impl Cx<'_> {
         let (stamp, floor) = self.shared_stamp(op);
         let shadow = &mut self.block.shared_shadow;
         shadow.settle(words.low, words.high + BYTES);
-        shadow.note_atomic(stamp);
+        shadow.note_atomic(stamp, floor, words.low, words.high + BYTES);
         let own = |lane: usize| stamp + ((lane as u64) << THREAD) | FLAG;
         let each = (BYTES / 4) as usize;
         let first = (words.low / 4) as usize;
         let last = (words.high / 4) as usize + each;
-        let (writes, reads) = (&mut shadow.writes[..last], &shadow.reads[..last]);
+        let (writes, reads) = (&shadow.writes[..last], &shadow.reads[..last]);
         let clear = |cell: usize| !(writes[cell] > floor && writes[cell] & FLAG == 0 || reads[cell] > floor);
         let ordered = shadow.plain <= floor;
         match words.lie {
@@ -110,14 +110,19 @@ impl Cx<'_> {
                     return false;
                 }
                 let lane = 31 - words.mask.leading_zeros() as usize & 31;
-                writes[first..].fill(own(lane));
+                let other = words.mask.trailing_zeros() as usize & 31;
+                let thread = u64::from(thread_of(own(other)));
+                let also = if other == lane { 0 } else { thread << OTHER | ALSO };
+                for cell in first..last {
+                    shadow.put_update(cell, own(lane), also);
+                }
             }
             Lie::Row => {
                 if !ordered && !(first..last).all(clear) {
                     return false;
                 }
-                for (index, write) in writes[first..][..32 * each].iter_mut().enumerate() {
-                    *write = own(index / each);
+                for index in 0..32 * each {
+                    shadow.put_update(first + index, own(index / each), 0);
                 }
             }
             Lie::Apart(offsets) => {
@@ -125,10 +130,10 @@ impl Cx<'_> {
                 if !ordered && !lanes(words.mask).all(|lane| (0..each).all(|word| clear(cell(lane) + word))) {
                     return false;
                 }
-                // A length that no closure refers to stays known to the compiler: stores, not loops of fills.
+                // A length that no closure refers to stays known to the compiler: stores, not loops.
                 let mut put = |lane: usize| {
-                    for write in &mut writes[cell(lane)..][..const { BYTES as usize / 4 }] {
-                        *write = own(lane);
+                    for word in 0..const { BYTES as usize / 4 } {
+                        shadow.put_update(cell(lane) + word, own(lane), 0);
                     }
                 };
                 if words.mask == u32::MAX {
@@ -199,7 +204,7 @@ impl Cx<'_> {
             return false;
         }
         let (stamp, floor) = self.shared_stamp(op);
-        if !WRITE && self.joins_slowly(floor) {
+        if !WRITE && self.joins_slowly(floor, words.low, words.high + 4) {
             return false;
         }
         let shadow = &mut self.block.shared_shadow;

@@ -6,6 +6,7 @@ use super::block::SharedArray;
 use super::cx::{Cx, lanes, watch};
 use super::fault::{Detail, text_of};
 use super::op::Op;
+use super::origin::Origin;
 use super::space::Window;
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 
@@ -95,6 +96,9 @@ impl Cx<'_> {
             .iter()
             .find(|region| region.freed && address >= region.base && address < region.end)
             .filter(|_| matches!(window, Window::Global | Window::Const));
+        let origin = self.origin(window);
+        let made_of = origin.and_then(|origin| self.place_of(origin, address));
+        let certain = made_of.is_some();
         let allocation = match freed {
             Some(region) => Some(AllocationRef {
                 name: region.name.clone(),
@@ -102,7 +106,7 @@ impl Cx<'_> {
                 bytes: region.end - region.base,
                 offset: (address - region.base) as i64,
             }),
-            None => self.locate(window, address, bytes).1,
+            None => made_of.or_else(|| self.locate(window, address, bytes).1),
         };
         let who = text_of(&self.thread(lane));
         let verb = verb(kind);
@@ -123,8 +127,12 @@ impl Cx<'_> {
                 )
             };
             (FaultKind::OutOfBounds, text)
+        } else if origin == Some(Origin::NoDynamic) || window == Window::Shared && self.lacks_dynamic(address) {
+            (FaultKind::OutOfBounds, self.no_dynamic(&who, verb, bytes))
         } else {
-            (FaultKind::OutOfBounds, out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref()))
+            let mut message = out_of_bounds(&who, verb, bytes, address, space, allocation.as_ref(), certain);
+            message += self.dynamic_size(allocation.as_ref()).as_deref().unwrap_or_default();
+            (FaultKind::OutOfBounds, message)
         };
         self.trace_bad(window, addresses, bytes, kind, allocation.as_ref());
         let detail = Detail {
@@ -138,6 +146,31 @@ impl Cx<'_> {
         let pc = self.pc;
         self.fault(fault, pc, Some(lane), bad.len() as u32, message, detail);
         Found::Fault
+    }
+
+    /// Whether dynamic shared memory would be at an address, of which the launch gives none.
+    fn lacks_dynamic(&self, address: u64) -> bool {
+        let image = self.image();
+        let declared = image.functions[self.grid.function as usize].shared.iter().any(|known| known.dynamic);
+        declared && self.grid.launch.dynamic_shared_bytes == 0 && address >= u64::from(image.dynamic_shared)
+    }
+
+    fn no_dynamic(&self, who: &str, verb: &str, bytes: u64) -> String {
+        let shared = &self.image().functions[self.grid.function as usize].shared;
+        let name = shared.iter().find(|known| known.dynamic).map_or("dynamic shared memory", |known| &known.name);
+        format!(
+            "{who} {verb} {bytes} bytes of `{name}`, which is dynamic shared memory (`extern __shared__`), and this launch gives \
+             it 0 bytes: ask for them with the launch (`dynamic_shared_bytes`, the third number of `<<<grid, block, bytes>>>`)"
+        )
+    }
+
+    /// Who decides how large an array of dynamic shared memory is.
+    fn dynamic_size(&self, allocation: Option<&AllocationRef>) -> Option<String> {
+        let bytes = self.grid.launch.dynamic_shared_bytes;
+        let shared = &self.image().functions[self.grid.function as usize].shared;
+        let is = |name: &str| shared.iter().any(|known| known.dynamic && known.name == name);
+        let given = allocation.is_some_and(|a| is(&a.name) && a.bytes == u64::from(bytes));
+        given.then(|| format!("; it is dynamic shared memory, and the launch gives {bytes} bytes"))
     }
 
     /// An access that ends the launch is in the trace as well: it is the one to look at.
@@ -256,6 +289,7 @@ fn out_of_bounds(
     address: u64,
     space: Space,
     allocation: Option<&AllocationRef>,
+    certain: bool,
 ) -> String {
     let name = space_name(space);
     match allocation {
@@ -269,7 +303,9 @@ fn out_of_bounds(
                 format!("{} bytes before its start", -a.offset)
             };
             let far = a.offset < -(1 << 32) || a.offset > a.bytes as i64 + (1 << 32);
-            if far {
+            // Far away, and still by an index: the pointer is known, and so is how the index came about.
+            let turned = turned_index(element).unwrap_or_default();
+            if far && (!certain || turned.is_empty()) {
                 return format!(
                     "{who} {verb} {bytes} bytes at {name} address {address:#x}, far from every array \
                      (a null or wild pointer?)"
@@ -281,10 +317,26 @@ fn out_of_bounds(
                 "it holds no whole element".to_owned()
             };
             format!(
-                "{who} {verb} `{}`[{element}] (elements of {bytes} bytes), {where_}; {range}, {} bytes in all",
+                "{who} {verb} `{}`[{element}] (elements of {bytes} bytes), {where_}; {range}, {} bytes in all{turned}",
                 a.name, a.bytes
             )
         }
         None => format!("{who} {verb} {bytes} bytes at {name} address {address:#x}, where there is no array"),
+    }
+}
+
+/// What an index says that no array is long enough for: that it went round in its type.
+fn turned_index(element: i64) -> Option<&'static str> {
+    const NEAR: i64 = 1 << 20;
+    match element {
+        _ if (1 << 32) - NEAR <= element && element < 1 << 32 => {
+            Some("; so large is an unsigned index that went below 0: count down in an `int`, or end before 0")
+        }
+        i64::MIN..=-1_000_000_000 => Some(
+            "; such an index comes of a product or sum that does not fit 32 bits: compute it in 64 (`size_t`, `long long`)",
+        ),
+        -32_768 => Some("; -32768 is what comes after 32767 in a `short`: keep the index in an `int`"),
+        -128 => Some("; -128 is what comes after 127 in a `char`: keep the index in an `int`"),
+        _ => None,
     }
 }

@@ -173,7 +173,7 @@ impl Block {
             shared: vec![u128::MAX; shared_units],
             shared_init: (0..=(grid.shared_bytes as usize).div_ceil(64)).map(|_| AtomicU64::new(u64::MAX)).collect(),
             shared_changes: 0,
-            shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }),
+            shared_shadow: SharedShadow::new(if grid.options.checks.race { grid.shared_bytes } else { 0 }, threads),
             missed: Vec::new(),
             copies: Default::default(),
             mbarriers: Default::default(),

@@ -8,11 +8,18 @@ use crate::report::{AccessKind, AllocationRef, Fault, FaultKind, OtherSide, Posi
 /// line, and they would take the places of other faults.
 const OF_A_LINE: usize = 4;
 
+/// The array that a fault is about.
+fn array_of(fault: &Fault) -> Option<&str> {
+    fault.allocation.as_ref().map(|allocation| allocation.name.as_str())
+}
+
 /// What makes two faults one.
 pub struct Identity<'a> {
     pub kind: FaultKind,
     pub position: Position<'a>,
     pub instruction: &'a str,
+    /// The array that it is about, where there is one and it is known: the copies of an unrolled line are one fault then.
+    pub array: Option<&'a str>,
     pub other: Option<Position<'a>>,
 }
 
@@ -22,7 +29,8 @@ impl Identity<'_> {
     pub fn find<'f>(&self, faults: &'f mut [Fault]) -> Option<&'f mut Fault> {
         let of_line = |fault: &Fault| fault.kind == self.kind && fault.position() == self.position;
         let beside = |fault: &Fault| of_line(fault) && fault.other_position() == self.other;
-        let equal = |fault: &Fault| beside(fault) && fault.instruction == self.instruction;
+        let copy = |fault: &Fault| self.array.is_some() && self.position.0.is_some() && array_of(fault) == self.array;
+        let equal = |fault: &Fault| beside(fault) && (fault.instruction == self.instruction || copy(fault));
         // Without lines nobody knows what is a copy.
         let enough = self.position.0.is_some() && faults.iter().filter(|fault| of_line(fault)).count() >= OF_A_LINE;
         let place = faults.iter().position(equal).or_else(|| {
@@ -54,6 +62,7 @@ impl Grid<'_> {
             kind: fault.kind,
             position: fault.position(),
             instruction: &fault.instruction,
+            array: array_of(&fault),
             other: fault.other_position(),
         };
         let count = faults.len();

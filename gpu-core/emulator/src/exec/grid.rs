@@ -210,7 +210,12 @@ impl Grid<'_> {
             && self.started.elapsed() > limit
         {
             let (pc, place) = place();
-            let message = format!("ran longer than the limit of {:.1} s; {place}", limit.as_secs_f64());
+            let endless = pc.filter(|pc| crate::check::race_words::is_endless(self.image, *pc));
+            let why = endless.map_or("", |_| {
+                ", a loop in which nothing is left that could end it: the value of a plain variable may be kept, so a flag is \
+                 polled with `volatile` or an atomic"
+            });
+            let message = format!("ran longer than the limit of {:.1} s; {place}{why}", limit.as_secs_f64());
             self.launch_fault(FaultKind::TimeBudget, message, None, pc);
             return false;
         }

@@ -31,6 +31,7 @@ pub mod nearly;
 pub mod nearly_wide;
 pub mod op;
 pub mod order;
+mod origin;
 pub mod pattern;
 pub mod quick;
 pub mod rarely;

@@ -569,8 +569,13 @@ impl Cx<'_> {
         let [x, y, z] = first.thread;
         let message = format!(
             "only {} of the {total} threads of block ({},{},{}) reach barrier {}, thread ({x},{y},{z}) first; the \
-             others ended before it",
-            missed.arrived, self.block.id[0], self.block.id[1], self.block.id[2], missed.barrier
+             others ended before it{}",
+            missed.arrived,
+            self.block.id[0],
+            self.block.id[1],
+            self.block.id[2],
+            missed.barrier,
+            crate::check::stuck::condition(self.grid, missed.pc)
         );
         self.fault_of(
             FaultKind::BarrierDivergence,

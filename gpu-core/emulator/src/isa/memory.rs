@@ -36,7 +36,8 @@ pub const CTA: u32 = 1 << 20;
 pub const NC: u32 = 1 << 21;
 /// A volatile load of a value that nothing is decided by ([`crate::build::data`]).
 pub const DATA: u32 = 1 << 22;
-/// A plain load of what goes into a result ([`crate::build`], `fetched.rs`).
+/// A load of what goes into a result, plain or of data ([`crate::build`], `fetched.rs`); a relaxed one, which is in no race, has
+/// this without [`DATA`]: what it gets may be unfinished all the same.
 pub const FETCH: u32 = 1 << 23;
 
 /// The state space; generic when none is named.

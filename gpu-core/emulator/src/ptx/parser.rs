@@ -2,7 +2,8 @@
 //! the next statement.
 
 use super::lexer::{Kind, MAX_BYTES, Token, Tokens, tokens};
-use super::tree::{Loc, Tree};
+use super::tree::{Loc, Place, Tree};
+use std::collections::HashMap;
 
 /// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +27,18 @@ pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
         return (Tree::default(), vec![SyntaxError { message, line: 1 }]);
     }
     let tokens = tokens(text);
-    let mut parser =
-        Parser { text, tokens: &tokens, at: 0, loc: None, used_bytes: None, calling: false, errors: Vec::new() };
-    let tree = parser.module();
+    let mut parser = Parser {
+        text,
+        tokens: &tokens,
+        at: 0,
+        loc: None,
+        calls: Calls::default(),
+        used_bytes: None,
+        calling: false,
+        errors: Vec::new(),
+    };
+    let mut tree = parser.module();
+    tree.calls = std::mem::take(&mut parser.calls.chains);
     if let Some(open) = tokens.last().filter(|token| token.kind == Kind::Open) {
         // What is missing because of it would only hide it.
         let (what, end) = if open.text == "\"" { ("quoted text", "\"") } else { ("comment", "*/") };
@@ -43,11 +53,44 @@ pub(super) struct Parser<'a, 't> {
     pub(super) tokens: &'t Tokens<'a>,
     pub(super) at: usize,
     pub(super) loc: Option<Loc>,
+    calls: Calls,
     /// What a pragma said of the next instruction.
     pub(super) used_bytes: Option<u32>,
     /// Inside a `call`, where parentheses hold lists.
     pub(super) calling: bool,
     pub(super) errors: Vec<SyntaxError>,
+}
+
+/// Which call led to which, by what `.loc` said so far: a line names the nearest one, and a line before it named that one's.
+#[derive(Default)]
+struct Calls {
+    outer: HashMap<Place, Option<Place>>,
+    numbers: HashMap<Vec<Place>, u32>,
+    chains: Vec<Vec<Place>>,
+}
+
+/// Calls of calls that are followed: each may be told of as if it led to itself.
+const MAX_CALLS: usize = 32;
+
+impl Calls {
+    /// Takes a position and the call that led there; gives the number of all calls that did.
+    fn enter(&mut self, at: Place, call: Option<Place>) -> Option<u32> {
+        self.outer.insert(at, call);
+        let mut chain = vec![call?];
+        while let Some(Some(next)) = chain.last().and_then(|last| self.outer.get(last)) {
+            if chain.len() == MAX_CALLS || chain.contains(next) {
+                break;
+            }
+            chain.push(*next);
+        }
+        if let Some(number) = self.numbers.get(&chain) {
+            return Some(*number);
+        }
+        let number = self.chains.len() as u32;
+        self.numbers.insert(chain.clone(), number);
+        self.chains.push(chain);
+        Some(number)
+    }
 }
 
 impl<'a> Parser<'a, '_> {
@@ -265,8 +308,10 @@ impl<'a> Parser<'a, '_> {
                 return self.error("`function_name` or `inlined_at`");
             }
         }
+        let (file, line, column) = (file as u32, line as u32, column as u32);
+        let calls = self.calls.enter((file, line, column), inlined_at);
         if line > 0 {
-            self.loc = Some(Loc { file: file as u32, line: line as u32, column: column as u32, inlined_at });
+            self.loc = Some(Loc { file, line, column, calls });
         }
         Ok(())
     }

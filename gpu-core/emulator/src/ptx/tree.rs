@@ -13,7 +13,12 @@ pub struct Tree<'a> {
     pub files: Vec<(u32, &'a str)>,
     /// `.alias name, target`.
     pub aliases: Vec<(&'a str, &'a str)>,
+    /// Calls that were replaced by the bodies of functions, innermost first: what [`Loc::calls`] counts.
+    pub calls: Vec<Vec<Place>>,
 }
+
+/// File index, line and column.
+pub type Place = (u32, u32, u32);
 
 /// A type without its dot: `f32`, `b64`, `pred`.
 pub type TypeName<'a> = &'a str;
@@ -129,8 +134,8 @@ pub struct Loc {
     pub file: u32,
     pub line: u32,
     pub column: u32,
-    /// File, line and column of the call that was replaced by the function's body.
-    pub inlined_at: Option<(u32, u32, u32)>,
+    /// The calls that led there, where the compiler replaced them by the functions' bodies: an index into [`Tree::calls`].
+    pub calls: Option<u32>,
 }
 
 #[derive(Clone, Debug)]

@@ -146,6 +146,9 @@ impl GlobalRaces {
     pub fn access<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, at: &Addresses, kind: AccessKind) {
         let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, op.e.0 & STRONG != 0) else { return };
         let mut conflicts = Conflicts::new();
+        if self.follows_updates(&mine) {
+            self.follow_updates::<BYTES>(cx, reach, at, &mine, &mut conflicts);
+        }
         let mut place = self.at(reach);
         let mut left = at.mask;
         let same = |lanes: u32| {

@@ -237,6 +237,9 @@ impl GlobalRaces {
     ) {
         let Some(mine) = self.mine::<BYTES>(cx, op, reach, kind, false) else { return };
         let mut conflicts = Conflicts::new();
+        if self.follows_updates(&mine) {
+            self.follow_updates::<BYTES>(cx, reach, &words.spread(BYTES), &mine, &mut conflicts);
+        }
         let mut at = self.at(reach);
         let first = words.low - reach.base;
         let (end, last) = (first + 32 * BYTES, thread_of(mine.stamp) + 31);

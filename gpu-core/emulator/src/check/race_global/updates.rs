@@ -71,6 +71,7 @@ impl GlobalRaces {
     #[inline(always)]
     fn update_one<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) -> bool {
         let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return false };
+        self.note_update::<BYTES>(cx, reach, words, &mine);
         let mut at = self.at(reach);
         let first = words.low - reach.base;
         let number = first / SECTOR;
@@ -104,6 +105,7 @@ impl GlobalRaces {
     #[inline(always)]
     fn update_apart<const BYTES: u64>(&self, cx: &mut Cx<'_>, op: &Op, reach: &Reach, words: &Words<'_>) {
         let Some(mine) = self.mine::<BYTES>(cx, op, reach, AccessKind::Atomic, true) else { return };
+        self.note_update::<BYTES>(cx, reach, words, &mine);
         let mut conflicts = Conflicts::new();
         let mut place = self.at(reach);
         for lane in lanes(words.mask) {
