@@ -122,7 +122,7 @@ const HINTS: &[(&str, &[&str])] = &[
         "bad_launch",
         &[
             "The launch was refused before a thread ran.",
-            "A block has at most 1024 threads, and 48 KiB of `__shared__` arrays.",
+            "A block has at most 1024 threads, and 48 KiB of `__shared__` arrays on most GPUs (227 KiB on an H200).",
             "Look at the lines `// lockstep: block = …`, `// lockstep: grid = …` and at what they name.",
         ],
     ),
@@ -180,6 +180,30 @@ const HINTS: &[(&str, &[&str])] = &[
             "The right numbers came out, and stand in other places. The message names one: where it is, and where it belongs.",
             "Write down the two places. Is the one a row further, a block further, or with its two indices exchanged? That is the part of the index to look at.",
             "The index of the store and those of the loads must speak of the same element: `c[row * columns + column]` from row `row` and column `column`.",
+        ],
+    ),
+    (
+        "kept_state",
+        &[
+            "The first launch is right, and a second one of the same kernel is not.",
+            "What is different the second time? A `__device__` variable is set when the program is loaded, and keeps its value from launch to launch. Shared memory and local variables do not.",
+            "Have the last block set the counter back, after all others have used it: `if (last && threadIdx.x == 0) count = 0;`. Or do without: compute each thread's place from `blockIdx` and `threadIdx`.",
+        ],
+    ),
+    (
+        "narrow_index",
+        &[
+            "Small sizes are right, and from one place on nothing is. That place is a round number: what type is the index in?",
+            "An `unsigned char` goes from 255 back to 0, an `unsigned short` from 65535, and a `float` has no odd numbers above 16,777,216. Several threads then have the same index, and some elements have no thread.",
+            "`const int i = blockIdx.x * blockDim.x + threadIdx.x;`, and an `int` for rows and columns too.",
+        ],
+    ),
+    (
+        "whole_number",
+        &[
+            "The total is a whole number, or is made of whole numbers: the fractions are gone.",
+            "Where does a `float` become an `int`? A cast `(int)x`, a variable declared as `int`, or a pointer cast to `int*`, which also writes the bits of a whole number where a float is read.",
+            "Keep the sum in `float`, and add to it as what it is: `atomicAdd(y, x[i]);`.",
         ],
     ),
     (

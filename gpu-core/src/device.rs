@@ -151,6 +151,8 @@ pub struct Report {
     pub corruptions: Vec<Corruption>,
     /// Elements of pure outputs that nobody wrote, by buffer. None where the device only knows the poison.
     pub unwritten: Option<Vec<(String, Vec<usize>)>>,
+    /// `__device__` variables that hold something else than before the run (emulator only).
+    pub changed_variables: Vec<String>,
 }
 
 /// Memory that a kernel changed and should not have.
@@ -187,6 +189,20 @@ pub trait Device: Send {
     /// # Errors
     /// See [`RunError`]. A kernel's own faults are in the report where the device can go on after them.
     fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError>;
+
+    /// Runs a kernel once more in what the last run left of the module's variables, as a host does that launches it twice; buffers
+    /// are made anew. None where the device keeps nothing, or nothing was left.
+    ///
+    /// # Errors
+    /// As [`Device::run`].
+    fn run_again(
+        &mut self,
+        _launch: &Launch<'_>,
+        _arguments: &mut [Argument],
+        _stop: &AtomicBool,
+    ) -> Result<Option<Report>, RunError> {
+        Ok(None)
+    }
 
     /// The GPU behind this device, for timing; None for the emulator, which has no time to measure.
     fn as_cuda(&mut self) -> Option<&mut CudaDevice>;

@@ -22,11 +22,13 @@ pub struct EmulatorDevice {
     info: DeviceInfo,
     /// The PTX that `module` was made from, so that loading the same again is free.
     loaded: Option<(String, Module)>,
+    /// Memory of the last run, and where its buffers are, if it left something in the module's variables.
+    kept: Option<(Memory, Vec<u64>)>,
 }
 
 impl EmulatorDevice {
     pub fn new() -> Self {
-        Self { info: Self::describe(), loaded: None }
+        Self { info: Self::describe(), loaded: None, kept: None }
     }
 
     pub fn describe() -> DeviceInfo {
@@ -64,7 +66,7 @@ impl Device for EmulatorDevice {
         if self.loaded.as_ref().is_some_and(|(ptx, _)| *ptx == compiled.ptx) {
             return Ok(());
         }
-        self.loaded = None;
+        (self.loaded, self.kept) = (None, None);
         let module = Module::load(&compiled.ptx)
             .map_err(|error| RunError::Environment(format!("the emulator cannot run this kernel: {error}")))?;
         self.loaded = Some((compiled.ptx.clone(), module));
@@ -72,11 +74,43 @@ impl Device for EmulatorDevice {
     }
 
     fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+        self.kept = None;
+        self.run_in(Memory::new(MEMORY_BYTES), None, launch, arguments, stop)
+    }
+
+    fn run_again(
+        &mut self,
+        launch: &Launch<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Option<Report>, RunError> {
+        let Some((memory, addresses)) = self.kept.take() else { return Ok(None) };
+        self.run_in(memory, Some(addresses), launch, arguments, stop).map(Some)
+    }
+
+    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
+        None
+    }
+}
+
+impl EmulatorDevice {
+    /// Runs a kernel in a memory, with its buffers in new places or made anew in those of the run before.
+    fn run_in(
+        &mut self,
+        mut memory: Memory,
+        places: Option<Vec<u64>>,
+        launch: &Launch<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Report, RunError> {
         let Some((_, module)) = &self.loaded else {
             return Err(RunError::BadRequest("no module is loaded".to_owned()));
         };
-        let mut memory = Memory::new(MEMORY_BYTES);
-        let (params, addresses) = place(&mut memory, arguments)?;
+        let addresses = match places {
+            Some(places) => renew(&mut memory, arguments, places)?,
+            None => reserve(&mut memory, arguments)?,
+        };
+        let params = place(&mut memory, arguments, &addresses)?;
         let request = ptx_emulator::Launch {
             kernel: launch.kernel.to_owned(),
             grid: launch.geometry.grid,
@@ -98,6 +132,10 @@ impl Device for EmulatorDevice {
             return Err(RunError::Stopped);
         }
         let (corruptions, unwritten) = collect(&memory, arguments, &addresses)?;
+        let changed_variables = module.changed_variables(&memory);
+        if !changed_variables.is_empty() {
+            self.kept = Some((memory, addresses));
+        }
         Ok(Report {
             completed: outcome.completed,
             faults: outcome.faults,
@@ -110,28 +148,39 @@ impl Device for EmulatorDevice {
             occupancy: outcome.occupancy,
             corruptions,
             unwritten: Some(unwritten),
+            changed_variables,
         })
-    }
-
-    fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
-        None
     }
 }
 
-/// Allocates the buffers and packs the argument block; addresses are 0 for scalars.
-fn place(memory: &mut Memory, arguments: &[Argument]) -> Result<(Vec<u8>, Vec<u64>), RunError> {
-    let mut addresses = vec![0; arguments.len()];
-    for (argument, place) in arguments.iter().zip(&mut addresses) {
-        let Argument::Buffer(buffer) = argument else { continue };
-        *place = memory
+/// Allocates the buffers; addresses are 0 for scalars.
+fn reserve(memory: &mut Memory, arguments: &[Argument]) -> Result<Vec<u64>, RunError> {
+    let each = |argument: &Argument| match argument {
+        Argument::Buffer(buffer) => memory
             .alloc(&buffer.name, buffer.bytes.len() as u64)
-            .map_err(|error| RunError::Limit(format!("buffer `{}`: {error}", buffer.name)))?;
-        if buffer.role != Role::Out {
-            memory.write(*place, &buffer.bytes).map_err(internal)?;
-        }
+            .map_err(|error| RunError::Limit(format!("buffer `{}`: {error}", buffer.name))),
+        _ => Ok(0),
+    };
+    arguments.iter().map(each).collect()
+}
+
+/// Makes the buffers of an earlier run new ones at their places, which nobody has written.
+fn renew(memory: &mut Memory, arguments: &[Argument], places: Vec<u64>) -> Result<Vec<u64>, RunError> {
+    for (_, place) in arguments.iter().zip(&places).filter(|(argument, _)| matches!(argument, Argument::Buffer(_))) {
+        memory.free(*place).and_then(|()| memory.revive(*place)).map_err(internal)?;
     }
+    Ok(places)
+}
+
+/// Fills the buffers and packs the argument block.
+fn place(memory: &mut Memory, arguments: &[Argument], addresses: &[u64]) -> Result<Vec<u8>, RunError> {
     let mut params = Vec::new();
-    for (argument, address) in arguments.iter().zip(&addresses) {
+    for (argument, address) in arguments.iter().zip(addresses) {
+        if let Argument::Buffer(buffer) = argument
+            && buffer.role != Role::Out
+        {
+            memory.write(*address, &buffer.bytes).map_err(internal)?;
+        }
         match argument {
             Argument::Scalar(bytes) => pack(&mut params, bytes),
             Argument::Buffer(_) => pack(&mut params, &address.to_le_bytes()),
@@ -148,7 +197,7 @@ fn place(memory: &mut Memory, arguments: &[Argument]) -> Result<(Vec<u8>, Vec<u6
             }
         }
     }
-    Ok((params, addresses))
+    Ok(params)
 }
 
 /// Appends an argument at its natural alignment, as CUDA lays out kernel parameters: its size, but 64 for a tensor

@@ -1,15 +1,18 @@
 //! Decides whether a kernel is right: fresh inputs, every size of the exercise, the float64 oracle, and the
 //! emulator's checks, which run also when the device is a GPU.
 
+mod again;
 mod bits;
 mod blame;
 pub(crate) mod compare;
 pub(crate) mod draws;
 pub(crate) mod explain;
 mod fills;
+mod fold;
 mod free_run;
 pub(crate) mod inputs;
 pub(crate) mod metric;
+mod narrow;
 pub(crate) mod tensors;
 
 pub use explain::fault_sentence;
@@ -237,25 +240,55 @@ impl Session<'_> {
             Comparison::default()
         };
         self.trace = self.trace.take().or(run.trace.take());
-        run.faults.sort_by_key(|fault| explain::rank(fault.kind));
         run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
+        run.faults = in_order(std::mem::take(&mut run.faults));
+        if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
+            let made_up = || self.oracle.made_up(&self.compiled.ptx);
+            comparison.violated = violated(self.oracle, &resolved, &arguments).or_else(made_up);
+        }
+        let right = run.completed && run.faults.is_empty() && run.corruptions.is_empty();
+        let mut again = String::new();
+        if right && comparison.mismatch_count == 0 && comparison.violated.is_none() && !run.changed_variables.is_empty()
+        {
+            let case = again::Case {
+                compiled: self.compiled,
+                launch: &launch,
+                spec: self.spec,
+                resolved: &resolved,
+                seed: self.seed,
+                expected: &expected,
+                changed: &run.changed_variables,
+            };
+            if let Some(second) = again::launch(device, &case, self.stop)? {
+                (run, comparison, again) = (second.report, second.comparison, second.words);
+            }
+        }
         let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
         let mut corrupted: Vec<String> =
             run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
-        if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
-            comparison.violated = violated(self.oracle, &resolved, &arguments);
+        if again.is_empty() {
+            comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         }
-        comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
         let signature = resolved.signature();
         if let (Some(right), Some(output)) = (comparison.right_corner, signature.outputs.first())
             && explain::is_first_block_only(&resolved, &output.shape, right)
         {
             comparison.patterns.insert(0, "first_block_only");
         }
+        let output = buffers.iter().find(|buffer| buffer.role.is_judged()).filter(|_| again.is_empty());
+        if let Some(words) = output.and_then(|shape| narrow::index(shape, &comparison)) {
+            comparison.patterns.insert(0, "narrow_index");
+            comparison.narrow = Some(words);
+        }
         let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
         let mut placed = !run.faults.is_empty();
         // Until one wrong case has a thread to look at. A fault says who and where already.
-        if unexplained && !placed && self.blames_left > 0 && device.info().kind == DeviceKind::Emulator {
+        if unexplained
+            && !placed
+            && again.is_empty()
+            && self.blames_left > 0
+            && device.info().kind == DeviceKind::Emulator
+        {
             self.blames_left -= 1;
             if let Some(writes) = Writes::of(device, &launch, &resolved, self.seed, self.stop)? {
                 blame::name_writers(&writes, &resolved, &mut comparison.mismatches);
@@ -301,7 +334,7 @@ impl Session<'_> {
             lines: run.lines,
             wall_ms: 0.0,
         };
-        report.reason = explain::reason(&report, &comparison);
+        report.reason = again.clone() + &explain::reason(&report, &comparison);
         if !passed && report.reason.is_empty() {
             report.reason = "the kernel did not run to its end".to_owned();
         }
@@ -445,6 +478,12 @@ impl Session<'_> {
             total_ms: started.elapsed().as_secs_f64() * 1e3,
         }
     }
+}
+
+/// Causes before consequences, and each mistake once.
+fn in_order(mut faults: Vec<Fault>) -> Vec<Fault> {
+    faults.sort_by_key(|fault| explain::rank(fault.kind));
+    fold::fold(faults)
 }
 
 /// Order in which failed cases should be looked at: those with the most telling fault first, passed ones last.

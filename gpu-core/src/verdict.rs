@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 37] = [
+pub const HINT_KEYS: [&str; 40] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -31,6 +31,9 @@ pub const HINT_KEYS: [&str; 37] = [
     "cut_sums",
     "doubled",
     "moved_output",
+    "kept_state",
+    "narrow_index",
+    "whole_number",
     "never_written",
     "input_changed",
     "nan_output",

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
 
-/// Static shared memory that a launch accepts without opt-in, on every architecture.
-const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
+/// Static shared memory that the assembler accepts for every architecture.
+const SHARED_BYTES_PER_BLOCK: u32 = 48 << 10;
 
 /// Why there is no report at all. What is wrong with the *source* is in the report's diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,21 +153,29 @@ fn plain_file_names(ptx: &str, source: &Source) -> String {
     out
 }
 
-/// ptxas 13.5 refuses 2 GB of `__shared__` without a word, and accepts sizes that no launch accepts.
+/// ptxas 13.5 refuses too much of `__shared__` without a word. How much that is depends on the target: 48 KiB, and for an
+/// architecture-specific one (`sm_90a`) all that a block of it may have, which drivers load and run as well.
 fn explain_shared_memory(report: &mut CompileReport, source: &Source) {
-    let too_much = report.kernels.iter().filter(|kernel| kernel.static_shared_bytes > SHARED_BYTES_PER_BLOCK);
-    let silent = !report.succeeded && !has_error(report);
+    if report.succeeded || has_error(report) {
+        return;
+    }
+    let whole = ptx_emulator::Device::of(&report.arch).shared_per_block;
+    let limit = if report.arch.ends_with('a') { whole } else { SHARED_BYTES_PER_BLOCK };
     let line = line_with(&source.text, "__shared__");
+    let too_much = report.kernels.iter().filter(|kernel| kernel.static_shared_bytes > limit);
     let found: Vec<Diagnostic> = too_much
         .map(|kernel| Diagnostic {
-            severity: if silent { Severity::Error } else { Severity::Warning },
+            severity: Severity::Error,
             file: source.name.clone(),
             line,
             column: 0,
             message: format!(
-                "kernel `{}` declares {} bytes of static shared memory; a block may have {SHARED_BYTES_PER_BLOCK}. \
-                 Use less, or `extern __shared__` with a dynamic size, up to 227 KB on sm_90 and 99 KB on sm_120",
-                kernel.name, kernel.static_shared_bytes
+                "kernel `{}` declares {} bytes of static shared memory (its `__shared__` arrays); for {} a block may have {limit}. Use less, \
+                 or `extern __shared__` with a size that the launch gives, up to {} KiB there",
+                kernel.name,
+                kernel.static_shared_bytes,
+                report.arch,
+                whole / 1024
             ),
         })
         .collect();

@@ -42,6 +42,8 @@ pub struct Comparison {
     pub wrong: Vec<usize>,
     /// What does not hold of the outputs although each of their elements would do.
     pub violated: Option<String>,
+    /// Where a short index would go round, and all is wrong from there on.
+    pub narrow: Option<&'static str>,
     /// A mistake that would give just these numbers.
     pub guess: Option<Guess>,
 }

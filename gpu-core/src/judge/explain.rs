@@ -102,6 +102,7 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
         _ => "",
     };
     let clue = match (&comparison.guess, comparison.right_corner) {
+        _ if comparison.narrow.is_some() => comparison.narrow.map(|words| format!("; {words}")).unwrap_or_default(),
         (Some(guess), _) if clue.is_empty() => format!("; {}", guess.words),
         (None, Some([rows, columns])) if clue.is_empty() && first.index.len() == 2 && comparison.region.is_none() => {
             let span = |what: &str, count: usize| match count {
@@ -154,8 +155,18 @@ pub fn corruption_sentence(corruption: &Corruption, buffers: &[&ResolvedBuffer])
 
 /// Why a case failed, in one sentence; empty when it passed. Faults lead, for they are causes.
 pub fn reason(case: &CaseReport, comparison: &Comparison) -> String {
-    let fault = case.faults.iter().min_by_key(|fault| rank(fault.kind)).map(fault_sentence);
-    fault.or_else(|| case.corrupted.first().cloned()).or_else(|| wrong_sentence(comparison)).unwrap_or_default()
+    let fault =
+        case.faults.iter().min_by_key(|fault| rank(fault.kind)).filter(|fault| !is_of_narrow_index(fault, comparison));
+    fault
+        .map(fault_sentence)
+        .or_else(|| case.corrupted.first().cloned())
+        .or_else(|| wrong_sentence(comparison))
+        .unwrap_or_default()
+}
+
+/// Threads whose index went round write the elements of others: that is what follows, and not why.
+fn is_of_narrow_index(fault: &Fault, comparison: &Comparison) -> bool {
+    comparison.narrow.is_some() && fault.kind == FaultKind::Race
 }
 
 /// What is wrong with the outputs.
@@ -165,15 +176,19 @@ pub fn wrong_sentence(comparison: &Comparison) -> Option<String> {
 
 /// Hint keys of one case, most telling first.
 pub fn hints(case: &CaseReport, corruptions: &[Corruption], comparison: &Comparison) -> Vec<&'static str> {
-    let mut kinds: Vec<FaultKind> = case.faults.iter().map(|fault| fault.kind).collect();
+    let causes = case.faults.iter().filter(|fault| !is_of_narrow_index(fault, comparison));
+    let mut kinds: Vec<FaultKind> = causes.map(|fault| fault.kind).collect();
     kinds.sort_by_key(|kind| rank(*kind));
     let mut keys: Vec<&'static str> = kinds.into_iter().map(fault_key).collect();
     keys.extend(corruptions.iter().map(|corruption| match corruption.kind {
         CorruptionKind::Guard => "out_of_bounds",
         CorruptionKind::Input => "input_changed",
     }));
-    keys.extend(comparison.patterns.iter().copied());
-    keys.extend(comparison.guess.as_ref().and_then(|guess| guess.key));
+    let guessed = comparison.guess.as_ref().and_then(|guess| guess.key);
+    // Bits of a whole number are mostly no number as a float, and that says nothing.
+    let patterns = comparison.patterns.iter().copied();
+    keys.extend(patterns.filter(|pattern| guessed != Some("whole_number") || *pattern != "nan_output"));
+    keys.extend(guessed);
     if comparison.mismatch_count > 0 || comparison.violated.is_some() {
         keys.push("wrong_output");
     }

@@ -104,8 +104,8 @@ fn one_size(
     launch.time_limit = options.time_limit.unwrap_or(launch.time_limit);
     let mut ran = device.run(&launch, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
-    ran.faults.sort_by_key(|fault| explain::rank(fault.kind));
     ran.faults.iter_mut().for_each(|fault| arrays::name(fault, &run.compiled.arrays));
+    ran.faults = super::in_order(std::mem::take(&mut ran.faults));
     let mut findings = Findings::default();
     if ran.completed {
         match &expected {

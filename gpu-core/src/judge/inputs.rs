@@ -54,6 +54,10 @@ pub fn fill(buffer: &ResolvedBuffer, seed: u64) -> Vec<u8> {
         return dtype.poison().repeat(buffer.elements as usize);
     };
     let mut bytes = vec![0; buffer.bytes() as usize];
+    // Zeros of every type are these, and the system has them ready.
+    if matches!(rule, ResolvedFill::Constant { value } if *value == 0.0) {
+        return bytes;
+    }
     if fills::fill_whole(rule, dtype, &buffer.shape, seed, &mut bytes) {
         return bytes;
     }

@@ -33,6 +33,11 @@ pub(super) static ORACLE: Oracle = Oracle {
     },
     guesses: guess::PROBE,
     open: Some(Open { output: CHOSEN, property }),
+    asks: Some((
+        "%smid",
+        "the numbers in `sm` look right and are made up: the kernel never asks the hardware which multiprocessor it runs on (the \
+         register `%smid`, which `multiprocessor()` reads), and another GPU gives its blocks out in another way",
+    )),
     ..Oracle::NONE
 };
 
@@ -71,6 +76,12 @@ fn property(signature: &Signature, outputs: &[Vec<f64>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_multiprocessor_has_to_be_asked_for() {
+        assert_eq!(ORACLE.made_up("mov.u32 %r1, %smid;"), None);
+        assert!(ORACLE.made_up("mov.u32 %r1, %nsmid;").is_some_and(|words| words.contains("made up")));
+    }
 
     #[test]
     fn numbers_that_no_hardware_gives_are_noticed() {

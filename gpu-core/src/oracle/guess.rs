@@ -8,6 +8,10 @@ mod call;
 mod factors;
 mod matmul;
 mod probe;
+mod sum;
+mod tiles;
+mod tree;
+mod whole;
 
 use super::{Expected, Oracle, Signature};
 
@@ -82,6 +86,9 @@ pub(super) const SUM_OF_TWO: Guesses = Guesses {
     special: &[|case, sample| added(case, sample).map(Guess::from)],
     ..Guesses::NONE
 };
+pub(super) const SUM: Guesses = Guesses { early: Some(|case, _| sum::guess(case)), ..Guesses::NONE };
+pub(super) const MATMUL_BT: Guesses =
+    Guesses { special: &[|case, sample| tiles::of_transposed(case, sample).map(Guess::from)], ..Guesses::NONE };
 pub(super) const MATMUL: Guesses = Guesses { special: &[matmul::guess], ..Guesses::NONE };
 pub(super) const MATMUL_CALL: Guesses =
     Guesses { special: &[|case, sample| call::guess(case, sample).map(Guess::from), matmul::guess], ..Guesses::NONE };
@@ -96,8 +103,13 @@ pub fn guess(oracle: &Oracle, case: &Case<'_>) -> Option<Guess> {
     if let Some(guess) = of.early.and_then(|early| early(case, &sample)) {
         return Some(guess);
     }
-    if sample.len() < LEAST || sample.iter().any(|element| !element.got.is_finite()) {
+    if sample.iter().any(|element| !element.got.is_finite()) {
         return None;
+    }
+    if sample.len() < LEAST {
+        // One number for all of many is enough; one product is not.
+        let of_many = case.got.len() == sample.len() && case.inputs.iter().any(|input| input.len() > LEAST);
+        return if of_many { whole::factor(case, &sample) } else { None };
     }
     let special = of.special.iter().find_map(|guess| guess(case, &sample));
     let moved = || moved(case, &sample).map(|words| Guess { words, key: Some("moved_output") });
@@ -152,16 +164,11 @@ fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     } else {
         "the wrong ones have the wrong sign, and nothing else is wrong: signs get lost on the way"
     };
-    for (factor, words, key) in [
-        (-1.0, sign, None),
-        (2.0, "every result is twice as large as it should be: it was added twice", Some("doubled")),
-        (0.5, "every result is half of what it should be", None),
-    ] {
-        if all(sample, |index| Some(factor * want(index))) {
-            return Some(Guess { words: words.to_owned(), key });
-        }
+    if all(sample, |index| Some(-want(index))) {
+        return Some(sign.to_owned().into());
     }
-    None
+    let rows = || whole::by_rows(case).map(Guess::from);
+    whole::factor(case, sample).or_else(rows).or_else(|| whole::constant(case, sample).map(Guess::from))
 }
 
 /// Right values in wrong places.

@@ -1,4 +1,4 @@
-use super::{Expected, LibraryProduct, Oracle, Signature, TensorShape, Watch, matmul, want_rank, want_shape};
+use super::{Expected, LibraryProduct, Oracle, Signature, TensorShape, Watch, guess, matmul, want_rank, want_shape};
 
 /// `c = a * b^T`: both operands have their rows along the summed dimension, as the 8-bit matrix instructions want it.
 pub(super) static ORACLE: Oracle = Oracle {
@@ -8,6 +8,7 @@ pub(super) static ORACLE: Oracle = Oracle {
     compute,
     sample: Some(|signature, inputs, _, elements| matmul::sample(signature, inputs, elements, true)),
     library: Some(LibraryProduct { b_is_transposed: true, in_tf32: false }),
+    guesses: guess::MATMUL_BT,
     ..Oracle::NONE
 };
 

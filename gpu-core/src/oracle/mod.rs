@@ -121,6 +121,8 @@ pub struct Oracle {
     /// Which mistakes its wrong results are tried on.
     guesses: Guesses,
     open: Option<Open>,
+    /// What only the hardware knows: a register of PTX that the kernel has to read, and what to say where it does not.
+    asks: Option<(&'static str, &'static str)>,
 }
 
 /// In place of an oracle where another kernel says what is right: only guesses that fit any operation are made.
@@ -138,7 +140,16 @@ impl Oracle {
         rivals: &[],
         guesses: Guesses::NONE,
         open: None,
+        asks: None,
     };
+
+    /// Why results cannot come from where they should, whatever they are: the kernel does not ask for them.
+    pub fn made_up(&self, ptx: &str) -> Option<String> {
+        let (register, words) = self.asks?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let read = ptx.match_indices(register).any(|(at, _)| !ptx[at + register.len()..].starts_with(is_name));
+        (!read).then(|| words.to_owned())
+    }
 
     /// Whether the parameters of a spec fit.
     ///

@@ -1,4 +1,4 @@
-use super::{Expected, Oracle, want_shape};
+use super::{Expected, Oracle, guess, want_shape};
 
 /// Sum of everything, by Neumaier's compensated summation, so that 2^30 terms lose nothing that matters.
 pub(super) fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
@@ -23,5 +23,6 @@ pub(super) static ORACLE: Oracle = Oracle {
         vec![Expected::new(vec![compensated(inputs[0].iter().copied())], vec![inputs[0].iter().map(|x| x.abs()).sum()])]
     },
     rivals: &["sum"],
+    guesses: guess::SUM,
     ..Oracle::NONE
 };

@@ -1,12 +1,19 @@
 //! What the tests of the judge and of GPUs share: specs for the kernels of `data/judge.cu`.
 
 use gpu_core::compile::CompileReport;
+use gpu_core::device::{Device, RunError};
+use gpu_core::job::{Event, RunOptions};
+use gpu_core::judge::{self, FreeRun};
 use gpu_core::spec::Spec;
+use gpu_core::verdict::RunReport;
+use std::sync::atomic::AtomicBool;
 
+#[allow(dead_code, reason = "not every test binary needs it")]
 pub const SOURCE: &str = include_str!("../data/judge.cu");
 pub const PTX: &str = include_str!("../data/judge.ptx");
 
 /// Vector addition by `entry`, at these sizes.
+#[allow(dead_code, reason = "not every test binary needs it")]
 pub fn vector_add(entry: &str, check: &[i64]) -> Spec {
     let sizes: Vec<String> = check.iter().map(|n| format!("{{ n = {n} }}")).collect();
     let buffer = |name: &str, role: &str| {
@@ -51,4 +58,23 @@ pub fn matrix_add(entry: &str) -> Spec {
 #[allow(dead_code, reason = "not every test binary needs it")]
 pub fn precompiled() -> CompileReport {
     CompileReport { succeeded: true, arch: "sm_90a".to_owned(), ptx: PTX.to_owned(), ..CompileReport::default() }
+}
+
+/// A free run at the spec's first size.
+#[allow(dead_code, reason = "not every test binary needs it")]
+pub fn run(
+    device: &mut dyn Device,
+    compiled: &CompileReport,
+    spec: &Spec,
+    stop: &AtomicBool,
+) -> Result<RunReport, RunError> {
+    let (options, mut report) = (RunOptions::default(), None);
+    let run = FreeRun { compiled, against: None, spec, entry: &spec.entry, options: &options, seed: None, trace: None };
+    let mut keep = |event| {
+        if let Event::Ran(ran) = event {
+            report = Some(*ran);
+        }
+    };
+    judge::run_free(device, &run, &mut keep, stop)?;
+    Ok(report.expect("every size is told of"))
 }

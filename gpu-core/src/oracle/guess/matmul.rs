@@ -1,6 +1,6 @@
 //! Wrong products of matrices: sums that are cut short, operands that are read in another order.
 
-use super::{Case, Element, Guess, all, factors};
+use super::{Case, Element, Guess, all, factors, tiles};
 
 /// Widths of tiles of which one product may be left out.
 pub(super) const TILES: [usize; 4] = [4, 8, 16, 32];
@@ -30,7 +30,9 @@ pub(super) fn guess(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     if k < 3 {
         return other().or_else(altered).or_else(turned);
     }
-    whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other).or_else(altered).or_else(turned)
+    let stored = || tiles::guess(a, b, sample, &sizes, names).map(Guess::from);
+    let first = whole_sum(case, sample, &sizes).map(Guess::from).or_else(part).or_else(other);
+    first.or_else(altered).or_else(turned).or_else(stored)
 }
 
 /// Sums that were right until something was done to them.
@@ -136,7 +138,8 @@ fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> O
     for step in [2, 4, 8] {
         if k > step && all(sample, |index| Some(products(index).step_by(step).sum())) {
             return Some(format!(
-                "only one in {step} products is in each sum: the loop along k goes in steps of {step}"
+                "only one in {step} products is in each sum: as if the loop along k went in steps of {step}, or a reduction over \
+                 the lanes of a warp left out its last steps"
             ));
         }
     }
@@ -284,6 +287,14 @@ fn turned_tiles(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: 
             (TURNED, TURNED, turned("both matrices", t)),
             (by_row, RIGHT, format!("the tile of {a_name} is brought by y along its columns, where x is needed")),
             (RIGHT, by_column, format!("the tile of {b_name} is brought by x down its rows, where y is needed")),
+            (
+                by_row,
+                by_column,
+                format!(
+                    "both tiles are brought by the other coordinate: `start + y` along the columns of {a_name} and `start + x` down the \
+                     rows of {b_name}, where x and y are needed"
+                ),
+            ),
         ] {
             if all(sample, |index| sum(index, of_a, of_b)) {
                 return Some(words);

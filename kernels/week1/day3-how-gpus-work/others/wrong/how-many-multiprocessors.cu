@@ -1,6 +1,6 @@
 // Reads how many there are instead of which.
 // rejected for: wrong_output
-// leads to: so this is not what the hardware said
+// leads to: made up
 #include "lab.cuh"
 
 // Which multiprocessor runs this thread. No variable of C++ says so, but the hardware has a register for it, %smid, and

@@ -1,5 +1,6 @@
 // With no tile at all.
 // does not reach: Whole sectors both ways
+// does not reach: Without a conflict
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,0 +1,75 @@
+//! An index that is kept in a type which is too short for it: everything is right up to where the type goes round, and nothing
+//! behind it.
+
+use super::compare::Comparison;
+use crate::spec::ResolvedBuffer;
+
+/// The end of a sentence, where what is wrong begins just where a short index would go round.
+pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison) -> Option<&'static str> {
+    const FLOAT: u64 = 1 << 24;
+    const SHORT: u64 = 1 << 16;
+    const BYTE: usize = 1 << 8;
+    let first = comparison.mismatches.first().filter(|first| first.buffer == shape.name)?;
+    let flat = first.index.iter().zip(&shape.shape).fold(0, |flat, (at, extent)| flat * extent + at);
+    if (FLOAT..FLOAT + 4).contains(&flat) {
+        return Some(
+            "everything before element 16,777,216 is right: as if the index were kept in a `float`, which has no odd numbers \
+             from there on; keep it in an `int`",
+        );
+    }
+    if flat == SHORT && comparison.mismatch_count == shape.elements - SHORT {
+        return Some(
+            "the first 65,536 elements are right and no others: as if the index were kept in 16 bits (`unsigned short`), where \
+             0 comes after 65535; keep it in an `int`",
+        );
+    }
+    let [rows, columns] = shape.shape[..] else { return None };
+    let kept = [rows, columns].map(|extent| BYTE.min(extent as usize));
+    (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(
+        "rows and columns from 256 on are wrong and all others right: as if an index were kept in 8 bits (`unsigned char`), where \
+         0 comes after 255; keep it in an `int`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Dtype, Role};
+    use crate::verdict::Mismatch;
+
+    fn say(shape: &[u64], first: &[u64], wrong: u64, right_corner: Option<[usize; 2]>) -> Option<&'static str> {
+        let elements = shape.iter().product();
+        let name = "y".to_owned();
+        let output = ResolvedBuffer {
+            name: name.clone(),
+            dtype: Dtype::F32,
+            shape: shape.to_vec(),
+            elements,
+            role: Role::Out,
+            fill: None,
+        };
+        let first = Mismatch {
+            buffer: name,
+            index: first.to_vec(),
+            expected: 1.0,
+            got: 0.0,
+            never_written: true,
+            writer: None,
+            code: None,
+        };
+        let comparison =
+            Comparison { mismatches: vec![first], mismatch_count: wrong, right_corner, ..Comparison::default() };
+        index(&output, &comparison)
+    }
+
+    #[test]
+    fn only_the_place_where_a_type_goes_round_counts() {
+        assert!(say(&[70_001], &[65_536], 4465, None).is_some_and(|words| words.contains("16 bits")));
+        assert_eq!(say(&[70_001], &[65_536], 4464, None), None, "some behind it are right");
+        assert_eq!(say(&[70_001], &[65_535], 4466, None), None);
+        assert!(say(&[16_777_259], &[16_777_217], 21, None).is_some_and(|words| words.contains("`float`")));
+        assert!(say(&[260, 257], &[0, 256], 1288, Some([256, 256])).is_some_and(|words| words.contains("8 bits")));
+        assert_eq!(say(&[256, 256], &[0, 16], 9, Some([256, 256])), None, "nothing is beyond 256");
+        assert!(say(&[300, 20], &[256, 0], 880, Some([256, 20])).is_some_and(|words| words.contains("8 bits")));
+    }
+}
