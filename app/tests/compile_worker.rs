@@ -64,7 +64,11 @@ fn the_fp16_header_is_there_without_a_toolkit() {
 fn errors_name_line_and_column_in_characters() {
     let lab = TestLab::start().warm();
     let found = first_error(&lab, "extern \"C\" __global__ void k(float* a)\n{\n    a[0] = 1.0f\n}\n");
-    assert_eq!((found.file.as_str(), found.line, found.message.as_str()), ("kernel.cu", 4, "expected a \";\""));
+    assert_eq!((found.file.as_str(), found.line), ("kernel.cu", 4));
+    assert!(
+        found.message.contains("expected a \";\"") && found.message.contains("end of the line before"),
+        "{found:?}"
+    );
     // The compiler counts bytes; é and € have two and three.
     let found = first_error(&lab, "extern \"C\" __global__ void k(float* a)\n{ /* é€ */ a[0] = y; }\n");
     assert_eq!((found.line, found.column), (2, 19), "{found:?}");

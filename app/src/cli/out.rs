@@ -66,7 +66,17 @@ pub fn json_printed() -> bool {
 /// One JSON object and a newline.
 pub fn json(value: &serde_json::Value) {
     JSON_PRINTED.store(true, Ordering::Relaxed);
-    print(&format!("{value:#}\n"));
+    print(&json_text(value));
+}
+
+/// JSON with nothing in it that a terminal would obey: serde escapes the control characters that JSON forbids, not the others.
+fn json_text(value: &serde_json::Value) -> String {
+    let text = format!("{value:#}\n");
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) { out.push_str(&format!("\\u{:04x}", u32::from(c))) } else { out.push(c) }
+    }
+    out
 }
 
 /// One line on standard error, beginning with the program's name.
@@ -234,6 +244,14 @@ mod tests {
         for coloured in [style.bold("x"), style.dim("x"), style.red("x"), style.green("x"), style.yellow("x")] {
             assert_eq!(guarded(&coloured), coloured);
         }
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let value = serde_json::json!({ "text": "\u{1b}[2J\u{9b}\u{202e}\r\u{e9}" });
+        let text = json_text(&value);
+        assert!(!text.chars().any(is_obeyed), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

@@ -133,6 +133,18 @@ fn kernels_print_what_the_page_shows() {
 }
 
 #[test]
+fn a_run_prints_what_the_page_shows() {
+    let machine = Machine::new();
+    let kernel = machine
+        .file("fill.cu", "__global__ void fill(float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = i; }\n");
+    let (run, status) = machine.json(&["run", &kernel, "--size", "n=8"]);
+    assert_eq!(status, 0, "{run}");
+    agrees("run", &run);
+    assert_eq!(run["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(run["run"], run["runs"][0]);
+}
+
+#[test]
 fn a_ladder_prints_what_the_page_shows() {
     let (climbed, status) = Machine::new().json(&["bench", "--ladder", "copy", "--rung", "1"]);
     assert_eq!(status, 0, "{climbed}");

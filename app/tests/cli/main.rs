@@ -15,4 +15,5 @@ mod kernels;
 mod lab_support;
 mod ladders;
 mod others;
+mod run;
 mod usage;

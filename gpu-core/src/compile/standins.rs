@@ -170,10 +170,15 @@ const WORDS: [&str; 41] = [
     "uchar",
 ];
 
+/// The course's own ask for real headers where there are some.
+fn is_course(name: &str) -> bool {
+    super::includes::COURSE_HEADERS.iter().any(|(course, _)| *course == name)
+}
+
 /// `source` with a text for each standard or host header that it includes.
 pub fn add(source: &mut Source) {
     let named: Vec<String> = std::iter::once(&source.text)
-        .chain(source.headers.iter().map(|(_, text)| text))
+        .chain(source.headers.iter().filter(|(name, _)| !is_course(name)).map(|(_, text)| text))
         .flat_map(|text| included(text))
         .map(|(name, _)| name)
         .collect();

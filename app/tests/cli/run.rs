@@ -1,8 +1,6 @@
 //! Kernels of one's own: what `lockstep run` says of them, and that status, last line and `--json` say the same.
 
-mod cli_support;
-
-use cli_support::{Ended, Machine};
+use crate::cli_support::{Ended, Machine};
 use serde_json::Value;
 
 /// A spec for `entry(const float* x, float* y, int n)` in one block.
