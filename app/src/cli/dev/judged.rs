@@ -47,7 +47,8 @@ impl Judged {
         }
         let events: Vec<Event> = postcard::from_bytes(payload).ok()?;
         let mut answer = Answer::none();
-        let ended = events.into_iter().fold(false, |ended, event| answer.take(event) || ended);
+        // The last one ends a job.
+        let ended = events.into_iter().any(|event| answer.take(event));
         if let Ok(file) = std::fs::File::options().append(true).open(&path) {
             let _ = file.set_modified(SystemTime::now());
         }

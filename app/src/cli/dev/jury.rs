@@ -160,6 +160,9 @@ impl<'p> Jury<'p> {
     fn run(&self, lab: &Lab, job: &Job, key: &str) -> Result<Answer, Failure> {
         let mut events: Vec<Event> = Vec::new();
         let answer = engine::run_seen(lab, job.clone(), false, &mut |event| events.push(event.clone()))?;
+        if answer.outcome == Outcome::Stopped {
+            return Err(Failure::Interrupted);
+        }
         self.judged.keep(key, events, &answer.outcome);
         Ok(answer)
     }
