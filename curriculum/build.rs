@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a course is made of; the same list as `files::EXTENSIONS`.
-const EXTENSIONS: [&str; 6] = ["md", "toml", "cu", "cuh", "py", "svg"];
+const EXTENSIONS: [&str; 7] = ["csv", "md", "toml", "cu", "cuh", "py", "svg"];
 
 fn main() {
     let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));

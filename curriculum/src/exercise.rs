@@ -31,7 +31,10 @@ pub(crate) fn load(files: &Files, address: &str, errors: &mut Vec<ContentError>)
 fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentError>) -> Option<Exercise> {
     let spec_path = format!("{folder}/exercise.toml");
     let spec_text = files.text(&spec_path)?;
-    let (spec, declared) = told(declared::parse(spec_text, &spec_path), errors)?;
+    let (mut spec, declared) = told(declared::parse(spec_text, &spec_path), errors)?;
+    if let Err((path, why)) = spec.attach_files(|name| files.text(&format!("{folder}/{name}")).map(str::to_owned)) {
+        errors.push(ContentError::new(format!("{folder}/{path}"), 0, format!("a file of numbers: {why}")));
+    }
     let mut source = |name: &str, line: usize| match files.text(&format!("{folder}/{name}")) {
         Some(text) => Some(without_anchors(text)),
         None if line > 0 => {

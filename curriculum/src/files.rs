@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// What a course is made of; the same list as in `build.rs`. Anything else below a day is reported by the checks.
-pub const EXTENSIONS: [&str; 6] = ["md", "toml", "cu", "cuh", "py", "svg"];
+pub const EXTENSIONS: [&str; 7] = ["csv", "md", "toml", "cu", "cuh", "py", "svg"];
 
 /// Longest text file accepted: a lesson of this size would be a mistake, and reading it would freeze the window.
 const MAX_FILE_BYTES: u64 = 4 << 20;

@@ -14,6 +14,8 @@ pub(crate) mod inputs;
 pub(crate) mod metric;
 mod narrow;
 pub(crate) mod tensors;
+#[cfg(test)]
+mod view_tests;
 
 pub use explain::fault_sentence;
 pub use free_run::{FreeRun, outer_limit, run_free};

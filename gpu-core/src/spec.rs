@@ -10,6 +10,8 @@ mod expr;
 mod fill;
 pub(crate) mod macros;
 mod output;
+#[cfg(test)]
+mod output_tests;
 mod read;
 mod read_extras;
 mod read_outputs;
