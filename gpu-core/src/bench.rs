@@ -4,16 +4,18 @@ pub mod ceilings;
 mod milestones;
 mod point;
 mod probes;
+mod quantities;
 mod sampled;
 mod stats;
 mod verify;
 
-pub use milestones::{COUNTED, Counted, Reached, reached};
+pub use milestones::{Reached, reached};
+pub use quantities::{Evidence, KernelFacts, Needs, QUANTITIES, Quantity, error_of, quantity};
 pub use stats::{Ended, StopRule, compare, noise};
 
 use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
-use crate::device::{Device, RunError};
+use crate::device::{Device, DeviceKind, RunError};
 use crate::job::Event;
 use crate::judge::{self, CheckRequest};
 use crate::library::Library;
@@ -237,6 +239,7 @@ pub fn measure(
         when_unix_s: unix_seconds(),
         ceilings: None,
     };
+    let error = error_of(&verdict);
     emit(Event::Verdict(Box::new(verdict)));
     if !report.passed_check {
         report.summary = format!("Not timed, for the kernel is wrong. {}", report.summary);
@@ -252,9 +255,21 @@ pub fn measure(
         None => count(device, compiled, spec, seed, emit, stop)?,
     };
     report.ceilings = device.as_cuda().and_then(|gpu| gpu.ceilings.clone());
-    report.milestones = reached(&spec.milestones, &report.points);
+    report.milestones = reached(&spec.milestones, &report.points, kernel_facts(device, compiled, spec, error));
     report.summary = summary(&report.points);
     Ok(report)
+}
+
+/// What milestones may ask of the kernel itself, at the last size that was measured.
+fn kernel_facts(device: &dyn Device, compiled: &CompileReport, spec: &Spec, error: Option<f64>) -> KernelFacts {
+    let sizes = match device.info().kind {
+        DeviceKind::Gpu => spec.bench.as_slice(),
+        DeviceKind::Emulator => spec.emulator_bench_sizes(),
+    };
+    let launch = spec.launch_with(&compiled.launch_directives).ok();
+    let case = sizes.last().and_then(|size| spec.resolve(size, launch.as_ref()).ok());
+    let known = case.map(|case| KernelFacts::of(compiled, spec, &case)).unwrap_or_default();
+    KernelFacts { error, ..known }
 }
 
 /// This machine's ceilings, measured now; all of them when the compiled probes are given.

@@ -237,8 +237,9 @@ pub struct Milestone {
     /// Absolute figures, where the course gives one: 10^9 operations, or bytes, per second.
     pub gflops: Option<f64>,
     pub gbytes_per_s: Option<f64>,
-    /// What may be counted at most on the emulator, which has no times: one of [`crate::bench::COUNTED`] and a number.
+    /// Bounds of quantities: one of [`crate::bench::QUANTITIES`] and a number; shares from 0 to 1.
     pub at_most: Vec<(String, f64)>,
+    pub at_least: Vec<(String, f64)>,
     pub note: String,
 }
 

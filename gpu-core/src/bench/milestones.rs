@@ -1,57 +1,10 @@
 //! Which of an exercise's milestones a run reached: by time on a GPU, by counters on the emulator.
 
 use super::BenchPoint;
+use super::quantities::{Evidence, KernelFacts, Needs, quantity};
 use crate::profile::si;
 use crate::spec::Milestone;
-use ptx_emulator::Counters;
 use serde::{Deserialize, Serialize};
-
-/// A counted quantity that a milestone may bound; small is good.
-pub struct Counted {
-    /// The key in `exercise.toml`.
-    pub name: &'static str,
-    pub what: &'static str,
-    read: fn(&Counters, flops: f64) -> Option<f64>,
-}
-
-/// Every quantity, by name.
-pub static COUNTED: &[Counted] = &[
-    Counted {
-        name: "bank_conflicts",
-        what: "bank conflicts",
-        read: |c, _| Some((c.shared_load.bank_conflicts + c.shared_store.bank_conflicts) as f64),
-    },
-    Counted { name: "divergent_branches", what: "splits of a warp", read: |c, _| Some(c.divergent_branches as f64) },
-    Counted {
-        name: "load_sectors_per_128_bytes",
-        what: "sectors for each 128 bytes loaded",
-        read: |c, _| per(32.0 * 4.0 * c.global_load.sectors as f64, c.global_load.bytes as f64),
-    },
-    Counted {
-        name: "loads_per_multiply_add",
-        what: "global loads for each multiply-add",
-        read: |c, flops| per((c.global_load.bytes + c.async_copy_bytes) as f64 / 4.0, flops / 2.0),
-    },
-    Counted {
-        name: "shared_loads_per_multiply_add",
-        what: "shared loads for each multiply-add",
-        read: |c, flops| per(c.shared_load.bytes as f64 / 4.0, flops / 2.0),
-    },
-    Counted {
-        name: "store_sectors_per_128_bytes",
-        what: "sectors for each 128 bytes stored",
-        read: |c, _| per(32.0 * 4.0 * c.global_store.sectors as f64, c.global_store.bytes as f64),
-    },
-    Counted {
-        name: "stores_per_multiply_add",
-        what: "global stores for each multiply-add",
-        read: |c, flops| per(c.global_store.bytes as f64 / 4.0, flops / 2.0),
-    },
-];
-
-fn per(count: f64, of: f64) -> Option<f64> {
-    (of > 0.0).then(|| count / of)
-}
 
 /// One milestone and how the run stands to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,12 +17,12 @@ pub struct Reached {
 }
 
 /// Holds a run against the milestones. On a GPU the best point counts; on the emulator the last, which is the largest.
-pub fn reached(milestones: &[Milestone], points: &[BenchPoint]) -> Vec<Reached> {
+pub fn reached(milestones: &[Milestone], points: &[BenchPoint], kernel: KernelFacts) -> Vec<Reached> {
     let sound: Vec<&BenchPoint> = points.iter().filter(|point| point.rejected.is_none()).collect();
-    milestones.iter().map(|milestone| one(milestone, &sound)).collect()
+    milestones.iter().map(|milestone| one(milestone, &sound, kernel)).collect()
 }
 
-fn one(milestone: &Milestone, points: &[&BenchPoint]) -> Reached {
+fn one(milestone: &Milestone, points: &[&BenchPoint], kernel: KernelFacts) -> Reached {
     let mut parts = Vec::new();
     let mut all = true;
     let mut ask = |met: bool, words: String| {
@@ -90,13 +43,22 @@ fn one(milestone: &Milestone, points: &[&BenchPoint]) -> Reached {
     if let (Some(asked), Some(got)) = (milestone.share_of_ceiling, share) {
         ask(got >= asked, format!("{} of this machine's ceiling, {} asked", percent(got), percent(asked)));
     }
-    let counted = points.last().and_then(|point| Some((point.counters.as_ref()?, point.flops)));
-    if let Some((counters, flops)) = counted {
-        for (name, most) in &milestone.at_most {
-            let Some(quantity) = COUNTED.iter().find(|counted| counted.name == name) else { continue };
-            let Some(got) = (quantity.read)(counters, flops) else { continue };
-            // A sum of floats may miss an exact bound such as 1/64 by its rounding.
-            ask(got <= most * (1.0 + 1e-9), format!("{} {}, at most {}", short(got), quantity.what, short(*most)));
+    let bounds = milestone.at_most.iter().map(|bound| (bound, false));
+    for ((name, bound), is_at_least) in bounds.chain(milestone.at_least.iter().map(|bound| (bound, true))) {
+        let Some(quantity) = quantity(name) else { continue };
+        let of = |point: &&BenchPoint| quantity.value(&Evidence { alone: Some(point), kernel, ..Evidence::default() });
+        let better = |a: f64, b: f64| if is_at_least { a.max(b) } else { a.min(b) };
+        let got = match quantity.needs {
+            Needs::Gpu => points.iter().filter_map(of).reduce(better),
+            Needs::Emulator => points.last().and_then(of),
+        };
+        let Some(got) = got else { continue };
+        // A sum of floats may miss an exact bound such as 1/64 by its rounding.
+        let met = if is_at_least { got >= bound * (1.0 - 1e-9) } else { got <= bound * (1.0 + 1e-9) };
+        let word = if is_at_least { "at least" } else { "at most" };
+        match quantity.unit {
+            "%" => ask(met, format!("{} {}, {word} {}", percent(got), quantity.what, percent(*bound))),
+            _ => ask(met, format!("{} {}, {word} {}", short(got), quantity.what, short(*bound))),
         }
     }
     let because = match parts.is_empty() {
@@ -134,7 +96,7 @@ fn short(value: f64) -> String {
 mod tests {
     use super::super::{Stats, untimed};
     use super::*;
-    use ptx_emulator::Traffic;
+    use ptx_emulator::{Counters, Traffic};
 
     fn point() -> BenchPoint {
         untimed("n = 4", 2000.0, 100.0)
@@ -146,14 +108,33 @@ mod tests {
             share_of_ceiling: None,
             gflops: Some(500.0),
             gbytes_per_s: None,
+            at_least: Vec::new(),
             at_most: vec![("loads_per_multiply_add".into(), 0.0625), ("bank_conflicts".into(), 0.0)],
             note: String::new(),
         }
     }
 
     #[test]
-    fn names_are_sorted_and_unique() {
-        assert!(COUNTED.windows(2).all(|pair| pair[0].name < pair[1].name));
+    fn bounds_go_both_ways() {
+        let asks = Milestone {
+            at_most: vec![("registers".into(), 64.0), ("workspace_bytes".into(), 0.0)],
+            at_least: vec![("async_bytes".into(), 1.0), ("occupancy".into(), 0.5)],
+            gflops: None,
+            ..milestone()
+        };
+        let counted = |bytes| BenchPoint {
+            counters: Some(Counters { async_copy_bytes: bytes, ..Counters::default() }),
+            ..point()
+        };
+        let kernel =
+            KernelFacts { registers: Some(40.0), occupancy: Some(0.75), workspace_bytes: Some(0.0), error: None };
+        let one = &reached(std::slice::from_ref(&asks), &[counted(4096)], kernel)[0];
+        assert_eq!(one.reached, Some(true), "{}", one.because);
+        assert!(one.because.contains("40 registers of a thread, at most 64"), "{}", one.because);
+        assert!(one.because.contains("75 %"), "{}", one.because);
+        assert_eq!(reached(std::slice::from_ref(&asks), &[counted(0)], kernel)[0].reached, Some(false));
+        let full = KernelFacts { registers: Some(128.0), ..kernel };
+        assert_eq!(reached(&[asks], &[counted(4096)], full)[0].reached, Some(false));
     }
 
     #[test]
@@ -168,19 +149,27 @@ mod tests {
         let counters =
             |bytes| Counters { global_load: Traffic { requests: 1, sectors: 8, bytes }, ..Counters::default() };
         let with = |bytes| [BenchPoint { counters: Some(counters(bytes)), ..point() }];
-        let good = &reached(&[milestone()], &with(250))[0];
+        let good = &reached(&[milestone()], &with(250), KernelFacts::default())[0];
         assert_eq!(good.reached, Some(true));
         assert!(good.because.contains("0.0625 global loads for each multiply-add, at most 0.0625"), "{}", good.because);
-        assert_eq!(reached(&[milestone()], &with(254))[0].reached, Some(false));
+        assert_eq!(reached(&[milestone()], &with(254), KernelFacts::default())[0].reached, Some(false));
     }
 
     #[test]
     fn time_decides_on_a_gpu_and_nothing_decides_nothing() {
         let timed = |median_ns| BenchPoint { stats: Some(Stats { median_ns, ..Stats::default() }), ..point() };
-        assert_eq!(reached(&[milestone()], &[timed(4.0), timed(9.0)])[0].reached, Some(true), "the best point");
-        assert_eq!(reached(&[milestone()], &[timed(4.1)])[0].reached, Some(false));
-        assert_eq!(reached(&[milestone()], &[point()])[0].reached, None);
+        assert_eq!(
+            reached(&[milestone()], &[timed(4.0), timed(9.0)], KernelFacts::default())[0].reached,
+            Some(true),
+            "the best point"
+        );
+        assert_eq!(reached(&[milestone()], &[timed(4.1)], KernelFacts::default())[0].reached, Some(false));
+        assert_eq!(reached(&[milestone()], &[point()], KernelFacts::default())[0].reached, None);
         let wrong = BenchPoint { rejected: Some("wrong".into()), ..timed(1.0) };
-        assert_eq!(reached(&[milestone()], &[wrong])[0].reached, None, "a rejected time is none");
+        assert_eq!(
+            reached(&[milestone()], &[wrong], KernelFacts::default())[0].reached,
+            None,
+            "a rejected time is none"
+        );
     }
 }

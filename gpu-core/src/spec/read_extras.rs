@@ -2,6 +2,7 @@
 
 use super::toml_reader::{Item, Reader, Section, is_identifier, join};
 use super::{Milestone, Parsed, Size};
+use crate::bench::QUANTITIES;
 use std::ops::Range;
 
 /// Names that launch expressions and scalars use for themselves.
@@ -96,11 +97,20 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
     let share_of_ceiling = r.float(&mut section, "share_of_ceiling", false);
     let gflops = r.float(&mut section, "gflops", false);
     let gbytes_per_s = r.float(&mut section, "gbytes_per_s", false);
-    let counted = crate::bench::COUNTED.iter().map(|counted| counted.name);
-    let at_most: Vec<(String, f64)> =
-        counted.filter_map(|name| Some((name.to_owned(), r.float(&mut section, name, false)?))).collect();
+    let (mut at_most, mut at_least) = (Vec::new(), Vec::new());
+    for quantity in QUANTITIES.iter().filter(|quantity| quantity.name != "share_of_ceiling") {
+        let bounds = if quantity.is_at_least { &mut at_least } else { &mut at_most };
+        bounds.extend(r.float(&mut section, quantity.name, false).map(|bound| (quantity.name.to_owned(), bound)));
+    }
+    at_most.extend(read_bounds(r, &mut section, "at_most"));
+    at_least.extend(read_bounds(r, &mut section, "at_least"));
     let note = r.string(&mut section, "note", false).unwrap_or_default();
-    if share_of_ceiling.is_none() && gflops.is_none() && gbytes_per_s.is_none() && at_most.is_empty() {
+    if share_of_ceiling.is_none()
+        && gflops.is_none()
+        && gbytes_per_s.is_none()
+        && at_most.is_empty()
+        && at_least.is_empty()
+    {
         let expected = "at least one of share_of_ceiling, gflops, gbytes_per_s or a bound of a counter";
         r.problem(&section.at.clone(), section.span.clone(), expected, "none");
     }
@@ -109,5 +119,20 @@ pub(super) fn read_milestone(r: &mut Reader<'_>, mut section: Section<'_>) -> Op
         r.problem(&at, section.span.clone(), "a share between 0 and 1", format!("{share_of_ceiling:?}"));
     }
     r.finish(section);
-    Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, at_most, note })
+    Some(Milestone { name: name?, share_of_ceiling, gflops, gbytes_per_s, at_most, at_least, note })
+}
+
+/// `{ async_bytes = 1 }`: quantities that are bounded otherwise than by their names alone.
+fn read_bounds(r: &mut Reader<'_>, section: &mut Section<'_>, key: &'static str) -> Vec<(String, f64)> {
+    let Some(mut table) = r.section(section, key, false) else { return Vec::new() };
+    let bound = |r: &mut Reader<'_>, table: &mut Section<'_>, name: &'static str| {
+        r.float(table, name, false).map(|bound| (name.to_owned(), bound))
+    };
+    let bounds: Vec<(String, f64)> =
+        QUANTITIES.iter().filter_map(|quantity| bound(r, &mut table, quantity.name)).collect();
+    if bounds.is_empty() {
+        r.problem(&table.at.clone(), table.span.clone(), "at least one quantity such as { async_bytes = 1 }", "none");
+    }
+    r.finish(table);
+    bounds
 }
