@@ -217,6 +217,49 @@ pub enum CeilingKind {
     Fp32,
     /// What one of them does of that: for a kernel of one thread.
     OneLane,
+    MmaF16,
+    MmaBf16,
+    MmaE4m3,
+    WgmmaBf16,
+    WgmmaE4m3,
+    /// `bytes` over the bandwidth of shared memory, or of L2.
+    Shared,
+    L2,
+    /// Special functions.
+    Sfu,
+}
+
+impl CeilingKind {
+    /// All of them with their names in exercise files.
+    pub const ALL: [(&'static str, CeilingKind); 12] = [
+        ("auto", CeilingKind::Auto),
+        ("memory", CeilingKind::Memory),
+        ("fp32", CeilingKind::Fp32),
+        ("one_lane", CeilingKind::OneLane),
+        ("mma_f16", CeilingKind::MmaF16),
+        ("mma_bf16", CeilingKind::MmaBf16),
+        ("mma_e4m3", CeilingKind::MmaE4m3),
+        ("wgmma_bf16", CeilingKind::WgmmaBf16),
+        ("wgmma_e4m3", CeilingKind::WgmmaE4m3),
+        ("shared", CeilingKind::Shared),
+        ("l2", CeilingKind::L2),
+        ("sfu", CeilingKind::Sfu),
+    ];
+
+    /// The key of the measured figure, and what it is called in a sentence; None for those that every machine has.
+    pub fn figure(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            CeilingKind::Auto | CeilingKind::Memory | CeilingKind::Fp32 | CeilingKind::OneLane => None,
+            CeilingKind::MmaF16 => Some(("mma_f16", "FP16 mma.sync")),
+            CeilingKind::MmaBf16 => Some(("mma_bf16", "BF16 mma.sync")),
+            CeilingKind::MmaE4m3 => Some(("mma_e4m3", "FP8 mma.sync")),
+            CeilingKind::WgmmaBf16 => Some(("wgmma_bf16", "BF16 wgmma")),
+            CeilingKind::WgmmaE4m3 => Some(("wgmma_e4m3", "FP8 wgmma")),
+            CeilingKind::Shared => Some(("shared_bandwidth", "shared memory")),
+            CeilingKind::L2 => Some(("l2_read_bandwidth", "L2")),
+            CeilingKind::Sfu => Some(("sfu", "special functions")),
+        }
+    }
 }
 
 /// What a kernel has to do, in expressions of the size variables.

@@ -1,7 +1,7 @@
 //! The roofline: the time that a machine's ceilings allow, and the floor below which a time cannot be true.
 //! Pure functions of a device's data.
 
-use crate::bench::Ceilings;
+use crate::bench::{Ceilings, Unit};
 use crate::device::DeviceInfo;
 use crate::spec::CeilingKind;
 
@@ -108,6 +108,12 @@ pub fn time_at_ceiling_ns(
         CeilingKind::Fp32 => compute,
         CeilingKind::OneLane => Some(compute? * lanes?),
         CeilingKind::Auto => Some(memory?.max(compute?)),
+        measured => {
+            let (key, _) = measured.figure()?;
+            let figure = ceilings.more.iter().find(|figure| figure.key == key)?;
+            let work = if figure.unit == Unit::BytesPerSecond { bytes } else { flops };
+            (figure.value > 0.0).then(|| work / figure.value * 1e9)
+        }
     };
     time.filter(|time| *time > 0.0)
 }
@@ -121,6 +127,7 @@ pub fn bound_by(ceilings: &Ceilings, kind: CeilingKind, flops: f64, bytes: f64) 
         CeilingKind::OneLane => "fp32 of one lane",
         CeilingKind::Auto if compute_bound => "fp32",
         CeilingKind::Auto => "copy bandwidth",
+        measured => measured.figure().map_or("", |(_, name)| name),
     }
 }
 
@@ -146,6 +153,7 @@ pub(crate) fn duration(nanos: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::Figure;
     use crate::device::{DeviceChoice, DeviceKind};
 
     /// An H200 with what was measured on one.
@@ -225,5 +233,21 @@ mod tests {
         assert!((time - 132.0 * 128.0 * 1e9).abs() < 1.0, "all of the machine's work, by one lane: {time}");
         assert_eq!(time_at_ceiling_ns(&ceilings, None, CeilingKind::OneLane, 1.0, 0.0), None);
         assert_eq!(bound_by(&ceilings, CeilingKind::OneLane, 1.0, 1.0), "fp32 of one lane");
+    }
+
+    #[test]
+    fn any_measured_ceiling_can_bound_a_kernel() {
+        let figure =
+            |key: &str, value, unit| Figure { key: key.into(), name: key.into(), value, unit, how: String::new() };
+        let more = vec![
+            figure("wgmma_bf16", 7e14, Unit::OperationsPerSecond),
+            figure("shared_bandwidth", 3e13, Unit::BytesPerSecond),
+        ];
+        let ceilings = Ceilings { more, ..Ceilings::default() };
+        let time = |kind| time_at_ceiling_ns(&ceilings, None, kind, 7e12, 3e10);
+        assert_eq!(time(CeilingKind::WgmmaBf16), Some(1e7));
+        assert_eq!(time(CeilingKind::Shared), Some(1e6));
+        assert_eq!(time(CeilingKind::Sfu), None, "not measured");
+        assert_eq!(bound_by(&ceilings, CeilingKind::Shared, 1.0, 1.0), "shared memory");
     }
 }

@@ -409,15 +409,9 @@ fn read_cost(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Cost> {
     let flops = r.item(&mut section, "flops", Some("floating-point operations"))?;
     let bytes = r.item(&mut section, "bytes", Some("the least bytes of global memory moved"))?;
     let (flops, bytes) = (read_expression(r, flops, "cost.flops")?, read_expression(r, bytes, "cost.bytes")?);
-    let kinds = [
-        ("auto", CeilingKind::Auto),
-        ("memory", CeilingKind::Memory),
-        ("fp32", CeilingKind::Fp32),
-        ("one_lane", CeilingKind::OneLane),
-    ];
     let ceiling = match r.item(&mut section, "ceiling", None) {
         None => CeilingKind::Auto,
-        Some(item) => r.choice(item, "cost.ceiling", "a ceiling", &kinds)?,
+        Some(item) => r.choice(item, "cost.ceiling", "a ceiling", &CeilingKind::ALL)?,
     };
     r.finish(section);
     Some(Cost { flops, bytes, ceiling })
