@@ -267,6 +267,6 @@ fn attention_over_many_keys_is_sampled_in_a_moment() {
     assert_eq!(sampled.values.len(), elements.len());
     assert!(sampled.values.iter().enumerate().all(|(at, x)| x.is_finite() && x.abs() <= sampled.magnitude(at) + 1e-12));
     println!("8 rows of 65536 keys: {took:?}");
-    // Room for a machine that is busy with other tests; the whole output would take a quarter of an hour.
-    assert!(took.as_secs_f64() < 5.0, "{took:?}");
+    // Room for an unoptimised build on a busy machine; the whole output would take an hour there.
+    assert!(took.as_secs_f64() < 60.0, "{took:?}");
 }
