@@ -37,5 +37,5 @@ pub fn evidence<'a>(
     bench: Option<&'a BenchReport>,
     ran: Option<&'a RunReport>,
 ) -> Evidence<'a> {
-    Evidence { verdict: verdict.filter(|_| bench.is_none()), bench, ran, case: None }
+    Evidence { verdict: verdict.filter(|_| bench.is_none()), bench, ran, case: None, ..Evidence::default() }
 }

@@ -295,14 +295,26 @@ impl State {
         };
         match event {
             Event::Verdict(verdict) => {
-                let evidence = Evidence { verdict: Some(&verdict), bench: None, ran: None, case: run.case.as_deref() };
+                let evidence = Evidence {
+                    verdict: Some(&verdict),
+                    bench: None,
+                    ran: None,
+                    case: run.case.as_deref(),
+                    ..Evidence::default()
+                };
                 let value = measure(&evidence, self);
                 if run.action == curriculum::quiz::PredictAction::Check {
                     self.measured = Some(Measured { day, question, value });
                 }
             }
             Event::Bench(report) => {
-                let evidence = Evidence { verdict: None, bench: Some(&report), ran: None, case: run.case.as_deref() };
+                let evidence = Evidence {
+                    verdict: None,
+                    bench: Some(&report),
+                    ran: None,
+                    case: run.case.as_deref(),
+                    ..Evidence::default()
+                };
                 let value = measure(&evidence, self);
                 self.measured = Some(Measured { day, question, value });
             }

@@ -166,7 +166,13 @@ fn prediction_cases<'c>(jury: &Jury<'_>, unit: &'c Unit, cases: &mut Vec<Case<'c
         };
         cases.push(Case::new(place, job, move |answer| {
             let case = run.case.as_deref();
-            let evidence = Evidence { verdict: answer.verdict.as_ref(), bench: answer.bench.as_ref(), ran: None, case };
+            let evidence = Evidence {
+                verdict: answer.verdict.as_ref(),
+                bench: answer.bench.as_ref(),
+                ran: None,
+                case,
+                ..Evidence::default()
+            };
             let Some(counted) = asked.measure(&evidence) else {
                 return vec![format!("its run does not give `{name}`: {}", why(answer))];
             };
