@@ -248,6 +248,8 @@ pub struct Running {
     pub since_s: f64,
     /// The text that runs, for the history.
     pub source: String,
+    /// Whose text it is, which need not be the open one any more; None where no text is open.
+    pub slot: Option<TextSlot>,
     pub stopping: bool,
 }
 

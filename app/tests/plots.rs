@@ -48,6 +48,8 @@ fn run(number: u32, median_us: Option<f64>) -> TimedRun {
             }),
             lines: Vec::new(),
             caveats: if number == 2 { vec!["clocks were not steady".into()] } else { Vec::new() },
+            steps: Vec::new(),
+            workspace_bytes: 0,
             rejected: None,
         },
     }

@@ -228,6 +228,8 @@ fn bench_of_sectors(case: &str, sectors: u64) -> Vec<Event> {
         }),
         lines: Vec::new(),
         caveats: Vec::new(),
+        steps: Vec::new(),
+        workspace_bytes: 0,
         rejected: None,
     };
     let report = BenchReport {

@@ -77,7 +77,7 @@ impl Session {
             .expect("the program starts");
         let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("session");
         std::fs::create_dir_all(&pictures).expect("a folder for the pictures");
-        let day = Course::embedded().day("week1/day4").expect("day 4").id.clone();
+        let day = Course::embedded().unit("week1/day4").expect("day 4").id.clone();
         let slot = Slot::new(&day, curriculum::MAIN).expect("a name");
         let session = Self { program: Ended(program), display, data, pictures, slot, _server: server };
         session.until("the window", || session.tool(&["search", "--onlyvisible", "--name", "Lockstep"]).is_some());

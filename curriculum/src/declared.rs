@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_documented_example_has_both_halves() {
         let (spec, declared) = parse(example(), "example.toml").unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(spec.entry, "vector_add");
+        assert_eq!(spec.entry(), "vector_add");
         assert_eq!(declared.hints.len(), 2);
         assert_eq!(declared.wrongs[0].fault, "out_of_bounds");
         assert_eq!(declared.experiments[0].knobs[0].default, 1);

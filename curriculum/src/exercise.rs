@@ -35,6 +35,7 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
     if let Err((path, why)) = spec.attach_files(|name| files.text(&format!("{folder}/{name}")).map(str::to_owned)) {
         errors.push(ContentError::new(format!("{folder}/{path}"), 0, format!("a file of numbers: {why}")));
     }
+    read_given(files, folder, &mut spec, &spec_path, errors);
     let mut source = |name: &str, line: usize| match files.text(&format!("{folder}/{name}")) {
         Some(text) => Some(without_anchors(text)),
         None if line > 0 => {
@@ -78,6 +79,23 @@ fn exercise(files: &Files, folder: &str, key: &str, errors: &mut Vec<ContentErro
     })
 }
 
+/// Fills in the kernels of the course's own that the steps of a spec launch.
+pub(crate) fn read_given(
+    files: &Files,
+    folder: &str,
+    spec: &mut Spec,
+    spec_path: &str,
+    errors: &mut Vec<ContentError>,
+) {
+    let read = |file: &str| {
+        files.text(&format!("{folder}/{file}")).map(without_anchors).ok_or_else(|| "this file to exist".to_owned())
+    };
+    if let Err(missing) = spec.read_given(read) {
+        let line = files.text(spec_path).map_or(0, |text| line_with(text, "given"));
+        errors.push(ContentError::new(spec_path, line, format!("for a step's `given`, {missing}")));
+    }
+}
+
 /// What was read, or its problems told.
 pub(crate) fn told<T>(read: Result<T, SpecError>, errors: &mut Vec<ContentError>) -> Option<T> {
     match read {
@@ -117,7 +135,11 @@ fn experiments(files: &Files, folder: &str, declared: &Declared, errors: &mut Ve
         };
         let own = declared.spec.as_ref().map(|name| format!("{folder}/{name}"));
         let own: Option<Spec> = own.and_then(|path| match files.text(&path) {
-            Some(text) => told(declared::parse_bare(text, &path), errors),
+            Some(text) => {
+                let mut spec = told(declared::parse_bare(text, &path), errors)?;
+                read_given(files, folder, &mut spec, &path, errors);
+                Some(spec)
+            }
             None => {
                 errors.push(ContentError::new(path, 0, "this file to exist"));
                 None

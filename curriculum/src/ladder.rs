@@ -177,14 +177,17 @@ fn read_rung(
         })
     });
     match spec {
-        Ok(spec) => Some(LadderRung {
-            file: rung.file,
-            title: rung.title,
-            change: rung.change,
-            slower_because: rung.slower_because,
-            source: without_anchors(source),
-            spec,
-        }),
+        Ok(mut spec) => {
+            crate::exercise::read_given(files, folder, &mut spec, path, errors);
+            Some(LadderRung {
+                file: rung.file,
+                title: rung.title,
+                change: rung.change,
+                slower_because: rung.slower_because,
+                source: without_anchors(source),
+                spec,
+            })
+        }
         Err(problem) => {
             errors.push(ContentError::new(path, line, format!("in the rung {}: {problem}", rung.file)));
             None
@@ -237,9 +240,9 @@ check = [{ n = 5 }]
         let (ladders, errors) = read(&format!("{PLAIN}{WIDE}"));
         assert_eq!(errors, Vec::<String>::new());
         let [ladder] = ladders.as_slice() else { panic!("{ladders:?}") };
-        assert_eq!(ladder.rungs[0].spec.entry, "copy");
-        assert_eq!(ladder.rungs[1].spec.entry, "wide");
-        assert_eq!(ladder.rungs[1].spec.launch.block[0].0, "32");
+        assert_eq!(ladder.rungs[0].spec.entry(), "copy");
+        assert_eq!(ladder.rungs[1].spec.entry(), "wide");
+        assert_eq!(ladder.rungs[1].spec.steps[0].launch.block[0].0, "32");
         assert_eq!(ladder.rungs[1].spec.oracle.as_deref(), Some("copy"));
         for name in ["2", "02-wide", "02-wide.cu", "wide"] {
             assert_eq!(ladder.rung(name).map(|rung| rung.title.as_str()), Some("Wide"), "{name}");

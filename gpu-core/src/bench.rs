@@ -22,6 +22,7 @@ use crate::library::Library;
 use crate::oracle;
 use crate::profile::{bound_by, duration, si};
 use crate::spec::{Resolved, Size, Spec};
+use crate::verdict::StepReport;
 use ptx_emulator::{Counters, LineCounters};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -155,6 +156,10 @@ pub struct BenchPoint {
     /// Emulator only.
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
+    /// Each step by itself; empty for an exercise of one launch.
+    pub steps: Vec<StepReport>,
+    /// Scratch memory that the kernel was given.
+    pub workspace_bytes: u64,
     /// Why the figure is doubtful or was rejected; empty when sound.
     pub caveats: Vec<String>,
     /// Beat the roofline floor or failed correctness after timing: not a result.
@@ -228,7 +233,7 @@ pub fn measure(
     stop: &AtomicBool,
 ) -> Result<BenchReport, RunError> {
     let seed = request.seed.unwrap_or_else(judge::fresh_seed);
-    let check = CheckRequest { seed: Some(seed), trace: None };
+    let check = CheckRequest { seed: Some(seed), ..CheckRequest::default() };
     let verdict = judge::check(device, compiled, spec, &check, emit, stop)?;
     let mut report = BenchReport {
         device: device.info().name.clone(),
@@ -266,9 +271,9 @@ fn kernel_facts(device: &dyn Device, compiled: &CompileReport, spec: &Spec, erro
         DeviceKind::Gpu => spec.bench.as_slice(),
         DeviceKind::Emulator => spec.emulator_bench_sizes(),
     };
-    let launch = spec.launch_with(&compiled.launch_directives).ok();
-    let case = sizes.last().and_then(|size| spec.resolve(size, launch.as_ref()).ok());
-    let known = case.map(|case| KernelFacts::of(compiled, spec, &case)).unwrap_or_default();
+    let directed = spec.directed(&compiled.launch_directives).ok();
+    let known = directed.and_then(|spec| Some(KernelFacts::of(compiled, &spec, &spec.resolve(sizes.last()?).ok()?)));
+    let known = known.unwrap_or_default();
     KernelFacts { error, ..known }
 }
 
@@ -342,6 +347,9 @@ fn time(
         Some(report) => Some((report, gpu.load_reference(report)?)),
         None => None,
     };
+    let directed = |report: &CompileReport| spec.directed(&report.launch_directives).map_err(RunError::BadRequest);
+    let own_spec = directed(compiled)?;
+    let their_spec = reference.as_ref().map(|(report, _)| directed(report)).transpose()?;
     let clock = probes::ClockProbe::new(gpu)?;
     let uses_matrix_unit = compiled.ptx.contains("mma");
     let (library, no_library) = open_library(gpu, spec, request.library.as_deref());
@@ -363,9 +371,11 @@ fn time(
         }
         let name = crate::spec::size_name(size);
         emit(Event::Progress { what: format!("timing {name}"), done: index as u32, total: spec.bench.len() as u32 });
-        let own = kernel(gpu, gpu.module()?, compiled, spec, size)?;
-        let reference =
-            reference.as_ref().map(|(report, module)| kernel(gpu, module, report, spec, size)).transpose()?;
+        let own = kernel(gpu, gpu.module(None)?, compiled, &own_spec, size)?;
+        let reference = match (&reference, &their_spec) {
+            (Some((report, module)), Some(spec)) => Some(kernel(gpu, module, report, spec, size)?),
+            _ => None,
+        };
         points.push(match bench.memory_shortage(&own.case)? {
             Some(reason) => left_out(&own.case, reason),
             None => bench.point(&own, reference.as_ref())?,
@@ -393,21 +403,25 @@ fn open_library(gpu: &CudaDevice, spec: &Spec, file: Option<&Path>) -> (Option<L
     }
 }
 
-/// A kernel made ready at a size, with its own launch directives.
+/// A kernel made ready at a size, as its own launch directives want it. The course's kernels are loaded already.
 fn kernel<'m>(
-    gpu: &CudaDevice,
-    module: &'m crate::cuda::Module,
+    gpu: &'m CudaDevice,
+    own: &'m crate::cuda::Module,
     compiled: &CompileReport,
-    spec: &Spec,
+    spec: &'m Spec,
     size: &Size,
 ) -> Result<point::Kernel<'m>, RunError> {
-    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
-    let case = spec
-        .resolve(size, Some(&launch))
-        .map_err(|(key, message)| RunError::BadRequest(format!("{key}: {message}")))?;
-    let function = module.function(&spec.entry)?;
-    function.prepare(&case.geometry, gpu.info().shared_per_block_optin_bytes)?;
-    Ok(point::Kernel { function, case })
+    let case = judge::resolve(spec, size, u64::MAX)?;
+    let mut launches = Vec::new();
+    for launch in judge::steps::sequence_of(compiled, spec, &case, None).launches {
+        let module = if launch.given.is_none() { own } else { gpu.module(launch.given)? };
+        let function = module.function(launch.kernel)?;
+        function
+            .prepare(&launch.geometry, gpu.info().shared_per_block_optin_bytes)
+            .map_err(|error| launch.blame(error))?;
+        launches.push(point::Launched { function, launch });
+    }
+    Ok(point::Kernel { case, launches })
 }
 
 fn left_out(case: &Resolved, reason: String) -> BenchPoint {
@@ -432,6 +446,8 @@ fn untimed(name: &str, flops: f64, bytes: f64) -> BenchPoint {
         library: None,
         counters: None,
         lines: Vec::new(),
+        steps: Vec::new(),
+        workspace_bytes: 0,
         caveats: Vec::new(),
         rejected: None,
     }
@@ -446,18 +462,20 @@ fn count(
     emit: &mut dyn FnMut(Event),
     stop: &AtomicBool,
 ) -> Result<Vec<BenchPoint>, RunError> {
-    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let spec = &spec.directed(&compiled.launch_directives).map_err(RunError::BadRequest)?;
     let sizes = spec.emulator_bench_sizes();
     let mut points = Vec::new();
     device.load(compiled)?;
     for (index, size) in sizes.iter().enumerate() {
-        let case = judge::resolve(spec, size, &launch)?;
+        let case = judge::resolve(spec, size, judge::MAX_CASE_BYTES)?;
         let what = format!("counting at {}", case.name);
         emit(Event::Progress { what, done: index as u32, total: sizes.len() as u32 });
         let mut arguments = judge::arguments(&case, seed);
-        let run = device.run(&judge::launch_of(compiled, spec, &case, None), &mut arguments, stop)?;
+        let run = device.run(&judge::steps::sequence_of(compiled, spec, &case, None), &mut arguments, stop)?;
         let mut point = untimed(&case.name, case.flops, case.bytes);
         point.bound = bound_by(&Ceilings::default(), spec.cost.ceiling, case.flops, case.bytes).to_owned();
+        point.workspace_bytes = case.workspace_bytes();
+        point.steps = judge::steps::step_reports(spec, &case, &run);
         point.rejected = run.faults.first().map(judge::fault_sentence);
         point.counters = run.counters;
         point.lines = run.lines;

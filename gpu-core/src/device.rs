@@ -4,7 +4,7 @@ use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
 use crate::emulator_device::EmulatorDevice;
 use crate::spec::{Dtype, Geometry, ResolvedMap, Role};
-use ptx_emulator::{Counters, Fault, LineCounters, Occupancy, TensorMap, Trace, TraceRequest};
+use ptx_emulator::{Counters, Fault, LaunchName, LineCounters, Occupancy, TensorMap, Trace, TraceRequest};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -120,33 +120,95 @@ pub struct Buffer {
     pub bytes: Vec<u8>,
 }
 
-/// One launch. Arguments are given apart.
+/// One launch of a [`Sequence`].
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
+    /// As reports call it; None for a launch by itself.
+    pub name: Option<LaunchName>,
+    /// File of the course's kernel that is launched; None: a kernel of the learner's text.
+    pub given: Option<&'a str>,
     pub kernel: &'a str,
     pub geometry: Geometry,
     /// Registers that ptxas gave each thread, for the emulator's occupancy.
     pub registers_per_thread: Option<u32>,
+    /// Places of the arguments that the kernel takes, in its order; None: all of them.
+    pub takes: Option<Vec<usize>>,
+    /// Scalars that have another value in this launch: the argument's place, and its bytes.
+    pub scalars: Vec<(usize, Vec<u8>)>,
     pub trace: Option<TraceRequest>,
+}
+
+impl<'a> Launch<'a> {
+    /// A launch of a kernel that takes all arguments.
+    pub fn new(kernel: &'a str, geometry: Geometry) -> Self {
+        Launch {
+            name: None,
+            given: None,
+            kernel,
+            geometry,
+            registers_per_thread: None,
+            takes: None,
+            scalars: Vec::new(),
+            trace: None,
+        }
+    }
+
+    /// Places of the arguments that the kernel takes, of `count` in all.
+    pub fn places(&self, count: usize) -> Vec<usize> {
+        self.takes.clone().unwrap_or_else(|| (0..count).collect())
+    }
+
+    /// An error of this launch says which one it is of.
+    pub fn blame(&self, error: RunError) -> RunError {
+        let Some(name) = &self.name else { return error };
+        let named = |message: String| format!("{name}: {message}");
+        match error {
+            RunError::BadRequest(message) => RunError::BadRequest(named(message)),
+            RunError::Environment(message) => RunError::Environment(named(message)),
+            RunError::Sticky(message) => RunError::Sticky(named(message)),
+            RunError::Limit(message) => RunError::Limit(named(message)),
+            RunError::Stopped => RunError::Stopped,
+        }
+    }
+}
+
+/// Launches one after the other over the same memory. Arguments are given apart.
+#[derive(Clone, Debug)]
+pub struct Sequence<'a> {
+    pub launches: Vec<Launch<'a>>,
+    /// Of all launches together.
     pub time_limit: Duration,
     /// The emulator takes it for a race when two threads store to one place of global memory, also the same value.
     pub written_once: bool,
 }
 
-/// What a launch did beside its outputs.
+impl<'a> Sequence<'a> {
+    /// One launch.
+    pub fn of(launch: Launch<'a>, time_limit: Duration) -> Self {
+        Sequence { launches: vec![launch], time_limit, written_once: false }
+    }
+}
+
+/// What a sequence did beside its outputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Every thread ran to its end.
+    /// Every thread of every launch ran to its end.
     pub completed: bool,
-    /// Emulator only, like all up to `occupancy`.
+    /// Emulator only, like all up to `occupancy`. Of the first launch that has any: the launches after it are not made.
     pub faults: Vec<Fault>,
+    /// Of all launches together.
     pub counters: Option<Counters>,
+    /// Of each launch that was made, in order.
+    pub each: Vec<Counters>,
+    /// Of all launches together.
     pub lines: Vec<LineCounters>,
-    pub trace: Option<Trace>,
+    /// Of the launches that ask for one, in order.
+    pub traces: Vec<Trace>,
     /// Printed text that the device itself collected (a GPU prints to the process's own output).
     pub console: String,
     pub console_dropped_lines: u64,
     pub notes: Vec<String>,
+    /// Of the first launch.
     pub occupancy: Option<Occupancy>,
     pub corruptions: Vec<Corruption>,
     /// Elements of pure outputs that nobody wrote, by buffer. None where the device only knows the poison.
@@ -178,17 +240,23 @@ pub enum CorruptionKind {
 pub trait Device: Send {
     fn info(&self) -> &DeviceInfo;
 
-    /// Makes a module ready and forgets the one before.
+    /// Makes the learner's module ready, and the course's kernels that belong to it; forgets those before.
     ///
     /// # Errors
     /// [`RunError::Environment`] when this device cannot run it, with the reason.
     fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError>;
 
-    /// Runs a kernel of the loaded module once. Outputs are poisoned before, and read back into `arguments`.
+    /// Runs kernels of the loaded modules, one after the other. Outputs are poisoned before the first, and read back
+    /// into `arguments` after the last.
     ///
     /// # Errors
     /// See [`RunError`]. A kernel's own faults are in the report where the device can go on after them.
-    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError>;
+    fn run(
+        &mut self,
+        sequence: &Sequence<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Report, RunError>;
 
     /// Runs a kernel once more in what the last run left of the module's variables, as a host does that launches it twice; buffers
     /// are made anew. None where the device keeps nothing, or nothing was left.
@@ -197,7 +265,7 @@ pub trait Device: Send {
     /// As [`Device::run`].
     fn run_again(
         &mut self,
-        _launch: &Launch<'_>,
+        _sequence: &Sequence<'_>,
         _arguments: &mut [Argument],
         _stop: &AtomicBool,
     ) -> Result<Option<Report>, RunError> {

@@ -4,11 +4,13 @@ use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
 use crate::device::{
     Argument, Buffer, Corruption, CorruptionKind, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report,
-    RunError,
+    RunError, Sequence,
 };
 use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
-use ptx_emulator::{FaultKind, Memory, Module, Options};
+use ptx_emulator::{Counters, FaultKind, LineCounters, Memory, Module, Options, SourceLine};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The architecture that kernels are compiled for unless an exercise requires another: the richest one whose
 /// instructions a data-centre GPU of today runs, so that the same PTX can be compared with hardware.
@@ -20,15 +22,30 @@ const MEMORY_BYTES: u64 = 4 << 30;
 /// A CPU that runs PTX.
 pub struct EmulatorDevice {
     info: DeviceInfo,
-    /// The PTX that `module` was made from, so that loading the same again is free.
-    loaded: Option<(String, Module)>,
+    own: Option<Loaded>,
+    /// The course's kernels by file.
+    given: Vec<(String, Loaded)>,
     /// Memory of the last run, and where its buffers are, if it left something in the module's variables.
     kept: Option<(Memory, Vec<u64>)>,
 }
 
+/// A module with the PTX that it was made from, so that loading the same again is free.
+struct Loaded {
+    ptx: String,
+    module: Module,
+}
+
+impl Loaded {
+    fn new(ptx: &str) -> Result<Self, RunError> {
+        let module = Module::load(ptx)
+            .map_err(|error| RunError::Environment(format!("the emulator cannot run this kernel: {error}")))?;
+        Ok(Self { ptx: ptx.to_owned(), module })
+    }
+}
+
 impl EmulatorDevice {
     pub fn new() -> Self {
-        Self { info: Self::describe(), loaded: None, kept: None }
+        Self { info: Self::describe(), own: None, given: Vec::new(), kept: None }
     }
 
     pub fn describe() -> DeviceInfo {
@@ -51,6 +68,79 @@ impl EmulatorDevice {
     }
 }
 
+impl EmulatorDevice {
+    fn module(&self, given: Option<&str>) -> Result<&Module, RunError> {
+        let loaded = match given {
+            None => self.own.as_ref(),
+            Some(file) => self.given.iter().find(|(known, _)| known == file).map(|(_, loaded)| loaded),
+        };
+        let missing = || match given {
+            None => "no module is loaded".to_owned(),
+            Some(file) => format!("the exercise's own kernel `{file}` is not loaded"),
+        };
+        loaded.map(|loaded| &loaded.module).ok_or_else(|| RunError::BadRequest(missing()))
+    }
+
+    /// Makes one launch and adds what it did to the report.
+    #[expect(clippy::too_many_arguments, reason = "the state of one loop, which a struct would only rename")]
+    fn one(
+        &self,
+        launch: &Launch<'_>,
+        memory: &mut Memory,
+        packed: &[Vec<u8>],
+        time_limit: Duration,
+        written_once: bool,
+        report: &mut Report,
+        lines: &mut BTreeMap<SourceLine, Counters>,
+        stop: &AtomicBool,
+    ) -> Result<(), RunError> {
+        let request = ptx_emulator::Launch {
+            kernel: launch.kernel.to_owned(),
+            grid: launch.geometry.grid,
+            block: launch.geometry.block,
+            cluster: launch.geometry.cluster,
+            dynamic_shared_bytes: launch.geometry.dynamic_shared_bytes,
+            params: pack_of(launch, packed),
+            registers_per_thread: launch.registers_per_thread,
+            cooperative: launch.geometry.cooperative,
+        };
+        let trace = launch.trace.clone();
+        let options = Options { trace, time_limit: Some(time_limit), written_once, ..Options::default() };
+        let module = self.module(launch.given)?;
+        let outcome = ptx_emulator::launch(module, memory, &request, &options, stop);
+        if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
+            return Err(RunError::Stopped);
+        }
+        report.completed &= outcome.completed;
+        report.faults.extend(outcome.faults.into_iter().map(|mut fault| {
+            fault.launch.clone_from(&launch.name);
+            fault
+        }));
+        report.counters.get_or_insert_default().add(&outcome.counters);
+        report.each.push(outcome.counters);
+        for line in outcome.lines {
+            lines.entry(line.source).or_default().add(&line.counters);
+        }
+        report.traces.extend(outcome.trace.map(|mut trace| {
+            trace.launch.clone_from(&launch.name);
+            trace
+        }));
+        report.console.push_str(&outcome.console);
+        report.console_dropped_lines += outcome.console_dropped_lines;
+        let notes = outcome.notes.into_iter().map(|note| match &launch.name {
+            Some(name) => format!("{name}: {note}"),
+            None => note,
+        });
+        for note in notes {
+            if !report.notes.contains(&note) {
+                report.notes.push(note);
+            }
+        }
+        report.occupancy = report.occupancy.take().or(outcome.occupancy);
+        Ok(())
+    }
+}
+
 impl Default for EmulatorDevice {
     fn default() -> Self {
         Self::new()
@@ -63,29 +153,39 @@ impl Device for EmulatorDevice {
     }
 
     fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
-        if self.loaded.as_ref().is_some_and(|(ptx, _)| *ptx == compiled.ptx) {
-            return Ok(());
+        if self.own.as_ref().is_none_or(|own| own.ptx != compiled.ptx) {
+            (self.own, self.kept) = (None, None);
+            self.own = Some(Loaded::new(&compiled.ptx)?);
         }
-        (self.loaded, self.kept) = (None, None);
-        let module = Module::load(&compiled.ptx)
-            .map_err(|error| RunError::Environment(format!("the emulator cannot run this kernel: {error}")))?;
-        self.loaded = Some((compiled.ptx.clone(), module));
+        self.given.retain(|(file, loaded)| {
+            compiled.given.iter().any(|kernel| kernel.file == *file && kernel.report.ptx == loaded.ptx)
+        });
+        for kernel in &compiled.given {
+            if !self.given.iter().any(|(file, _)| *file == kernel.file) {
+                self.given.push((kernel.file.clone(), Loaded::new(&kernel.report.ptx)?));
+            }
+        }
         Ok(())
     }
 
-    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+    fn run(
+        &mut self,
+        sequence: &Sequence<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Report, RunError> {
         self.kept = None;
-        self.run_in(Memory::new(MEMORY_BYTES), None, launch, arguments, stop)
+        self.run_in(Memory::new(MEMORY_BYTES), None, sequence, arguments, stop)
     }
 
     fn run_again(
         &mut self,
-        launch: &Launch<'_>,
+        sequence: &Sequence<'_>,
         arguments: &mut [Argument],
         stop: &AtomicBool,
     ) -> Result<Option<Report>, RunError> {
         let Some((memory, addresses)) = self.kept.take() else { return Ok(None) };
-        self.run_in(memory, Some(addresses), launch, arguments, stop).map(Some)
+        self.run_in(memory, Some(addresses), sequence, arguments, stop).map(Some)
     }
 
     fn as_cuda(&mut self) -> Option<&mut CudaDevice> {
@@ -94,62 +194,40 @@ impl Device for EmulatorDevice {
 }
 
 impl EmulatorDevice {
-    /// Runs a kernel in a memory, with its buffers in new places or made anew in those of the run before.
+    /// Runs kernels in a memory, with its buffers in new places or made anew in those of the run before.
     fn run_in(
         &mut self,
         mut memory: Memory,
         places: Option<Vec<u64>>,
-        launch: &Launch<'_>,
+        sequence: &Sequence<'_>,
         arguments: &mut [Argument],
         stop: &AtomicBool,
     ) -> Result<Report, RunError> {
-        let Some((_, module)) = &self.loaded else {
-            return Err(RunError::BadRequest("no module is loaded".to_owned()));
-        };
         let addresses = match places {
             Some(places) => renew(&mut memory, arguments, places)?,
             None => reserve(&mut memory, arguments)?,
         };
-        let params = place(&mut memory, arguments, &addresses)?;
-        let request = ptx_emulator::Launch {
-            kernel: launch.kernel.to_owned(),
-            grid: launch.geometry.grid,
-            block: launch.geometry.block,
-            cluster: launch.geometry.cluster,
-            dynamic_shared_bytes: launch.geometry.dynamic_shared_bytes,
-            params,
-            registers_per_thread: launch.registers_per_thread,
-            cooperative: false,
-        };
-        let options = Options {
-            trace: launch.trace.clone(),
-            time_limit: Some(launch.time_limit),
-            written_once: launch.written_once,
-            ..Options::default()
-        };
-        let outcome = ptx_emulator::launch(module, &mut memory, &request, &options, stop);
-        if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
-            return Err(RunError::Stopped);
+        let packed = place(&mut memory, arguments, &addresses)?;
+        let deadline = Instant::now() + sequence.time_limit;
+        let mut report = Report { completed: true, ..Report::default() };
+        let mut lines = BTreeMap::new();
+        for launch in &sequence.launches {
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.one(launch, &mut memory, &packed, left, sequence.written_once, &mut report, &mut lines, stop)?;
+            // What follows would work on what a broken launch left, and its faults would hide the cause.
+            if !report.completed || (!report.faults.is_empty() && sequence.launches.len() > 1) {
+                report.completed &= report.each.len() == sequence.launches.len();
+                break;
+            }
         }
+        report.lines = lines.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
         let (corruptions, unwritten) = collect(&memory, arguments, &addresses)?;
-        let changed_variables = module.changed_variables(&memory);
-        if !changed_variables.is_empty() {
+        (report.corruptions, report.unwritten) = (corruptions, Some(unwritten));
+        report.changed_variables = self.module(None)?.changed_variables(&memory);
+        if !report.changed_variables.is_empty() {
             self.kept = Some((memory, addresses));
         }
-        Ok(Report {
-            completed: outcome.completed,
-            faults: outcome.faults,
-            counters: Some(outcome.counters),
-            lines: outcome.lines,
-            trace: outcome.trace,
-            console: outcome.console,
-            console_dropped_lines: outcome.console_dropped_lines,
-            notes: outcome.notes,
-            occupancy: outcome.occupancy,
-            corruptions,
-            unwritten: Some(unwritten),
-            changed_variables,
-        })
+        Ok(report)
     }
 }
 
@@ -172,32 +250,45 @@ fn renew(memory: &mut Memory, arguments: &[Argument], places: Vec<u64>) -> Resul
     Ok(places)
 }
 
-/// Fills the buffers and packs the argument block.
-fn place(memory: &mut Memory, arguments: &[Argument], addresses: &[u64]) -> Result<Vec<u8>, RunError> {
-    let mut params = Vec::new();
+/// Fills the buffers. Returns each argument as a kernel gets it.
+fn place(memory: &mut Memory, arguments: &[Argument], addresses: &[u64]) -> Result<Vec<Vec<u8>>, RunError> {
     for (argument, address) in arguments.iter().zip(addresses) {
         if let Argument::Buffer(buffer) = argument
             && buffer.role != Role::Out
         {
             memory.write(*address, &buffer.bytes).map_err(internal)?;
         }
-        match argument {
-            Argument::Scalar(bytes) => pack(&mut params, bytes),
-            Argument::Buffer(_) => pack(&mut params, &address.to_le_bytes()),
-            Argument::TensorMap(map) if !map.is_usable() => pack(&mut params, &[0; TENSOR_MAP_BYTES]),
+    }
+    let bytes_of = |(argument, address): (&Argument, &u64)| {
+        Ok(match argument {
+            Argument::Scalar(bytes) => bytes.clone(),
+            Argument::Buffer(_) => address.to_le_bytes().to_vec(),
+            Argument::TensorMap(map) if !map.is_usable() => vec![0; TENSOR_MAP_BYTES],
             Argument::TensorMap(map) => {
                 let encoded = map.for_emulator(addresses[map.buffer]).encode();
                 let encoded =
                     encoded.map_err(|error| RunError::BadRequest(format!("tensor map `{}`: {error}", map.name)))?;
-                pack(&mut params, &encoded);
+                encoded.to_vec()
             }
             Argument::TiledMap { buffer, map } => {
                 let map = map.moved_by(addresses[*buffer]);
-                pack(&mut params, &map.encode().map_err(|error| RunError::BadRequest(error.to_string()))?);
+                map.encode().map_err(|error| RunError::BadRequest(error.to_string()))?.to_vec()
             }
+        })
+    };
+    arguments.iter().zip(addresses).map(bytes_of).collect()
+}
+
+/// A launch's argument block, out of what each argument is by itself.
+pub(crate) fn pack_of(launch: &Launch<'_>, packed: &[Vec<u8>]) -> Vec<u8> {
+    let mut params = Vec::new();
+    for place in launch.places(packed.len()) {
+        let own = launch.scalars.iter().find(|(index, _)| *index == place).map(|(_, bytes)| bytes);
+        if let Some(bytes) = own.or(packed.get(place)) {
+            pack(&mut params, bytes);
         }
     }
-    Ok(params)
+    params
 }
 
 /// Appends an argument at its natural alignment, as CUDA lays out kernel parameters: its size, but 64 for a tensor

@@ -13,6 +13,7 @@ mod free_run;
 pub(crate) mod inputs;
 pub(crate) mod metric;
 mod narrow;
+pub(crate) mod steps;
 pub(crate) mod tensors;
 #[cfg(test)]
 mod view_tests;
@@ -20,15 +21,16 @@ mod view_tests;
 pub use explain::fault_sentence;
 pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};
+pub use steps::Traced;
 pub(crate) use tensors::oracle_inputs;
 
 use crate::compile::{CompileReport, arrays, parameters, signature};
-use crate::device::{Argument, Device, DeviceKind, Launch, Report, RunError};
+use crate::device::{Argument, Device, DeviceKind, Report, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::oracle::guess::{self, Case, Guess};
 use crate::oracle::{self, Expected, Oracle, Watch};
-use crate::spec::{LaunchShape, Resolved, ResolvedBuffer, Size, Spec};
+use crate::spec::{Resolved, ResolvedBuffer, Size, Spec, Step};
 use crate::verdict::{CaseReport, Verdict};
 use blame::Writes;
 use compare::Comparison;
@@ -40,7 +42,7 @@ use std::time::{Duration, Instant};
 /// the kernel's own fault report says more than a killed worker.
 pub const CASE_TIME_LIMIT: Duration = Duration::from_secs(8);
 /// Host memory for one case's buffers, their float64 copies included.
-const MAX_CASE_BYTES: u64 = 8 << 30;
+pub(crate) const MAX_CASE_BYTES: u64 = 8 << 30;
 
 /// Cases that are run again to find who wrote a wrong element: the smallest may have no writer at all.
 const MAX_BLAMES: u32 = 3;
@@ -52,6 +54,8 @@ pub struct CheckRequest {
     pub seed: Option<u64>,
     /// Traced is the last of the emulator's cases.
     pub trace: Option<TraceRequest>,
+    /// The step whose first launch is traced; None: the learner's first.
+    pub trace_step: Option<String>,
 }
 
 /// Judges a compiled kernel. Each case is sent as an [`Event::Case`] when it is done, printed text as
@@ -76,20 +80,21 @@ pub fn check(
     })?;
     let oracle =
         oracle::find(oracle).ok_or_else(|| RunError::BadRequest(format!("there is no oracle called `{oracle}`")))?;
-    signature::check(&compiled.ptx, spec).map_err(RunError::BadRequest)?;
+    signature::check(compiled, spec).map_err(RunError::BadRequest)?;
+    signature::check_given(compiled, spec).map_err(RunError::Environment)?;
     local_arrays_fit(compiled, spec)?;
-    let launch = spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let spec = &spec.directed(&compiled.launch_directives).map_err(RunError::BadRequest)?;
     let seed = request.seed.unwrap_or_else(fresh_seed);
     let mut session = Session {
         compiled,
         spec,
         oracle,
-        launch,
         seed,
         emit,
         stop,
         judged: Vec::new(),
         trace: None,
+        trace_step: request.trace_step.clone(),
         notes: Vec::new(),
         blames_left: MAX_BLAMES,
         impossible: None,
@@ -114,13 +119,17 @@ pub fn check(
 /// No GPU gives a thread more than 512 KiB of local memory, and the emulator follows.
 fn local_arrays_fit(compiled: &CompileReport, spec: &Spec) -> Result<(), RunError> {
     const MOST: u32 = 512 << 10;
-    let kernel = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry);
-    match kernel.map(|kernel| kernel.stack_bytes).filter(|bytes| *bytes > MOST) {
+    let stack = |step: &Step| {
+        let kernels = &compiled.of_step(step)?.kernels;
+        kernels.iter().find(|kernel| kernel.name == step.entry).map(|kernel| kernel.stack_bytes)
+    };
+    let too_large = spec.steps.iter().filter_map(|step| Some((step, stack(step)?))).find(|(_, bytes)| *bytes > MOST);
+    match too_large {
         None => Ok(()),
-        Some(bytes) => Err(RunError::BadRequest(format!(
+        Some((step, bytes)) => Err(RunError::BadRequest(format!(
             "the local arrays of kernel `{}` take {bytes} bytes in each thread, and a thread has at most {MOST}: make \
              them smaller, or do without; a sum needs one variable, not all of its terms",
-            spec.entry
+            step.entry
         ))),
     }
 }
@@ -158,12 +167,12 @@ struct Session<'a> {
     compiled: &'a CompileReport,
     spec: &'a Spec,
     oracle: &'static Oracle,
-    launch: LaunchShape,
     seed: u64,
     emit: &'a mut dyn FnMut(Event),
     stop: &'a AtomicBool,
     judged: Vec<Judged>,
     trace: Option<Trace>,
+    trace_step: Option<String>,
     notes: Vec<String>,
     /// How often the writers of wrong elements may still be looked for.
     blames_left: u32,
@@ -197,11 +206,11 @@ impl Session<'_> {
                 return Err(RunError::Stopped);
             }
             // What no device can launch is a mistake of the kernel's, where the kernel chose it.
-            if let Some(message) = impossible(self.spec, size, &self.launch) {
+            if let Some(message) = impossible(self.spec, size) {
                 self.impossible = Some((crate::spec::size_name(size), message));
                 break;
             }
-            let resolved = resolve(self.spec, size, &self.launch)?;
+            let resolved = resolve(self.spec, size, MAX_CASE_BYTES)?;
             let trace = trace.filter(|_| index + 1 == sizes.len()).cloned();
             let judged = self.case(device, resolved, trace)?;
             (self.emit)(Event::Case(Box::new(judged.report.clone())));
@@ -226,22 +235,28 @@ impl Session<'_> {
         resolved
             .reseed(self.spec, inputs::scalar_seed(self.seed, 0))
             .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {}: {message}", resolved.name)))?;
+        if let Some(over) = resolved.over_workspace() {
+            let reason = explain::workspace_sentence(over);
+            return Ok(self.not_run(device, resolved, reason, "workspace"));
+        }
         let mut arguments = inputs::arguments(&resolved, self.seed);
         let expected = self.expected(&resolved, &arguments)?;
-        let launch = launch_of(self.compiled, self.spec, &resolved, trace);
-        let mut run = device.run(&launch, &mut arguments, self.stop)?;
+        let trace = trace.map(|request| Traced { request, step: self.trace_step.clone() });
+        let sequence = steps::sequence_of(self.compiled, self.spec, &resolved, trace.as_ref());
+        let mut run = device.run(&sequence, &mut arguments, self.stop)?;
+        let steps = steps::step_reports(self.spec, &resolved, &run);
         emit_console(self.emit, &mut run);
         let mut comparison = if run.completed {
             let drawn = match self.spec.draws() {
                 1 => None,
-                _ => draws::run(device, &launch, self.spec, &resolved, self.seed, &expected, self.stop)?,
+                _ => draws::run(device, &sequence, self.spec, &resolved, self.seed, &expected, self.stop)?,
             };
             compare::compare(&resolved, &arguments, &expected, self.spec, drawn.as_deref())
         } else {
             // Half-written outputs of an aborted run say nothing beyond its fault.
             Comparison::default()
         };
-        self.trace = self.trace.take().or(run.trace.take());
+        self.trace = self.trace.take().or(run.traces.drain(..).next());
         run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
         run.faults = in_order(std::mem::take(&mut run.faults));
         if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
@@ -254,7 +269,7 @@ impl Session<'_> {
         {
             let case = again::Case {
                 compiled: self.compiled,
-                launch: &launch,
+                sequence: &sequence,
                 spec: self.spec,
                 resolved: &resolved,
                 seed: self.seed,
@@ -292,7 +307,7 @@ impl Session<'_> {
             && device.info().kind == DeviceKind::Emulator
         {
             self.blames_left -= 1;
-            if let Some(writes) = Writes::of(device, &launch, &resolved, self.seed, self.stop)? {
+            if let Some(writes) = Writes::of(device, &sequence, &resolved, self.seed, self.stop)? {
                 blame::name_writers(&writes, &resolved, &mut comparison.mismatches);
                 if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &resolved, first)) {
                     placed = clue.names_a_thread;
@@ -334,6 +349,7 @@ impl Session<'_> {
             notes: run.notes,
             counters: run.counters,
             lines: run.lines,
+            steps,
             wall_ms: 0.0,
         };
         report.reason = again.clone() + &explain::reason(&report, &comparison);
@@ -365,6 +381,30 @@ impl Session<'_> {
             return Err(RunError::Stopped);
         }
         expected.map_err(RunError::BadRequest)
+    }
+
+    /// A case that fails before anything is run.
+    fn not_run(&self, device: &dyn Device, resolved: Resolved, reason: String, hint: &'static str) -> Judged {
+        let report = CaseReport {
+            name: resolved.name.clone(),
+            seed: self.seed,
+            device: device.info().name.clone(),
+            passed: false,
+            reason,
+            mismatches: Vec::new(),
+            mismatch_count: 0,
+            element_count: 0,
+            worst_error_ratio: 0.0,
+            outputs: Vec::new(),
+            corrupted: Vec::new(),
+            faults: Vec::new(),
+            notes: Vec::new(),
+            counters: None,
+            lines: Vec::new(),
+            steps: Vec::new(),
+            wall_ms: 0.0,
+        };
+        Judged { resolved, report, hints: vec![hint], placed: false, guessed: None }
     }
 
     /// Takes back guesses that cases with more to go by contradict, and none confirms: eight sums of three products
@@ -513,41 +553,25 @@ fn values(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
     tensors::outputs(resolved, arguments).into_iter().map(|output| output.values).collect()
 }
 
-/// Why the launch cannot be at a size: too many threads in a block, or an expression that gives none.
-pub(crate) fn impossible(spec: &Spec, size: &Size, launch: &LaunchShape) -> Option<String> {
-    let (key, message) = spec.resolve(size, Some(launch)).err()?;
-    let part = key.strip_prefix("launch")?.trim_start_matches('.');
-    Some(format!("this launch cannot be: `{part}`: {message}"))
+/// Why a launch cannot be at a size: too many threads in a block, or an expression that gives none.
+pub(crate) fn impossible(spec: &Spec, size: &Size) -> Option<String> {
+    let (key, message) = spec.resolve(size).err()?;
+    let part = spec.steps.iter().find_map(|step| key.strip_prefix(&step.at)?.strip_prefix('.'))?;
+    let of = if spec.has_steps() { format!(" ({})", steps::place_in_words(spec, &key)) } else { String::new() };
+    Some(format!("this launch cannot be: `{part}`{of}: {message}"))
 }
 
 /// Evaluates a spec at a size and refuses what would not fit into memory.
-pub(crate) fn resolve(spec: &Spec, size: &Size, launch: &LaunchShape) -> Result<Resolved, RunError> {
+pub(crate) fn resolve(spec: &Spec, size: &Size, most_bytes: u64) -> Result<Resolved, RunError> {
     let at = crate::spec::size_name(size);
-    let resolved = spec
-        .resolve(size, Some(launch))
-        .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {at}: {message}")))?;
+    let resolved = spec.resolve(size).map_err(|(key, message)| {
+        RunError::BadRequest(format!("{} at {at}: {message}", steps::place_in_words(spec, &key)))
+    })?;
     let bytes = resolved.buffer_bytes();
-    if bytes > MAX_CASE_BYTES {
-        return Err(RunError::Limit(format!("{at} needs {bytes} bytes of buffers; the limit is {MAX_CASE_BYTES}")));
+    if bytes > most_bytes {
+        return Err(RunError::Limit(format!("{at} needs {bytes} bytes of buffers; the limit is {most_bytes}")));
     }
     Ok(resolved)
-}
-
-pub(crate) fn launch_of<'a>(
-    compiled: &CompileReport,
-    spec: &'a Spec,
-    resolved: &Resolved,
-    trace: Option<TraceRequest>,
-) -> Launch<'a> {
-    let resources = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry);
-    Launch {
-        kernel: &spec.entry,
-        geometry: resolved.geometry,
-        registers_per_thread: resources.map(|resources| resources.registers).filter(|registers| *registers > 0),
-        trace,
-        time_limit: CASE_TIME_LIMIT,
-        written_once: spec.written_once,
-    }
 }
 
 fn emit_console(emit: &mut dyn FnMut(Event), run: &mut Report) {
@@ -562,22 +586,31 @@ fn emit_console(emit: &mut dyn FnMut(Event), run: &mut Report) {
 
 #[cfg(test)]
 pub(crate) mod tests_support {
-    use crate::spec::{CeilingKind, Cost, Expr, LaunchShape, Spec, Tolerance};
+    use crate::spec::{CeilingKind, Cost, Expr, LaunchShape, Spec, Step, Tolerance};
 
     /// A spec with nothing in it but a launch of one thread.
     pub fn empty_spec(entry: &str) -> Spec {
         let one = || vec![Expr::from("1")];
         Spec {
             title: String::new(),
-            entry: entry.to_owned(),
+            steps: vec![Step {
+                name: entry.to_owned(),
+                entry: entry.to_owned(),
+                args: Vec::new(),
+                launch: LaunchShape {
+                    grid: one(),
+                    block: one(),
+                    cluster: Vec::new(),
+                    dynamic_shared_bytes: Expr::from("0"),
+                    cooperative: false,
+                    learner_may_change: false,
+                },
+                given: None,
+                repeat: None,
+                group: None,
+                at: "launch".to_owned(),
+            }],
             params: Vec::new(),
-            launch: LaunchShape {
-                grid: one(),
-                block: one(),
-                cluster: Vec::new(),
-                dynamic_shared_bytes: Expr::from("0"),
-                learner_may_change: false,
-            },
             oracle: None,
             tolerance: Tolerance { absolute: 0.0, relative: 0.0, reason: String::new() },
             check: Vec::new(),
@@ -587,6 +620,7 @@ pub(crate) mod tests_support {
             cost: Cost { flops: Expr::from("0"), bytes: Expr::from("0"), ceiling: CeilingKind::Auto },
             milestones: Vec::new(),
             requires: None,
+            arch: Vec::new(),
             written_once: false,
             options: Vec::new(),
             outputs: Vec::new(),

@@ -16,6 +16,7 @@ mod read;
 mod read_extras;
 mod read_outputs;
 mod resolve;
+mod step;
 mod tensor_map;
 pub mod toml_reader;
 mod view;
@@ -25,7 +26,8 @@ pub use expr::{ExprError, Parsed};
 pub use fill::{ResolvedFill, TieFormat};
 pub use output::{METRICS, Metric, OutputRule};
 pub(crate) use resolve::struct_layout;
-pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedParam, ResolvedScalar, size_name};
+pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedLaunch, ResolvedParam, ResolvedScalar, size_name};
+pub use step::{Given, Step};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};
 pub use view::{ResolvedView, Tensor, View};
@@ -161,9 +163,11 @@ pub enum Fill {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Param {
-    /// A pointer to device memory. `fill` is None for pure outputs, which are poisoned instead.
-    Buffer { name: String, dtype: Dtype, shape: Vec<Expr>, role: Role, fill: Option<Fill> },
-    /// A value; an integer expression for integer types, evaluated in floating point for the others.
+    /// A pointer to device memory. `fill` is None for pure outputs, which are poisoned instead. Scratch memory with
+    /// `max_bytes` has a size that the learner may choose, up to that.
+    Buffer { name: String, dtype: Dtype, shape: Vec<Expr>, role: Role, fill: Option<Fill>, max_bytes: Option<Expr> },
+    /// A value; an integer expression for integer types, evaluated in floating point for the others. It may use `turn`
+    /// where steps are repeated.
     Scalar { name: String, dtype: Dtype, value: String },
     /// A `const __grid_constant__ CUtensorMap` over one of the buffers.
     TensorMap { name: String, map: MapSpec },
@@ -183,13 +187,15 @@ impl Param {
 }
 
 /// Launch shape in expressions of the size variables. `grid` may also use `block_x`, `block_y` and `block_z`;
-/// `dynamic_shared_bytes` those and `grid_x`, `grid_y`, `grid_z`.
+/// `dynamic_shared_bytes` those and `grid_x`, `grid_y`, `grid_z`; all of a step with `repeat` the number of the `turn`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchShape {
     pub grid: Vec<Expr>,
     pub block: Vec<Expr>,
     pub cluster: Vec<Expr>,
     pub dynamic_shared_bytes: Expr,
+    /// All blocks are on the device at once, so that they may wait for each other.
+    pub cooperative: bool,
     /// The learner may change grid and block by `// lockstep: block = 128` style directives in the source.
     pub learner_may_change: bool,
 }
@@ -299,10 +305,9 @@ pub const LEFT_TO_THE_COURSE: [&str; 3] = ["hint", "wrong", "experiment"];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     pub title: String,
-    /// Kernel's name; declare it `extern "C"`.
-    pub entry: String,
+    /// What is launched, in order; at least one. A file without `[[step]]` has the one that `entry` and `[launch]` say.
+    pub steps: Vec<Step>,
     pub params: Vec<Param>,
-    pub launch: LaunchShape,
     /// Name of a float64 oracle, see `oracle/`; None for a free run.
     pub oracle: Option<String>,
     /// Of every output without a rule of its own.
@@ -323,6 +328,8 @@ pub struct Spec {
     pub milestones: Vec<Milestone>,
     /// Least architecture, for example `sm_90`; None means any.
     pub requires: Option<String>,
+    /// Architectures that the kernel has branches for, best first; empty means that one text serves all.
+    pub arch: Vec<String>,
     /// Each element of global memory is for one thread to write: the emulator reports a second store, also of the same
     /// value.
     pub written_once: bool,

@@ -1,12 +1,13 @@
 //! What the judge found.
 
-use crate::spec::Dtype;
-use ptx_emulator::{Counters, Fault, FaultKind, LineCounters, SourceLine, ThreadId, Trace};
+use crate::bench::Stats;
+use crate::spec::{Dtype, Step};
+use ptx_emulator::{Counters, Fault, FaultKind, LaunchName, LineCounters, SourceLine, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Every key that a verdict's hints, an exercise's `[[hint]] on` and a `[[wrong]] fault` may hold: first the fault
 /// kinds ([`fault_key`]), then what the judge itself diagnoses.
-pub const HINT_KEYS: [&str; 40] = [
+pub const HINT_KEYS: [&str; 42] = [
     "out_of_bounds",
     "misaligned",
     "use_after_free",
@@ -17,6 +18,7 @@ pub const HINT_KEYS: [&str; 40] = [
     "missing_async_wait",
     "barrier_phase",
     "stale_read",
+    "undefined_result",
     "deadlock",
     "step_budget",
     "time_budget",
@@ -36,6 +38,7 @@ pub const HINT_KEYS: [&str; 40] = [
     "whole_number",
     "never_written",
     "input_changed",
+    "workspace",
     "nan_output",
     "transposed_output",
     "precision",
@@ -52,7 +55,7 @@ pub const HINT_KEYS: [&str; 40] = [
 ];
 
 /// Those of [`HINT_KEYS`] that the emulator's faults have, and what is as certain: causes, not patterns.
-pub const FAULT_KEYS: &[&str] = HINT_KEYS.split_at(17).0;
+pub const FAULT_KEYS: &[&str] = HINT_KEYS.split_at(18).0;
 
 /// The stable snake_case name of a fault kind.
 pub fn fault_key(kind: FaultKind) -> &'static str {
@@ -127,8 +130,33 @@ pub struct OutputReport {
 /// The thread that wrote an element, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Writer {
+    /// Which launch, where there are several.
+    pub launch: Option<LaunchName>,
     pub thread: ThreadId,
     pub source: Option<SourceLine>,
+}
+
+/// What one step of an exercise with several did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    pub name: String,
+    pub entry: String,
+    /// The course's kernel, not the learner's.
+    pub given: bool,
+    /// How often it was launched.
+    pub launches: u64,
+    /// Of all its launches. Emulator only.
+    pub counters: Option<Counters>,
+    /// Time of all its launches by themselves, in a benchmark on a GPU.
+    pub stats: Option<Stats>,
+}
+
+impl StepReport {
+    /// A step that has not run.
+    pub fn of(step: &Step) -> Self {
+        let given = step.given.is_some();
+        StepReport { name: step.name.clone(), entry: step.entry.clone(), given, ..StepReport::default() }
+    }
 }
 
 /// The judged outcome of one case (one size, one seed).
@@ -158,6 +186,8 @@ pub struct CaseReport {
     /// Emulator only.
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
+    /// In the exercise's order; empty for an exercise of one launch.
+    pub steps: Vec<StepReport>,
     pub wall_ms: f64,
 }
 
@@ -207,6 +237,8 @@ pub struct RunReport {
     pub notes: Vec<String>,
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,
+    /// In the exercise's order; empty for an exercise of one launch.
+    pub steps: Vec<StepReport>,
     pub trace: Option<Trace>,
     /// Each buffer after the run.
     pub outputs: Vec<RunOutput>,
@@ -230,4 +262,26 @@ pub struct RunOutput {
     pub infinite_count: u64,
     /// The whole buffer, little-endian, where it was asked for.
     pub bytes: Vec<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// postcard numbers the variants in order, so all of them can be had.
+    fn fault_kinds() -> Vec<FaultKind> {
+        (0..=u8::MAX).map_while(|number| postcard::from_bytes(&[number]).ok()).collect()
+    }
+
+    #[test]
+    fn hints_can_name_every_fault() {
+        let kinds = fault_kinds();
+        assert_eq!(kinds.last(), Some(&FaultKind::Stopped), "all of them");
+        for kind in kinds.iter().copied() {
+            assert!(FAULT_KEYS.contains(&fault_key(kind)), "`{}` is no key of a fault", fault_key(kind));
+        }
+        assert_eq!(FAULT_KEYS.len(), kinds.len(), "the keys of faults are those of the emulator's kinds");
+        let unique: std::collections::BTreeSet<&str> = HINT_KEYS.into_iter().collect();
+        assert_eq!(unique.len(), HINT_KEYS.len(), "no key is there twice");
+    }
 }

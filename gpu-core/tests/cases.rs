@@ -65,7 +65,7 @@ fn check(spec: &Spec) -> Verdict {
     let mut emulator = device::open(&DeviceChoice::Emulator).expect("the emulator is always there");
     let (request, stop) = (CheckRequest::default(), AtomicBool::new(false));
     judge::check(emulator.as_mut(), &compiled(), spec, &request, &mut |_| {}, &stop)
-        .unwrap_or_else(|error| panic!("{}: {error}", spec.entry))
+        .unwrap_or_else(|error| panic!("{}: {error}", spec.entry()))
 }
 
 /// Of `in[256]`, `out[512]` and `flag[1]`, with blocks of 256 threads.
@@ -98,7 +98,7 @@ fn each_mistake_is_rejected_in_words_that_lead_to_it() {
     let mut problems = Vec::new();
     for (spec, key, words) in fails {
         let verdict = check(spec);
-        let entry = &spec.entry;
+        let entry = &spec.entry();
         if verdict.passed {
             problems.push(format!("{entry} passed"));
         } else if verdict.hints.first().map(String::as_str) != Some(key) {
@@ -117,7 +117,7 @@ fn each_mistake_is_rejected_in_words_that_lead_to_it() {
 fn what_is_right_beside_them_passes() {
     for spec in [vector_add("serves_again", 1000), sum("last_with_fence", 128), sum("total_in_time", 128)] {
         let verdict = check(&spec);
-        assert!(verdict.passed, "{}: {}", spec.entry, verdict.summary);
+        assert!(verdict.passed, "{}: {}", spec.entry(), verdict.summary);
     }
     let report = run("counts_in_time", 3);
     assert!(report.completed && report.faults.is_empty(), "{:#?}", report.faults);

@@ -9,11 +9,13 @@
 //! One test is not ignored: it runs the others, but for the measurements of `timed`, against the emulator's driver
 //! library in a process of their own. So the code that drives GPUs is tested on machines with none.
 
+#[path = "gpu/steps.rs"]
+mod steps;
 mod support;
 
 use gpu_core::bench::{self, BenchRequest, Compared, StopRule, Timing};
 use gpu_core::compile::{CompileReport, build, locate, nvrtc, options::Arch};
-use gpu_core::device::{self, Argument, Buffer, Device, DeviceChoice, Launch, RunError};
+use gpu_core::device::{self, Argument, Buffer, Device, DeviceChoice, Launch, RunError, Sequence};
 use gpu_core::job::Source;
 use gpu_core::judge::{self, CheckRequest};
 use gpu_core::spec::{Dtype, Geometry, Role, Spec, launch_directives};
@@ -50,6 +52,9 @@ fn compile(text: &str, arch: &str) -> CompileReport {
         Ok(toolchain) => toolchain,
         // PTX that was compiled beforehand is all that the emulator's driver takes anyway.
         Err(_) if on_emulated_driver() && text == support::SOURCE => return support::precompiled(),
+        Err(_) if on_emulated_driver() && text == support::steps::SOURCE => {
+            return CompileReport { ptx: support::steps::PTX.to_owned(), ..support::precompiled() };
+        }
         Err(error) => panic!("NVRTC is needed: {error:?}"),
     };
     let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
@@ -148,14 +153,7 @@ fn raw_run(
         buffer("c", Role::Out, 0.0),
         Argument::Scalar(n.to_le_bytes().to_vec()),
     ];
-    let launch = Launch {
-        kernel: entry,
-        geometry: Geometry { grid: [4, 1, 1], block: [256, 1, 1], cluster: [1, 1, 1], dynamic_shared_bytes: 0 },
-        registers_per_thread: None,
-        trace: None,
-        time_limit: limit,
-        written_once: false,
-    };
+    let launch = Sequence::of(Launch::new(entry, Geometry::new([4, 1, 1], [256, 1, 1])), limit);
     device.load(compiled)?;
     let report = device.run(&launch, &mut arguments, &AtomicBool::new(false))?;
     Ok((arguments, report))
@@ -288,7 +286,7 @@ fn the_first_exercise_tells_right_from_wrong() {
 
 /// Fewer than this and the list below would be testing next to nothing.
 #[cfg(target_os = "linux")]
-const LEAST_TESTS: usize = 8;
+const LEAST_TESTS: usize = 12;
 
 #[test]
 #[cfg(target_os = "linux")]

@@ -1,16 +1,18 @@
 //! The judge on the emulator: a right kernel passes, and each wrong one is rejected for what is wrong with it.
 
+#[path = "judge/steps.rs"]
+mod steps;
 mod support;
 
 use gpu_core::bench::{self, BenchRequest};
 use gpu_core::compile::CompileReport;
 use gpu_core::cuda::CudaDevice;
-use gpu_core::device::{self, Argument, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report, RunError};
+use gpu_core::device::{self, Argument, Device, DeviceChoice, DeviceInfo, DeviceKind, Report, RunError, Sequence};
 use gpu_core::emulator::{FaultKind, TraceRequest};
-use gpu_core::job::Event;
-use gpu_core::judge::{self, CheckRequest};
+use gpu_core::job::{Event, RunOptions};
+use gpu_core::judge::{self, CheckRequest, FreeRun};
 use gpu_core::spec::Spec;
-use gpu_core::verdict::Verdict;
+use gpu_core::verdict::{RunReport, Verdict};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -19,8 +21,27 @@ fn emulator() -> Box<dyn Device> {
 }
 
 fn check_with(spec: &Spec, request: &CheckRequest) -> Result<Verdict, RunError> {
+    check_compiled(spec, &support::precompiled(), request)
+}
+
+fn check_compiled(spec: &Spec, compiled: &CompileReport, request: &CheckRequest) -> Result<Verdict, RunError> {
     let go_on = AtomicBool::new(false);
-    judge::check(emulator().as_mut(), &support::precompiled(), spec, request, &mut |_| {}, &go_on)
+    judge::check(emulator().as_mut(), compiled, spec, request, &mut |_| {}, &go_on)
+}
+
+/// A run at the spec's first size.
+fn run_free(spec: &Spec, compiled: &CompileReport) -> RunReport {
+    let go_on = AtomicBool::new(false);
+    let options = RunOptions::default();
+    let run = FreeRun { compiled, against: None, spec, options: &options, seed: Some(1), trace: None };
+    let mut reports = Vec::new();
+    let mut emit = |event| {
+        if let Event::Ran(report) = event {
+            reports.push(*report);
+        }
+    };
+    judge::run_free(emulator().as_mut(), &run, &mut emit, &go_on).unwrap_or_else(|error| panic!("{error}"));
+    reports.pop().expect("a report")
 }
 
 fn check(spec: &Spec) -> Verdict {
@@ -31,7 +52,7 @@ fn check(spec: &Spec) -> Verdict {
 #[track_caller]
 fn rejected(spec: &Spec, key: &str, parts: &[&str]) -> Verdict {
     let verdict = check(spec);
-    assert!(!verdict.passed, "{} passed", spec.entry);
+    assert!(!verdict.passed, "{} passed", spec.entry());
     assert_eq!(verdict.hints.first().map(String::as_str), Some(key), "{}: {:?}", verdict.summary, verdict.hints);
     for part in parts {
         assert!(verdict.summary.contains(part), "`{part}` is not in: {}", verdict.summary);
@@ -58,7 +79,7 @@ fn seeds_are_fresh_and_can_be_repeated() {
     let first = check(&spec);
     let second = check(&spec);
     assert_ne!(first.seed, second.seed);
-    let request = CheckRequest { seed: Some(first.seed), trace: None };
+    let request = CheckRequest { seed: Some(first.seed), ..CheckRequest::default() };
     let again = check_with(&spec, &request).expect("runs");
     assert_eq!(again.cases[0].mismatches, first.cases[0].mismatches);
 }
@@ -195,7 +216,7 @@ fn printed_text_and_cases_are_sent_as_they_come() {
 fn a_trace_of_the_last_case_comes_on_request() {
     let spec = support::vector_add("vector_add", &[1, 300]);
     let trace = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 20 };
-    let verdict = check_with(&spec, &CheckRequest { seed: None, trace: Some(trace) }).expect("runs");
+    let verdict = check_with(&spec, &CheckRequest { trace: Some(trace), ..CheckRequest::default() }).expect("runs");
     let trace = verdict.trace.expect("a trace");
     assert_eq!((trace.grid, trace.block), ([2, 1, 1], [256, 1, 1]));
     assert!(!trace.warps.is_empty());
@@ -208,7 +229,7 @@ fn directives_of_the_kernel_shape_the_launch() {
     compiled.launch_directives =
         gpu_core::spec::launch_directives("// lockstep: block = 64\n", &[]).expect("well-formed");
     let trace = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
-    let request = CheckRequest { seed: None, trace: Some(trace) };
+    let request = CheckRequest { trace: Some(trace), ..CheckRequest::default() };
     let go_on = AtomicBool::new(false);
     let verdict = judge::check(emulator().as_mut(), &compiled, &spec, &request, &mut |_| {}, &go_on).expect("runs");
     let trace = verdict.trace.expect("a trace");
@@ -249,7 +270,7 @@ fn a_benchmark_on_the_emulator_counts_and_pretends_no_time() {
     assert!(report.passed_check && point.timing.is_none() && point.stats.is_none() && point.copy.is_none());
     assert_eq!(point.counters.expect("counters").global_store.sectors, 4096 / 8);
     assert!(report.summary.contains("no time"), "{}", report.summary);
-    spec.entry = "subtracts".to_owned();
+    spec.steps[0].entry = "subtracts".to_owned();
     let report = run(&spec);
     assert!(
         !report.passed_check && report.points.is_empty() && report.summary.contains("Not timed"),
@@ -290,11 +311,16 @@ impl Device for PretendedGpu {
         self.emulator.load(compiled)
     }
 
-    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
+    fn run(
+        &mut self,
+        sequence: &Sequence<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Report, RunError> {
         self.runs += 1;
         match &self.fails {
             Some(error) => Err(error.clone()),
-            None => self.emulator.run(launch, arguments, stop),
+            None => self.emulator.run(sequence, arguments, stop),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use gpu_core::bench::ceilings;
 use gpu_core::compile::{build, includes, locate, nvrtc, options::Arch};
-use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch};
+use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch, Sequence};
 use gpu_core::spec::{Dtype, Geometry, Role};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -31,19 +31,9 @@ fn the_bulk_copy_fits_every_chip_that_has_it_and_copies() {
             buffer("out", Role::Out, vec![0; bytes.len()]),
             Argument::Scalar((bytes.len() as u64).to_le_bytes().to_vec()),
         ];
-        let launch = Launch {
-            kernel: "copy_bulk",
-            geometry: Geometry {
-                grid: [2, 1, 1],
-                block: [32, 1, 1],
-                cluster: [1; 3],
-                dynamic_shared_bytes: ceilings::bulk_copy_shared(capability),
-            },
-            registers_per_thread: None,
-            time_limit: Duration::from_secs(60),
-            trace: None,
-            written_once: false,
-        };
+        let dynamic_shared_bytes = ceilings::bulk_copy_shared(capability);
+        let geometry = Geometry { dynamic_shared_bytes, ..Geometry::new([2, 1, 1], [32, 1, 1]) };
+        let launch = Sequence::of(Launch::new("copy_bulk", geometry), Duration::from_secs(60));
         let report = emulator.run(&launch, &mut arguments, &AtomicBool::new(false)).expect("a launch");
         assert!(report.completed && report.faults.is_empty(), "{name}: {:#?}", report.faults);
         let Argument::Buffer(out) = &arguments[1] else { panic!("a buffer") };

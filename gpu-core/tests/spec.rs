@@ -1,5 +1,8 @@
 //! Exercise files: the documented example reads, and every mistake is named with line, expectation and finding.
 
+#[path = "spec/steps.rs"]
+mod steps;
+
 use gpu_core::oracle;
 use gpu_core::spec::{Dtype, Param, Size, Spec, launch_directives};
 use gpu_core::verdict::HINT_KEYS;
@@ -19,11 +22,11 @@ fn size(n: i64) -> Size {
 #[test]
 fn the_documented_example_reads() {
     let spec = Spec::parse(example(), "example.toml").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(spec.entry, "vector_add");
+    assert_eq!(spec.entry(), "vector_add");
     assert_eq!(spec.params.iter().map(Param::name).collect::<Vec<_>>(), ["a", "b", "c", "n"]);
     assert_eq!(spec.bench[1], size(1 << 28));
-    let resolved = spec.resolve(&size(1000), None).expect("resolves");
-    assert_eq!(resolved.geometry.grid, [4, 1, 1]);
+    let resolved = spec.resolve(&size(1000)).expect("resolves");
+    assert_eq!(resolved.launches[0].geometry.grid, [4, 1, 1]);
     assert_eq!((resolved.flops, resolved.bytes, resolved.name.as_str()), (1000.0, 12000.0, "n = 1000"));
 }
 
@@ -42,12 +45,12 @@ fn directives_change_the_launch() {
     let spec = Spec::parse(example(), "example.toml").expect("reads");
     let source = "// lockstep: block = 128\n// lockstep: grid = ceil_div(n, 4 * block_x)\n";
     let directives = launch_directives(source, &[]).expect("well-formed");
-    let launch = spec.launch_with(&directives).expect("allowed");
-    let resolved = spec.resolve(&size(1000), Some(&launch)).expect("resolves");
-    assert_eq!((resolved.geometry.grid[0], resolved.geometry.block[0]), (2, 128));
+    let directed = spec.directed(&directives).expect("allowed");
+    let geometry = directed.resolve(&size(1000)).expect("resolves").launches[0].geometry;
+    assert_eq!((geometry.grid[0], geometry.block[0]), (2, 128));
     let mut fixed = spec.clone();
-    fixed.launch.learner_may_change = false;
-    let error = fixed.launch_with(&directives).expect_err("fixed");
+    fixed.steps[0].launch.learner_may_change = false;
+    let error = fixed.directed(&directives).expect_err("fixed");
     assert!(error.starts_with("line 1:"), "{error}");
 }
 
@@ -66,7 +69,7 @@ fn rejects(from: &str, to: &str, parts: &[&str]) {
 #[test]
 fn mistakes_are_named_with_line_expectation_and_finding() {
     rejects("title = ", "titel = ", &["exercise.toml:1:1: ", "did you mean `title`?", "a key `title`"]);
-    rejects("entry = \"vector_add\"", "entry = \"vector add\"", &[":2:", "C identifier", "\"vector add\""]);
+    rejects("entry = \"vector_add\"", "entry = \"vector add\"", &[":2:", "as in C++", "\"vector add\""]);
     rejects("entry = \"vector_add\"", "entry = 3", &[":2:", "entry: expected a string, found 3"]);
     rejects("oracle = \"vector_add\"", "oracle = \"vectoradd\"", &[":3:", "matmul", "softmax", "\"vectoradd\""]);
     rejects("oracle = \"vector_add\"", "oracle = \"matmul\"", &[":3:", "a[m,k], b[k,n]", "`a` must have 2 dimension"]);

@@ -102,7 +102,7 @@ fn boxes_arrive_and_leave_also_where_they_hang_over_the_edge() {
 #[test]
 fn a_tensor_that_no_map_can_describe_gives_zeros_not_an_error() {
     let spec = Spec::parse(&spec("n + 1", ""), "spec.toml").unwrap_or_else(|error| panic!("{error}"));
-    let resolved = spec.resolve(&spec.check[0], None).expect("resolves");
+    let resolved = spec.resolve(&spec.check[0]).expect("resolves");
     let maps: Vec<bool> = resolved
         .params
         .iter()

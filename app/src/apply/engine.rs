@@ -130,9 +130,14 @@ impl State {
             Purpose::Mystery(key) => return self.mystery_event(key, event),
             _ => {}
         }
-        let slot = self.desk.clone();
-        let owner = self.running_slot().or(slot);
-        let Some(desk) = owner.as_ref().and_then(|slot| self.desks.get_mut(slot)) else { return };
+        let owner = self.running_slot();
+        let Some(desk) = owner.as_ref().and_then(|slot| self.desks.get_mut(slot)) else {
+            // Its text was closed for good; only the run's end matters.
+            if let Event::Finished(_) = event {
+                self.running = None;
+            }
+            return;
+        };
         match event {
             Event::Compiled(report) => set_compiled(desk, *report),
             Event::Case(case) => desk.cases.push(*case),
@@ -147,7 +152,7 @@ impl State {
                 desk.bench = Slot::Ready(*report);
                 let slot = desk.slot.clone();
                 effects.push(Effect::AddRun { slot, run: Box::new(record.clone()), source });
-                self.note_best(&record, effects);
+                self.note_best(owner.as_ref(), &record, effects);
             }
             Event::Finished(outcome) => self.run_ended(outcome),
             Event::Progress { .. } | Event::Devices(_) | Event::Ran(_) | Event::Ceilings(_) => {}
@@ -156,10 +161,7 @@ impl State {
 
     /// The text that the run is about, which need not be the open one any more.
     fn running_slot(&self) -> Option<TextSlot> {
-        self.desks
-            .values()
-            .find(|desk| desk.verdict.is_pending() || desk.bench.is_pending())
-            .map(|desk| desk.slot.clone())
+        self.running.as_ref()?.slot.clone()
     }
 
     fn judged(&mut self, verdict: Verdict, effects: &mut Vec<Effect>) {
@@ -222,14 +224,15 @@ impl State {
         }
     }
 
-    fn note_best(&mut self, record: &RunRecord, effects: &mut Vec<Effect>) {
+    fn note_best(&mut self, owner: Option<&TextSlot>, record: &RunRecord, effects: &mut Vec<Effect>) {
         let best = record
             .points
             .iter()
             .filter_map(|point| point.share_of_ceiling)
             .fold(None, |best, share| Some(best.map_or(share, |best: f64| best.max(share))));
         let course = self.course.clone();
-        let (Some(best), Some(desk)) = (best, self.desk().filter(|desk| desk.experiment.is_none())) else { return };
+        let desk = owner.and_then(|slot| self.desks.get(slot)).filter(|desk| desk.experiment.is_none());
+        let (Some(best), Some(desk)) = (best, desk) else { return };
         let key = desk.exercise.clone();
         if let Some(day) = course.unit_by_id(&desk.day) {
             let shares = &mut self.progress.exercise_mut(day, &key).best_share;
@@ -240,7 +243,7 @@ impl State {
     }
 
     fn run_ended(&mut self, outcome: Outcome) {
-        let Some(slot) = self.running_slot().or_else(|| self.desk.clone()) else {
+        let Some(slot) = self.running_slot() else {
             self.running = None;
             return;
         };

@@ -6,8 +6,10 @@ use crate::rungs::{RungKey, RungRun};
 use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
+use gpu_core::compile::choice::Choice;
 use gpu_core::device::DeviceChoice;
 use gpu_core::emulator::{SourceLine, TraceRequest};
+use gpu_core::emulator_device::EmulatorDevice;
 use gpu_core::job::{Emit, Job, Source};
 
 /// Memory that a run's trace may take: enough for the first warps of a small case.
@@ -108,6 +110,7 @@ impl State {
             total: 0,
             since_s: self.now_s,
             source: text,
+            slot: slot.clone(),
             stopping: false,
         });
         effects.push(Effect::Submit { lab, job: Box::new(job), purpose, slot });
@@ -179,6 +182,7 @@ impl State {
             return;
         }
         let arch = self.arch();
+        let options = self.spec().map(|spec| spec.options.clone()).unwrap_or_default();
         let slot = self.desk.clone();
         let Some(desk) = self.desk_mut() else { return };
         desk.compile_at_s = None;
@@ -188,15 +192,18 @@ impl State {
         }
         desk.compiling_since_s = now_s;
         desk.compiling_version = desk.editor.version();
-        let job = Job::Compile { source: source(desk.editor.text()), arch, emit: Emit::default() };
+        let source = Source { options, ..source(desk.editor.text()) };
+        let job = Job::Compile { source, arch, emit: Emit::default() };
         effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose: Purpose::Diagnose, slot });
     }
 
-    /// Architecture of the picked device.
+    /// What the open text is compiled for: what its exercise asks for, on the picked device.
     pub fn arch(&self) -> String {
         let picked = self.devices.info(&self.devices.picked);
-        let emulator = || self.devices.info(&crate::state::DeviceKey::emulator());
-        picked.or_else(emulator).map_or_else(|| "sm_90a".to_owned(), |info| info.arch.clone())
+        let info = picked.or_else(|| self.devices.info(&crate::state::DeviceKey::emulator()));
+        let info = info.cloned().unwrap_or_else(EmulatorDevice::describe);
+        let asked = self.spec().and_then(|spec| Choice::of(&info, spec).ok());
+        asked.map_or(info.arch, |choice| choice.arch.to_string())
     }
 
     pub(super) fn predict(&mut self, day: String, question: String, run: PredictRun, effects: &mut Vec<Effect>) {

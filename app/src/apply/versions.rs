@@ -6,7 +6,7 @@ use crate::state::{Compiler, LabKey, Purpose, Slot, State, ToastKind};
 use crate::versions::{Against, Disassembler, ListingKind, Other, Version};
 use curriculum::store::Slot as TextSlot;
 use gpu_core::compile::CompileReport;
-use gpu_core::job::{Emit, Event, Job, Outcome};
+use gpu_core::job::{Emit, Event, Job, Outcome, Source};
 
 impl State {
     /// Asks for the text of a run, if it is not known.
@@ -36,12 +36,14 @@ impl State {
         let sass = self.view.listing.kind == ListingKind::Sass;
         let wanted = self.other_wanted();
         let slot = self.desk.clone();
+        let options = self.spec().map(|spec| spec.options.clone()).unwrap_or_default();
         let Some(desk) = self.desk_mut() else { return };
         let versions = &mut desk.versions;
         let Some(listed) = &versions.listed else { return };
         let arch = listed.arch.clone();
         let mut submit = |text: &str, arch: String, other: bool| {
-            let job = Job::Compile { source: source(text), arch, emit: Emit { sass } };
+            let source = Source { options: options.clone(), ..source(text) };
+            let job = Job::Compile { source, arch, emit: Emit { sass } };
             let purpose = Purpose::Listing { other };
             effects.push(Effect::Submit { lab: LabKey::Here, job: Box::new(job), purpose, slot: slot.clone() });
         };

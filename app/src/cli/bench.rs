@@ -158,9 +158,15 @@ fn point_text(point: &BenchPoint) -> String {
             format!("{} to {}, bound by {bound_by}", out::nanoseconds(*low_ns), out::nanoseconds(*high_ns)),
         );
     }
+    for step in &point.steps {
+        if let Some(stats) = &step.stats {
+            rows.push(vec![format!("step \"{}\" by itself", step.name), spread(stats)]);
+        }
+    }
     let mut text = out::table(&[out::Align::Left, out::Align::Left], &rows);
     if let Some(counters) = &point.counters {
         text += &report::counters(counters);
+        text += &report::steps(&point.steps);
     }
     text
 }

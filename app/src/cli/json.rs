@@ -1,6 +1,9 @@
 //! The shapes that `--json` prints. Written out here, field by field, so that they stay as `app/JSON.md` documents
 //! them while the engine's own types move on; a test compares every command with that page.
 
+#[cfg(test)]
+mod walk;
+
 use super::report::class_name;
 use crate::ready::{Item, Recommendation, State};
 use curriculum::store::Remote;
@@ -8,9 +11,11 @@ use curriculum::{Course, Status, UnitKind};
 use gpu_core::bench::{BenchPoint, BenchReport, Ceilings, Compared, Reached, Stats, Timing, Unit};
 use gpu_core::compile::{CompileReport, Diagnostic, KernelResources};
 use gpu_core::device::{DeviceChoice, DeviceInfo, DeviceKind};
-use gpu_core::emulator::{Class, Counters, Fault, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic};
+use gpu_core::emulator::{
+    Class, Counters, Fault, LaunchName, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic,
+};
 use gpu_core::job::Outcome;
-use gpu_core::verdict::{CaseReport, Mismatch, OutputReport, RunReport, Verdict, fault_key};
+use gpu_core::verdict::{CaseReport, Mismatch, OutputReport, RunReport, StepReport, Verdict, fault_key};
 use serde_json::{Value, json};
 
 /// Raised when a field is removed or changes meaning; added fields do not raise it.
@@ -152,6 +157,9 @@ pub fn compiled(report: &CompileReport) -> Value {
         "nvrtc_version": report.nvrtc_version,
         "diagnostics": all(&report.diagnostics, diagnostic),
         "kernels": all(&report.kernels, resources),
+        "given": all(&report.given, |given| {
+            json!({ "file": given.file, "kernels": all(&given.report.kernels, resources) })
+        }),
         "from_cache": report.from_cache,
         "compile_ms": report.compile_ms,
     })
@@ -165,11 +173,28 @@ fn thread(id: &ThreadId) -> Value {
     json!({ "block": id.block, "thread": id.thread, "warp": id.warp, "lane": id.lane })
 }
 
+/// Which launch of an exercise with several steps.
+fn launch(name: &LaunchName) -> Value {
+    json!({ "name": name.step, "turn": name.turn })
+}
+
+fn step(s: &StepReport) -> Value {
+    json!({
+        "name": s.name,
+        "entry": s.entry,
+        "given": s.given,
+        "launches": s.launches,
+        "counters": s.counters.as_ref().map(counters),
+        "stats": s.stats.as_ref().map(stats),
+    })
+}
+
 fn fault(f: &Fault) -> Value {
     json!({
         "kind": fault_key(f.kind),
         "message": f.message,
         "kernel": f.kernel,
+        "step": f.launch.as_ref().map(launch),
         "source": f.source.as_ref().map(source),
         "inlined_at": f.inlined_at.as_ref().map(source),
         "instruction": f.instruction,
@@ -213,6 +238,7 @@ fn counters(c: &Counters) -> Value {
         "global_load": traffic(&c.global_load),
         "global_store": traffic(&c.global_store),
         "global_atomic": traffic(&c.global_atomic),
+        "global_reduction": traffic(&c.global_reduction),
         "local_load": traffic(&c.local_load),
         "local_store": traffic(&c.local_store),
         "shared_load": shared(&c.shared_load),
@@ -249,6 +275,7 @@ fn mismatch(m: &Mismatch) -> Value {
             "expected_scale": code.expected_scale.map(float),
         })),
         "writer": m.writer.as_ref().map(|writer| json!({
+            "step": writer.launch.as_ref().map(launch),
             "thread": thread(&writer.thread),
             "source": writer.source.as_ref().map(source),
         })),
@@ -284,6 +311,7 @@ fn case(c: &CaseReport) -> Value {
         "notes": c.notes,
         "counters": c.counters.as_ref().map(counters),
         "lines": lines(&c.lines),
+        "steps": all(&c.steps, step),
         "wall_ms": c.wall_ms,
     })
 }
@@ -295,6 +323,7 @@ pub fn verdict(v: &Verdict) -> Value {
         "cases": all(&v.cases, case),
         "faults": all(&v.faults, fault),
         "hints": v.hints,
+        "notes": v.notes,
         "seed": v.seed,
         "compile_ms": v.compile_ms,
         "total_ms": v.total_ms,
@@ -342,6 +371,8 @@ fn point(p: &BenchPoint) -> Value {
         "of_library": p.of_library(),
         "counters": p.counters.as_ref().map(counters),
         "lines": lines(&p.lines),
+        "steps": all(&p.steps, step),
+        "workspace_bytes": p.workspace_bytes,
         "caveats": p.caveats,
         "rejected": p.rejected,
     })
@@ -359,6 +390,7 @@ pub fn bench(b: &BenchReport) -> Value {
         "milestones": b.milestones.iter().map(milestone).collect::<Value>(),
         "summary": b.summary,
         "when_unix_s": b.when_unix_s,
+        "ceilings": b.ceilings.as_ref().map(ceilings),
     })
 }
 
@@ -398,6 +430,7 @@ pub fn ran(r: &RunReport) -> Value {
         "notes": r.notes,
         "counters": r.counters.as_ref().map(counters),
         "lines": lines(&r.lines),
+        "steps": all(&r.steps, step),
         "outputs": all(&r.outputs, |output| json!({
             "name": output.name,
             "dtype": output.dtype.name(),

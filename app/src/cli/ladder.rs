@@ -184,7 +184,7 @@ fn climb<'l>(
         let resources = answer
             .compiled
             .as_ref()
-            .and_then(|compiled| compiled.kernels.iter().find(|kernel| kernel.name == rung.spec.entry));
+            .and_then(|compiled| compiled.kernels.iter().find(|kernel| kernel.name == rung.spec.entry()));
         let now = Climbed {
             rung,
             message: answer.message().map(str::to_owned),

@@ -3,7 +3,7 @@
 use super::out::{Align, Style, bytes, grouped, table, visible};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::emulator::{Class, Counters, Fault, SourceLine, ThreadId};
-use gpu_core::verdict::{CaseReport, Mismatch, RunReport, Verdict, fault_key};
+use gpu_core::verdict::{CaseReport, Mismatch, RunReport, StepReport, Verdict, fault_key};
 
 /// The kernel that a report is about.
 pub struct Kernel<'a> {
@@ -115,6 +115,9 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
     if fault.occurrences > 1 {
         text += &format!(" and {} more", grouped(fault.occurrences - 1));
     }
+    if let Some(launch) = &fault.launch {
+        text += &format!("; in {launch}");
+    }
     text.push('\n');
     if let Some(SourceLine { file, line, column }) = &fault.source {
         text += &kernel.snippet(file, *line, *column);
@@ -153,7 +156,12 @@ pub fn mismatches(list: &[Mismatch]) -> String {
                 let line =
                     writer.source.as_ref().map_or_else(String::new, |source| format!(" at line {}", source.line));
                 let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
-                format!("by block {}, thread {}{line}", triple(writer.thread.block), triple(writer.thread.thread))
+                let launch = writer.launch.as_ref().map_or_else(String::new, |launch| format!(", in {launch}"));
+                format!(
+                    "by block {}, thread {}{line}{launch}",
+                    triple(writer.thread.block),
+                    triple(writer.thread.thread)
+                )
             }
             None => String::new(),
         };
@@ -192,13 +200,13 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
             text += &format!("       and at the same place {others} more times, in other cases or threads\n");
         }
     }
-    let mut notes: Vec<&String> = verdict.cases.iter().flat_map(|case| &case.notes).collect();
+    let mut notes: Vec<&String> = verdict.cases.iter().flat_map(|case| &case.notes).chain(&verdict.notes).collect();
     notes.dedup();
     for note in notes {
         text += &format!("note: {}\n", visible(note));
     }
     if let Some((case, counted)) = verdict.cases.iter().rev().find_map(|case| Some((case, case.counters.as_ref()?))) {
-        text += &format!("\ncounters at {} (emulator)\n{}", case.name, counters(counted));
+        text += &format!("\ncounters at {} (emulator)\n{}{}", case.name, counters(counted), steps(&case.steps));
     }
     let word = if verdict.passed { style.green("PASSED") } else { style.red("FAILED") };
     text += &format!("\n{word}: {} (seed {})\n", visible(&verdict.summary), verdict.seed);
@@ -300,6 +308,20 @@ fn used_share(name: &str, bytes: u64, sectors: u64) -> String {
     format!(", {share:.0}% of the bytes used")
 }
 
+/// One line for each step of an exercise that has several.
+pub fn steps(steps: &[StepReport]) -> String {
+    let row = |step: &StepReport| {
+        let times = if step.launches == 1 { "once".to_owned() } else { format!("{} times", grouped(step.launches)) };
+        let counted = step.counters.as_ref().map_or_else(String::new, |c| {
+            let sectors = c.global_load.sectors + c.global_store.sectors;
+            format!("{} warp instructions, {} global sectors", grouped(c.warp_instructions), grouped(sectors))
+        });
+        let whose = if step.given { "the course's kernel" } else { "" };
+        vec![format!("  step \"{}\"", step.name), times, counted, whose.to_owned()]
+    };
+    table(&[Align::Left, Align::Left, Align::Left, Align::Left], &steps.iter().map(row).collect::<Vec<_>>())
+}
+
 /// A free run at one size: buffers' heads, faults, wrong elements, counters, verdict.
 pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
     let at = if report.name.is_empty() { String::new() } else { format!(" at {}", report.name) };
@@ -340,7 +362,7 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
         text += &format!("note: {}\n", visible(note));
     }
     if let Some(counted) = &report.counters {
-        text += &format!("\ncounters (emulator)\n{}", counters(counted));
+        text += &format!("\ncounters (emulator)\n{}{}", counters(counted), steps(&report.steps));
     }
     // The same word, sentence and exit status.
     let word = if report.passed { style.green("COMPLETED") } else { style.red("FAILED") };
@@ -412,6 +434,7 @@ mod tests {
             kind: gpu_core::emulator::FaultKind::Race,
             message: "both write".into(),
             kernel: "k".into(),
+            launch: None,
             source: line("lab.cuh", 7),
             inlined_at: line("kernel.cu", 1),
             instruction: String::new(),

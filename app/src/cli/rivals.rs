@@ -7,7 +7,7 @@ use crate::rungs::{self, Figure, Line};
 use curriculum::LadderRung;
 use gpu_core::compile::CompileReport;
 use gpu_core::device::DeviceChoice;
-use gpu_core::spec::{Resolved, ResolvedParam, launch_directives};
+use gpu_core::spec::{Resolved, ResolvedLaunch, ResolvedParam, launch_directives};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
@@ -67,14 +67,18 @@ pub fn run(
 fn plan_of(rung: &LadderRung, cubin: &str) -> Result<Value, Failure> {
     let directives = launch_directives(&rung.source, &rung.spec.options)
         .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", rung.file)))?;
-    let launch = rung.spec.launch_with(&directives).map_err(Failure::Rejected)?;
+    let spec = rung.spec.directed(&directives).map_err(Failure::Rejected)?;
+    if spec.has_steps() {
+        let why = format!("{} has several steps, and rivals are timed beside kernels of one launch only", rung.file);
+        return Err(Failure::Usage(why));
+    }
     let cases = rung.spec.bench.iter().map(|size| {
-        let case = rung.spec.resolve(size, Some(&launch));
+        let case = spec.resolve(size);
         case.map(|case| case_of(&case)).map_err(|(key, why)| Failure::Rejected(format!("{key}: {why}")))
     });
     Ok(json!({
         "problem": rung.spec.oracle,
-        "kernels": [{ "name": rung.file, "entry": rung.spec.entry, "cubin": cubin }],
+        "kernels": [{ "name": rung.file, "entry": rung.spec.entry(), "cubin": cubin }],
         "cases": cases.collect::<Result<Vec<Value>, Failure>>()?,
     }))
 }
@@ -92,16 +96,18 @@ fn case_of(case: &Resolved) -> Value {
         }
         ResolvedParam::TensorMap(map) => json!({ "name": map.name, "dtype": "tensor_map" }),
     };
-    let geometry = &case.geometry;
+    let launch = |launch: &ResolvedLaunch| {
+        json!({
+            "grid": launch.geometry.grid,
+            "block": launch.geometry.block,
+            "dynamic_shared_bytes": launch.geometry.dynamic_shared_bytes,
+        })
+    };
     json!({
         "name": case.name,
         "bytes": case.bytes,
         "params": case.params.iter().map(parameter).collect::<Vec<Value>>(),
-        "launches": [{
-            "grid": geometry.grid,
-            "block": geometry.block,
-            "dynamic_shared_bytes": geometry.dynamic_shared_bytes,
-        }],
+        "launches": case.launches.iter().map(launch).collect::<Vec<Value>>(),
     })
 }
 

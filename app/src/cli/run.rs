@@ -130,7 +130,11 @@ pub fn run(args: &Args, places: &Places) -> Done {
 }
 
 fn spec_of(path: &Path) -> Result<Spec, Failure> {
-    Spec::parse(&content::read(path)?, &path.display().to_string()).map_err(usage)
+    let mut spec = Spec::parse(&content::read(path)?, &path.display().to_string()).map_err(usage)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+    spec.read_given(read).map_err(|missing| usage(format!("{}: a step's `given`: {missing}", path.display())))?;
+    Ok(spec)
 }
 
 fn write_spec(path: &Path, text: &str) -> Done {

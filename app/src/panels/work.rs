@@ -124,7 +124,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let desk = state.desk();
     let traced = desk.and_then(|desk| desk.traced.as_ref());
     let compiled = desk.and_then(|desk| desk.compiled.value());
-    let entry = state.spec().map(|spec| spec.entry.as_str());
+    let entry = state.spec().map(gpu_core::spec::Spec::entry);
     let input = VizInput {
         trace: traced.and_then(|traced| traced.trace.as_ref()),
         is_traceless: traced.is_some_and(|traced| traced.trace.is_none()),

@@ -30,7 +30,7 @@ fn kernels_that_other_people_would_write_are_judged_rightly() {
 /// Of every sum of the second case (2 x 3 times 3 x 4) the last product is the largest one, and positive, with these inputs.
 fn last_is_largest(exercise: &Exercise, seed: u64) -> bool {
     let size = &exercise.spec.emulator_sizes()[1];
-    let resolved = exercise.spec.resolve(size, None).expect("the course's own");
+    let resolved = exercise.spec.resolve(size).expect("the course's own");
     let buffers: Vec<Vec<f64>> = gpu_core::judge::arguments(&resolved, seed)
         .iter()
         .filter_map(|argument| match argument {

@@ -263,6 +263,7 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
         never_written: i.is_multiple_of(2),
         code: None,
         writer: (!i.is_multiple_of(2)).then(|| Writer {
+            launch: None,
             thread: ThreadId { block: [0, 0, 0], thread: [i as u32, 0, 0], warp: 0, lane: i as u32 },
             source: Some(place(6)),
         }),
@@ -286,6 +287,7 @@ pub fn case(n: u64, passed: bool) -> CaseReport {
             LineCounters { source: place(6), counters: counters(n) },
             LineCounters { source: place(5), counters: Counters { warp_instructions: n, ..Counters::default() } },
         ],
+        steps: Vec::new(),
         wall_ms: 3.0,
     }
 }
@@ -295,6 +297,7 @@ pub fn out_of_bounds(line: u32) -> Fault {
         kind: FaultKind::OutOfBounds,
         message: "thread 232 of block 3 reads a[1000], which has 1000 elements".into(),
         kernel: "vector_add".into(),
+        launch: None,
         source: Some(place(line)),
         inlined_at: None,
         instruction: "ld.global.f32".into(),
@@ -361,6 +364,9 @@ pub fn compiled(text: &str) -> CompileReport {
         ptx: "//\n.version 9.5\n.target sm_90a\n.visible .entry vector_add(\n)\n{\n\tret;\n}\n".into(),
         cubin: Vec::new(),
         sass: None,
+        given: Vec::new(),
+        declared: Vec::new(),
+        arrays: Vec::new(),
         launch_directives: Default::default(),
         from_cache: false,
         compile_ms: 41.0,

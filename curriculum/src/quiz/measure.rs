@@ -26,6 +26,8 @@ mod tests {
             counters: Some(counters),
             lines: Vec::new(),
             caveats: Vec::new(),
+            steps: Vec::new(),
+            workspace_bytes: 0,
             rejected: None,
         };
         BenchReport {

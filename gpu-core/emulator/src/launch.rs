@@ -214,6 +214,7 @@ pub fn launch(module: &Module, memory: &mut Memory, launch: &Launch, options: &O
                 kind: FaultKind::BadLaunch,
                 message,
                 kernel: launch.kernel.clone(),
+                launch: None,
                 source: None,
                 inlined_at: None,
                 instruction: String::new(),

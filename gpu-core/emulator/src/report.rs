@@ -128,6 +128,22 @@ pub struct OtherSide {
     pub access: Option<AccessKind>,
 }
 
+/// Which of several launches, as the caller names them; the emulator itself knows one launch at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LaunchName {
+    pub step: String,
+    /// Counts from 0; None where the step is launched once.
+    pub turn: Option<u64>,
+}
+
+impl std::fmt::Display for LaunchName {
+    /// `step "combine"`, or `step "combine", turn 3`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "step \"{}\"", self.step)?;
+        self.turn.map_or(Ok(()), |turn| write!(f, ", turn {turn}"))
+    }
+}
+
 /// One thing that is wrong with a kernel. Equal faults of many threads are folded into the first with a count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
@@ -135,6 +151,9 @@ pub struct Fault {
     /// One sentence with the facts: thread, array, index, range. No position (that is in `source`).
     pub message: String,
     pub kernel: String,
+    /// None of a launch by itself.
+    #[serde(default)]
+    pub launch: Option<LaunchName>,
     pub source: Option<SourceLine>,
     /// Where the function that `source` is in was called, when the compiler inlined it.
     #[serde(default)]
@@ -287,6 +306,72 @@ pub struct Counters {
     pub matrix_multiply_adds: u64,
 }
 
+impl Counters {
+    /// Adds what another launch did.
+    pub fn add(&mut self, other: &Counters) {
+        // Every field by name, so that a new one cannot be forgotten.
+        let Counters {
+            warp_instructions,
+            thread_instructions,
+            by_class,
+            branches,
+            divergent_branches,
+            global_load,
+            global_store,
+            global_atomic,
+            global_reduction,
+            local_load,
+            local_store,
+            shared_load,
+            shared_store,
+            shared_atomic,
+            barriers,
+            async_copy_bytes,
+            matrix_instructions,
+            matrix_multiply_adds,
+        } = other;
+        self.warp_instructions += warp_instructions;
+        self.thread_instructions += thread_instructions;
+        for (sum, more) in self.by_class.iter_mut().zip(by_class) {
+            *sum += more;
+        }
+        self.branches += branches;
+        self.divergent_branches += divergent_branches;
+        self.global_load.add(global_load);
+        self.global_store.add(global_store);
+        self.global_atomic.add(global_atomic);
+        self.global_reduction.add(global_reduction);
+        self.local_load.add(local_load);
+        self.local_store.add(local_store);
+        self.shared_load.add(shared_load);
+        self.shared_store.add(shared_store);
+        self.shared_atomic.add(shared_atomic);
+        self.barriers += barriers;
+        self.async_copy_bytes += async_copy_bytes;
+        self.matrix_instructions += matrix_instructions;
+        self.matrix_multiply_adds += matrix_multiply_adds;
+    }
+}
+
+impl Traffic {
+    fn add(&mut self, other: &Traffic) {
+        let Traffic { requests, sectors, bytes } = other;
+        self.requests += requests;
+        self.sectors += sectors;
+        self.bytes += bytes;
+    }
+}
+
+impl SharedTraffic {
+    fn add(&mut self, other: &SharedTraffic) {
+        let SharedTraffic { requests, wavefronts, bank_conflicts, bytes } = other;
+        self.requests += requests;
+        self.wavefronts += wavefronts;
+        self.bank_conflicts += bank_conflicts;
+        self.bytes += bytes;
+    }
+}
+
 /// Counters of one source line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounters {
@@ -318,6 +403,9 @@ pub struct TraceRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub kernel: String,
+    /// None of a launch by itself.
+    #[serde(default)]
+    pub launch: Option<LaunchName>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub allocations: Vec<TraceAllocation>,

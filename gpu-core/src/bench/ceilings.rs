@@ -138,7 +138,7 @@ fn figure(key: &str, name: &str, value: f64, unit: Unit, how: &str) -> Figure {
 
 fn geometry(grid: u64, block: u32, dynamic_shared_bytes: u32) -> Geometry {
     let grid = u32::try_from(grid).unwrap_or(u32::MAX).max(1);
-    Geometry { grid: [grid, 1, 1], block: [block, 1, 1], cluster: [1; 3], dynamic_shared_bytes }
+    Geometry { dynamic_shared_bytes, ..Geometry::new([grid, 1, 1], [block, 1, 1]) }
 }
 
 /// Bytes of dynamic shared memory that `copy_bulk` takes on a chip.

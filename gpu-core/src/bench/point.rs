@@ -5,12 +5,13 @@ use super::stats::{Ended, StopRule, compare};
 use super::verify::{self, Verified};
 use super::{BenchPoint, Ceilings, LibraryTime, Stats, Timing};
 use crate::cuda::{CudaDevice, DeviceMemory, Event, Function, Graph, GuardedBuffer, Stream, tensor_map};
-use crate::device::{Corruption, Device, RunError};
-use crate::emulator_device::pack;
+use crate::device::{Corruption, Device, Launch, RunError};
+use crate::emulator_device::pack_of;
 use crate::judge::inputs;
 use crate::library::{Library, Prepared, Product};
 use crate::profile::{Floor, Peaks, bound_by, fp32_lanes, time_at_ceiling_ns};
-use crate::spec::{Geometry, Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role, Spec};
+use crate::spec::{Resolved, ResolvedBuffer, ResolvedFill, ResolvedParam, Role, Spec};
+use crate::verdict::StepReport;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -31,10 +32,41 @@ const MOST_DROPPED: usize = 50;
 /// everything else, and the GPU cannot tell.
 const PERIOD: u64 = 1 << 22;
 
-/// A kernel with its launch shape.
+/// A case with the kernels of its steps.
 pub struct Kernel<'a> {
-    pub function: Function<'a>,
     pub case: Resolved,
+    pub launches: Vec<Launched<'a>>,
+}
+
+/// One launch of a case.
+pub struct Launched<'a> {
+    pub function: Function<'a>,
+    pub launch: Launch<'a>,
+}
+
+/// The launches of a kernel with their arguments in place.
+pub struct Queued<'k> {
+    kernel: &'k Kernel<'k>,
+    params: Vec<Vec<u8>>,
+}
+
+impl<'k> Queued<'k> {
+    pub fn new(kernel: &'k Kernel<'k>, buffers: &Buffers) -> Self {
+        let params = kernel.launches.iter().map(|launched| pack_of(&launched.launch, &buffers.packed)).collect();
+        Self { kernel, params }
+    }
+
+    /// Queues all launches, or those of one step.
+    pub fn queue(&self, gpu: &CudaDevice, step: Option<usize>) -> Result<(), RunError> {
+        let all = self.kernel.launches.iter().zip(&self.kernel.case.launches).zip(&self.params);
+        for ((launched, resolved), params) in all {
+            if step.is_none_or(|step| step == resolved.step) {
+                let Launched { function, launch } = launched;
+                function.launch(gpu.stream.raw(), &launch.geometry, params).map_err(|error| launch.blame(error))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What all points of a benchmark share.
@@ -63,13 +95,12 @@ impl Bench<'_> {
     /// Measures one size.
     pub fn point(&self, own: &Kernel<'_>, reference: Option<&Kernel<'_>>) -> Result<BenchPoint, RunError> {
         let case = &own.case;
-        let buffers = Buffers::new(self.gpu, case, self.seed)?;
+        let buffers = Buffers::new(self.gpu, case, reference.map(|reference| &reference.case), self.seed)?;
         let copy = CopyPair::new(self.gpu, case.bytes)?;
-        let own_queue = || own.function.launch(self.gpu.stream.raw(), &own.case.geometry, &buffers.params);
-        let reference_queue = || match reference {
-            Some(kernel) => kernel.function.launch(self.gpu.stream.raw(), &kernel.case.geometry, &buffers.params),
-            None => Ok(()),
-        };
+        let queued = Queued::new(own, &buffers);
+        let own_queue = || queued.queue(self.gpu, None);
+        let their_queued = reference.map(|reference| Queued::new(reference, &buffers));
+        let reference_queue = || their_queued.as_ref().map_or(Ok(()), |queued| queued.queue(self.gpu, None));
         let copy_queue = || copy.queue(&self.gpu.stream);
         let product = self.spec.oracle.as_deref().and_then(|oracle| Product::of(oracle, case));
         let library = match (self.library, &product) {
@@ -87,10 +118,28 @@ impl Bench<'_> {
         if library.is_some() {
             subjects.push(&library_queue);
         }
+        // Each step by itself, on what the whole sequence left in memory.
+        let steps = if self.spec.has_steps() { self.spec.steps.len() } else { 0 };
+        let step_queues: Vec<_> = (0..steps)
+            .map(|step| {
+                let queued = &queued;
+                move || queued.queue(self.gpu, Some(step))
+            })
+            .collect();
+        subjects.extend(step_queues.iter().map(|queue| queue as &dyn Fn() -> Result<(), RunError>));
         let mut sampled = self.sample(&subjects)?;
+        let step_samples = sampled.samples.split_off(sampled.samples.len() - steps);
         let library_samples = library.as_ref().and_then(|_| sampled.samples.pop());
         let (verified, library_is_wrong) = verify::after_timing(self, own, reference, &buffers, library.as_ref())?;
         let mut point = self.report(case, sampled, verified, reference.is_some());
+        let reports = self.spec.steps.iter().map(StepReport::of).zip(&step_samples).enumerate();
+        point.steps = reports
+            .map(|(step, (report, samples))| StepReport {
+                launches: case.launches.iter().filter(|launch| launch.step == step).count() as u64,
+                stats: Stats::of(samples),
+                ..report
+            })
+            .collect();
         if let (Some(library), Some(stats)) = (&library, library_samples.and_then(|samples| Stats::of(&samples))) {
             match library_is_wrong {
                 None => point.library = Some(LibraryTime { name: library.name(), stats }),
@@ -208,6 +257,8 @@ impl Bench<'_> {
             library: None,
             counters: None,
             lines: Vec::new(),
+            steps: Vec::new(),
+            workspace_bytes: case.workspace_bytes(),
             caveats,
             rejected,
         }
@@ -257,31 +308,38 @@ impl Sampled {
 
 /// Device memory of one size's parameters, shared by the kernel and its reference.
 pub struct Buffers {
-    pub params: Vec<u8>,
+    /// Each parameter as a kernel gets it.
+    packed: Vec<Vec<u8>>,
     memory: Vec<Option<GuardedBuffer>>,
 }
 
 impl Buffers {
-    fn new(gpu: &CudaDevice, case: &Resolved, seed: u64) -> Result<Self, RunError> {
+    /// Scratch memory has the size of the larger of both, where the reference takes more than the kernel.
+    fn new(gpu: &CudaDevice, case: &Resolved, reference: Option<&Resolved>, seed: u64) -> Result<Self, RunError> {
         let mut memory = Vec::new();
-        for param in &case.params {
+        for (index, param) in case.params.iter().enumerate() {
             memory.push(match param {
                 ResolvedParam::Scalar(_) | ResolvedParam::TensorMap(_) => None,
                 ResolvedParam::Buffer(buffer) => {
-                    Some(GuardedBuffer::new(&gpu.context, &buffer.name, buffer.bytes() as usize)?)
+                    let theirs = match reference.map(|reference| &reference.params[index]) {
+                        Some(ResolvedParam::Buffer(theirs)) => theirs.bytes(),
+                        _ => 0,
+                    };
+                    let bytes = buffer.bytes().max(theirs) as usize;
+                    Some(GuardedBuffer::new(&gpu.context, &buffer.name, bytes)?)
                 }
             });
         }
         let address = |index: usize| memory[index].as_ref().map_or(0, GuardedBuffer::address);
-        let mut params = Vec::new();
+        let mut packed = Vec::new();
         for (index, param) in case.params.iter().enumerate() {
-            match param {
-                ResolvedParam::Scalar(scalar) => pack(&mut params, &scalar.bytes),
-                ResolvedParam::Buffer(_) => pack(&mut params, &address(index).to_le_bytes()),
-                ResolvedParam::TensorMap(map) => pack(&mut params, &tensor_map::encode(map, address(map.buffer))?),
-            }
+            packed.push(match param {
+                ResolvedParam::Scalar(scalar) => scalar.bytes.clone(),
+                ResolvedParam::Buffer(_) => address(index).to_le_bytes().to_vec(),
+                ResolvedParam::TensorMap(map) => tensor_map::encode(map, address(map.buffer))?.to_vec(),
+            });
         }
-        let buffers = Self { params, memory };
+        let buffers = Self { packed, memory };
         buffers.refill(case, seed)?;
         Ok(buffers)
     }
@@ -370,9 +428,13 @@ impl CopyPair {
     }
 }
 
-/// Shape and arguments of a launch that is not timed.
-pub fn launch_once(gpu: &CudaDevice, kernel: &Kernel<'_>, params: &[u8], stop: &AtomicBool) -> Result<(), RunError> {
-    let geometry: &Geometry = &kernel.case.geometry;
-    kernel.function.launch(gpu.stream.raw(), geometry, params)?;
+/// All launches of a kernel, not timed.
+pub fn launch_once(
+    gpu: &CudaDevice,
+    kernel: &Kernel<'_>,
+    buffers: &Buffers,
+    stop: &AtomicBool,
+) -> Result<(), RunError> {
+    Queued::new(kernel, buffers).queue(gpu, None)?;
     gpu.stream.wait(Instant::now() + ROUND_LIMIT, stop)
 }

@@ -76,7 +76,7 @@ impl ClockProbe {
 }
 
 fn single_thread() -> Geometry {
-    Geometry { grid: [1; 3], block: [1; 3], cluster: [1; 3], dynamic_shared_bytes: 0 }
+    Geometry::new([1; 3], [1; 3])
 }
 
 /// Independent chains of multiply-adds a thread: enough to hide a latency of four clocks several times over.

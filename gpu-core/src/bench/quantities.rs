@@ -3,7 +3,7 @@
 use super::{BenchPoint, BenchReport};
 use crate::compile::CompileReport;
 use crate::profile::occupancy;
-use crate::spec::{Resolved, Role, Spec};
+use crate::spec::{Resolved, ResolvedLaunch, Role, Spec};
 use crate::verdict::{CaseReport, RunReport, Verdict};
 use ptx_emulator::{Counters, Traffic};
 
@@ -36,14 +36,16 @@ pub struct KernelFacts {
 impl KernelFacts {
     /// Of a compiled kernel at a case.
     pub fn of(compiled: &CompileReport, spec: &Spec, case: &Resolved) -> Self {
-        let resources = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry);
-        let threads = case.geometry.block.iter().product();
+        // Of several steps the learner's first.
+        let own = |launch: &&ResolvedLaunch| spec.steps.get(launch.step).is_some_and(|step| step.given.is_none());
+        let geometry = case.launches.iter().find(own).map(|launch| launch.geometry);
+        let resources = compiled.kernels.iter().find(|kernel| kernel.name == spec.entry());
         let scratch = case.buffers().filter(|buffer| buffer.role == Role::Scratch);
         Self {
             registers: resources.map(|kernel| f64::from(kernel.registers)).filter(|registers| *registers > 0.0),
-            occupancy: resources.and_then(|kernel| {
-                let shared = kernel.static_shared_bytes + case.geometry.dynamic_shared_bytes;
-                occupancy::share(&compiled.arch, threads, kernel.registers, shared)
+            occupancy: resources.zip(geometry).and_then(|(kernel, geometry)| {
+                let shared = kernel.static_shared_bytes + geometry.dynamic_shared_bytes;
+                occupancy::share(&compiled.arch, geometry.block.iter().product(), kernel.registers, shared)
             }),
             workspace_bytes: Some(scratch.map(|buffer| buffer.bytes() as f64).sum()),
             error: None,

@@ -49,7 +49,7 @@ pub fn after_timing(
         (Some(oracle), _) if by_oracle => against_oracle(bench, oracle, own, buffers, seed)?,
         (Some(oracle), _) if oracle.can_sample() => {
             buffers.refill(&own.case, seed)?;
-            launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+            launch_once(bench.gpu, own, buffers, bench.stop)?;
             let wrong = sampled::first_wrong(bench, &own.case, buffers, oracle, seed)?;
             Verified { rejected: wrong.map(|wrong| format!("wrong after timing: {wrong}")), caveat: None }
         }
@@ -84,7 +84,7 @@ fn against_oracle(
     let expected = oracle
         .compute(&own.case.signature(), &judge::oracle_inputs(&own.case, &arguments))
         .map_err(RunError::BadRequest)?;
-    launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+    launch_once(bench.gpu, own, buffers, bench.stop)?;
     for (index, argument) in arguments.iter_mut().enumerate() {
         if let Argument::Buffer(buffer) = argument
             && buffer.role != Role::In
@@ -109,7 +109,7 @@ fn against_reference(
     seed: u64,
 ) -> Result<Verified, RunError> {
     buffers.refill(&own.case, seed)?;
-    launch_once(bench.gpu, own, &buffers.params, bench.stop)?;
+    launch_once(bench.gpu, own, buffers, bench.stop)?;
     let mut results = Vec::new();
     for (index, buffer) in outputs(&own.case) {
         let mut bytes = vec![0; buffer.bytes() as usize];
@@ -117,7 +117,7 @@ fn against_reference(
         results.push(bytes);
     }
     buffers.refill(&own.case, seed)?;
-    launch_once(bench.gpu, reference, &buffers.params, bench.stop)?;
+    launch_once(bench.gpu, reference, buffers, bench.stop)?;
     let theirs = |index: usize, at: usize, bytes: &mut [u8]| buffers.read(index, at, bytes);
     let wrong = disagreement(bench.spec, &own.case, &results, theirs)?;
     Ok(Verified { rejected: wrong.map(|wrong| format!("wrong after timing: {wrong}")), caveat: None })
@@ -220,7 +220,7 @@ mod tests {
             sizes = { check = [{ blocks = 300, threads = 64 }] }
         "#;
         let spec = Spec::parse(text, "exercise.toml").unwrap_or_else(|error| panic!("{error}"));
-        let case = spec.resolve(&spec.check[0], None).unwrap();
+        let case = spec.resolve(&spec.check[0]).unwrap();
         let result = |sm: fn(i32) -> i32, lanes: i32| -> Vec<Vec<u8>> {
             let of = |value: &dyn Fn(i32) -> i32| (0..300 * 64).flat_map(|at| value(at).to_le_bytes()).collect();
             vec![of(&|at| sm(at / 64)), of(&|at| at % 64 / 32), of(&|at| at % lanes)]

@@ -150,6 +150,7 @@ mod tests {
             kind: FaultKind::OutOfBounds,
             message: message.into(),
             kernel: String::new(),
+            launch: None,
             source: Some(SourceLine { file: "kernel.cu".into(), line, column: 1 }),
             inlined_at: None,
             instruction: String::new(),

@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod build;
 pub mod cache;
+pub mod choice;
 pub mod constants;
 pub mod declared;
 pub mod diagnostics;
@@ -22,6 +23,7 @@ pub mod standins;
 pub mod tokens;
 pub mod wheels;
 
+use crate::spec::Step;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -92,11 +94,29 @@ pub struct CompileReport {
     pub declared: Vec<declared::Kernel>,
     /// Arrays as it declares them.
     pub arrays: Vec<arrays::Array>,
+    /// The course's kernels that the exercise launches beside the learner's, each compiled apart.
+    pub given: Vec<GivenKernel>,
     pub from_cache: bool,
     pub compile_ms: f64,
 }
 
+/// A kernel of the course.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenKernel {
+    /// Path as the exercise names it.
+    pub file: String,
+    pub report: CompileReport,
+}
+
 impl CompileReport {
+    /// What a step's kernel was compiled to: the learner's text, or the course's file that it names.
+    pub fn of_step(&self, step: &Step) -> Option<&CompileReport> {
+        match &step.given {
+            None => Some(self),
+            Some(given) => self.given.iter().find(|kernel| kernel.file == given.file).map(|kernel| &kernel.report),
+        }
+    }
+
     /// What to say first of a text that does not compile: warnings may come before the error.
     pub fn first_error(&self) -> Option<&Diagnostic> {
         self.diagnostics.iter().find(|found| found.severity == Severity::Error).or(self.diagnostics.first())

@@ -1,8 +1,9 @@
 //! Does the compiled kernel take what the exercise passes? Read from the PTX, which states size and kind of every
 //! parameter; a mismatch found here would be a crash or nonsense on a device.
 
+use super::CompileReport;
 use super::resources::demangle;
-use crate::spec::{Dtype, Param, Role, Spec, TENSOR_MAP_BYTES};
+use crate::spec::{Dtype, Param, Role, Spec, Step, TENSOR_MAP_BYTES};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -18,39 +19,73 @@ struct Taken {
     kind: Kind,
 }
 
-/// Checks `spec.entry` in `ptx`. The error says what is expected, with the declaration to write.
-pub fn check(ptx: &str, spec: &Spec) -> Result<(), String> {
-    let wanted = declaration(spec);
+/// Checks the learner's kernel of every step. The error says what is expected, with the declaration to write, and which
+/// step it is about where there are several.
+pub fn check(compiled: &CompileReport, spec: &Spec) -> Result<(), String> {
+    for step in spec.steps.iter().filter(|step| step.given.is_none()) {
+        check_step(&compiled.ptx, spec, step).map_err(|message| match spec.has_steps() {
+            true => format!("step \"{}\": {message}", step.name),
+            false => message,
+        })?;
+    }
+    Ok(())
+}
+
+/// The same for the course's kernels that are compiled already: an error there is the exercise's own.
+pub fn check_given(compiled: &CompileReport, spec: &Spec) -> Result<(), String> {
+    for step in &spec.steps {
+        if let (Some(given), Some(report)) = (&step.given, compiled.of_step(step)) {
+            check_step(&report.ptx, spec, step)
+                .map_err(|message| format!("the exercise's own kernel `{}` does not fit: {message}", given.file))?;
+        }
+    }
+    Ok(())
+}
+
+/// The spec with the names that `ptx` has for the learner's kernels.
+pub fn named(spec: &Spec, ptx: &str) -> Spec {
+    let mut spec = spec.clone();
+    for step in spec.steps.iter_mut().filter(|step| step.given.is_none()) {
+        if let Some(name) = entry_called(ptx, &step.entry) {
+            step.entry = name;
+        }
+    }
+    spec
+}
+
+fn check_step(ptx: &str, spec: &Spec, step: &Step) -> Result<(), String> {
+    let params: Vec<&Param> = spec.args_of(step).into_iter().filter_map(|index| spec.params.get(index)).collect();
+    let wanted = declaration(&step.entry, &params);
     let entries = entries(ptx);
-    let Some((_, taken)) = entries.iter().find(|(name, _)| *name == spec.entry) else {
+    let Some((_, taken)) = entries.iter().find(|(name, _)| *name == step.entry) else {
         let names: Vec<String> = entries.iter().map(|(name, _)| demangle(name)).collect();
-        let mangled = names.iter().any(|name| name.split(['(', '<']).next() == Some(&spec.entry));
+        let mangled = names.iter().any(|name| name.split(['(', '<']).next() == Some(&step.entry));
         let found = match names.as_slice() {
             [] => "it defines no kernel".to_owned(),
-            _ if mangled => format!("`{}` is there, but without `extern \"C\"` its name is changed", spec.entry),
+            _ if mangled => format!("`{}` is there, but without `extern \"C\"` its name is changed", step.entry),
             names => {
                 format!("it defines {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
             }
         };
-        return Err(format!("the source has no kernel named `{}`: {found}. Declare it as `{wanted}`", spec.entry));
+        return Err(format!("the source has no kernel named `{}`: {found}. Declare it as `{wanted}`", step.entry));
     };
-    if taken.len() != spec.params.len() {
+    if taken.len() != params.len() {
         return Err(format!(
             "kernel `{}` takes {} parameter{}, the exercise passes {}. Declare it as `{wanted}`",
-            spec.entry,
+            step.entry,
             taken.len(),
             if taken.len() == 1 { "" } else { "s" },
-            spec.params.len()
+            params.len()
         ));
     }
-    for (index, (taken, param)) in taken.iter().zip(&spec.params).enumerate() {
+    for (index, (taken, param)) in taken.iter().zip(params).enumerate() {
         let passed = passed(param);
         let kinds_differ = taken.kind != Kind::Bits && passed.kind != Kind::Bits && taken.kind != passed.kind;
         if taken.bytes != passed.bytes || kinds_differ {
             return Err(format!(
                 "parameter {} of kernel `{}` is {}; the exercise passes {}. Declare it as `{wanted}`",
                 index + 1,
-                spec.entry,
+                step.entry,
                 describe(*taken),
                 c_param(param)
             ));
@@ -165,9 +200,9 @@ fn describe(taken: Taken) -> String {
 }
 
 /// The declaration that fits, for example `extern "C" __global__ void add(const float* a, float* b, int n)`.
-fn declaration(spec: &Spec) -> String {
-    let params: Vec<String> = spec.params.iter().map(c_param).collect();
-    format!("extern \"C\" __global__ void {}({})", spec.entry, params.join(", "))
+fn declaration(entry: &str, params: &[&Param]) -> String {
+    let params: Vec<String> = params.iter().map(|param| c_param(param)).collect();
+    format!("extern \"C\" __global__ void {entry}({})", params.join(", "))
 }
 
 pub(super) fn c_param(param: &Param) -> String {
@@ -216,6 +251,7 @@ mod tests {
             shape: vec![Expr("n".into())],
             role,
             fill: None,
+            max_bytes: None,
         };
         let params = vec![
             buffer("a", Role::In),
@@ -223,6 +259,10 @@ mod tests {
             Param::Scalar { name: "n".into(), dtype: Dtype::I32, value: "n".into() },
         ];
         Spec { params, ..empty_spec("scale") }
+    }
+
+    fn check(ptx: &str, spec: &Spec) -> Result<(), String> {
+        super::check(&CompileReport { ptx: ptx.to_owned(), ..CompileReport::default() }, spec)
     }
 
     fn ptx(name: &str, params: &str) -> String {

@@ -17,8 +17,8 @@ pub(crate) use stream::{Event, Graph, Stream};
 
 use crate::bench::Ceilings;
 use crate::compile::CompileReport;
-use crate::device::{Argument, Corruption, Device, DeviceInfo, Launch, Report, RunError};
-use crate::emulator_device::{changed_input, pack};
+use crate::device::{Argument, Corruption, Device, DeviceInfo, Launch, Report, RunError, Sequence};
+use crate::emulator_device::{changed_input, pack_of};
 use crate::spec::Role;
 use cudarc::driver::CudaContext;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub struct CudaDevice {
     info: DeviceInfo,
     // Fields are dropped in order: the module and the stream before their context.
     module: Option<(Images, Module)>,
+    /// The course's kernels by file.
+    given: Vec<(String, Module)>,
     pub(crate) stream: Stream,
     pub(crate) context: Arc<CudaContext>,
     /// Measured once per process, when first needed.
@@ -65,12 +67,13 @@ impl CudaDevice {
         // SAFETY: event tracking synchronises cudarc's own slices between streams; this crate uses none of them.
         unsafe { context.disable_event_tracking() };
         let stream = Stream::new(&context)?;
-        Ok(Self { info, module: None, stream, context, ceilings: None })
+        Ok(Self { info, module: None, given: Vec::new(), stream, context, ceilings: None })
     }
 
     /// Unloads the module, so that the next load starts afresh, static device variables included.
     pub(crate) fn unload(&mut self) {
         self.module = None;
+        self.given.clear();
     }
 
     /// Loads a probe's PTX, which ends in a zero byte, apart from the device's own module.
@@ -92,9 +95,24 @@ impl CudaDevice {
         Ok(available.unwrap_or(0).max(free as u64))
     }
 
-    pub(crate) fn module(&self) -> Result<&Module, RunError> {
-        let loaded = self.module.as_ref().map(|(_, module)| module);
-        loaded.ok_or_else(|| RunError::BadRequest("no module is loaded".to_owned()))
+    /// The learner's module, or that of a kernel of the course.
+    pub(crate) fn module(&self, given: Option<&str>) -> Result<&Module, RunError> {
+        let loaded = match given {
+            None => self.module.as_ref().map(|(_, module)| module),
+            Some(file) => self.given.iter().find(|(known, _)| known == file).map(|(_, module)| module),
+        };
+        let missing = || match given {
+            None => "no module is loaded".to_owned(),
+            Some(file) => format!("the exercise's own kernel `{file}` is not loaded"),
+        };
+        loaded.ok_or_else(|| RunError::BadRequest(missing()))
+    }
+
+    /// Queues a launch whose arguments are on the GPU.
+    fn queue(&self, launch: &Launch<'_>, packed: &[Vec<u8>]) -> Result<(), RunError> {
+        let function = self.module(launch.given)?.function(launch.kernel)?;
+        function.prepare(&launch.geometry, self.info.shared_per_block_optin_bytes)?;
+        function.launch(self.stream.raw(), &launch.geometry, &pack_of(launch, packed))
     }
 }
 
@@ -117,27 +135,39 @@ impl Device for CudaDevice {
             return Err(RunError::Sticky("the GPU's context was lost in an earlier run of this process".to_owned()));
         }
         let images = Images { cubin: compiled.cubin.clone(), ptx: compiled.ptx.clone() };
-        if self.module.as_ref().is_some_and(|(loaded, _)| *loaded == images) {
-            return Ok(());
+        if self.module.as_ref().is_none_or(|(loaded, _)| *loaded != images) {
+            self.module = None;
+            if images.cubin.is_empty() && images.ptx.is_empty() {
+                return Err(RunError::Environment(format!(
+                    "there is no code for {}; compile for {}",
+                    self.info.name, self.info.arch
+                )));
+            }
+            let module = Module::load_compiled(&self.context, &images.cubin, &images.ptx)?;
+            self.module = Some((images, module));
         }
-        self.module = None;
-        if images.cubin.is_empty() && images.ptx.is_empty() {
-            return Err(RunError::Environment(format!(
-                "there is no code for {}; compile for {}",
-                self.info.name, self.info.arch
-            )));
+        self.given.clear();
+        for kernel in &compiled.given {
+            let images = Images { cubin: kernel.report.cubin.clone(), ptx: kernel.report.ptx.clone() };
+            let module = Module::load_compiled(&self.context, &images.cubin, &images.ptx)?;
+            self.given.push((kernel.file.clone(), module));
         }
-        let module = Module::load_compiled(&self.context, &images.cubin, &images.ptx)?;
-        self.module = Some((images, module));
         Ok(())
     }
 
-    fn run(&mut self, launch: &Launch<'_>, arguments: &mut [Argument], stop: &AtomicBool) -> Result<Report, RunError> {
-        let function = self.module()?.function(launch.kernel)?;
-        function.prepare(&launch.geometry, self.info.shared_per_block_optin_bytes)?;
-        let (params, buffers) = place(&self.context, arguments)?;
-        function.launch(self.stream.raw(), &launch.geometry, &params)?;
-        self.stream.wait(Instant::now() + launch.time_limit, stop)?;
+    fn run(
+        &mut self,
+        sequence: &Sequence<'_>,
+        arguments: &mut [Argument],
+        stop: &AtomicBool,
+    ) -> Result<Report, RunError> {
+        let (packed, buffers) = place(&self.context, arguments)?;
+        let deadline = Instant::now() + sequence.time_limit;
+        for launch in &sequence.launches {
+            self.queue(launch, &packed).map_err(|error| launch.blame(error))?;
+            // Before the next one is queued, so that an error is that of the launch that caused it.
+            self.stream.wait(deadline, stop).map_err(|error| launch.blame(error))?;
+        }
         let corruptions = collect(arguments, &buffers)?;
         Ok(Report { completed: true, corruptions, ..Report::default() })
     }
@@ -147,11 +177,11 @@ impl Device for CudaDevice {
     }
 }
 
-/// Allocates the buffers with their first contents and packs the argument block; scalars have no buffer.
-fn place(
-    context: &Arc<CudaContext>,
-    arguments: &[Argument],
-) -> Result<(Vec<u8>, Vec<Option<GuardedBuffer>>), RunError> {
+/// Each argument as a kernel gets it, and the buffers behind them; scalars have none.
+type Placed = (Vec<Vec<u8>>, Vec<Option<GuardedBuffer>>);
+
+/// Allocates the buffers with their first contents.
+fn place(context: &Arc<CudaContext>, arguments: &[Argument]) -> Result<Placed, RunError> {
     let mut buffers = Vec::with_capacity(arguments.len());
     for argument in arguments {
         buffers.push(match argument {
@@ -166,24 +196,19 @@ fn place(
             }
         });
     }
-    let mut params = Vec::new();
-    for (argument, memory) in arguments.iter().zip(&buffers) {
-        match (argument, memory) {
-            (Argument::Scalar(bytes), _) => pack(&mut params, bytes),
-            (Argument::TensorMap(map), _) => {
-                let address = buffers[map.buffer].as_ref().map_or(0, GuardedBuffer::address);
-                pack(&mut params, &tensor_map::encode(map, address)?);
+    let address = |index: usize| buffers[index].as_ref().map_or(0, GuardedBuffer::address);
+    let bytes_of = |(index, argument): (usize, &Argument)| {
+        Ok(match argument {
+            Argument::Scalar(bytes) => bytes.clone(),
+            Argument::TensorMap(map) => tensor_map::encode(map, address(map.buffer))?.to_vec(),
+            Argument::TiledMap { buffer, map } => {
+                tensor_map::encode_tiled(&map.moved_by(address(*buffer)), "of an instruction")?.to_vec()
             }
-            (Argument::TiledMap { buffer, map }, _) => {
-                let address = buffers[*buffer].as_ref().map_or(0, GuardedBuffer::address);
-                pack(&mut params, &tensor_map::encode_tiled(&map.moved_by(address), "of an instruction")?);
-            }
-            (Argument::Buffer(_), memory) => {
-                pack(&mut params, &memory.as_ref().map_or(0, GuardedBuffer::address).to_le_bytes());
-            }
-        }
-    }
-    Ok((params, buffers))
+            Argument::Buffer(_) => address(index).to_le_bytes().to_vec(),
+        })
+    };
+    let packed: Result<Vec<Vec<u8>>, RunError> = arguments.iter().enumerate().map(bytes_of).collect();
+    Ok((packed?, buffers))
 }
 
 /// Reads outputs back, compares inputs and looks at the guard zones.

@@ -3,7 +3,7 @@
 use super::driver::{failed, is_abandoned, version};
 use crate::device::RunError;
 use crate::spec::{Geometry, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
-use cudarc::driver::sys::{self, CUfunction_attribute_enum as Attribute};
+use cudarc::driver::sys::{self, CUdevice_attribute_enum as DeviceAttribute, CUfunction_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Module {
             sys::CUresult::CUDA_ERROR_NOT_FOUND => missing(),
             _ => failed("looking the kernel up", error),
         })?;
-        Ok(Function { handle, _module: self })
+        Ok(Function { handle, module: self })
     }
 }
 
@@ -103,7 +103,7 @@ impl Drop for Module {
 /// A kernel of a loaded module.
 pub struct Function<'m> {
     handle: sys::CUfunction,
-    _module: &'m Module,
+    module: &'m Module,
 }
 
 impl Function<'_> {
@@ -126,6 +126,41 @@ impl Function<'_> {
         if geometry.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {
             set(Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
                 .map_err(|_| RunError::BadRequest("this GPU has no clusters of more than 8 blocks".to_owned()))?;
+        }
+        if geometry.cooperative {
+            self.fits_at_once(geometry)?;
+        }
+        Ok(())
+    }
+
+    /// Blocks of a cooperative launch wait for each other, so all of them must be on the chip at once.
+    fn fits_at_once(&self, geometry: &Geometry) -> Result<(), RunError> {
+        let context = &self.module.context;
+        let asked = |error| failed("asking how many blocks fit", error);
+        let attribute = |attribute| context.attribute(attribute).map_err(asked);
+        if attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+            return Err(RunError::BadRequest("this GPU has no cooperative launches".to_owned()));
+        }
+        let threads = geometry.block.iter().product::<u32>() as i32;
+        let mut each = 0;
+        // SAFETY: the function is loaded; the place holds one number.
+        let status = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut each,
+                self.handle,
+                threads,
+                geometry.dynamic_shared_bytes as usize,
+            )
+        };
+        status.result().map_err(asked)?;
+        let multiprocessors = attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let blocks: u64 = geometry.grid.iter().map(|extent| u64::from(*extent)).product();
+        let fit = each.max(0) as u64 * multiprocessors.max(0) as u64;
+        if blocks > fit {
+            return Err(RunError::BadRequest(format!(
+                "a cooperative launch of {blocks} blocks: only {fit} fit on this GPU at once ({each} on each of \
+                 {multiprocessors} multiprocessors). Launch fewer, and let each block do more"
+            )));
         }
         Ok(())
     }
@@ -152,10 +187,21 @@ impl Function<'_> {
             false => (pointers.as_mut_ptr(), std::ptr::null_mut()),
         };
         let [x, y, z] = geometry.cluster;
+        let mut attributes = Vec::new();
         // SAFETY: all-zero bytes are a valid value of this plain C structure and its union.
-        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attribute.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        let blank: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        if geometry.cluster != [1, 1, 1] {
+            let mut attribute = blank;
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attribute.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+            attributes.push(attribute);
+        }
+        if geometry.cooperative {
+            let mut attribute = blank;
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            attribute.value.cooperative = 1;
+            attributes.push(attribute);
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: geometry.grid[0],
             gridDimY: geometry.grid[1],
@@ -165,10 +211,10 @@ impl Function<'_> {
             blockDimZ: geometry.block[2],
             sharedMemBytes: geometry.dynamic_shared_bytes,
             hStream: stream,
-            attrs: &raw mut attribute,
-            numAttrs: u32::from(geometry.cluster != [1, 1, 1]),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
-        // SAFETY: configuration, attribute and argument block live through the call, which copies them; the
+        // SAFETY: configuration, attributes and argument block live through the call, which copies them; the
         // argument block's layout was checked against the kernel's parameters; the function is loaded.
         let status = unsafe { sys::cuLaunchKernelEx(&config, self.handle, listed, packed) };
         status.result().map_err(|error| match error.0 {
@@ -177,6 +223,10 @@ impl Function<'_> {
                  use smaller blocks or `__launch_bounds__`",
                 geometry.block.iter().product::<u32>()
             )),
+            sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => RunError::BadRequest(
+                "a cooperative launch needs all its blocks on the GPU at once, and these do not fit; launch fewer"
+                    .to_owned(),
+            ),
             sys::CUresult::CUDA_ERROR_INVALID_VALUE | sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE => {
                 RunError::BadRequest(format!(
                     "the GPU refuses the launch: grid {:?}, block {:?}, cluster {:?}, {} bytes of dynamic shared memory",

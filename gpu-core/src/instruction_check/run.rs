@@ -3,7 +3,7 @@
 use super::kernel::{Batch, kernel_name, output_layout};
 use super::{Arch, Probe, fill};
 use crate::compile::CompileReport;
-use crate::device::{Argument, Buffer, Device, Launch, RunError};
+use crate::device::{Argument, Buffer, Device, Launch, RunError, Sequence};
 use crate::spec::{Dtype, Geometry, Role};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -102,15 +102,10 @@ pub fn run(device: &mut dyn Device, index: usize, probe: &Probe) -> Result<Vec<V
         arguments.push(Argument::TiledMap { buffer: usize::from(mapped.over_scratch), map });
     }
     let [grid, block] = probe.extents();
-    let launch = Launch {
-        kernel: &kernel_name(index),
-        geometry: Geometry { grid, block, cluster: [1, 1, 1], dynamic_shared_bytes: 0 },
-        registers_per_thread: None,
-        trace: None,
-        time_limit: Duration::from_secs(60),
-        written_once: false,
-    };
-    let report = device.run(&launch, &mut arguments, &AtomicBool::new(false))?;
+    let name = kernel_name(index);
+    let launch = Launch::new(&name, Geometry::new(grid, block));
+    let sequence = Sequence::of(launch, Duration::from_secs(60));
+    let report = device.run(&sequence, &mut arguments, &AtomicBool::new(false))?;
     if let Some(fault) = report.faults.first() {
         return Err(RunError::BadRequest(fault.message.clone()));
     }

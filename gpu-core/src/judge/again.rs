@@ -4,7 +4,7 @@
 use super::compare::{self, Comparison};
 use super::inputs;
 use crate::compile::{CompileReport, arrays};
-use crate::device::{Argument, Device, Launch, Report, RunError};
+use crate::device::{Argument, Device, Report, RunError, Sequence};
 use crate::oracle::Expected;
 use crate::spec::{Resolved, Spec};
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ pub(super) struct Again {
 /// The case that is launched again: its inputs are the same, its outputs unwritten.
 pub(super) struct Case<'a> {
     pub compiled: &'a CompileReport,
-    pub launch: &'a Launch<'a>,
+    pub sequence: &'a Sequence<'a>,
     pub spec: &'a Spec,
     pub resolved: &'a Resolved,
     pub seed: u64,
@@ -35,7 +35,7 @@ pub(super) struct Case<'a> {
 /// As the device has it; a stop above all.
 pub(super) fn launch(device: &mut dyn Device, case: &Case<'_>, stop: &AtomicBool) -> Result<Option<Again>, RunError> {
     let mut arguments: Vec<Argument> = inputs::arguments(case.resolved, case.seed);
-    let Some(mut report) = device.run_again(case.launch, &mut arguments, stop)? else { return Ok(None) };
+    let Some(mut report) = device.run_again(case.sequence, &mut arguments, stop)? else { return Ok(None) };
     let mut comparison = match report.completed {
         true => compare::compare(case.resolved, &arguments, case.expected, case.spec, None),
         false => Comparison::default(),

@@ -1,7 +1,7 @@
 //! Who wrote a wrong element: the failed case once more on the emulator, with every write traced.
 
 use super::inputs;
-use crate::device::{Argument, Device, Launch, RunError};
+use crate::device::{Argument, Device, Launch, RunError, Sequence};
 use crate::spec::Resolved;
 use crate::verdict::{Mismatch, Writer};
 use ptx_emulator::{AccessKind, SourceLine, Space, StepAccess, ThreadId, Trace, TraceRequest, WarpTrace};
@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 const MAX_BLOCKS: u64 = 4096;
 const MAX_TRACE_BYTES: usize = 64 << 20;
 
-/// All writes of a case to its buffers.
+/// All writes of a case to its buffers, launch by launch.
 pub(super) struct Writes {
-    trace: Trace,
+    traces: Vec<Trace>,
 }
 
 impl Writes {
@@ -23,27 +23,30 @@ impl Writes {
     /// As the device has it; a stop above all.
     pub fn of(
         device: &mut dyn Device,
-        launch: &Launch<'_>,
+        sequence: &Sequence<'_>,
         resolved: &Resolved,
         seed: u64,
         stop: &AtomicBool,
     ) -> Result<Option<Self>, RunError> {
-        let blocks = launch.geometry.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
-        if blocks > MAX_BLOCKS {
+        let of = |launch: &Launch<'_>| launch.geometry.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        if sequence.launches.iter().map(of).sum::<u64>() > MAX_BLOCKS {
             return Ok(None);
         }
-        let request = TraceRequest { blocks: (0..blocks).collect(), warps: Vec::new(), max_bytes: MAX_TRACE_BYTES };
-        let launch = Launch { trace: Some(request), ..launch.clone() };
+        let mut sequence = sequence.clone();
+        let max_bytes = MAX_TRACE_BYTES / sequence.launches.len().max(1);
+        for launch in &mut sequence.launches {
+            launch.trace = Some(TraceRequest { blocks: (0..of(launch)).collect(), warps: Vec::new(), max_bytes });
+        }
         let mut arguments: Vec<Argument> = inputs::arguments(resolved, seed);
-        let report = device.run(&launch, &mut arguments, stop)?;
+        let report = device.run(&sequence, &mut arguments, stop)?;
         // The last writer counts, so a trace that was cut short proves nothing.
-        let trace = report.trace.filter(|trace| report.completed && !trace.truncated);
-        Ok(trace.map(|trace| Self { trace }))
+        let whole = report.completed && !report.traces.iter().any(|trace| trace.truncated);
+        Ok(whole.then_some(Self { traces: report.traces }))
     }
 
     /// The last thread that wrote any of these bytes of a buffer.
     pub fn writer(&self, buffer: &str, first_byte: u64, bytes: u64) -> Option<Writer> {
-        let mut last: Option<(u64, Writer)> = None;
+        let mut last: Option<((usize, u64), Writer)> = None;
         self.each(buffer, |tick, start, end, writer| {
             if start < first_byte + bytes && first_byte < end && last.as_ref().is_none_or(|(then, _)| *then <= tick) {
                 last = Some((tick, writer()));
@@ -64,24 +67,31 @@ impl Writes {
         best.map(|(_, at, writer)| (at, writer))
     }
 
-    /// Calls with tick, first and last byte (exclusive, from the buffer's start) and author of each lane's write.
-    fn each(&self, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dyn Fn() -> Writer)) {
-        let trace = &self.trace;
-        let Some(index) = trace.allocations.iter().position(|a| a.name == buffer && a.space == Space::Global) else {
-            return;
-        };
-        let allocation = &trace.allocations[index];
-        for warp in &trace.warps {
-            for step in &warp.steps {
-                let Some(access) = step.access.as_ref().filter(|access| writes(access)) else { continue };
-                let lanes = (0..32).filter(|lane| step.mask >> lane & 1 != 0);
-                for (lane, address) in lanes.zip(&access.addresses) {
-                    let Some(start) = address.checked_sub(allocation.base) else { continue };
-                    if start < allocation.bytes {
-                        let source = || trace.instructions.get(step.instruction as usize)?.source.clone();
-                        let writer = || Writer { thread: thread(trace, warp, lane), source: source() };
-                        found(step.tick, start, start + u64::from(access.bytes), &writer);
-                    }
+    /// Calls with the time (launch and tick), first and last byte (exclusive, from the buffer's start) and author of
+    /// each lane's write.
+    fn each(&self, buffer: &str, mut found: impl FnMut((usize, u64), u64, u64, &dyn Fn() -> Writer)) {
+        for (number, trace) in self.traces.iter().enumerate() {
+            each_of(trace, buffer, |tick, start, end, writer| found((number, tick), start, end, writer));
+        }
+    }
+}
+
+fn each_of(trace: &Trace, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dyn Fn() -> Writer)) {
+    let Some(index) = trace.allocations.iter().position(|a| a.name == buffer && a.space == Space::Global) else {
+        return;
+    };
+    let allocation = &trace.allocations[index];
+    for warp in &trace.warps {
+        for step in &warp.steps {
+            let Some(access) = step.access.as_ref().filter(|access| writes(access)) else { continue };
+            let lanes = (0..32).filter(|lane| step.mask >> lane & 1 != 0);
+            for (lane, address) in lanes.zip(&access.addresses) {
+                let Some(start) = address.checked_sub(allocation.base) else { continue };
+                if start < allocation.bytes {
+                    let source = || trace.instructions.get(step.instruction as usize)?.source.clone();
+                    let launch = || trace.launch.clone();
+                    let writer = || Writer { launch: launch(), thread: thread(trace, warp, lane), source: source() };
+                    found(step.tick, start, start + u64::from(access.bytes), &writer);
                 }
             }
         }
@@ -120,7 +130,7 @@ pub(super) struct Clue {
 pub(super) fn clue(writes: &Writes, case: &Resolved, first: &Mismatch) -> Clue {
     let of_thread = |text: String| Clue { text: Some(text), names_a_thread: true, copies_nothing: false };
     if let Some(writer) = &first.writer {
-        return of_thread(format!("{} wrote it{}", who(&writer.thread), line(writer.source.as_ref())));
+        return of_thread(format!("{} wrote it{}", who(writer), line(writer.source.as_ref())));
     }
     let place = case.place_of(&first.buffer, &first.index).filter(|_| first.never_written);
     let Some((buffer, wanted, size)) = place else { return Clue::default() };
@@ -131,23 +141,24 @@ pub(super) fn clue(writes: &Writes, case: &Resolved, first: &Mismatch) -> Clue {
     if byte / size == wanted / size {
         // Written after all, with what had never been written itself: copying such a value is no fault by itself.
         let place = line(writer.source.as_ref());
-        let text = format!("{} stored a copy of something that nobody wrote{place}", who(&writer.thread));
+        let text = format!("{} stored a copy of something that nobody wrote{place}", who(&writer));
         return Clue { text: Some(text), names_a_thread: true, copies_nothing: true };
     }
     let index: String = shape.index_of(byte / shape.dtype.bytes() as u64).iter().map(|at| format!("[{at}]")).collect();
     let place = line(writer.source.as_ref());
-    of_thread(format!("the nearest that was is {buffer}{index}, by {}{place}", who(&writer.thread)))
+    of_thread(format!("the nearest that was is {buffer}{index}, by {}{place}", who(&writer)))
 }
 
 /// Who changed an input first seen changed at this byte.
 pub(super) fn changed_by(writes: &Writes, buffer: &str, first_byte: i64) -> Option<String> {
     let writer = writes.writer(buffer, u64::try_from(first_byte).ok()?, 1)?;
-    Some(format!("{} wrote there{}", who(&writer.thread), line(writer.source.as_ref())))
+    Some(format!("{} wrote there{}", who(&writer), line(writer.source.as_ref())))
 }
 
-fn who(thread: &ThreadId) -> String {
+fn who(writer: &Writer) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
-    format!("block {}, thread {}", triple(thread.block), triple(thread.thread))
+    let of = writer.launch.as_ref().map_or_else(String::new, |launch| format!(" of {launch}"));
+    format!("block {}, thread {}{of}", triple(writer.thread.block), triple(writer.thread.thread))
 }
 
 fn line(source: Option<&SourceLine>) -> String {

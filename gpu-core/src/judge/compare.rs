@@ -283,8 +283,15 @@ mod tests {
     fn run(shape: &[i64], dtype: Dtype, want: &[f64], got: &[f64], relative: f64) -> Comparison {
         let mut spec = empty_spec("k");
         let extents = shape.iter().map(|extent| Expr(extent.to_string())).collect();
-        spec.params.push(Param::Buffer { name: "y".to_owned(), dtype, shape: extents, role: Role::Out, fill: None });
-        let case = spec.resolve(&Size::new(), None).expect("resolves");
+        spec.params.push(Param::Buffer {
+            name: "y".to_owned(),
+            dtype,
+            shape: extents,
+            role: Role::Out,
+            fill: None,
+            max_bytes: None,
+        });
+        let case = spec.resolve(&Size::new()).expect("resolves");
         let mut bytes = dtype.poison().repeat(got.len());
         for (out, value) in bytes.chunks_exact_mut(dtype.bytes()).zip(got) {
             // Infinity stands for an element that is left alone.

@@ -8,7 +8,7 @@
 use super::inputs;
 use super::metric::{MAX_RATIO, against_limit, spoken};
 use super::tensors;
-use crate::device::{Argument, Device, Launch, RunError};
+use crate::device::{Argument, Device, RunError, Sequence};
 use crate::oracle::Expected;
 use crate::spec::{Resolved, Spec};
 use crate::verdict::OutputReport;
@@ -83,7 +83,7 @@ pub(super) fn sentence(report: &OutputReport) -> String {
 /// not end well: its faults are those of the first.
 pub(super) fn run(
     device: &mut dyn Device,
-    launch: &Launch<'_>,
+    sequence: &Sequence<'_>,
     spec: &Spec,
     case: &Resolved,
     seed: u64,
@@ -91,7 +91,7 @@ pub(super) fn run(
     stop: &AtomicBool,
 ) -> Result<Option<Vec<Drawn>>, RunError> {
     let mut drawn = vec![Drawn::default(); expected.len()];
-    let mut case = case.clone();
+    let (mut case, mut sequence) = (case.clone(), sequence.clone());
     for draw in 0..spec.draws() {
         if stop.load(Ordering::Relaxed) {
             return Err(RunError::Stopped);
@@ -99,8 +99,11 @@ pub(super) fn run(
         case.reseed(spec, inputs::scalar_seed(seed, draw))
             .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {}: {message}", case.name)))?;
         let mut arguments: Vec<Argument> = inputs::arguments(&case, seed);
-        let launch = Launch { trace: None, ..launch.clone() };
-        let report = device.run(&launch, &mut arguments, stop)?;
+        for (launch, resolved) in sequence.launches.iter_mut().zip(&case.launches) {
+            launch.trace = None;
+            launch.scalars.clone_from(&resolved.scalars);
+        }
+        let report = device.run(&sequence, &mut arguments, stop)?;
         if !report.completed || !report.faults.is_empty() {
             return Ok(None);
         }

@@ -55,13 +55,27 @@ pub fn is_dangerous(kind: FaultKind) -> bool {
     }
 }
 
-/// The sentence of a fault with its place: `... (kernel.cu:7)`, `... (lab.cuh:3, called from kernel.cu:7)`.
+/// The sentence of a fault with its place: `... (kernel.cu:7)`, `... (lab.cuh:3, called from kernel.cu:7)`,
+/// `... (kernel.cu:7, step "combine")`.
 pub fn fault_sentence(fault: &Fault) -> String {
     let message = fault.message.trim_end_matches('.');
-    match fault.place() {
-        Some(place) => format!("{message} ({place})"),
-        None => message.to_owned(),
+    let places: Vec<String> = fault.place().into_iter().chain(fault.launch.as_ref().map(ToString::to_string)).collect();
+    match places.is_empty() {
+        false => format!("{message} ({})", places.join(", ")),
+        true => message.to_owned(),
     }
+}
+
+/// Why scratch memory of the learner's choice is refused.
+pub fn workspace_sentence(buffer: &ResolvedBuffer) -> String {
+    let most = buffer.max_bytes.unwrap_or(0);
+    format!(
+        "the scratch buffer `{}` takes {} bytes, and this exercise allows {most}: {} of its {} elements are too many",
+        buffer.name,
+        buffer.bytes(),
+        buffer.elements.saturating_sub(most / buffer.dtype.bytes() as u64),
+        buffer.elements
+    )
 }
 
 /// Index as in C: `c[256]`, `c[3][17]`.
@@ -202,8 +216,10 @@ pub fn is_first_block_only(resolved: &Resolved, shape: &[usize], right: [usize; 
         [rows, columns] => [rows, columns],
         _ => return false,
     };
-    let [block_x, block_y, _] = resolved.geometry.block.map(|extent| extent as usize);
-    let [grid_x, grid_y, _] = resolved.geometry.grid.map(|extent| extent as usize);
+    // With several launches there is no one grid to compare with.
+    let Some(launch) = resolved.only_launch() else { return false };
+    let [block_x, block_y, _] = launch.geometry.block.map(|extent| extent as usize);
+    let [grid_x, grid_y, _] = launch.geometry.grid.map(|extent| extent as usize);
     if grid_x * grid_y < 2 {
         return false;
     }

@@ -173,6 +173,7 @@ mod tests {
             shape: shape.to_vec(),
             elements,
             role: Role::In,
+            max_bytes: None,
             fill: Some(fill),
         };
         let bytes = inputs::fill(&buffer, 7);

@@ -63,6 +63,7 @@ mod tests {
             kind,
             message: "m".to_owned(),
             kernel: String::new(),
+            launch: None,
             source: Some(SourceLine { file: "kernel.cu".to_owned(), line, column: 1 }),
             inlined_at: None,
             instruction: String::new(),

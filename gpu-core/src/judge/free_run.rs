@@ -4,7 +4,8 @@
 use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
 use super::{
-    emit_console, explain, fresh_seed, guess, impossible, inputs, launch_of, oracle_inputs, resolve, values, violated,
+    MAX_CASE_BYTES, Traced, emit_console, explain, fresh_seed, guess, impossible, inputs, oracle_inputs, resolve,
+    steps, values, violated,
 };
 use crate::compile::{CompileReport, arrays, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
@@ -28,9 +29,8 @@ pub struct FreeRun<'a> {
     pub compiled: &'a CompileReport,
     /// The kernel whose outputs are expected, and its name.
     pub against: Option<(&'a CompileReport, &'a str)>,
+    /// Kernels are named as in C++ here.
     pub spec: &'a Spec,
-    /// The kernel as the spec calls it.
-    pub entry: &'a str,
     pub options: &'a RunOptions,
     pub seed: Option<u64>,
     /// Traced is the last size.
@@ -47,9 +47,10 @@ pub fn run_free(
     emit: &mut dyn FnMut(Event),
     stop: &AtomicBool,
 ) -> Result<(), RunError> {
-    let spec = &called(run.spec, &run.compiled.ptx);
-    let run = &FreeRun { spec, trace: run.trace.clone(), ..*run };
-    signature::check(&run.compiled.ptx, run.spec).map_err(RunError::BadRequest)?;
+    let spec = run.spec.directed(&run.compiled.launch_directives).map_err(RunError::BadRequest)?;
+    let spec = &signature::named(&spec, &run.compiled.ptx);
+    signature::check(run.compiled, spec).map_err(RunError::BadRequest)?;
+    signature::check_given(run.compiled, spec).map_err(RunError::Environment)?;
     let first: Vec<Size> = run.spec.check.iter().take(1).cloned().collect();
     let sizes = if run.options.sizes.is_empty() { &first } else { &run.options.sizes };
     if sizes.is_empty() {
@@ -58,22 +59,17 @@ pub fn run_free(
     let seed = run.seed.unwrap_or_else(fresh_seed);
     for (index, size) in sizes.iter().enumerate() {
         let trace = run.trace.clone().filter(|_| index + 1 == sizes.len());
-        let report = one_size(device, run, size, seed, trace, emit, stop)?;
+        let report = one_size(device, run, spec, size, seed, trace, emit, stop)?;
         emit(Event::Ran(Box::new(report)));
     }
     Ok(())
 }
 
-/// The spec with the kernel's name as PTX has it.
-fn called(spec: &Spec, ptx: &str) -> Spec {
-    let mut spec = spec.clone();
-    spec.entry = signature::entry_called(ptx, &spec.entry).unwrap_or(spec.entry);
-    spec
-}
-
+#[expect(clippy::too_many_arguments, reason = "the state of one loop, which a struct would only rename")]
 fn one_size(
     device: &mut dyn Device,
     run: &FreeRun<'_>,
+    spec: &Spec,
     size: &Size,
     seed: u64,
     trace: Option<TraceRequest>,
@@ -81,9 +77,8 @@ fn one_size(
     stop: &AtomicBool,
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
-    let (spec, options) = (run.spec, run.options);
-    let shape = spec.launch_with(&run.compiled.launch_directives).map_err(RunError::BadRequest)?;
-    if let Some(why) = impossible(spec, size, &shape) {
+    let options = run.options;
+    if let Some(why) = impossible(spec, size) {
         return Ok(RunReport {
             device: device.info().name.clone(),
             name: crate::spec::size_name(size),
@@ -93,16 +88,20 @@ fn one_size(
             ..RunReport::default()
         });
     }
-    let resolved = resolve(spec, size, &shape)?;
+    let resolved = resolve(spec, size, MAX_CASE_BYTES)?;
+    if let Some(over) = resolved.over_workspace() {
+        return Err(RunError::BadRequest(explain::workspace_sentence(over)));
+    }
     let mut arguments = inputs::arguments(&resolved, seed);
     fill_given(&mut arguments, &options.inputs)?;
     let given = arguments.clone();
-    let expected = expected(device, run, size, &given, stop)?;
+    let expected = expected(device, run, &resolved, &given, stop)?;
 
     device.load(run.compiled)?;
-    let mut launch = launch_of(run.compiled, spec, &resolved, trace);
-    launch.time_limit = options.time_limit.unwrap_or(launch.time_limit);
-    let mut ran = device.run(&launch, &mut arguments, stop)?;
+    let trace = trace.map(|request| Traced { request, step: None });
+    let mut sequence = steps::sequence_of(run.compiled, spec, &resolved, trace.as_ref());
+    sequence.time_limit = options.time_limit.unwrap_or(sequence.time_limit);
+    let mut ran = device.run(&sequence, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
     ran.faults.iter_mut().for_each(|fault| arrays::name(fault, &run.compiled.arrays));
     ran.faults = super::in_order(std::mem::take(&mut ran.faults));
@@ -116,8 +115,7 @@ fn one_size(
     // Where a wrong element was written, or the nearest one to what nobody wrote. Given inputs cannot be made again.
     let wrong = !findings.comparison.mismatches.is_empty();
     if wrong && ran.faults.is_empty() && options.inputs.is_empty() && device.info().kind == DeviceKind::Emulator {
-        launch.trace = None;
-        if let Some(writes) = Writes::of(device, &launch, &resolved, seed, stop)? {
+        if let Some(writes) = Writes::of(device, &sequence, &resolved, seed, stop)? {
             findings.blame(&writes, &resolved);
         }
     }
@@ -138,6 +136,7 @@ fn one_size(
         wall_ms: started.elapsed().as_secs_f64() * 1e3,
         outputs,
         compared,
+        steps: steps::step_reports(spec, &resolved, &ran),
         ..findings.report(device, ran, &resolved, seed, against)
     })
 }
@@ -170,32 +169,45 @@ fn fill_given(arguments: &mut [Argument], given: &[(String, Vec<u8>)]) -> Result
     Ok(())
 }
 
+/// The spec with the bare names of templates where `ptx` has them under those: another kernel need not be one.
+fn without_instances(spec: &Spec, ptx: &str) -> Spec {
+    let mut spec = spec.clone();
+    for step in spec.steps.iter_mut().filter(|step| step.given.is_none()) {
+        let bare = step.entry.split('<').next().unwrap_or_default().to_owned();
+        if signature::entry_called(ptx, &bare).is_some() {
+            step.entry = bare;
+        }
+    }
+    spec
+}
+
 /// What the outputs should be: by the other kernel, else by the spec's oracle.
 fn expected(
     device: &mut dyn Device,
     run: &FreeRun<'_>,
-    size: &Size,
+    resolved: &Resolved,
     given: &[Argument],
     stop: &AtomicBool,
 ) -> Result<Option<Vec<Expected>>, RunError> {
-    let shape = |compiled: &CompileReport| {
-        let shape = run.spec.launch_with(&compiled.launch_directives).map_err(RunError::BadRequest)?;
-        resolve(run.spec, size, &shape)
-    };
     if let Some((other, name)) = run.against {
-        let resolved = shape(other)?;
-        // Its parameters may be declared otherwise, and its name with them.
-        let base = run.entry.split('<').next().unwrap_or(run.entry);
-        let mut spec = called(&Spec { entry: run.entry.to_owned(), ..run.spec.clone() }, &other.ptx);
-        if let Some(entry) = signature::entry_called(&other.ptx, base) {
-            spec.entry = entry;
-        }
-        signature::check(&other.ptx, &spec).map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
+        let spec = run.spec.directed(&other.launch_directives);
+        let spec = spec.map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
+        let spec = signature::named(&without_instances(&spec, &other.ptx), &other.ptx);
+        signature::check(other, &spec).map_err(|why| RunError::BadRequest(format!("{name}: {why}")))?;
+        let resolved = resolve(&spec, &resolved.size, MAX_CASE_BYTES)?;
         device.load(other)?;
-        let mut launch = launch_of(other, &spec, &resolved, None);
-        launch.time_limit = run.options.time_limit.unwrap_or(launch.time_limit);
+        let mut sequence = steps::sequence_of(other, &spec, &resolved, None);
+        sequence.time_limit = run.options.time_limit.unwrap_or(sequence.time_limit);
         let mut arguments = given.to_vec();
-        let ran = device.run(&launch, &mut arguments, stop)?;
+        // It may want more scratch memory than the kernel beside it.
+        for (argument, param) in arguments.iter_mut().zip(&resolved.params) {
+            if let (Argument::Buffer(buffer), ResolvedParam::Buffer(shape)) = (argument, param)
+                && shape.role == Role::Scratch
+            {
+                buffer.bytes = vec![0; shape.bytes() as usize];
+            }
+        }
+        let ran = device.run(&sequence, &mut arguments, stop)?;
         if let Some(fault) = ran.faults.iter().min_by_key(|fault| explain::rank(fault.kind)) {
             let fault = explain::fault_sentence(fault);
             return Err(RunError::BadRequest(format!(
@@ -210,8 +222,7 @@ fn expected(
     let Some(name) = run.spec.oracle.as_deref() else { return Ok(None) };
     let oracle =
         oracle::find(name).ok_or_else(|| RunError::BadRequest(format!("there is no oracle called `{name}`")))?;
-    let resolved = shape(run.compiled)?;
-    let computed = oracle.compute(&resolved.signature(), &oracle_inputs(&resolved, given));
+    let computed = oracle.compute(&resolved.signature(), &oracle_inputs(resolved, given));
     computed.map(Some).map_err(RunError::BadRequest)
 }
 
@@ -400,6 +411,7 @@ impl Findings {
             notes: ran.notes,
             counters: ran.counters,
             lines: ran.lines,
+            steps: Vec::new(),
             wall_ms: 0.0,
         };
         // What was found without an expectation has a sentence of its own; faults and damage come before it.
@@ -448,7 +460,8 @@ impl Findings {
             notes: case.notes,
             counters: case.counters,
             lines: case.lines,
-            trace: ran.trace,
+            steps: Vec::new(),
+            trace: ran.traces.into_iter().next(),
             outputs: Vec::new(),
             wall_ms: 0.0,
         }

@@ -113,7 +113,7 @@ mod tests {
 
     fn buffer(dtype: Dtype, elements: u64, fill: ResolvedFill) -> ResolvedBuffer {
         let (name, shape) = ("x".to_owned(), vec![elements]);
-        ResolvedBuffer { name, dtype, shape, elements, role: Role::In, fill: Some(fill) }
+        ResolvedBuffer { name, dtype, shape, elements, role: Role::In, fill: Some(fill), max_bytes: None }
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod tests {
             shape: shape.to_vec(),
             elements,
             role: Role::Out,
+            max_bytes: None,
             fill: None,
         };
         let first = Mismatch {

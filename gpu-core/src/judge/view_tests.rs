@@ -32,7 +32,7 @@ const ROUNDED: &str = "metric = \"elementwise\"\nabsolute = 0.0\nrelative = 0.50
 
 /// A case with what the reference quantizer stores, changed by `change`; what the judge says of it.
 fn judged(spec: &Spec, change: impl FnOnce(&Resolved, &mut [Argument])) -> Comparison {
-    let case = spec.resolve(&spec.check[0], None).expect("resolves");
+    let case = spec.resolve(&spec.check[0]).expect("resolves");
     let mut arguments = inputs::arguments(&case, 5);
     let oracle = oracle::find("quantize").expect("an oracle");
     let expected = oracle.compute(&case.signature(), &oracle_inputs(&case, &arguments)).expect("fits");

@@ -5,22 +5,29 @@
 //! // lockstep: grid = ceil_div(n, 4 * block_x)
 //! ```
 //!
+//! Where an exercise has several steps, a directive names the kernel: `// lockstep: combine.block = 128`. Scratch memory
+//! whose size is the learner's choice is sized by `// lockstep: size(partial) = 2 * 1024`, in elements.
+//!
 //! A constant of the kernel that stands for a whole number (`#define BLOCK 256`, `constexpr int T = 8;`) may be used by
 //! name.
 
-use super::{Expr, LaunchShape, Parsed, Spec, macros};
+use super::{Expr, Param, Parsed, Spec, macros};
 use serde::{Deserialize, Serialize};
 
 const PREFIX: &str = "lockstep:";
 const KEYS: [&str; 4] = ["block", "cluster", "dynamic_shared_bytes", "grid"];
+/// Key of `size(partial)`.
+const SIZE: &str = "size";
 
 /// One directive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directive {
     /// One-based line of the kernel's text.
     pub line: u32,
-    /// `block`, `cluster`, `dynamic_shared_bytes` or `grid`.
+    /// `block`, `cluster`, `dynamic_shared_bytes`, `grid` or `size`.
     pub key: String,
+    /// The kernel that a launch shape is of, where the directive names one; for `size` the buffer.
+    pub of: Option<String>,
     pub values: Vec<Expr>,
 }
 
@@ -43,13 +50,17 @@ pub fn launch_directives(source: &str, options: &[String]) -> Result<Vec<Directi
                 format!("expected `// lockstep: NAME = VALUE` with a name out of {known}, found `{}`", text.trim()),
             )
         })?;
-        let key = key.trim();
-        if !KEYS.contains(&key) {
-            return Err((number, format!("expected a directive out of {known}, found `{key}`")));
+        let (of, key) = split_key(key.trim());
+        if key != SIZE && !KEYS.contains(&key) {
+            return Err((number, format!("expected a directive out of {known}, size(BUFFER), found `{key}`")));
+        }
+        if key == SIZE && of.is_none() {
+            let message = "expected `size(BUFFER) = ELEMENTS` with the name of a scratch buffer, found `size`";
+            return Err((number, message.to_owned()));
         }
         let value = macros::expand(value, &defined);
         let values = split_top_level(&value);
-        let most = if key == "dynamic_shared_bytes" { 1 } else { 3 };
+        let most = if matches!(key, "dynamic_shared_bytes" | SIZE) { 1 } else { 3 };
         if values.len() > most {
             return Err((number, format!("expected at most {most} value(s) for `{key}`, found {}", values.len())));
         }
@@ -57,9 +68,21 @@ pub fn launch_directives(source: &str, options: &[String]) -> Result<Vec<Directi
             Parsed::new(value).map_err(|error| (number, format!("`{key}`: {error}")))?;
         }
         let values = values.into_iter().map(Expr::from).collect();
-        directives.push(Directive { line: number, key: key.to_owned(), values });
+        directives.push(Directive { line: number, key: key.to_owned(), of: of.map(str::to_owned), values });
     }
     Ok(directives)
+}
+
+/// `combine.grid` and `size(partial)` to whose it is and the bare key.
+fn split_key(text: &str) -> (Option<&str>, &str) {
+    if let Some((SIZE, buffer)) = text.split_once('(').map(|(key, rest)| (key.trim(), rest)) {
+        let buffer = buffer.strip_suffix(')').unwrap_or(buffer).trim();
+        return (Some(buffer), SIZE);
+    }
+    match text.rsplit_once('.') {
+        Some((entry, key)) => (Some(entry.trim()), key.trim()),
+        None => (None, text),
+    }
 }
 
 /// Splits at commas outside parentheses.
@@ -82,18 +105,48 @@ fn split_top_level(text: &str) -> Vec<&str> {
 }
 
 impl Spec {
-    /// The launch shape with a kernel's directives applied.
+    /// The spec with a kernel's directives applied.
     ///
     /// # Errors
-    /// One sentence with the line when this exercise fixes its launch.
-    pub fn launch_with(&self, directives: &[Directive]) -> Result<LaunchShape, String> {
-        let mut shape = self.launch.clone();
-        for Directive { line, key, values } in directives {
-            if !shape.learner_may_change {
-                return Err(format!(
-                    "line {line}: this exercise fixes its launch shape; remove the comment `lockstep: {key} = ...`"
-                ));
+    /// One sentence with the line: when this exercise fixes what a directive would change, or the directive does not say
+    /// which kernel it means.
+    pub fn directed(&self, directives: &[Directive]) -> Result<Spec, String> {
+        let mut spec = self.clone();
+        for directive in directives {
+            let apply = if directive.key == SIZE { Spec::resize } else { Spec::reshape };
+            apply(&mut spec, directive).map_err(|message| format!("line {}: {message}", directive.line))?;
+        }
+        Ok(spec)
+    }
+
+    fn reshape(&mut self, Directive { key, of, values, .. }: &Directive) -> Result<(), String> {
+        let own = self.steps.iter().filter(|step| step.given.is_none());
+        let mut entries: Vec<&str> = own.map(|step| step.entry.as_str()).collect();
+        entries.dedup();
+        let entry = match (of, entries.as_slice()) {
+            (Some(of), _) if entries.contains(&of.as_str()) => of.clone(),
+            (Some(of), _) => {
+                let known = entries.iter().map(|entry| format!("`{entry}.{key}`")).collect::<Vec<_>>().join(", ");
+                return Err(format!("`{of}` is no kernel of yours in this exercise; you can set {known}"));
             }
+            (None, [only]) => (*only).to_owned(),
+            (None, _) => {
+                let known = entries.iter().map(|entry| format!("`{entry}.{key}`")).collect::<Vec<_>>().join(" or ");
+                return Err(format!("this exercise has several kernels; say which one `{key}` is for: {known}"));
+            }
+        };
+        let several = entries.len() > 1;
+        let shapes = self.steps.iter_mut().filter(|step| step.given.is_none() && step.entry == entry);
+        let mut free = shapes.map(|step| &mut step.launch).filter(|launch| launch.learner_may_change).peekable();
+        if free.peek().is_none() {
+            return Err(match several {
+                false => format!("this exercise fixes its launch shape; remove the comment `lockstep: {key} = ...`"),
+                true => format!(
+                    "this exercise fixes the launch shape of `{entry}`; remove the comment `lockstep: {entry}.{key} = ...`"
+                ),
+            });
+        }
+        for shape in free {
             match key.as_str() {
                 "block" => shape.block = values.clone(),
                 "cluster" => shape.cluster = values.clone(),
@@ -101,7 +154,24 @@ impl Spec {
                 _ => shape.dynamic_shared_bytes = values.first().cloned().unwrap_or(Expr::from("0")),
             }
         }
-        Ok(shape)
+        Ok(())
+    }
+
+    fn resize(&mut self, Directive { of, values, .. }: &Directive) -> Result<(), String> {
+        let of = of.as_deref().unwrap_or_default();
+        let free = |param: &&mut Param| matches!(param, Param::Buffer { max_bytes: Some(_), .. });
+        let names: Vec<String> =
+            self.params.iter_mut().filter(free).map(|param| format!("`size({})`", param.name())).collect();
+        match self.params.iter_mut().filter(free).find(|param| param.name() == of) {
+            Some(Param::Buffer { shape, .. }) => {
+                shape.clone_from(values);
+                Ok(())
+            }
+            _ if names.is_empty() => Err(format!(
+                "this exercise fixes the sizes of its buffers; remove the comment `lockstep: size({of}) = ...`"
+            )),
+            _ => Err(format!("the size of `{of}` is not yours to choose; you can set {}", names.join(", "))),
+        }
     }
 }
 
@@ -138,6 +208,9 @@ mod tests {
             ("\n// lockstep: block = 1, 2, 3, 4", "at most 3"),
             ("\n// lockstep: grid = ceil_div(n", "expected"),
             ("\n// lockstep: dynamic_shared_bytes = 1, 2", "at most 1"),
+            ("\n// lockstep: combine.gird = 1", "expected a directive out of block, cluster"),
+            ("\n// lockstep: size = 64", "size(BUFFER) = ELEMENTS"),
+            ("\n// lockstep: size(partial) = 2, 3", "at most 1"),
         ] {
             let (line, message) = launch_directives(source, &[]).expect_err(source);
             assert_eq!(line, 2);

@@ -85,8 +85,7 @@ impl Resolved {
     /// # Errors
     /// The key at fault and one sentence.
     pub fn reseed(&mut self, spec: &Spec, seed: i64) -> Result<(), (String, String)> {
-        let mut known = self.size.clone();
-        known.insert(SEED.to_owned(), seed);
+        let known = spec.of_scalars(&self.size, seed, 0);
         for (index, (param, resolved)) in spec.params.iter().zip(&mut self.params).enumerate() {
             let (Param::Scalar { name, dtype, value }, ResolvedParam::Scalar(scalar)) = (param, resolved) else {
                 continue;
@@ -95,6 +94,10 @@ impl Resolved {
                 *scalar = resolve_scalar(&known, name, *dtype, value)
                     .map_err(|message| (format!("param[{index}].value"), message))?;
             }
+        }
+        for launch in self.launches.iter_mut().filter(|launch| !launch.scalars.is_empty()) {
+            launch.scalars =
+                spec.scalars_of(&spec.steps[launch.step], &spec.of_scalars(&self.size, seed, launch.turn))?;
         }
         Ok(())
     }

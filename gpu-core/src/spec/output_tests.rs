@@ -71,7 +71,7 @@ fn rejects(from: &str, to: &str, parts: &[&str]) {
 fn a_view_with_a_rule_reads_and_resolves() {
     let spec = read(QUANTIZER).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(spec.rule("y").metric, Metric::SqnrDb { limit: 30.0 });
-    let mut case = spec.resolve(&spec.check[0], None).expect("resolves");
+    let mut case = spec.resolve(&spec.check[0]).expect("resolves");
     let view = &case.views[0];
     assert_eq!((view.layout.format, view.layout.group, view.layout.axis), (Format::Int8, 8, Some(Axis::Last)));
     assert_eq!((view.layout.row_bytes, view.layout.packing), (8, Packing::LowFirst));
@@ -208,7 +208,7 @@ fn sizes_may_be_zero_only_where_a_buffer_may_be_empty() {
         .replace("shape = [\"m\", \"n\"]\nmay_be_empty = true\nscales", "shape = [\"m\", \"n\"]\nscales")
         .replace("m = 2, n = 8", "m = 0, n = 8");
     let spec = read(&empty).unwrap_or_else(|error| panic!("{error}"));
-    let case = spec.resolve(&spec.check[0], None).expect("resolves");
+    let case = spec.resolve(&spec.check[0]).expect("resolves");
     assert_eq!(case.buffer_bytes(), 0);
     rejects("shape = [\"m\", \"n\"]\n", "shape = [\"m\", \"n\"]\nmay_be_empty = 1\n", &["true or false"]);
 }

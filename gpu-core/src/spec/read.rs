@@ -3,9 +3,11 @@
 use super::fill::read_fill;
 use super::read_extras::{read_milestone, read_sizes};
 use super::read_outputs::{judged_names, read_outputs, read_views};
+use super::step::{check_args, read_steps};
 use super::tensor_map::read_map;
 use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
 use super::{CeilingKind, Cost, Dtype, Expr, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
+use crate::compile::options::Arch;
 use crate::oracle;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -42,7 +44,14 @@ impl Spec {
             let (line, column) = line_and_column(valid, valid.len());
             fail(line, column, "UTF-8 text", format!("the byte {:#04x}", bytes[error.valid_up_to()]))
         })?;
-        Self::parse(text, &shown)
+        let mut spec = Self::parse(text, &shown)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+        spec.read_given(read).map_err(|missing| {
+            let line = text.lines().position(|line| line.trim_start().starts_with("given")).unwrap_or(0);
+            fail(line as u32 + 1, 1, "a readable file for a step's `given`", missing)
+        })?;
+        Ok(spec)
     }
 
     /// Reads the text of an exercise file; `path` is only shown.
@@ -56,9 +65,9 @@ impl Spec {
 
 fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let title = r.string(&mut root, "title", true);
-    let entry = read_entry(r, &mut root);
     let oracle = read_oracle(r, &mut root);
     let requires = read_requires(r, &mut root);
+    let arch = read_arch(r, &mut root);
     let options = read_options(r, &mut root);
     let written_once = r.boolean(&mut root, "written_once").unwrap_or(false);
     let mut may_be_empty = Vec::new();
@@ -66,7 +75,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let views = read_views(r, &mut root, params.as_deref().unwrap_or_default());
     let judged = judged_names(params.as_deref().unwrap_or_default(), &views);
     let outputs = read_outputs(r, &mut root, &judged, &views);
-    let launch = r.section(&mut root, "launch", true).and_then(|section| read_launch(r, section));
+    let steps = read_steps(r, &mut root);
     let sizes = r
         .section(&mut root, "sizes", true)
         .and_then(|section| read_sizes(r, section, if may_be_empty.is_empty() { 1 } else { 0 }));
@@ -85,9 +94,8 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let (sizes, spans) = sizes?;
     let spec = Spec {
         title: title?,
-        entry: entry?,
+        steps: steps?,
         params: params?,
-        launch: launch?,
         oracle: oracle?,
         tolerance: tolerance?,
         outputs,
@@ -100,10 +108,14 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         cost: cost?,
         milestones,
         requires: requires?,
+        arch,
         written_once,
         options,
     };
     // Only a file that reads well is worth evaluating; otherwise one slip would be reported many times.
+    if r.is_clean() {
+        check_args(r, &spec, |key| places.find(key));
+    }
     if r.is_clean() {
         check_sizes(r, &spec, &spans, &places);
     }
@@ -114,7 +126,7 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
 fn check_sizes(r: &mut Reader<'_>, spec: &Spec, spans: &[(String, Range<usize>, Size)], places: &Places) {
     let mut reported = BTreeSet::new();
     for (at, span, size) in spans {
-        match spec.resolve(size, None) {
+        match spec.resolve(size) {
             Err((key, message)) => {
                 if reported.insert(key.clone()) {
                     let span = places.find(&key).unwrap_or_else(|| span.clone());
@@ -122,6 +134,15 @@ fn check_sizes(r: &mut Reader<'_>, spec: &Spec, spans: &[(String, Range<usize>, 
                 }
             }
             Ok(resolved) => {
+                if let Some(over) = resolved.over_workspace()
+                    && reported.insert("max_bytes".to_owned())
+                {
+                    let index = spec.params.iter().position(|param| param.name() == over.name).unwrap_or(0);
+                    let key = format!("param[{index}].max_bytes");
+                    let expected = format!("at least the {} bytes of `shape` at {}", over.bytes(), resolved.name);
+                    let found = over.max_bytes.unwrap_or(0).to_string();
+                    r.problem(&key, places.find(&key).unwrap_or(0..0), expected, found);
+                }
                 let Some(oracle) = spec.oracle.as_deref().and_then(oracle::find) else { continue };
                 if let Err(message) = oracle.check(&resolved.signature())
                     && reported.insert("oracle".to_owned())
@@ -172,7 +193,7 @@ pub(super) fn read_identifier(
 }
 
 /// A kernel as C++ calls it: `scale`, or for a free run `math::scale` and `scale<float, 4>`.
-fn read_entry(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<String> {
+pub(super) fn read_entry(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<String> {
     const WHAT: &str = "the kernel's name as in C++";
     let item = r.item(section, "entry", Some(WHAT))?;
     let at = join(&section.at, "entry");
@@ -199,12 +220,38 @@ fn read_oracle(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Option<Stri
 fn read_requires(r: &mut Reader<'_>, root: &mut Section<'_>) -> Option<Option<String>> {
     let Some(item) = r.item(root, "requires", None) else { return Some(None) };
     let text = r.as_string(item, "requires")?;
-    let digits = text.strip_prefix("sm_").unwrap_or_default().trim_end_matches(['a', 'f']);
-    if (2..=3).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit()) {
+    if is_architecture(&text) {
         return Some(Some(text));
     }
     r.problem("requires", item.span(), "an architecture such as \"sm_90\"", item.describe());
     None
+}
+
+fn is_architecture(text: &str) -> bool {
+    text.starts_with("sm_") && Arch::parse(text).is_some()
+}
+
+/// The architectures that the kernel has branches for.
+fn read_arch(r: &mut Reader<'_>, root: &mut Section<'_>) -> Vec<String> {
+    let what = "architectures such as [\"sm_90a\", \"sm_80\"], the best first";
+    let mut found: Vec<String> = Vec::new();
+    if r.item(root, "arch", None).is_none() {
+        return found;
+    }
+    let items = r.array(root, "arch", Some(what)).unwrap_or_default();
+    if items.is_empty() && r.is_clean() {
+        r.problem("arch", 0..0, what, "an array of 0");
+    }
+    for (item, at) in items {
+        let Some(text) = r.as_string(item, &at) else { continue };
+        if !is_architecture(&text) {
+            r.problem(&at, item.span(), "an architecture such as \"sm_90a\"", item.describe());
+        } else if found.contains(&text) {
+            r.problem(&at, item.span(), "an architecture that is not in the list yet", format!("\"{text}\" again"));
+        }
+        found.push(text);
+    }
+    found
 }
 
 fn read_options(r: &mut Reader<'_>, root: &mut Section<'_>) -> Vec<String> {
@@ -317,6 +364,17 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>, may_be_empty: &mut V
             r.choice(item, &join(&section.at, "role"), "a role", &roles)
         }
     };
+    let max_bytes = match r.item(&mut section, "max_bytes", None) {
+        None => None,
+        Some(item) => {
+            let at = join(&section.at, "max_bytes");
+            if role.is_some_and(|role| role != Role::Scratch) {
+                let expected = "no `max_bytes`: it bounds the size that the learner gives scratch memory";
+                r.problem(&at, item.span(), expected, format!("{} for another role", item.describe()));
+            }
+            Some(read_expression(r, item, &at)?)
+        }
+    };
     let fill = read_fill(r, &mut section);
     if r.boolean(&mut section, "may_be_empty").unwrap_or(false) {
         may_be_empty.extend(name.clone());
@@ -329,7 +387,7 @@ fn read_param(r: &mut Reader<'_>, mut section: Section<'_>, may_be_empty: &mut V
         r.problem(&section.at, span, expected, "a fill");
     }
     r.finish(section);
-    Some(Param::Buffer { name: name?, dtype: dtype?, shape: shape?, role: role?, fill: fill? })
+    Some(Param::Buffer { name: name?, dtype: dtype?, shape: shape?, role: role?, fill: fill?, max_bytes })
 }
 
 pub(super) fn read_expressions(
@@ -358,26 +416,28 @@ pub(super) fn read_expression(r: &mut Reader<'_>, item: Item<'_>, at: &str) -> O
     }
 }
 
-fn read_launch(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<LaunchShape> {
-    let grid = read_expressions(r, &mut section, "grid", "1 to 3 expressions, blocks along x, y, z", 3);
-    let block = read_expressions(r, &mut section, "block", "1 to 3 expressions, threads along x, y, z", 3);
-    let has_cluster = section.has("cluster");
-    let cluster = match has_cluster {
-        true => read_expressions(r, &mut section, "cluster", "1 to 3 expressions, blocks of a cluster", 3),
-        false => Some(Vec::new()),
+/// The keys of a launch, in `[launch]` or among those of a step.
+pub(super) fn read_launch_keys(r: &mut Reader<'_>, section: &mut Section<'_>) -> Option<LaunchShape> {
+    let grid = read_expressions(r, section, "grid", "1 to 3 expressions, blocks along x, y, z", 3);
+    let block = read_expressions(r, section, "block", "1 to 3 expressions, threads along x, y, z", 3);
+    // Asked for in any case, so that the key is known.
+    let cluster = match r.item(section, "cluster", None) {
+        Some(_) => read_expressions(r, section, "cluster", "1 to 3 expressions, blocks of a cluster", 3),
+        None => Some(Vec::new()),
     };
     let at = join(&section.at, "dynamic_shared_bytes");
-    let shared = match r.item(&mut section, "dynamic_shared_bytes", None) {
+    let shared = match r.item(section, "dynamic_shared_bytes", None) {
         None => Some(Expr::from("0")),
         Some(item) => read_expression(r, item, &at),
     };
-    let learner_may_change = r.boolean(&mut section, "learner_may_change").unwrap_or(false);
-    r.finish(section);
+    let cooperative = r.boolean(section, "cooperative").unwrap_or(false);
+    let learner_may_change = r.boolean(section, "learner_may_change").unwrap_or(false);
     Some(LaunchShape {
         grid: grid?,
         block: block?,
         cluster: cluster?,
         dynamic_shared_bytes: shared?,
+        cooperative,
         learner_may_change,
     })
 }

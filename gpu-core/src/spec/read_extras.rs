@@ -1,12 +1,14 @@
 //! The lists of an exercise file: sizes and milestones.
 
+use super::output::SEED;
+use super::step::TURN;
 use super::toml_reader::{Item, Reader, Section, is_identifier, join};
 use super::{Milestone, Parsed, Size};
 use crate::bench::QUANTITIES;
 use std::ops::Range;
 
-/// Names that launch expressions and scalars use for themselves.
-const RESERVED: [&str; 7] = ["block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z", "seed"];
+/// Names that expressions of launches and scalars use for themselves.
+const RESERVED: [&str; 8] = ["block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z", SEED, TURN];
 
 /// The four lists of sizes.
 #[derive(Default)]

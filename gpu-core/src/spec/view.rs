@@ -138,8 +138,8 @@ impl Resolved {
             self.tensors().into_iter().filter(|tensor| wanted(tensor.role())).map(of).collect()
         };
         let scalars = self.params.iter().filter_map(|param| match param {
-            ResolvedParam::Scalar(scalar) => Some((scalar.name.clone(), scalar.value)),
-            ResolvedParam::Buffer(_) | ResolvedParam::TensorMap(_) => None,
+            ResolvedParam::Scalar(scalar) if !scalar.varies => Some((scalar.name.clone(), scalar.value)),
+            _ => None,
         });
         Signature { inputs: shapes(Role::is_given), outputs: shapes(Role::is_judged), scalars: scalars.collect() }
     }

@@ -7,11 +7,11 @@ use super::pool::Pool;
 use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
-use crate::compile::options::Arch;
-use crate::compile::{CompileReport, Severity, arrays, declared, locate, signature};
+use crate::compile::choice::Choice;
+use crate::compile::{CompileReport, GivenKernel, Severity, arrays, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
-use crate::spec::{Directive, Spec, launch_directives};
+use crate::spec::{Directive, Given, Spec, launch_directives};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,6 +32,16 @@ pub struct LaneJob {
     pub job: Job,
     pub stop: Arc<AtomicBool>,
     pub submitted: Instant,
+}
+
+/// How a kernel is to be compiled.
+struct Wanted {
+    /// As asked for; None: what exercise and device agree on.
+    arch: Option<String>,
+    /// The learner's kernel, whose report goes out.
+    own: bool,
+    /// For a benchmark, where the emulator is no substitute.
+    timed: bool,
 }
 
 /// A device's thread.
@@ -113,16 +123,23 @@ impl Lane {
         let limits = self.shared.limits();
         let (task, time, compile_ms) = match job {
             Job::Check { source, spec, arch, seed, trace, .. } => {
-                let compiled = self.compile(id, &source, &spec, arch, stop, true)?;
+                let compiled = self.compile(id, &source, &spec, Wanted { arch, own: true, timed: false }, stop)?;
                 let ms = compiled.compile_ms;
                 (Task::Check { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
             }
             Job::Run { source, spec, arch, seed, trace, options, .. } => {
-                let compiled = self.compile_free(id, &source, &spec, arch.clone(), stop, true)?;
+                let compiled = self.compile_free(
+                    id,
+                    &source,
+                    &spec,
+                    Wanted { arch: arch.clone(), own: true, timed: false },
+                    stop,
+                )?;
                 let ms = compiled.compile_ms;
                 let against = match &options.against {
                     Some(other) => {
-                        let other = self.compile_free(id, other, &spec, arch, stop, false);
+                        let other =
+                            self.compile_free(id, other, &spec, Wanted { arch, own: false, timed: false }, stop);
                         Some(Box::new(other.map_err(|outcome| of_other("the kernel to compare with", outcome))?))
                     }
                     None => None,
@@ -131,11 +148,12 @@ impl Lane {
                 (Task::Run { compiled, against, spec: *spec, seed, trace, options }, time, ms)
             }
             Job::Bench { source, spec, arch, seed, reference, .. } => {
-                let compiled = self.compile(id, &source, &spec, arch.clone(), stop, true)?;
+                let compiled =
+                    self.compile(id, &source, &spec, Wanted { arch: arch.clone(), own: true, timed: true }, stop)?;
                 let ms = compiled.compile_ms;
                 let reference = match reference {
                     Some(reference) => Some(Box::new(
-                        self.compile(id, &reference, &spec, arch, stop, false)
+                        self.compile(id, &reference, &spec, Wanted { arch, own: false, timed: true }, stop)
                             .map_err(|outcome| of_other("the reference", outcome))?,
                     )),
                     None => None,
@@ -179,38 +197,58 @@ impl Lane {
         locate::cublas_lt(compiler.as_deref(), &self.shared.config.data_dir)
     }
 
-    /// Compiles for this device. `own` for the learner's kernel, whose report goes out.
+    /// Compiles the kernels of a job for this device.
     fn compile(
         &mut self,
         id: JobId,
         source: &Source,
         spec: &Spec,
-        arch: Option<String>,
+        wanted: Wanted,
         stop: &AtomicBool,
-        own: bool,
     ) -> Result<CompileReport, Outcome> {
-        let mut report = self.compile_only(id, source, spec, arch, stop, own)?;
-        signature::check(&report.ptx, spec).map_err(Outcome::BadRequest)?;
-        report.launch_directives = directives(source)?;
+        let mut report = self.compile_text(id, source, spec, &wanted, stop)?;
+        signature::check(&report, spec).map_err(Outcome::BadRequest)?;
+        self.compile_given(&mut report, source, spec, stop)?;
         Ok(report)
     }
 
-    fn compile_only(
+    /// As `compile`, for kernels whose names may be C++'s, and instances of templates that the source does not name itself.
+    fn compile_free(
         &mut self,
         id: JobId,
         source: &Source,
         spec: &Spec,
-        arch: Option<String>,
+        wanted: Wanted,
         stop: &AtomicBool,
-        own: bool,
+    ) -> Result<CompileReport, Outcome> {
+        let own = spec.steps.iter().filter(|step| step.given.is_none());
+        let source = own.fold(source.clone(), |source, step| declared::instantiated(&source, &step.entry));
+        let mut report = self.compile_text(id, &source, spec, &wanted, stop)?;
+        let named = signature::named(spec, &report.ptx);
+        signature::check(&report, &named).map_err(Outcome::BadRequest)?;
+        self.compile_given(&mut report, &source, spec, stop)?;
+        Ok(report)
+    }
+
+    /// Compiles the learner's text, and looks for what its comments and declarations say.
+    fn compile_text(
+        &mut self,
+        id: JobId,
+        source: &Source,
+        spec: &Spec,
+        wanted: &Wanted,
+        stop: &AtomicBool,
     ) -> Result<CompileReport, Outcome> {
         let info = self.open(stop)?;
-        let arch = choose_arch(&info, spec.requires.as_deref(), arch)?;
+        let arch = match &wanted.arch {
+            Some(asked) => asked.clone(),
+            None => choose_arch(&info, spec, wanted.timed)?,
+        };
         let mut source = source.clone();
         let missing = spec.options.iter().filter(|option| !source.options.contains(option)).cloned();
         source.options.extend(missing.collect::<Vec<_>>());
         let mut report = pipeline::compile(&self.shared, &self.pool, &source, &arch, Emit::default(), stop)?;
-        if own {
+        if wanted.own {
             self.shared.emit(id, Event::Compiled(Box::new(report.clone())));
         }
         if !report.succeeded {
@@ -218,26 +256,35 @@ impl Lane {
         }
         report.declared = declared::kernels(&source.text);
         report.arrays = arrays::arrays(&source.text, &source.options);
+        report.launch_directives = directives(&source)?;
         Ok(report)
     }
 
-    /// As `compile`, for a kernel whose name may be C++'s, and an instance of a template that the source does not name itself.
-    fn compile_free(
+    /// Compiles the kernels of the course apart from the learner's text, but as that is, and adds them to its report.
+    fn compile_given(
         &mut self,
-        id: JobId,
-        source: &Source,
+        report: &mut CompileReport,
+        own: &Source,
         spec: &Spec,
-        arch: Option<String>,
         stop: &AtomicBool,
-        own: bool,
-    ) -> Result<CompileReport, Outcome> {
-        let source = declared::instantiated(source, &spec.entry);
-        let mut report = self.compile_only(id, &source, spec, arch, stop, own)?;
-        let mut named = spec.clone();
-        named.entry = signature::entry_called(&report.ptx, &spec.entry).unwrap_or(named.entry);
-        signature::check(&report.ptx, &named).map_err(Outcome::BadRequest)?;
-        report.launch_directives = directives(&source)?;
-        Ok(report)
+    ) -> Result<(), Outcome> {
+        for Given { file, text } in spec.given() {
+            let source = Source {
+                name: file.clone(),
+                text: text.clone(),
+                headers: own.headers.clone(),
+                options: spec.options.clone(),
+            };
+            let compiled = pipeline::compile(&self.shared, &self.pool, &source, &report.arch, Emit::default(), stop)?;
+            if !compiled.succeeded {
+                let first = compiled.first_error().map(|found| format!("line {}: {}", found.line, found.message));
+                let first = first.unwrap_or_else(|| "the compiler does not say why".to_owned());
+                let message = format!("the exercise's own kernel `{file}` does not compile: {first}");
+                return Err(Outcome::Environment(message));
+            }
+            report.given.push(GivenKernel { file: file.clone(), report: compiled });
+        }
+        signature::check_given(report, spec).map_err(Outcome::Environment)
     }
 
     /// Sends the task and passes its events on, until it is done, stopped, too slow or dead.
@@ -320,35 +367,20 @@ impl Lane {
     }
 }
 
+/// What to compile for where nobody asks. The emulator serves where the device cannot, but it has no times.
+fn choose_arch(info: &DeviceInfo, spec: &Spec, timed: bool) -> Result<String, Outcome> {
+    let Choice { arch, beyond } = Choice::of(info, spec).map_err(Outcome::BadRequest)?;
+    match beyond {
+        Some(why) if timed => {
+            Err(Outcome::BadRequest(format!("{why}. Choose the emulator, which counts on any machine")))
+        }
+        _ => Ok(arch.to_string()),
+    }
+}
+
 fn directives(source: &Source) -> Result<Vec<Directive>, Outcome> {
     launch_directives(&source.text, &source.options)
         .map_err(|(line, message)| Outcome::BadRequest(format!("{}:{line}: {message}", source.name)))
-}
-
-/// The architecture to compile for: the one asked for, else the device's own if the exercise runs there.
-fn choose_arch(info: &DeviceInfo, requires: Option<&str>, asked: Option<String>) -> Result<String, Outcome> {
-    if let Some(asked) = asked {
-        return Ok(asked);
-    }
-    let required = match requires {
-        Some(text) => Some(Arch::parse(text).ok_or_else(|| {
-            Outcome::BadRequest(format!(
-                "the exercise requires `{text}`, which is no architecture; write it as in sm_90a"
-            ))
-        })?),
-        None => None,
-    };
-    if info.choice == DeviceChoice::Emulator {
-        return Ok(Arch::for_emulator(required).to_string());
-    }
-    let own = Arch::of_capability(info.capability.0, info.capability.1);
-    match required {
-        Some(required) if !own.satisfies(required) => Err(Outcome::BadRequest(format!(
-            "this exercise needs {required}; {} is {own}. Choose the emulator, which runs it on any machine",
-            info.name
-        ))),
-        _ => Ok(own.to_string()),
-    }
 }
 
 /// A verdict's times as the learner lived them: from the job's submission, compiling included.

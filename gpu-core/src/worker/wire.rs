@@ -22,32 +22,46 @@ pub const MAX_FRAME_BYTES: usize = 256 << 20;
 /// Text that may come before the handshake, in bytes.
 const MAX_BANNER_BYTES: usize = 256 << 10;
 
-/// Of the files that define the messages: postcard does not describe itself, so two builds understand each other only
-/// when these are the same.
-const FINGERPRINT: u64 = fingerprint(&[
-    include_bytes!("../bench.rs"),
-    include_bytes!("../compile/mod.rs"),
-    include_bytes!("../device.rs"),
-    include_bytes!("../job.rs"),
-    include_bytes!("../spec.rs"),
-    include_bytes!("../formats/layout.rs"),
-    include_bytes!("../spec/fill.rs"),
-    include_bytes!("../spec/output.rs"),
-    include_bytes!("../spec/view.rs"),
-    include_bytes!("../verdict.rs"),
-    include_bytes!("../../emulator/src/report.rs"),
-    include_bytes!("messages.rs"),
-]);
+/// Files with their text, so that a test can name them.
+macro_rules! files {
+    ($($path:literal),* $(,)?) => { [$(($path, include_bytes!($path) as &[u8])),*] };
+}
+
+/// The files that define what crosses the pipe. postcard does not describe itself, so two builds understand each other
+/// only when these are the same. A test follows every type from the messages on and wants its file here.
+const MESSAGES: [(&str, &[u8]); 18] = files![
+    "../bench.rs",
+    "../bench/milestones.rs",
+    "../compile/build.rs",
+    "../compile/mod.rs",
+    "../device.rs",
+    "../formats/element.rs",
+    "../formats/layout.rs",
+    "../job.rs",
+    "../spec.rs",
+    "../spec/directives.rs",
+    "../spec/fill.rs",
+    "../spec/output.rs",
+    "../spec/step.rs",
+    "../spec/tensor_map.rs",
+    "../spec/view.rs",
+    "../verdict.rs",
+    "../../emulator/src/report.rs",
+    "messages.rs",
+];
+
+const FINGERPRINT: u64 = fingerprint(&MESSAGES);
 
 /// FNV-1a over all files, carriage returns left out (a checkout on Windows may add them).
-const fn fingerprint(files: &[&[u8]]) -> u64 {
+const fn fingerprint(files: &[(&str, &[u8])]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut file = 0;
     while file < files.len() {
         let mut at = 0;
-        while at < files[file].len() {
-            if files[file][at] != b'\r' {
-                hash = (hash ^ files[file][at] as u64).wrapping_mul(0x0100_0000_01b3);
+        let bytes = files[file].1;
+        while at < bytes.len() {
+            if bytes[at] != b'\r' {
+                hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
             }
             at += 1;
         }
@@ -177,6 +191,10 @@ fn excerpt(banner: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(tail).chars().filter(|c| !c.is_control() || *c == '\n').collect();
     format!("`{}`", text.trim())
 }
+
+#[cfg(test)]
+#[path = "wire/reach.rs"]
+mod reach;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,8 @@
 //! What the tests of the judge and of GPUs share: specs for the kernels of `data/judge.cu`.
 
+#[allow(dead_code, reason = "not every test binary needs it")]
+pub mod steps;
+
 use gpu_core::compile::CompileReport;
 use gpu_core::device::{Device, RunError};
 use gpu_core::job::{Event, RunOptions};
@@ -69,7 +72,7 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<RunReport, RunError> {
     let (options, mut report) = (RunOptions::default(), None);
-    let run = FreeRun { compiled, against: None, spec, entry: &spec.entry, options: &options, seed: None, trace: None };
+    let run = FreeRun { compiled, against: None, spec, options: &options, seed: None, trace: None };
     let mut keep = |event| {
         if let Event::Ran(ran) = event {
             report = Some(*ran);

@@ -10,7 +10,9 @@ use curriculum::answer::{AnswerExercise, MysteryQuestion, figures};
 use curriculum::check as sound;
 use curriculum::quiz::{Evidence, Kind, Needs, PredictAction, PredictKernel, PredictRun, mark_prediction, quantity};
 use curriculum::{Block, Course, Exercise, Files, Ladder, Status, Unit};
+use gpu_core::compile::choice::Choice;
 use gpu_core::device::DeviceChoice;
+use gpu_core::emulator_device::EmulatorDevice;
 use gpu_core::job::{Emit, Job, Outcome};
 
 #[derive(clap::Args)]
@@ -117,10 +119,22 @@ fn exercise_cases<'c>(jury: &Jury<'_>, exercise: &'c Exercise, cases: &mut Vec<C
     }));
     let plain = exercise.plain_solution.as_ref().map(|text| ("solution.cu", text));
     for (file, text) in plain.into_iter().chain([("reference.cu", &exercise.reference)]) {
-        cases.push(Case::new(place(file), check(file, text), |answer| match passed(answer) {
-            true => Vec::new(),
-            false => vec![format!("it must pass: {}", why(answer))],
-        }));
+        // Each branch of a kernel that has several; one text serves all where the exercise names none.
+        let branches: Vec<Option<&String>> = match exercise.spec.arch.as_slice() {
+            [] => vec![None],
+            branches => branches.iter().map(Some).collect(),
+        };
+        for branch in branches {
+            let mut job = check(file, text);
+            if let Job::Check { arch, .. } = &mut job {
+                *arch = branch.cloned();
+            }
+            let on = branch.map_or_else(String::new, |arch| format!(" for {arch}"));
+            cases.push(Case::new(place(file), job, move |answer| match passed(answer) {
+                true => Vec::new(),
+                false => vec![format!("it must pass{on}: {}", why(answer))],
+            }));
+        }
     }
     for wrong in &exercise.wrongs {
         cases.push(Case::new(place(&wrong.file), check(&wrong.file, &wrong.source), |answer| {
@@ -145,7 +159,8 @@ fn exercise_cases<'c>(jury: &Jury<'_>, exercise: &'c Exercise, cases: &mut Vec<C
         let spec = experiment.spec.as_ref().unwrap_or(&exercise.spec);
         let mut source = source(&file, &experiment.source);
         source.options.clone_from(&spec.options);
-        let arch = spec.requires.clone().unwrap_or_else(|| "sm_90".into());
+        let chosen = Choice::of(&EmulatorDevice::describe(), spec);
+        let arch = chosen.map_or_else(|_| "sm_90a".to_owned(), |choice| choice.arch.to_string());
         let job = Job::Compile { source, arch, emit: Emit::default() };
         cases.push(Case::new(place(&file), job, |answer| match answer.outcome {
             Outcome::Done => Vec::new(),
@@ -248,7 +263,7 @@ fn climb<'c>(jury: &Jury<'_>, ladder: &'c Ladder, cases: &mut Vec<Case<'c>>) {
             }
             let kernels = answer.compiled.iter().flat_map(|report| &report.kernels);
             let spills = |kernel: &gpu_core::compile::KernelResources| {
-                kernel.name == rung.spec.entry && kernel.spill_store_bytes + kernel.spill_load_bytes > 0
+                kernel.name == rung.spec.entry() && kernel.spill_store_bytes + kernel.spill_load_bytes > 0
             };
             if kernels.into_iter().any(spills) {
                 found.push("its registers spill".to_owned());

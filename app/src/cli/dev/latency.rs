@@ -52,7 +52,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
         at(1.0),
         waits.len()
     ));
-    let name = &exercise.spec.entry;
+    let name = exercise.spec.entry();
     let params = kernel_params(&kernel.source.text, name);
     let mut illegal = bench.edited(10_001);
     illegal.text = format!("extern \"C\" __global__ void {name}({params}) {{ *(volatile int*)0x10 = 1; }}\n");

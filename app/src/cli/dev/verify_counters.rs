@@ -3,7 +3,7 @@
 use crate::cli::engine::{self, Target};
 use crate::cli::{Done, Failure, Places, out, usage};
 use gpu_core::counter_check::{self, Probes, Row};
-use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch};
+use gpu_core::device::{self, Argument, Buffer, DeviceChoice, Launch, Sequence};
 use gpu_core::job::{Emit, Job, Source};
 use gpu_core::spec::{Dtype, Geometry, Role};
 use std::ffi::OsString;
@@ -82,20 +82,8 @@ fn launch_all(compiled: &gpu_core::compile::CompileReport) -> Done {
             buffer("in", Role::In, input.clone()),
             Argument::Scalar(probe.1.to_le_bytes().to_vec()),
         ];
-        let geometry = Geometry {
-            grid: [probes.grid, 1, 1],
-            block: [probes.block, 1, 1],
-            cluster: [1, 1, 1],
-            dynamic_shared_bytes: 0,
-        };
-        let launch = Launch {
-            kernel: &probe.0,
-            geometry,
-            registers_per_thread: None,
-            trace: None,
-            time_limit: Duration::from_secs(60),
-            written_once: false,
-        };
+        let geometry = Geometry::new([probes.grid, 1, 1], [probes.block, 1, 1]);
+        let launch = Sequence::of(Launch::new(&probe.0, geometry), Duration::from_secs(60));
         gpu.run(&launch, &mut arguments, &AtomicBool::new(false)).map_err(usage)?;
     }
     Ok(())

@@ -290,7 +290,7 @@ mod tests {
         let source = "extern \"C\" __global__ void add(const float* a, const float* b, float* c, int n)\n\
                       { int i = threadIdx.x; if (i < n) c[i] = a[i] + b[i]; }";
         let found = guessed(source, None).unwrap();
-        assert_eq!(found.spec.entry, "add");
+        assert_eq!(found.spec.entry(), "add");
         assert!(
             found.text.contains("name = \"c\"\ndtype = \"f32\"\nshape = [\"n\"]\nrole = \"out\""),
             "{}",
@@ -314,7 +314,7 @@ mod tests {
         let Err(why) = guessed(source, None) else { panic!() };
         assert!(why.contains("typename T, int N") && why.contains("--entry"), "{why}");
         let found = guessed(source, Some("scale<double, 4>")).unwrap();
-        assert!(found.text.contains("dtype = \"f64\"") && found.spec.entry == "scale<double, 4>", "{}", found.text);
+        assert!(found.text.contains("dtype = \"f64\"") && found.spec.entry() == "scale<double, 4>", "{}", found.text);
         let Err(why) = guessed("__global__ void k(Params p) {}", None) else { panic!() };
         assert!(why.contains("`Params`") && why.contains("--spec"), "{why}");
     }

@@ -276,6 +276,8 @@ pub fn timed_runs(desk: &Desk) -> Vec<TimedRun> {
                 library: None,
                 counters: point.counters,
                 lines: Vec::new(),
+                steps: Vec::new(),
+                workspace_bytes: 0,
                 caveats: Vec::new(),
                 rejected: None,
             },

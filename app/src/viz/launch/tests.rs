@@ -61,6 +61,7 @@ fn a_run_that_was_ended_is_shown_at_its_end() {
         kind: FaultKind::OutOfBounds,
         message: String::new(),
         kernel: trace.kernel.clone(),
+        launch: None,
         source: Some(SourceLine { file: "kernel.cu".into(), line: site.line, column: 1 }),
         inlined_at: None,
         instruction: String::new(),

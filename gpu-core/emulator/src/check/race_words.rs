@@ -117,6 +117,7 @@ impl Cx<'_> {
                 kind: FaultKind::Race,
                 message,
                 kernel: self.grid.kernel_name().to_owned(),
+                launch: None,
                 source: image.source(pc),
                 inlined_at: image.inlined_at(pc),
                 instruction: image.text(pc).to_owned(),

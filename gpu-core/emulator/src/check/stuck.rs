@@ -195,6 +195,7 @@ pub fn report_deadlock(grid: &Grid<'_>, block: &Block) {
         kind,
         message,
         kernel: grid.kernel_name().to_owned(),
+        launch: None,
         source: first.and_then(|pc| grid.image.source(pc)),
         inlined_at: first.and_then(|pc| grid.image.inlined_at(pc)),
         instruction: first.map(|pc| grid.image.text(pc).to_owned()).unwrap_or_default(),

@@ -167,6 +167,7 @@ pub fn finish(grid: &Grid<'_>, recorders: Vec<Recorder>) -> Option<Trace> {
     grid.options.trace.as_ref()?;
     let mut trace = Trace {
         kernel: grid.kernel_name().to_owned(),
+        launch: None,
         grid: grid.launch.grid,
         block: grid.launch.block,
         allocations: allocations(grid),

@@ -137,6 +137,7 @@ impl Cx<'_> {
             kind,
             message,
             kernel: self.grid.kernel_name().to_owned(),
+            launch: None,
             source: image.source(pc),
             inlined_at: image.inlined_at(pc),
             instruction: image.text(pc).to_owned(),

@@ -176,6 +176,7 @@ impl Grid<'_> {
             kind,
             message,
             kernel: self.kernel_name().to_owned(),
+            launch: None,
             source: pc.and_then(|pc| self.image.source(pc)),
             inlined_at: pc.and_then(|pc| self.image.inlined_at(pc)),
             instruction: pc.map(|pc| self.image.text(pc).to_owned()).unwrap_or_default(),
