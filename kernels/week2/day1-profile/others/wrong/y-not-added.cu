@@ -1,0 +1,10 @@
+// Only scales.
+// rejected for: wrong_output
+// leads to: alpha * x + y
+#include "lab.cuh"
+// lockstep: grid = ceil_div(n, block_x)
+extern "C" __global__ void saxpy(const float *x, const float *y, float *out, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = alpha * x[i];
+}

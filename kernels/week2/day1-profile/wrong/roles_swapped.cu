@@ -1,0 +1,28 @@
+#include "lab.cuh"
+
+// lockstep: block = 256
+// lockstep: grid = ceil_div(n, 16 * block_x)
+extern "C" __global__ void saxpy(const float *__restrict__ x, const float *__restrict__ y,
+                                 float *__restrict__ out, float alpha, int n)
+{
+    int first = blockIdx.x * 16 * blockDim.x;
+    if (first + 16 * (int)blockDim.x <= n) {
+        float4 a[4], b[4];
+        for (int i = 0; i < 4; i++) {
+            int v = threadIdx.x + i * blockDim.x;
+            a[i] = ((const float4 *)(x + first))[v];
+            b[i] = ((const float4 *)(y + first))[v];
+        }
+        for (int i = 0; i < 4; i++) {
+            float4 r;
+            r.x = a[i].x + alpha * b[i].x;
+            r.y = a[i].y + alpha * b[i].y;
+            r.z = a[i].z + alpha * b[i].z;
+            r.w = a[i].w + alpha * b[i].w;
+            ((float4 *)(out + first))[threadIdx.x + i * blockDim.x] = r;
+        }
+    } else {
+        for (int i = first + threadIdx.x; i < n; i += blockDim.x)
+            out[i] = x[i] + alpha * y[i];
+    }
+}
