@@ -197,7 +197,8 @@ fn words_of_the_course_are_found_and_opened() {
     let hit = window.app().state.search.hits[0].clone();
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.app().state.view.day.as_deref(), Some(hit.day.as_str()));
-    assert_eq!(window.app().state.view.step, hit.place.step());
+    let unit = window.app().state.day().expect("an open unit").clone();
+    assert_eq!(window.app().state.view.step, hit.place.step(&unit));
     window.harness.get_by_label("Search the course").focus();
     window.settle();
     window.type_text(" zzz");

@@ -20,6 +20,7 @@ mod list;
 mod measure;
 mod npy;
 mod out;
+mod profile;
 mod questions;
 mod record;
 mod report;
@@ -133,6 +134,8 @@ enum Command {
     Answer(answer::Args),
     /// Judge a day's kernel, then time it (GPU) or count its work (emulator)
     Bench(bench::Args),
+    /// Count what a day's kernel does: on the emulator, and with Nsight Compute on a GPU, side by side
+    Profile(profile::Args),
     /// Compile a file: diagnostics, registers, PTX, cubin or SASS
     Compile(compile::Args),
     /// Run a free kernel once with buffers described by a spec file
@@ -167,6 +170,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, &places),
         Command::Answer(args) => answer::run(&args, &places),
         Command::Bench(args) => bench::run(&args, &places),
+        Command::Profile(args) => profile::run(&args, &places),
         Command::Compile(args) => compile::run(&args, &places),
         Command::Run(args) => run::run(&args, &places),
         Command::Devices(args) => devices::run(&args, &places),
@@ -194,6 +198,7 @@ impl Command {
             Command::Check(args) => args.json,
             Command::Answer(args) => args.json,
             Command::Bench(args) => args.json,
+            Command::Profile(args) => args.json,
             Command::Compile(args) => args.json,
             Command::Run(args) => args.json,
             Command::Devices(args) => args.json,
@@ -208,6 +213,7 @@ impl Command {
             Command::Check(_) => "check",
             Command::Answer(_) => "answer",
             Command::Bench(_) => "bench",
+            Command::Profile(_) => "profile",
             Command::Compile(_) => "compile",
             Command::Run(_) => "run",
             Command::Devices(_) => "devices",

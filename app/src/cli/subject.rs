@@ -48,6 +48,11 @@ impl<'c> Subject<'c> {
         self.kernel.spec.as_ref().unwrap_or(&self.exercise.spec)
     }
 
+    /// The same as a file's text, for a program that reads it again; None for an experiment of other parameters.
+    pub fn spec_text(&self) -> Option<&str> {
+        self.kernel.spec.is_none().then_some(self.exercise.spec_text.as_str())
+    }
+
     /// What is about to run, for people.
     pub fn heading(&self, style: out::Style) -> String {
         format!(

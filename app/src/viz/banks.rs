@@ -284,9 +284,17 @@ impl Visualization for Banks {
         };
         let now = &moment.passes[moment.pass];
         let sharing = now.lanes.count_ones() as usize > now.words.len();
+        let bytes = step.access.as_ref().map_or(4, |access| access.bytes);
+        let phases = match bytes {
+            16.. => {
+                " Accesses of 16 bytes go in two phases, lanes 0 to 15 and then lanes 16 to 31, each with passes of its own."
+            }
+            8 => " An access of 8 bytes wants two words a lane, so a full warp takes at least two passes.",
+            _ => "",
+        };
         let broadcast = if sharing { " Lanes that want the same word are served together: a broadcast." } else { "" };
         format!(
-            "{}, request {} of {}: pass {} of {} serves {}.{broadcast} {judgement}",
+            "{}, request {} of {}: pass {} of {} serves {}.{broadcast} {judgement}{phases}",
             capital(&site.label()),
             moment.request + 1,
             requests.count(),

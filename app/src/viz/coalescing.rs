@@ -27,6 +27,8 @@ pub struct Coalescing {
     what_if: WhatIf,
     cached: Memo<WhatIf, Trace>,
     sites: Sites,
+    /// Bytes that all requests of a site want and fetch, by fingerprint of the trace and number of the site.
+    bytes: Memo<(u64, usize), (u64, u64)>,
     /// None takes the first load.
     site: Option<usize>,
     request: Stepper,
@@ -42,6 +44,7 @@ impl Default for Coalescing {
                 |space| matches!(space, Space::Global | Space::Generic),
                 |step| model::sectors(step).len(),
             ),
+            bytes: Memo::default(),
             site: None,
             request: Stepper::default(),
             lane: None,
@@ -211,6 +214,17 @@ impl Visualization for Coalescing {
         let at = self.request.within(requests.count());
         let Some((warp, step)) = requests.get(trace, at) else { return nothing() };
         let cost = Cost::of(step);
+        let (wanted, fetched) = self
+            .bytes
+            .get(&(model::fingerprint(trace), number), |_| {
+                let costs = (0..requests.count()).filter_map(|at| Some(Cost::of(requests.get(trace, at)?.1)));
+                costs.fold((0, 0), |(wanted, fetched), cost| {
+                    (wanted + cost.wanted, fetched + cost.sectors as u64 * SECTOR_BYTES)
+                })
+            })
+            .as_ref()
+            .to_owned();
+        let unused = fetched.saturating_sub(wanted);
         let judgement = if cost.sectors <= cost.fewest {
             "No request for as many bytes can do with fewer.".to_owned()
         } else {
@@ -218,7 +232,7 @@ impl Visualization for Coalescing {
         };
         format!(
             "Block {}, warp {}, {}: {} want {} bytes and {} fetched, {} bytes; {:.0} % of them are used. {judgement} \
-             Over all {}: {:.1} sectors a request.",
+             Over all {}: {:.1} sectors a request, and {} of {} fetched bytes are not used.",
             model::coordinates(warp.block, trace.grid),
             warp.warp,
             site.label(),
@@ -231,7 +245,9 @@ impl Visualization for Coalescing {
             cost.sectors as u64 * SECTOR_BYTES,
             cost.used_percent(),
             kit::plural(requests.count(), "traced request"),
-            requests.cost() as f64 / requests.count().max(1) as f64
+            requests.cost() as f64 / requests.count().max(1) as f64,
+            unused,
+            fetched
         )
     }
 }

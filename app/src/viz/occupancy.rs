@@ -69,6 +69,15 @@ impl Occupancy {
         }
     }
 
+    /// The most registers with which one block more fits; None where no number of them would do.
+    fn registers_for_one_more(&self) -> Option<u32> {
+        let now = self.at(self.threads()).blocks_per_sm;
+        (16..self.needs.registers).rev().find(|registers| {
+            let needs = self.needs.shared_bytes;
+            self.device().occupancy_of(self.threads(), Some(*registers), needs).blocks_per_sm > now
+        })
+    }
+
     fn controls_ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) {
         if let Some(resources) = input.resources {
             let text = format!("Filled from your kernel {}; change any value.", resources.name);
@@ -308,9 +317,16 @@ impl Visualization for Occupancy {
                 kit::plural(row.blocks as usize, "block")
             )
         });
+        let fewer = match self.registers_for_one_more() {
+            Some(registers) if occupancy.limited_by == OccupancyLimit::Registers => format!(
+                " With {registers} registers a thread, {} fewer, one more block fits.",
+                self.needs.registers - registers
+            ),
+            _ => String::new(),
+        };
         format!(
             "Blocks of {threads} threads with {} registers a thread and {} bytes of shared memory: one multiprocessor of {} \
-             holds {}. The limit is {}.{next} Occupancy says how much latency can be hidden; it is not the speed.",
+             holds {}. The limit is {}.{next}{fewer} Occupancy says how much latency can be hidden; it is not the speed.",
             self.needs.registers,
             self.needs.shared_bytes,
             self.arch,
@@ -335,6 +351,16 @@ mod tests {
         assert_eq!((o.at(256).blocks_per_sm, o.at(256).limited_by), (2, OccupancyLimit::Registers));
         o.needs = Needs { registers: 32, shared_bytes: 100 * 1024 };
         assert_eq!((o.at(256).blocks_per_sm, o.at(256).limited_by), (2, OccupancyLimit::SharedMemory));
+    }
+
+    #[test]
+    fn it_says_how_many_registers_fewer_admit_a_block() {
+        let mut o = Occupancy { needs: Needs { registers: 41, shared_bytes: 0 }, ..Occupancy::default() };
+        // Registers are given out to warps by 256: 41 are 48 for 8 lanes, and 40 fit six blocks of 256 threads.
+        assert_eq!((o.at(256).blocks_per_sm, o.registers_for_one_more()), (5, Some(40)));
+        assert!(o.describe(&VizInput::default()).contains("With 40 registers a thread, 1 fewer"));
+        o.needs.registers = 32;
+        assert_eq!(o.at(256).limited_by, OccupancyLimit::Threads);
     }
 
     #[test]

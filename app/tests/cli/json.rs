@@ -130,6 +130,12 @@ fn kernels_print_what_the_page_shows() {
     let (bench, status) = machine.json(&["bench", "week1/day4", "--kernel", "reference"]);
     assert_eq!(status, 0);
     agrees("bench", &bench);
+    let (profile, status) = machine.json(&["profile", "week1/day4", "--kernel", "reference"]);
+    assert_eq!(status, 0);
+    agrees("profile", &profile);
+    let counted = &bench["bench"]["points"].as_array().unwrap().last().unwrap()["counters"]["global_load"]["requests"];
+    assert_eq!(profile["rows"][0]["emulator"], *counted);
+    assert!(profile["ncu"].as_str().is_some_and(|line| line.starts_with("ncu ") && line.contains("--size")));
 }
 
 #[test]

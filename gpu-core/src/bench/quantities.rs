@@ -179,6 +179,17 @@ pub static QUANTITIES: &[Quantity] = &[
         read: |e| e.point().and_then(|p| Some(p.bytes / p.stats?.median_ns)),
     },
     Quantity {
+        name: "instructions_per_byte",
+        unit: "",
+        what: "instructions of threads for each byte of global memory that they load or store",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| {
+            counters(e)
+                .and_then(|c| per(c.thread_instructions as f64, (c.global_load.bytes + c.global_store.bytes) as f64))
+        },
+    },
+    Quantity {
         name: "load_bytes",
         unit: "bytes",
         what: "bytes that threads read from global memory",
@@ -193,6 +204,14 @@ pub static QUANTITIES: &[Quantity] = &[
         needs: Needs::Emulator,
         is_at_least: false,
         read: |e| counters(e).map(|c| c.global_load.requests as f64),
+    },
+    Quantity {
+        name: "load_requests_per_kib",
+        unit: "",
+        what: "loads of a warp for each KiB that threads load from global memory",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).and_then(|c| per(1024.0 * c.global_load.requests as f64, c.global_load.bytes as f64)),
     },
     Quantity {
         name: "load_sectors",
@@ -225,7 +244,9 @@ pub static QUANTITIES: &[Quantity] = &[
         needs: Needs::Emulator,
         is_at_least: false,
         read: |e| {
-            per((counters(e)?.global_load.bytes + counters(e)?.async_copy_bytes) as f64 / 4.0, e.point()?.flops / 2.0)
+            // Bytes of cp.async are in both counts, those of the copy engine in the second alone.
+            let c = counters(e)?;
+            per(c.global_load.bytes.max(c.async_copy_bytes) as f64 / 4.0, e.point()?.flops / 2.0)
         },
     },
     Quantity {
@@ -305,6 +326,29 @@ pub static QUANTITIES: &[Quantity] = &[
         read: |e| per(counters(e)?.shared_load.bytes as f64 / 4.0, e.point()?.flops / 2.0),
     },
     Quantity {
+        name: "shared_wavefronts_per_request",
+        unit: "",
+        what: "passes over the banks for each request to shared memory",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| {
+            let c = counters(e)?;
+            let passes = c.shared_load.wavefronts + c.shared_store.wavefronts;
+            per(passes as f64, (c.shared_load.requests + c.shared_store.requests) as f64)
+        },
+    },
+    Quantity {
+        name: "special_share",
+        unit: "%",
+        what: "special functions (sines, exponentials, reciprocals), as a share of all instructions",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| {
+            counters(e)
+                .and_then(|c| per(c.by_class[ptx_emulator::Class::Special as usize] as f64, c.warp_instructions as f64))
+        },
+    },
+    Quantity {
         name: "store_requests",
         unit: "",
         what: "stores to global memory; what up to 32 threads of a warp store together counts once",
@@ -345,6 +389,14 @@ pub static QUANTITIES: &[Quantity] = &[
         needs: Needs::Emulator,
         is_at_least: false,
         read: |e| per(counters(e)?.global_store.bytes as f64 / 4.0, e.point()?.flops / 2.0),
+    },
+    Quantity {
+        name: "warp_instructions",
+        unit: "",
+        what: "instructions that warps executed",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).map(|c| c.warp_instructions as f64),
     },
     Quantity {
         name: "workspace_bytes",

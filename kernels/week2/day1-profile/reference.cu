@@ -15,14 +15,14 @@ extern "C" __global__ void saxpy(const float *__restrict__ x, const float *__res
         // Eight loads leave before the first result is needed: 128 bytes a thread are in flight.
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            a[i] = __ldcs(xs + i * blockDim.x);
-            b[i] = __ldcs(ys + i * blockDim.x);
+            a[i] = xs[i * blockDim.x];
+            b[i] = ys[i * blockDim.x];
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             float4 r = make_float4(alpha * a[i].x + b[i].x, alpha * a[i].y + b[i].y,
                                    alpha * a[i].z + b[i].z, alpha * a[i].w + b[i].w);
-            __stcs(outs + i * blockDim.x, r);
+            outs[i * blockDim.x] = r;
         }
     } else {
         for (int i = first + threadIdx.x; i < n; i += blockDim.x)
