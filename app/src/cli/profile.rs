@@ -179,7 +179,7 @@ fn measure(subject: &Subject, files: &Files) -> Result<LaunchMetrics, String> {
     }
     let metrics: Vec<&str> =
         COUNTERS.iter().map(|counter| counter.metric).chain(HARDWARE_ONLY.iter().map(|(_, metric)| *metric)).collect();
-    let pattern = format!("^{}$", subject.spec().entry);
+    let pattern = format!("^{}$", subject.spec().entry());
     let launches = ncu::profile(&files.program()?, &metrics, Some(&pattern)).map_err(|error| error.to_string())?;
     launches.into_iter().next().ok_or_else(|| "Nsight Compute saw no launch of this kernel".to_owned())
 }
