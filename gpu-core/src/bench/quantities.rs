@@ -299,7 +299,7 @@ pub static QUANTITIES: &[Quantity] = &[
         what: "speed as a share of this machine's measured ceiling",
         needs: Needs::Gpu,
         is_at_least: true,
-        read: |e| e.point().and_then(|p| Some(p.share_of_ceiling?)),
+        read: |e| e.point().and_then(|p| p.share_of_ceiling),
     },
     Quantity {
         name: "share_of_library",

@@ -74,12 +74,13 @@ pub fn kernels(source: &str) -> Vec<Kernel> {
                 }
                 at = end;
             }
-            "extern" if all.get(at + 1).is_some_and(|next| next.text == "\"C\"") => {
-                if all.get(at + 2).is_some_and(|next| next.text == "{") {
-                    scopes.push(None);
-                    extern_c_depth.get_or_insert(scopes.len());
-                    at += 2;
-                }
+            "extern"
+                if all.get(at + 1).is_some_and(|next| next.text == "\"C\"")
+                    && all.get(at + 2).is_some_and(|next| next.text == "{") =>
+            {
+                scopes.push(None);
+                extern_c_depth.get_or_insert(scopes.len());
+                at += 2;
             }
             "__global__" => {
                 if let Some((mut kernel, end)) = kernel(source, &all, at) {

@@ -255,10 +255,8 @@ fn quoted(cursor: &mut Cursor<'_>, quote: char) {
         }
         cursor.next();
         match c {
-            '\\' => {
-                if cursor.peek().is_some_and(|c| c != '\n') {
-                    cursor.next();
-                }
+            '\\' if cursor.peek().is_some_and(|c| c != '\n') => {
+                cursor.next();
             }
             c if c == quote => return,
             _ => {}

@@ -71,12 +71,12 @@ pub(super) fn compare(of: &Exact<'_>, rule: &OutputRule, result: &mut Comparison
     let columns = layout.columns().max(1);
     let values = layout.decode(of.want);
     let (mut wrong, mut written) = (Wrong::default(), Vec::new());
-    for element in 0..output.elements() {
+    for (element, &want) in values.iter().enumerate().take(output.elements()) {
         if layout.code_at(of.got, element) == layout.code_at(of.want, element) {
             continue;
         }
         let never_written = output.is_unwritten(element);
-        let (got, want) = (output.values[element], values[element]);
+        let got = output.values[element];
         wrong.note(element, columns, got, want, never_written);
         if !never_written && written.len() < PATTERN_SAMPLE {
             written.push(element);

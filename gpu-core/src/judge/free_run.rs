@@ -114,10 +114,13 @@ fn one_size(
     }
     // Where a wrong element was written, or the nearest one to what nobody wrote. Given inputs cannot be made again.
     let wrong = !findings.comparison.mismatches.is_empty();
-    if wrong && ran.faults.is_empty() && options.inputs.is_empty() && device.info().kind == DeviceKind::Emulator {
-        if let Some(writes) = Writes::of(device, &sequence, &resolved, seed, stop)? {
-            findings.blame(&writes, &resolved);
-        }
+    if wrong
+        && ran.faults.is_empty()
+        && options.inputs.is_empty()
+        && device.info().kind == DeviceKind::Emulator
+        && let Some(writes) = Writes::of(device, &sequence, &resolved, seed, stop)?
+    {
+        findings.blame(&writes, &resolved);
     }
     findings.constants = constants::unset(&run.compiled.ptx);
     let outputs = resolved.params.iter().zip(&arguments).filter_map(|(param, argument)| match (param, argument) {

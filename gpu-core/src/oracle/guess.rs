@@ -64,15 +64,18 @@ impl Element {
     }
 }
 
+/// One mistake that results are tried on, by the elements that are wrong.
+pub(super) type Trial = fn(&Case<'_>, &[Element]) -> Option<Guess>;
+
 /// Which mistakes an oracle's results are tried on, beside those that may be made with any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guesses {
     /// In place of everything else.
     whole: Option<fn(&Case<'_>) -> Option<Guess>>,
     /// Also tried where some results are no numbers.
-    early: Option<fn(&Case<'_>, &[Element]) -> Option<Guess>>,
+    early: Option<Trial>,
     /// In order.
-    special: &'static [fn(&Case<'_>, &[Element]) -> Option<Guess>],
+    special: &'static [Trial],
 }
 
 impl Guesses {

@@ -103,6 +103,9 @@ pub struct LibraryProduct {
     pub in_tf32: bool,
 }
 
+/// Some elements of the output of that number, in the order asked for.
+type Sample = fn(&Signature, &[Source<'_>], usize, &[usize]) -> Expected;
+
 /// A float64 reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Oracle {
@@ -113,7 +116,7 @@ pub struct Oracle {
     check: fn(&Signature) -> Result<(), String>,
     compute: fn(&Signature, &[Vec<f64>], &mut Watch<'_>) -> Vec<Expected>,
     /// Some elements of the output of that number, for cases too large to compute; in the order asked for.
-    sample: Option<fn(&Signature, &[Source<'_>], usize, &[usize]) -> Expected>,
+    sample: Option<Sample>,
     /// What cuBLASLt is timed at beside it.
     pub library: Option<LibraryProduct>,
     /// Names of the programs in `kernels/ladders/rivals.py` for the same work.

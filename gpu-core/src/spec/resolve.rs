@@ -98,6 +98,9 @@ pub struct ResolvedLaunch {
     pub scalars: Vec<(usize, Vec<u8>)>,
 }
 
+/// Scalars of one turn: index in [`Resolved::params`], and the bytes.
+type TurnScalars = Vec<(usize, Vec<u8>)>;
+
 /// Everything of a spec at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
@@ -217,7 +220,7 @@ impl Spec {
     }
 
     /// The step's scalars that change with the turn.
-    pub(super) fn scalars_of(&self, step: &Step, known: &Size) -> Result<Vec<(usize, Vec<u8>)>, (String, String)> {
+    pub(super) fn scalars_of(&self, step: &Step, known: &Size) -> Result<TurnScalars, (String, String)> {
         let mut scalars = Vec::new();
         for index in self.args_of(step) {
             let Param::Scalar { name, dtype, value } = &self.params[index] else { continue };

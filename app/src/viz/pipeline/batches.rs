@@ -133,13 +133,14 @@ impl Pipeline {
                     work = Work::Wait;
                     phases.push((at, barrier.address, barrier.phase));
                 }
-            } else if let Some(access) = &step.access {
-                if access.space == Space::Shared && access.kind == AccessKind::Read {
-                    work = Work::Read;
-                    let low = access.addresses.iter().min().copied().unwrap_or(0) & 0xff_ffff;
-                    let high = access.addresses.iter().max().copied().unwrap_or(0) & 0xff_ffff;
-                    reads.push((at, low, high + u64::from(access.bytes)));
-                }
+            } else if let Some(access) = &step.access
+                && access.space == Space::Shared
+                && access.kind == AccessKind::Read
+            {
+                work = Work::Read;
+                let low = access.addresses.iter().min().copied().unwrap_or(0) & 0xff_ffff;
+                let high = access.addresses.iter().max().copied().unwrap_or(0) & 0xff_ffff;
+                reads.push((at, low, high + u64::from(access.bytes)));
             }
             beats.push(Beat { warp: *row, work });
         }

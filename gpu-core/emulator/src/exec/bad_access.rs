@@ -329,7 +329,7 @@ fn out_of_bounds(
 fn turned_index(element: i64) -> Option<&'static str> {
     const NEAR: i64 = 1 << 20;
     match element {
-        _ if (1 << 32) - NEAR <= element && element < 1 << 32 => {
+        _ if ((1 << 32) - NEAR..1 << 32).contains(&element) => {
             Some("; so large is an unsigned index that went below 0: count down in an `int`, or end before 0")
         }
         i64::MIN..=-1_000_000_000 => Some(
