@@ -370,7 +370,6 @@ pub fn compiled(text: &str) -> CompileReport {
         launch_directives: Default::default(),
         from_cache: false,
         compile_ms: 41.0,
-        ..CompileReport::default()
     }
 }
 
