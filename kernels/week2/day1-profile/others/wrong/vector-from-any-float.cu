@@ -1,6 +1,6 @@
 // Reads a vector from an index that is no multiple of four.
 // rejected for: misaligned
-// leads to: multiple of 16 bytes
+// leads to: multiple of 16
 #include "lab.cuh"
 // lockstep: grid = ceil_div(n, block_x)
 extern "C" __global__ void saxpy(const float *x, const float *y, float *out, float alpha, int n)
