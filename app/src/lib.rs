@@ -25,6 +25,7 @@ pub mod lab;
 #[deny(clippy::disallowed_methods)]
 pub mod listing;
 pub mod measure;
+#[deny(clippy::disallowed_methods)]
 pub mod mystery;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;

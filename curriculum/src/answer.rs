@@ -355,7 +355,7 @@ mod tests {
         for (from, to, line, said) in [
             ("draw = 1", "draw = 2", 2, "from 1 to the 1 mysteries"),
             ("answer = \"loads\"", "answer = \"load\"", 9, "found `load`"),
-            ("[\"load_sectors_per_request\"]", "[\"sectors\"]", 13, "there is no quantity `sectors`"),
+            ("[\"load_sectors_per_request\"]", "[\"sectors\"]", 14, "there is no quantity `sectors`"),
             ("load_sectors >= 2", "load_sectorz >= 2", 13, "`load_sectorz`"),
             ("> 16", "16", 13, "a comparison with <"),
             ("why = \"w\"\n[[", "[[", 9, "`why` or `explain`"),

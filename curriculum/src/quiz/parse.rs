@@ -373,7 +373,7 @@ mod tests {
             ("kind = \"cell\"\nrows = 2\ncolumns = 2\ncells = [[2, 0]]\notherwise = \"n\"", "inside the 2 x 2 grid"),
             (
                 "kind = \"predict\"\nquantity = \"speed\"\nrun = {kernel = \"reference\", action = \"check\"}",
-                "a quantity: bank",
+                "a quantity: async_bytes",
             ),
             ("kind = \"predict\"\nquantity = \"faults\"\nrun = {kernel = \"mine\", action = \"check\"}", "`learner`"),
             ("kind = \"single\"\nrows = 2", "no `rows` in a question of kind single"),

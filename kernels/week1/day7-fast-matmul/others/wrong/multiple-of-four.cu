@@ -1,6 +1,6 @@
 // Stores C in float4, whatever n is.
 // rejected for: misaligned
-// leads to: 4 divides
+// leads to: multiple of 16
 #include "lab.cuh"
 
 // lockstep: block = 16, 16

@@ -1,5 +1,5 @@
 // A thread for each element of a tile of 64 x 64.
-// rejected for: wrong_signature
+// rejected for: bad_launch
 // leads to: at most 1024
 #include "lab.cuh"
 
