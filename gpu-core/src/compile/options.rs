@@ -83,7 +83,7 @@ pub fn nvrtc_options(toolchain: &Toolchain, source: &Source, arch: &Arch) -> Vec
     // The constructors of `cuda_tf32.h` carry no `__device__`.
     let texts = std::iter::once(&source.text).chain(source.headers.iter().map(|(_, text)| text));
     if texts.into_iter().any(|text| text.contains("cuda_tf32.h")) {
-        options.push("--default-device".to_owned());
+        options.push("--device-as-default-execution-space".to_owned());
     }
     options.extend(source.options.iter().cloned());
     options
