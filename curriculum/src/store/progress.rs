@@ -274,8 +274,8 @@ mod tests {
             for step in Step::ALL {
                 progress.step_done(day, step);
             }
-            for exercise in &day.exercises {
-                progress.passed(day, &exercise.key, Date(1));
+            for key in day.exercise_keys() {
+                progress.passed(day, key, Date(1));
             }
             for question in day.quiz.questions.iter().filter(|question| !question.needs_gpu()) {
                 assert!(!progress.done(day).is_complete());
