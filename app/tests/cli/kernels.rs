@@ -108,6 +108,11 @@ fn every_known_wrong_kernel_is_rejected_with_a_place() {
             let diagnosis = text.lines().find(|line| line.starts_with("diagnosis: ")).expect("a diagnosis");
             assert!(diagnosis.contains(&wrong.fault), "{file}: {diagnosis}");
             let summary = text.lines().find(|line| line.starts_with("FAILED: ")).expect("a summary");
+            // What the copy engine stored has no thread that wrote it: there the wrong element is the place.
+            if !day.address.starts_with("week1/") && summary.contains(", expected ") {
+                assert!(summary.contains("] is "), "{file}: no element in {summary}");
+                continue;
+            }
             let placed = summary.contains("thread (") || summary.contains(" lanes ");
             assert!(summary.contains("block (") && placed, "{file}: no place in {summary}");
             let line = summary.contains(" at line ") || summary.contains(".cu:");
