@@ -25,7 +25,8 @@ const LEFT_OUT: [(&str, &str); 12] = [
     ("compiled.given[].report", "the course's kernel; its resources are `kernels`"),
     ("bench.ceilings.copy_bytes_per_s", "one of `figures`"),
     ("bench.ceilings.fp32_flops", "one of `figures`"),
-    ("bench.ceilings.more[]", "the others of `figures`"),
+    ("bench.ceilings.more", "the others of `figures`"),
+    ("bench.ceilings.more[]", "likewise"),
     ("bench.points[].timing.Modelled", "the other form of `timing`"),
 ];
 

@@ -1,6 +1,6 @@
 // Leaves the block's number out.
 // rejected for: race
-// leads to: two blocks
+// leads to: was never written
 #include "lab.cuh"
 // lockstep: block = POINTS
 // lockstep: grid = ceil_div(n, POINTS)

@@ -1,6 +1,6 @@
 // Reads a point as a float4, the last component being unused.
 // rejected for: out_of_bounds
-// leads to: a point has three floats
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 extern "C" __global__ void aos_to_soa(const float* points, float* soa, int n)
 {

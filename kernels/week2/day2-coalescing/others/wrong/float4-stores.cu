@@ -1,6 +1,6 @@
 // Stores float4 into rows that are not aligned for it.
 // rejected for: misaligned
-// leads to: when 4 divides n
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 // lockstep: block = 64
 // lockstep: grid = ceil_div(n, 256)

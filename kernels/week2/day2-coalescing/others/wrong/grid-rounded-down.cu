@@ -1,6 +1,6 @@
 // Launches whole blocks only.
 // rejected for: never_written
-// leads to: fewer blocks than needed
+// leads to: was never written
 #include "lab.cuh"
 // lockstep: block = POINTS
 // lockstep: grid = max(1, n / POINTS)

@@ -1,6 +1,6 @@
 // Walks down the columns of B.
 // rejected for: misaligned
-// leads to: Are row and column exchanged
+// leads to: A pointer to `float4` counts in steps
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

@@ -1,5 +1,5 @@
 // Starts the new copy before the barrier, to lose no time.
-// rejected for: race
+// rejected for: missing_async_wait
 // leads to: never before
 #include "mma.cuh"
 // lockstep: block = 128

@@ -1,6 +1,6 @@
 // Coordinates count boxes.
 // rejected for: misaligned
-// leads to: not boxes
+// leads to: A pointer to `float4` counts in steps
 #include "tma.cuh"
 // lockstep: block = 32
 // lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)

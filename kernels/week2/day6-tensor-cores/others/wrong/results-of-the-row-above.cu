@@ -1,5 +1,5 @@
 // Stores the last two results in the first row.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: rows g and g + 8
 #include "mma.cuh"
 

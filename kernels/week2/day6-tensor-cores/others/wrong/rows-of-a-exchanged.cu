@@ -1,5 +1,5 @@
 // Loads rows g + 8 first.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: rows g and g + 8
 #include "mma.cuh"
 

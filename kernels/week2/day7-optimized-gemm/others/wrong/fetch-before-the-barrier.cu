@@ -1,5 +1,5 @@
 // Starts the next copy before everyone has finished with the stage that it overwrites.
-// rejected for: race
+// rejected for: missing_async_wait
 // leads to: after the barrier
 #include "mma.cuh"
 

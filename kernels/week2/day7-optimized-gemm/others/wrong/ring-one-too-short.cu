@@ -1,5 +1,5 @@
 // Has room for two steps in the ring and three on their way.
-// rejected for: race
+// rejected for: missing_async_wait
 // leads to: one stage too short
 #include "mma.cuh"
 

@@ -1,6 +1,6 @@
 // Stores two results at once wherever they begin.
 // rejected for: misaligned
-// leads to: n is odd
+// leads to: A pointer to `float4` counts in steps
 #include "mma.cuh"
 
 // lockstep: block = 128

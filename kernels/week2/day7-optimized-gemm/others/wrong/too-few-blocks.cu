@@ -1,6 +1,6 @@
 // Launches blocks for tiles of 256 columns.
 // rejected for: never_written
-// leads to: 128 x 128
+// leads to: was never written
 #include "mma.cuh"
 
 // lockstep: block = 128

@@ -1,6 +1,6 @@
 // Believes that every key has 128 elements.
 // rejected for: wrong_output
-// leads to: not 128
+// leads to: past its end
 #include "lab.cuh"
 #include <cuda_bf16.h>
 

@@ -1,6 +1,6 @@
 // Loads pairs although keys may have odd lengths.
 // rejected for: misaligned
-// leads to: single elements otherwise
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 #include <cuda_bf16.h>
 

@@ -1,6 +1,6 @@
 // Loads float4 whatever the length.
 // rejected for: misaligned
-// leads to: columns % 4 == 0
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 
 // lockstep: block = THREADS

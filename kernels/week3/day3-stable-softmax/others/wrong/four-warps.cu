@@ -1,6 +1,6 @@
 // Adds up half of the warps.
 // rejected for: wrong_output
-// leads to: partial results combined
+// leads to: The values are close
 #include "lab.cuh"
 
 // lockstep: block = THREADS

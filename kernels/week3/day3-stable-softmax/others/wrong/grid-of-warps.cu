@@ -1,6 +1,6 @@
 // A grid as for one warp a row.
 // rejected for: never_written
-// leads to: one block for each row
+// leads to: was never written
 #include "lab.cuh"
 
 // lockstep: block = THREADS

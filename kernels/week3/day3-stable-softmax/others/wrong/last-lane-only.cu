@@ -1,6 +1,6 @@
 // Shuffles down, and the last lane stores the part.
 // rejected for: wrong_output
-// leads to: partial results combined
+// leads to: A NaN came out
 #include "lab.cuh"
 
 // lockstep: block = THREADS

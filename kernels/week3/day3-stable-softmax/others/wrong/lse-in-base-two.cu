@@ -1,6 +1,6 @@
 // log2 in lse.
 // rejected for: wrong_output
-// leads to: log2f
+// leads to: every value is nearly right
 #include "lab.cuh"
 
 // lockstep: block = THREADS

@@ -1,6 +1,6 @@
 // Forgets the division.
 // rejected for: wrong_output
-// leads to: divided by the sum
+// leads to: The values are close
 #include "lab.cuh"
 
 // lockstep: block = THREADS

@@ -1,6 +1,6 @@
 // Believes that a row has at most 256 columns.
 // rejected for: never_written
-// leads to: store all of its columns
+// leads to: was never written
 #include "lab.cuh"
 
 // lockstep: block = THREADS

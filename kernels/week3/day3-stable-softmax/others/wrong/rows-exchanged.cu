@@ -1,6 +1,6 @@
 // Takes the number of rows for the length of a row.
 // rejected for: wrong_output
-// leads to: row * columns
+// leads to: past its end
 #include "lab.cuh"
 
 // lockstep: block = THREADS

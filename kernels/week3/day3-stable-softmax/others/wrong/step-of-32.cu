@@ -1,6 +1,6 @@
 // Threads step by 32 columns.
 // rejected for: wrong_output
-// leads to: add up to 1
+// leads to: every value is nearly right
 #include "lab.cuh"
 
 // lockstep: block = THREADS

@@ -1,6 +1,6 @@
 // Reads float4 and forgets what is left over.
 // rejected for: misaligned
-// leads to: columns % 4 == 0
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 // lockstep: block = 32 * WARPS
 // lockstep: grid = ceil_div(rows, WARPS)

@@ -1,6 +1,6 @@
 // Reads int4 at every element.
 // rejected for: misaligned
-// leads to: every fourth element
+// leads to: A pointer to `float4` counts in steps
 #include "lab.cuh"
 // lockstep: block = 256
 // lockstep: grid = min(512, ceil_div(n, 4096))

@@ -1,5 +1,5 @@
 // Loads the lower row first.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: g and g + 8
 #include "mma.cuh"
 

@@ -1,5 +1,5 @@
 // Forgets the warp in the rows of B.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: warp_column
 #include "mma.cuh"
 

@@ -1,6 +1,6 @@
 // Compares the piece with nothing.
 // rejected for: out_of_bounds
-// leads to: elements below k
+// leads to: A pointer to `float4` counts in steps
 #include "mma.cuh"
 
 // lockstep: block = 128

@@ -1,5 +1,5 @@
 // Forgets the warp in the rows of A.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: warp_row
 #include "mma.cuh"
 

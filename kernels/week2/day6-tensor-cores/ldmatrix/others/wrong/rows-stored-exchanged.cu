@@ -1,5 +1,5 @@
 // Stores the lower results above.
-// rejected for: moved_output
+// rejected for: wrong_output
 // leads to: 8 rows
 #include "mma.cuh"
 

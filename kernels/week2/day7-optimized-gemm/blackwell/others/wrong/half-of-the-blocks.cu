@@ -1,6 +1,6 @@
 // Launches a block for 256 columns.
 // rejected for: never_written
-// leads to: 128 x 128
+// leads to: was never written
 #include "tma.cuh"
 
 // lockstep: block = 288

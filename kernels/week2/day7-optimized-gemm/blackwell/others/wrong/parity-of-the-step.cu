@@ -1,6 +1,6 @@
 // Changes the parity with every step.
 // rejected for: deadlock
-// leads to: turn % 2
+// leads to: wait for memory that nobody writes
 #include "tma.cuh"
 
 // lockstep: block = 288

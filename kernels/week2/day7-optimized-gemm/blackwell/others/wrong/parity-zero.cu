@@ -1,6 +1,6 @@
 // Waits for the same parity in every turn.
 // rejected for: barrier_phase
-// leads to: turn % 2
+// leads to: it counts in that phase or in the next
 #include "tma.cuh"
 
 // lockstep: block = 288

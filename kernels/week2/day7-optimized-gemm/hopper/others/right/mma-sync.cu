@@ -1,6 +1,5 @@
 // The kernel of exercise 1: no copy engine and no wgmma.
 // does not reach: Half
-// does not reach: Eight tenths
 // does not reach: Nine tenths
 #include "mma.cuh"
 

@@ -1,5 +1,4 @@
 // A ring of one stage: copy, wait, multiply, wait.
-// does not reach: Eight tenths
 // does not reach: Nine tenths
 #include "hopper.cuh"
 

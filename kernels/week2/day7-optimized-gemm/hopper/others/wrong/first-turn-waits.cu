@@ -1,6 +1,6 @@
 // Waits in the first turn for a stage that nobody has used yet.
 // rejected for: deadlock
-// leads to: first turn
+// leads to: wait for memory that nobody writes
 #include "hopper.cuh"
 
 // lockstep: block = 384

@@ -1,5 +1,5 @@
 // Says that a stage is free while its products still run.
-// rejected for: race
+// rejected for: missing_async_wait
 // leads to: the step before
 #include "hopper.cuh"
 

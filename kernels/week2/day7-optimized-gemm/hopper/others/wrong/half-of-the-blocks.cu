@@ -1,6 +1,6 @@
 // Launches a block for 512 columns.
 // rejected for: never_written
-// leads to: 128 x 256
+// leads to: was never written
 #include "hopper.cuh"
 
 // lockstep: block = 384

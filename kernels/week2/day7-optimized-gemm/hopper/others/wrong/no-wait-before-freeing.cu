@@ -1,5 +1,5 @@
 // Frees the stage of the step before without waiting for its products.
-// rejected for: race
+// rejected for: missing_async_wait
 // leads to: wgmma_wait<1>
 #include "hopper.cuh"
 

@@ -1,6 +1,6 @@
 // Changes the parity with every step.
 // rejected for: deadlock
-// leads to: turn
+// leads to: wait for memory that nobody writes
 #include "hopper.cuh"
 
 // lockstep: block = 384
