@@ -1,6 +1,6 @@
 // Stores the last two results in the first row.
 // rejected for: wrong_output
-// leads to: rows g and g + 8
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 32

@@ -1,6 +1,6 @@
 // Loads rows g + 8 first.
 // rejected for: wrong_output
-// leads to: rows g and g + 8
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 32

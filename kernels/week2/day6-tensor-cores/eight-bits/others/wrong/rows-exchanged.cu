@@ -1,6 +1,6 @@
 // Loads the lower row first.
 // rejected for: wrong_output
-// leads to: g and g + 8
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 32

@@ -1,6 +1,6 @@
 // Forgets the warp in the rows of B.
 // rejected for: wrong_output
-// leads to: warp_column
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 128

@@ -1,6 +1,6 @@
 // Forgets the warp in the rows of A.
 // rejected for: wrong_output
-// leads to: warp_row
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 128

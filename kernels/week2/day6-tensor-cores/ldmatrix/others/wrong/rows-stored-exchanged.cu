@@ -1,6 +1,6 @@
 // Stores the lower results above.
 // rejected for: wrong_output
-// leads to: 8 rows
+// leads to: are exchanged
 #include "mma.cuh"
 
 // lockstep: block = 128
