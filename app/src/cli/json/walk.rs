@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What is not printed, and why.
-const LEFT_OUT: [(&str, &str); 12] = [
+const LEFT_OUT: [(&str, &str); 13] = [
     ("trace", "hundreds of megabytes of steps, for pictures"),
     ("compiled.ptx", "a product: `lockstep compile --emit ptx`"),
     ("compiled.cubin", "a product: `lockstep compile --emit cubin`"),
