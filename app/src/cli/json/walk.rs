@@ -14,12 +14,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What is not printed, and why.
-const LEFT_OUT: [(&str, &str); 13] = [
+const LEFT_OUT: [(&str, &str); 14] = [
     ("trace", "hundreds of megabytes of steps, for pictures"),
     ("compiled.ptx", "a product: `lockstep compile --emit ptx`"),
     ("compiled.cubin", "a product: `lockstep compile --emit cubin`"),
     ("compiled.sass", "a product: `lockstep compile --emit sass`"),
     ("compiled.declared", "for messages about the learner's own text"),
+    ("compiled.arrays", "likewise: their names and extents are in the messages"),
     ("run.outputs[].bytes", "written to files where they are asked for"),
     ("compiled.launch_directives", "the learner's own comments"),
     ("compiled.given[].report", "the course's kernel; its resources are `kernels`"),
