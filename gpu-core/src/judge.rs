@@ -4,7 +4,9 @@
 mod again;
 mod bits;
 mod blame;
+mod case;
 pub(crate) mod compare;
+mod conclude;
 pub(crate) mod draws;
 pub(crate) mod explain;
 mod fills;
@@ -18,23 +20,22 @@ pub(crate) mod tensors;
 #[cfg(test)]
 mod view_tests;
 
+pub(crate) use case::violated;
 pub use explain::fault_sentence;
 pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};
 pub use steps::Traced;
 pub(crate) use tensors::oracle_inputs;
 
-use crate::compile::{CompileReport, arrays, parameters, signature};
-use crate::device::{Argument, Device, DeviceKind, Report, RunError};
+use crate::compile::{CompileReport, signature};
+use crate::device::{Device, DeviceKind, RunError};
 use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
-use crate::oracle::guess::{self, Case, Guess};
-use crate::oracle::{self, Expected, Oracle, Watch};
-use crate::spec::{Resolved, ResolvedBuffer, Size, Spec, Step};
-use crate::verdict::{CaseReport, Verdict};
-use blame::Writes;
-use compare::Comparison;
-use ptx_emulator::{Fault, Trace, TraceRequest};
+use crate::oracle::{self, Oracle};
+use crate::spec::{Resolved, Size, Spec, Step};
+use crate::verdict::Verdict;
+use case::Judged;
+use ptx_emulator::{Trace, TraceRequest};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -134,34 +135,6 @@ fn local_arrays_fit(compiled: &CompileReport, spec: &Spec) -> Result<(), RunErro
     }
 }
 
-/// A judged case.
-struct Judged {
-    resolved: Resolved,
-    report: CaseReport,
-    hints: Vec<&'static str>,
-    /// The reason names a thread.
-    placed: bool,
-    /// The reason says which mistake it looks like.
-    guessed: Option<Guessed>,
-}
-
-/// A guess in the report of a case, and what to say without it.
-struct Guessed {
-    words: String,
-    /// Elements that it was made from: its evidence.
-    wrong: usize,
-    reason_without: String,
-    hints_without: Vec<&'static str>,
-}
-
-impl Guessed {
-    /// Whether both name the same mistake, at sizes of their own.
-    fn agrees(&self, other: &Self) -> bool {
-        let letters = |words: &str| words.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
-        letters(&self.words) == letters(&other.words)
-    }
-}
-
 /// What the cases of one check share.
 struct Session<'a> {
     compiled: &'a CompileReport,
@@ -223,334 +196,6 @@ impl Session<'_> {
         }
         Ok(())
     }
-
-    fn case(
-        &mut self,
-        device: &mut dyn Device,
-        resolved: Resolved,
-        trace: Option<TraceRequest>,
-    ) -> Result<Judged, RunError> {
-        let started = Instant::now();
-        let mut resolved = resolved;
-        resolved
-            .reseed(self.spec, inputs::scalar_seed(self.seed, 0))
-            .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {}: {message}", resolved.name)))?;
-        if let Some(over) = resolved.over_workspace() {
-            let reason = explain::workspace_sentence(over);
-            return Ok(self.not_run(device, resolved, reason, "workspace"));
-        }
-        let mut arguments = inputs::arguments(&resolved, self.seed);
-        let expected = self.expected(&resolved, &arguments)?;
-        let trace = trace.map(|request| Traced { request, step: self.trace_step.clone() });
-        let sequence = steps::sequence_of(self.compiled, self.spec, &resolved, trace.as_ref());
-        let mut run = device.run(&sequence, &mut arguments, self.stop)?;
-        let steps = steps::step_reports(self.spec, &resolved, &run);
-        emit_console(self.emit, &mut run);
-        let mut comparison = if run.completed {
-            let drawn = match self.spec.draws() {
-                1 => None,
-                _ => draws::run(device, &sequence, self.spec, &resolved, self.seed, &expected, self.stop)?,
-            };
-            compare::compare(&resolved, &arguments, &expected, self.spec, drawn.as_deref())
-        } else {
-            // Half-written outputs of an aborted run say nothing beyond its fault.
-            Comparison::default()
-        };
-        self.trace = self.trace.take().or(run.traces.drain(..).next());
-        run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
-        run.faults = in_order(std::mem::take(&mut run.faults));
-        if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
-            let made_up = || self.oracle.made_up(&self.compiled.ptx);
-            comparison.violated = violated(self.oracle, &resolved, &arguments).or_else(made_up);
-        }
-        let right = run.completed && run.faults.is_empty() && run.corruptions.is_empty();
-        let mut again = String::new();
-        if right && comparison.mismatch_count == 0 && comparison.violated.is_none() && !run.changed_variables.is_empty()
-        {
-            let case = again::Case {
-                compiled: self.compiled,
-                sequence: &sequence,
-                spec: self.spec,
-                resolved: &resolved,
-                seed: self.seed,
-                expected: &expected,
-                changed: &run.changed_variables,
-            };
-            if let Some(second) = again::launch(device, &case, self.stop)? {
-                (run, comparison, again) = (second.report, second.comparison, second.words);
-            }
-        }
-        let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
-        let mut corrupted: Vec<String> =
-            run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
-        if again.is_empty() {
-            comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
-        }
-        let signature = resolved.signature();
-        if let (Some(right), Some(output)) = (comparison.right_corner, signature.outputs.first())
-            && explain::is_first_block_only(&resolved, &output.shape, right)
-        {
-            comparison.patterns.insert(0, "first_block_only");
-        }
-        let output = buffers.iter().find(|buffer| buffer.role.is_judged()).filter(|_| again.is_empty());
-        if let Some(words) = output.and_then(|shape| narrow::index(shape, &comparison)) {
-            comparison.patterns.insert(0, "narrow_index");
-            comparison.narrow = Some(words);
-        }
-        let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
-        let mut placed = !run.faults.is_empty();
-        // Until one wrong case has a thread to look at. A fault says who and where already.
-        if unexplained
-            && !placed
-            && again.is_empty()
-            && self.blames_left > 0
-            && device.info().kind == DeviceKind::Emulator
-        {
-            self.blames_left -= 1;
-            if let Some(writes) = Writes::of(device, &sequence, &resolved, self.seed, self.stop)? {
-                blame::name_writers(&writes, &resolved, &mut comparison.mismatches);
-                if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, &resolved, first)) {
-                    placed = clue.names_a_thread;
-                    if clue.copies_nothing {
-                        comparison.patterns.insert(0, "uninitialised");
-                    }
-                    comparison.clue = clue.text;
-                }
-                for (sentence, corruption) in corrupted.iter_mut().zip(&run.corruptions) {
-                    if let Some(who) = blame::changed_by(&writes, &corruption.buffer, corruption.first_byte) {
-                        sentence.push_str(&format!("; {who}"));
-                        placed = true;
-                    }
-                }
-                // A larger case may say more of the same mistake.
-                if placed && (comparison.guess.is_some() || comparison.wrong.is_empty()) {
-                    self.blames_left = 0;
-                }
-            }
-        }
-        let passed = run.completed
-            && run.faults.is_empty()
-            && corrupted.is_empty()
-            && comparison.mismatch_count == 0
-            && comparison.violated.is_none();
-        let mut report = CaseReport {
-            name: resolved.name.clone(),
-            seed: self.seed,
-            device: device.info().name.clone(),
-            passed,
-            reason: String::new(),
-            mismatches: comparison.mismatches.clone(),
-            mismatch_count: comparison.mismatch_count,
-            element_count: comparison.element_count,
-            worst_error_ratio: comparison.worst_error_ratio,
-            outputs: std::mem::take(&mut comparison.outputs),
-            corrupted,
-            faults: run.faults,
-            notes: run.notes,
-            counters: run.counters,
-            lines: run.lines,
-            steps,
-            wall_ms: 0.0,
-        };
-        report.reason = again.clone() + &explain::reason(&report, &comparison);
-        if !passed && report.reason.is_empty() {
-            report.reason = "the kernel did not run to its end".to_owned();
-        }
-        let hints = explain::hints(&report, &run.corruptions, &comparison);
-        let guessed = comparison.guess.take().map(|guess| Guessed {
-            words: guess.words,
-            wrong: comparison.wrong.len(),
-            reason_without: explain::reason(&report, &comparison),
-            hints_without: explain::hints(&report, &run.corruptions, &comparison),
-        });
-        report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Judged { resolved, report, hints, placed, guessed })
-    }
-
-    /// What belongs into the outputs. An oracle that takes long says how far it is.
-    fn expected(&mut self, resolved: &Resolved, arguments: &[Argument]) -> Result<Vec<Expected>, RunError> {
-        let what = format!("computing what belongs there at {}", resolved.name);
-        let emit = &mut self.emit;
-        let mut progress = |done: u64, total: u64| {
-            emit(Event::Progress { what: what.clone(), done: done as u32, total: total as u32 });
-        };
-        let mut watch = Watch { stop: Some(self.stop), progress: Some(&mut progress) };
-        let inputs = oracle_inputs(resolved, arguments);
-        let expected = self.oracle.compute_watched(&resolved.signature(), &inputs, &mut watch);
-        if watch.is_stopped() {
-            return Err(RunError::Stopped);
-        }
-        expected.map_err(RunError::BadRequest)
-    }
-
-    /// A case that fails before anything is run.
-    fn not_run(&self, device: &dyn Device, resolved: Resolved, reason: String, hint: &'static str) -> Judged {
-        let report = CaseReport {
-            name: resolved.name.clone(),
-            seed: self.seed,
-            device: device.info().name.clone(),
-            passed: false,
-            reason,
-            mismatches: Vec::new(),
-            mismatch_count: 0,
-            element_count: 0,
-            worst_error_ratio: 0.0,
-            outputs: Vec::new(),
-            corrupted: Vec::new(),
-            faults: Vec::new(),
-            notes: Vec::new(),
-            counters: None,
-            lines: Vec::new(),
-            steps: Vec::new(),
-            wall_ms: 0.0,
-        };
-        Judged { resolved, report, hints: vec![hint], placed: false, guessed: None }
-    }
-
-    /// Takes back guesses that cases with more to go by contradict, and none confirms: eight sums of three products
-    /// each may well be what two mistakes give, by chance.
-    fn settle_guesses(&mut self) {
-        let (weak, strong): (Vec<_>, Vec<_>) = self
-            .judged
-            .iter_mut()
-            .filter(|judged| judged.guessed.is_some())
-            .partition(|judged| judged.guessed.as_ref().is_some_and(|guessed| guessed.wrong < guess::SAMPLE));
-        for judged in weak {
-            let contradicted = |weak: &mut Guessed| {
-                let mut surer = strong.iter().filter_map(|judged| judged.guessed.as_ref());
-                !strong.is_empty() && !surer.any(|guessed| guessed.agrees(weak))
-            };
-            if let Some(guessed) = judged.guessed.take_if(contradicted) {
-                judged.report.reason = guessed.reason_without;
-                judged.hints = guessed.hints_without;
-            }
-        }
-    }
-
-    /// Which mistake the numbers look like. Where something was never written that is what there is to say.
-    fn guess(
-        &self,
-        resolved: &Resolved,
-        arguments: &[Argument],
-        expected: &[Expected],
-        comparison: &Comparison,
-    ) -> Option<Guess> {
-        comparison.mismatches.first().filter(|first| !first.never_written)?;
-        let outputs = values(resolved, arguments);
-        let got = outputs.first()?;
-        let case = Case {
-            signature: &resolved.signature(),
-            // Made again, for the kernel may have changed its own.
-            inputs: &oracle_inputs(resolved, &inputs::arguments(resolved, self.seed)),
-            expected: expected.first()?,
-            got,
-            outputs: &outputs,
-            all_expected: expected,
-            wrong: &comparison.wrong,
-        };
-        guess::guess(self.oracle, &case)
-    }
-
-    fn verdict(mut self, started: Instant) -> Verdict {
-        self.settle_guesses();
-        let passed = self.impossible.is_none()
-            && !self.judged.is_empty()
-            && self.judged.iter().all(|judged| judged.report.passed);
-        let mut faults: Vec<Fault> =
-            self.judged.iter().flat_map(|judged| judged.report.faults.iter().cloned()).collect();
-        faults.sort_by_key(|fault| explain::rank(fault.kind));
-        let mut hints: Vec<String> = Vec::new();
-        let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
-        let mut by_weight: Vec<&Judged> = self.judged.iter().collect();
-        by_weight.sort_by_key(|judged| case_rank(&judged.report));
-        let keys: Vec<&'static str> = by_weight.into_iter().flat_map(|judged| judged.hints.iter().copied()).collect();
-        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
-        let whole: Vec<&[&'static str]> = failed.map(|judged| judged.hints.as_slice()).collect();
-        let keys = explain::most_telling_first(keys, &whole);
-        for key in keys.into_iter().chain(usage.map(explain::usage_hints).unwrap_or_default()) {
-            if !hints.iter().any(|known| known == key) {
-                hints.push(key.to_owned());
-            }
-        }
-        // An output of one element is wholly unwritten for many reasons: only where it is so at every size, and at one
-        // with more to write, is nothing written the diagnosis.
-        let nothing = |judged: &Judged| judged.hints.contains(&"nothing_written");
-        let tells = self.judged.iter().any(|judged| judged.report.element_count > 1);
-        if !tells || !self.judged.iter().all(nothing) {
-            hints.retain(|key| key != "nothing_written");
-        }
-        let failed = self.judged.iter().filter(|judged| !judged.report.passed);
-        // Of equally telling ones the first that knows the mistake, or else that names a thread.
-        let worst = failed.min_by_key(|judged| (case_rank(&judged.report), judged.guessed.is_none(), !judged.placed));
-        let mut failure = worst.map(|judged| at_size(&judged.report.reason, &judged.report.name));
-        let fault = worst.and_then(|judged| judged.report.faults.iter().min_by_key(|fault| explain::rank(fault.kind)));
-        // The order and the types of the parameters come before everything that follows from them.
-        let differ = parameters::differ(&self.compiled.declared, self.spec).filter(|_| !passed);
-        if let Some(differ) = &differ {
-            let rest = failure.as_ref().map(|failure| format!(". What came of it: {failure}")).unwrap_or_default();
-            failure = Some(format!("{differ}{rest}"));
-            hints.retain(|hint| hint != "wrong_signature");
-            hints.insert(0, "wrong_signature".to_owned());
-        }
-        if let (None, Some(failure), Some(wide)) =
-            (&differ, &mut failure, fault.and_then(|fault| parameters::wide(fault, self.spec)))
-        {
-            failure.push_str(&format!(" {wide}."));
-            hints.insert(0, "wide_access".to_owned());
-        }
-        let (resolved, mut cases): (Vec<Resolved>, Vec<CaseReport>) =
-            self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();
-        if let Some((name, message)) = self.impossible {
-            hints.retain(|hint| hint != "bad_launch");
-            hints.insert(0, "bad_launch".to_owned());
-            failure = Some(at_size(&message, &name));
-            cases.push(CaseReport { name, seed: self.seed, reason: message, ..CaseReport::default() });
-        }
-        let summary = failure.unwrap_or_else(|| explain::passed_sentence(&cases, &resolved));
-        Verdict {
-            passed,
-            summary,
-            cases,
-            faults,
-            hints,
-            trace: self.trace,
-            notes: self.notes,
-            seed: self.seed,
-            compile_ms: self.compiled.compile_ms,
-            total_ms: started.elapsed().as_secs_f64() * 1e3,
-        }
-    }
-}
-
-/// Causes before consequences, and each mistake once.
-fn in_order(mut faults: Vec<Fault>) -> Vec<Fault> {
-    faults.sort_by_key(|fault| explain::rank(fault.kind));
-    fold::fold(faults)
-}
-
-/// Order in which failed cases should be looked at: those with the most telling fault first, passed ones last.
-fn case_rank(case: &CaseReport) -> u32 {
-    let fault = case.faults.iter().map(|fault| explain::rank(fault.kind)).min();
-    fault.unwrap_or(if case.passed { u32::MAX } else { u32::MAX - 1 })
-}
-
-/// A reason with the size at which it showed, in the parentheses of the place when there is one.
-fn at_size(reason: &str, size: &str) -> String {
-    let reason = reason.trim_end_matches('.');
-    match reason.strip_suffix(')') {
-        Some(open) => format!("{open}, at {size})."),
-        None => format!("{reason} (at {size})."),
-    }
-}
-
-/// What does not hold of outputs each of whose elements would do.
-pub(crate) fn violated(oracle: &Oracle, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
-    oracle.violated(&resolved.signature(), || values(resolved, arguments))
-}
-
-/// What the kernel left in its outputs.
-fn values(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
-    tensors::outputs(resolved, arguments).into_iter().map(|output| output.values).collect()
 }
 
 /// Why a launch cannot be at a size: too many threads in a block, or an expression that gives none.
@@ -572,16 +217,6 @@ pub(crate) fn resolve(spec: &Spec, size: &Size, most_bytes: u64) -> Result<Resol
         return Err(RunError::Limit(format!("{at} needs {bytes} bytes of buffers; the limit is {most_bytes}")));
     }
     Ok(resolved)
-}
-
-fn emit_console(emit: &mut dyn FnMut(Event), run: &mut Report) {
-    let mut text = std::mem::take(&mut run.console);
-    if run.console_dropped_lines > 0 {
-        text.push_str(&format!("\n[{} more lines were printed and dropped]\n", run.console_dropped_lines));
-    }
-    if !text.is_empty() {
-        emit(Event::Console(text));
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A second launch in what the first left of the module's variables: a host launches a kernel many times and loads it once, so
 //! that a counter or a queue which nobody sets back is right the first time only.
 
+use super::case::in_order;
 use super::compare::{self, Comparison};
 use super::inputs;
 use crate::compile::{CompileReport, arrays};
@@ -45,7 +46,7 @@ pub(super) fn launch(device: &mut dyn Device, case: &Case<'_>, stop: &AtomicBool
         return Ok(None);
     }
     report.faults.iter_mut().for_each(|fault| arrays::name(fault, &case.compiled.arrays));
-    report.faults = super::in_order(std::mem::take(&mut report.faults));
+    report.faults = in_order(std::mem::take(&mut report.faults));
     // What it looks like speaks of the first launch.
     comparison.patterns = vec!["kept_state"];
     comparison.right_corner = None;

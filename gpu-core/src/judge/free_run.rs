@@ -2,15 +2,13 @@
 //! of its outputs without an exercise. An oracle in the spec, or another kernel, says what they should be.
 
 use super::blame::{self, Writes};
+use super::case::{emit_console, in_order, values, violated};
 use super::compare::{self, Comparison};
-use super::{
-    MAX_CASE_BYTES, Traced, emit_console, explain, fresh_seed, guess, impossible, inputs, oracle_inputs, resolve,
-    steps, values, violated,
-};
+use super::{MAX_CASE_BYTES, Traced, explain, fresh_seed, impossible, inputs, oracle_inputs, resolve, steps};
 use crate::compile::{CompileReport, arrays, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
 use crate::job::{Event, RunOptions};
-use crate::oracle::{self, Expected};
+use crate::oracle::{self, Expected, guess};
 use crate::spec::{Resolved, ResolvedBuffer, ResolvedParam, Role, Size, Spec, Tolerance};
 use crate::verdict::{CaseReport, Mismatch, RunOutput, RunReport};
 use ptx_emulator::TraceRequest;
@@ -104,7 +102,7 @@ fn one_size(
     let mut ran = device.run(&sequence, &mut arguments, stop)?;
     emit_console(emit, &mut ran);
     ran.faults.iter_mut().for_each(|fault| arrays::name(fault, &run.compiled.arrays));
-    ran.faults = super::in_order(std::mem::take(&mut ran.faults));
+    ran.faults = in_order(std::mem::take(&mut ran.faults));
     let mut findings = Findings::default();
     if ran.completed {
         match &expected {

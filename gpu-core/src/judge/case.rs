@@ -1,0 +1,293 @@
+//! One case of a check: the run, what it left beside what belongs there, and the reason that is given for it.
+
+use super::blame::{self, Writes};
+use super::compare::{self, Comparison};
+use super::steps::{self, Traced};
+use super::{Session, again, draws, explain, fold, inputs, narrow, oracle_inputs, tensors};
+use crate::compile::arrays;
+use crate::device::{Argument, Device, DeviceKind, Report, RunError, Sequence};
+use crate::job::Event;
+use crate::oracle::guess::{self, Case, Guess};
+use crate::oracle::{Expected, Oracle, Watch};
+use crate::spec::{Resolved, ResolvedBuffer};
+use crate::verdict::CaseReport;
+use ptx_emulator::{Fault, TraceRequest};
+use std::time::Instant;
+
+/// A judged case.
+pub(super) struct Judged {
+    pub(super) resolved: Resolved,
+    pub(super) report: CaseReport,
+    pub(super) hints: Vec<&'static str>,
+    /// The reason names a thread.
+    pub(super) placed: bool,
+    /// The reason says which mistake it looks like.
+    pub(super) guessed: Option<Guessed>,
+}
+
+/// A guess in the report of a case, and what to say without it.
+pub(super) struct Guessed {
+    pub(super) words: String,
+    /// Elements that it was made from: its evidence.
+    pub(super) wrong: usize,
+    pub(super) reason_without: String,
+    pub(super) hints_without: Vec<&'static str>,
+}
+
+impl Guessed {
+    /// Whether both name the same mistake, at sizes of their own.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        let letters = |words: &str| words.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+        letters(&self.words) == letters(&other.words)
+    }
+}
+
+impl Session<'_> {
+    pub(super) fn case(
+        &mut self,
+        device: &mut dyn Device,
+        resolved: Resolved,
+        trace: Option<TraceRequest>,
+    ) -> Result<Judged, RunError> {
+        let started = Instant::now();
+        let mut resolved = resolved;
+        resolved
+            .reseed(self.spec, inputs::scalar_seed(self.seed, 0))
+            .map_err(|(key, message)| RunError::BadRequest(format!("{key} at {}: {message}", resolved.name)))?;
+        if let Some(over) = resolved.over_workspace() {
+            let reason = explain::workspace_sentence(over);
+            return Ok(self.not_run(device, resolved, reason, "workspace"));
+        }
+        let mut arguments = inputs::arguments(&resolved, self.seed);
+        let expected = self.expected(&resolved, &arguments)?;
+        let trace = trace.map(|request| Traced { request, step: self.trace_step.clone() });
+        let sequence = steps::sequence_of(self.compiled, self.spec, &resolved, trace.as_ref());
+        let mut run = device.run(&sequence, &mut arguments, self.stop)?;
+        let steps = steps::step_reports(self.spec, &resolved, &run);
+        emit_console(self.emit, &mut run);
+        let mut comparison = if run.completed {
+            let drawn = match self.spec.draws() {
+                1 => None,
+                _ => draws::run(device, &sequence, self.spec, &resolved, self.seed, &expected, self.stop)?,
+            };
+            compare::compare(&resolved, &arguments, &expected, self.spec, drawn.as_deref())
+        } else {
+            // Half-written outputs of an aborted run say nothing beyond its fault.
+            Comparison::default()
+        };
+        self.trace = self.trace.take().or(run.traces.drain(..).next());
+        run.faults.iter_mut().for_each(|fault| arrays::name(fault, &self.compiled.arrays));
+        run.faults = in_order(std::mem::take(&mut run.faults));
+        if run.completed && comparison.mismatch_count == 0 && comparison.violated.is_none() {
+            let made_up = || self.oracle.made_up(&self.compiled.ptx);
+            comparison.violated = violated(self.oracle, &resolved, &arguments).or_else(made_up);
+        }
+        let right = run.completed && run.faults.is_empty() && run.corruptions.is_empty();
+        let mut again = String::new();
+        if right && comparison.mismatch_count == 0 && comparison.violated.is_none() && !run.changed_variables.is_empty()
+        {
+            let case = again::Case {
+                compiled: self.compiled,
+                sequence: &sequence,
+                spec: self.spec,
+                resolved: &resolved,
+                seed: self.seed,
+                expected: &expected,
+                changed: &run.changed_variables,
+            };
+            if let Some(second) = again::launch(device, &case, self.stop)? {
+                (run, comparison, again) = (second.report, second.comparison, second.words);
+            }
+        }
+        let buffers: Vec<&ResolvedBuffer> = resolved.buffers().collect();
+        let mut corrupted: Vec<String> =
+            run.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
+        if again.is_empty() {
+            comparison.guess = self.guess(&resolved, &arguments, &expected, &comparison);
+        }
+        let signature = resolved.signature();
+        if let (Some(right), Some(output)) = (comparison.right_corner, signature.outputs.first())
+            && explain::is_first_block_only(&resolved, &output.shape, right)
+        {
+            comparison.patterns.insert(0, "first_block_only");
+        }
+        let output = buffers.iter().find(|buffer| buffer.role.is_judged()).filter(|_| again.is_empty());
+        if let Some(words) = output.and_then(|shape| narrow::index(shape, &comparison)) {
+            comparison.patterns.insert(0, "narrow_index");
+            comparison.narrow = Some(words);
+        }
+        let unexplained = comparison.mismatch_count > 0 || !corrupted.is_empty();
+        let mut placed = !run.faults.is_empty();
+        // Until one wrong case has a thread to look at. A fault says who and where already.
+        if unexplained
+            && !placed
+            && again.is_empty()
+            && self.blames_left > 0
+            && device.info().kind == DeviceKind::Emulator
+        {
+            placed = self.blame(device, &sequence, &resolved, &run, &mut comparison, &mut corrupted)?;
+        }
+        let passed = run.completed
+            && run.faults.is_empty()
+            && corrupted.is_empty()
+            && comparison.mismatch_count == 0
+            && comparison.violated.is_none();
+        let mut report = CaseReport {
+            name: resolved.name.clone(),
+            seed: self.seed,
+            device: device.info().name.clone(),
+            passed,
+            reason: String::new(),
+            mismatches: comparison.mismatches.clone(),
+            mismatch_count: comparison.mismatch_count,
+            element_count: comparison.element_count,
+            worst_error_ratio: comparison.worst_error_ratio,
+            outputs: std::mem::take(&mut comparison.outputs),
+            corrupted,
+            faults: run.faults,
+            notes: run.notes,
+            counters: run.counters,
+            lines: run.lines,
+            steps,
+            wall_ms: 0.0,
+        };
+        report.reason = again.clone() + &explain::reason(&report, &comparison);
+        if !passed && report.reason.is_empty() {
+            report.reason = "the kernel did not run to its end".to_owned();
+        }
+        let hints = explain::hints(&report, &run.corruptions, &comparison);
+        let guessed = comparison.guess.take().map(|guess| Guessed {
+            words: guess.words,
+            wrong: comparison.wrong.len(),
+            reason_without: explain::reason(&report, &comparison),
+            hints_without: explain::hints(&report, &run.corruptions, &comparison),
+        });
+        report.wall_ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(Judged { resolved, report, hints, placed, guessed })
+    }
+
+    /// Runs the case again and adds who wrote what is wrong. Whether a thread was found.
+    fn blame(
+        &mut self,
+        device: &mut dyn Device,
+        sequence: &Sequence<'_>,
+        resolved: &Resolved,
+        run: &Report,
+        comparison: &mut Comparison,
+        corrupted: &mut [String],
+    ) -> Result<bool, RunError> {
+        let mut placed = false;
+        self.blames_left -= 1;
+        if let Some(writes) = Writes::of(device, sequence, resolved, self.seed, self.stop)? {
+            blame::name_writers(&writes, resolved, &mut comparison.mismatches);
+            if let Some(clue) = comparison.mismatches.first().map(|first| blame::clue(&writes, resolved, first)) {
+                placed = clue.names_a_thread;
+                if clue.copies_nothing {
+                    comparison.patterns.insert(0, "uninitialised");
+                }
+                comparison.clue = clue.text;
+            }
+            for (sentence, corruption) in corrupted.iter_mut().zip(&run.corruptions) {
+                if let Some(who) = blame::changed_by(&writes, &corruption.buffer, corruption.first_byte) {
+                    sentence.push_str(&format!("; {who}"));
+                    placed = true;
+                }
+            }
+            // A larger case may say more of the same mistake.
+            if placed && (comparison.guess.is_some() || comparison.wrong.is_empty()) {
+                self.blames_left = 0;
+            }
+        }
+        Ok(placed)
+    }
+
+    /// What belongs into the outputs. An oracle that takes long says how far it is.
+    fn expected(&mut self, resolved: &Resolved, arguments: &[Argument]) -> Result<Vec<Expected>, RunError> {
+        let what = format!("computing what belongs there at {}", resolved.name);
+        let emit = &mut self.emit;
+        let mut progress = |done: u64, total: u64| {
+            emit(Event::Progress { what: what.clone(), done: done as u32, total: total as u32 });
+        };
+        let mut watch = Watch { stop: Some(self.stop), progress: Some(&mut progress) };
+        let inputs = oracle_inputs(resolved, arguments);
+        let expected = self.oracle.compute_watched(&resolved.signature(), &inputs, &mut watch);
+        if watch.is_stopped() {
+            return Err(RunError::Stopped);
+        }
+        expected.map_err(RunError::BadRequest)
+    }
+
+    /// A case that fails before anything is run.
+    fn not_run(&self, device: &dyn Device, resolved: Resolved, reason: String, hint: &'static str) -> Judged {
+        let report = CaseReport {
+            name: resolved.name.clone(),
+            seed: self.seed,
+            device: device.info().name.clone(),
+            passed: false,
+            reason,
+            mismatches: Vec::new(),
+            mismatch_count: 0,
+            element_count: 0,
+            worst_error_ratio: 0.0,
+            outputs: Vec::new(),
+            corrupted: Vec::new(),
+            faults: Vec::new(),
+            notes: Vec::new(),
+            counters: None,
+            lines: Vec::new(),
+            steps: Vec::new(),
+            wall_ms: 0.0,
+        };
+        Judged { resolved, report, hints: vec![hint], placed: false, guessed: None }
+    }
+
+    /// Which mistake the numbers look like. Where something was never written that is what there is to say.
+    fn guess(
+        &self,
+        resolved: &Resolved,
+        arguments: &[Argument],
+        expected: &[Expected],
+        comparison: &Comparison,
+    ) -> Option<Guess> {
+        comparison.mismatches.first().filter(|first| !first.never_written)?;
+        let outputs = values(resolved, arguments);
+        let got = outputs.first()?;
+        let case = Case {
+            signature: &resolved.signature(),
+            // Made again, for the kernel may have changed its own.
+            inputs: &oracle_inputs(resolved, &inputs::arguments(resolved, self.seed)),
+            expected: expected.first()?,
+            got,
+            outputs: &outputs,
+            all_expected: expected,
+            wrong: &comparison.wrong,
+        };
+        guess::guess(self.oracle, &case)
+    }
+}
+
+/// Causes before consequences, and each mistake once.
+pub(super) fn in_order(mut faults: Vec<Fault>) -> Vec<Fault> {
+    faults.sort_by_key(|fault| explain::rank(fault.kind));
+    fold::fold(faults)
+}
+
+/// What does not hold of outputs each of whose elements would do.
+pub(crate) fn violated(oracle: &Oracle, resolved: &Resolved, arguments: &[Argument]) -> Option<String> {
+    oracle.violated(&resolved.signature(), || values(resolved, arguments))
+}
+
+/// What the kernel left in its outputs.
+pub(super) fn values(resolved: &Resolved, arguments: &[Argument]) -> Vec<Vec<f64>> {
+    tensors::outputs(resolved, arguments).into_iter().map(|output| output.values).collect()
+}
+
+pub(super) fn emit_console(emit: &mut dyn FnMut(Event), run: &mut Report) {
+    let mut text = std::mem::take(&mut run.console);
+    if run.console_dropped_lines > 0 {
+        text.push_str(&format!("\n[{} more lines were printed and dropped]\n", run.console_dropped_lines));
+    }
+    if !text.is_empty() {
+        emit(Event::Console(text));
+    }
+}
