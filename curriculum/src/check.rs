@@ -304,6 +304,7 @@ fn is_of_answer(files: &Files, answer: &AnswerExercise, name: &str) -> bool {
 
 fn is_expected(exercise: &Exercise, name: &str) -> bool {
     ["exercise.toml", "scaffold.cu", "solution.cu", "reference.cu"].contains(&name)
+        || exercise.spec.given().iter().any(|given| given.file == name)
         || exercise.wrongs.iter().any(|wrong| wrong.file == name)
         || exercise.experiments.iter().any(|e| e.files.iter().any(|file| file == name))
         || exercise.rungs.iter().any(|rung| rung.file == name && is_rung_name(name))
