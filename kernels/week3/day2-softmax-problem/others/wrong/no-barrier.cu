@@ -1,0 +1,22 @@
+// Shared counters read before the block is done.
+// rejected for: race
+// leads to: __syncthreads
+#include "lab.cuh"
+
+// lockstep: count_bad.block = THREADS
+// lockstep: count_bad.grid = ceil_div(n, THREADS)
+#define THREADS 256
+
+extern "C" __global__ void count_bad(const float* x, int* counts, int n)
+{
+    __shared__ int mine[3];
+    if (threadIdx.x < 3) mine[threadIdx.x] = 0;
+    __syncthreads();
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) {
+        float value = x[i];
+        if (isnan(value)) atomicAdd(&mine[0], 1);
+        else if (isinf(value)) atomicAdd(&mine[value > 0 ? 1 : 2], 1);
+    }
+    if (threadIdx.x < 3) atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);
+}

@@ -1,0 +1,20 @@
+// Knows one of the many bit patterns of NaN.
+// rejected for: wrong_output
+// leads to: many bit patterns
+#include "lab.cuh"
+
+// lockstep: count_bad.block = THREADS
+// lockstep: count_bad.grid = ceil_div(n, THREADS)
+#define THREADS 256
+
+extern "C" __global__ void count_bad(const float* x, int* counts, int n)
+{
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) {
+        const float value = x[i];
+        unsigned bits = __float_as_uint(value);
+        if (bits == 0x7fffffff) atomicAdd(&counts[0], 1);
+        if (bits == 0x7f800000) atomicAdd(&counts[1], 1);
+        if (bits == 0xff800000) atomicAdd(&counts[2], 1);
+    }
+}
