@@ -43,6 +43,9 @@ pub struct Figure {
     pub gflops: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
+    /// Error norm over the norm of the float64 result, where it tells that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_error: Option<f64>,
     /// What was done when, in the sample that is nearest to the median.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,

@@ -25,5 +25,5 @@ pub use course::*;
 pub use error::{ContentError, ContentErrors};
 pub use exercise::MAIN;
 pub use files::Files;
-pub use ladder::{Ladder, LadderRung};
+pub use ladder::{Ladder, LadderRung, Rival};
 pub use unit::*;
