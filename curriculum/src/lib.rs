@@ -12,6 +12,7 @@ mod exercise;
 mod files;
 mod ladder;
 mod lesson;
+mod limits;
 mod load;
 pub mod quiz;
 pub mod review;
