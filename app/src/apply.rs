@@ -124,6 +124,7 @@ impl State {
             Command::ShowTour(step) => self.show_tour(step, effects),
             Command::EndTour => self.end_tour(effects),
             Command::SetProfileName(name) => self.set_profile_name(name),
+            Command::WantProgram(index, wanted) => self.want_program(index, wanted),
             Command::SwitchProfile(name) => self.switch_profile(name, effects),
             Command::SavePage { name, text } => effects.push(Effect::SavePage { name, text }),
             Command::SavePicture { name, area } => effects.push(Effect::SavePicture { name, area }),
@@ -307,6 +308,7 @@ impl State {
             }
             Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
             Some(Dialog::ConfirmImport) => effects.push(Effect::ImportState),
+            Some(Dialog::OfferPrograms(offered)) => self.take_programs(&offered, effects),
             Some(Dialog::ConfirmQuit) => {
                 self.leaves_unsaved = true;
                 effects.push(Effect::Quit);

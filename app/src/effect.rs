@@ -6,7 +6,7 @@ use crate::rungs::{Line, RungKey, RungRun};
 use crate::state::{JobKey, LabKey, Purpose};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
-use curriculum::store::{Progress, RunRecord, Settings, Slot, Store};
+use curriculum::store::{Offered, Progress, RunRecord, Settings, Slot, Store};
 use gpu_core::bench::Ceilings;
 use gpu_core::job::Job;
 use std::collections::BTreeMap;
@@ -182,8 +182,8 @@ pub enum Update {
     Index(Arc<curriculum::search::Index>),
     /// How many files were written, and where; None when nothing was picked.
     StateExported(Result<Option<(usize, PathBuf)>, String>),
-    /// Progress and settings as they are after an import.
-    StateImported(Result<Option<Box<Learner>>, String>),
+    /// Progress and settings as they are after an import, and the settings that were left out because they name programs.
+    StateImported(Result<Option<(Box<Learner>, Vec<Offered>)>, String>),
     Profiles(Vec<String>),
     /// Another profile's files are open.
     ProfileOpened(Option<String>, Box<OpenedProfile>),

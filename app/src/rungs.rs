@@ -23,6 +23,10 @@ const TIME: Duration = Duration::from_secs(600);
 /// Longest complaint that is passed on, in bytes.
 const COMPLAINT_BYTES: u64 = 64 << 10;
 
+/// Longest line, and most lines, that are read of a rung.
+const LINE_BYTES: u64 = 1 << 20;
+const MOST_LINES: usize = 20_000;
+
 /// What a rung found at one size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -43,6 +47,9 @@ pub struct Figure {
     pub gflops: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
+    /// Error norm over the norm of the float64 result, where it tells that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_error: Option<f64>,
     /// What was done when, in the sample that is nearest to the median.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
@@ -126,7 +133,7 @@ pub fn run_program(name: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) ->
 fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(), String> {
     let ended = follow(&mut child, stop, each);
     if ended.is_err() {
-        let _ = child.kill();
+        end(&mut child);
     }
     let status = child.wait().map_err(|error| format!("the process was lost: {error}"))?;
     let (complaint, wrong) = ended?;
@@ -138,21 +145,30 @@ fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(
     }
 }
 
+/// Ends a process and what it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        let group = -(child.id() as i32);
+        // SAFETY: a plain system call. The group is the child's own, see `start`; the child has not been waited for.
+        unsafe { libc::kill(group, libc::SIGKILL) };
+    }
+    let _ = child.kill();
+}
+
 fn start(python: Option<&Path>, script: &Path, sizes: &[String]) -> Result<Child, String> {
     let named = python.map(|path| path.display().to_string());
     let named = named.or_else(|| std::env::var(PYTHON_VARIABLE).ok().filter(|name| !name.is_empty()));
     let names = named.map_or_else(|| PYTHON_NAMES.map(str::to_owned).to_vec(), |name| vec![name]);
     let mut problem = String::new();
     for name in &names {
-        let child = Command::new(name)
-            .arg("-u")
-            .arg(script)
-            .args(sizes)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        match child {
+        let mut command = Command::new(name);
+        command.arg("-u").arg(script).args(sizes);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, which ends with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        match command.spawn() {
             Ok(child) => return Ok(child),
             Err(error) => problem = format!("{name}: {error}"),
         }
@@ -162,15 +178,25 @@ fn start(python: Option<&Path>, script: &Path, sizes: &[String]) -> Result<Child
 
 /// Passes lines on until the output ends. Gives what went wrong in words, and whether a result was wrong.
 fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(Option<String>, bool), String> {
-    let (sender, lines) = channel();
+    let (sender, lines) = sync_channel(1024);
     let output = child.stdout.take();
     std::thread::spawn(move || {
-        let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok));
-        for line in lines {
-            if sender.send(line).is_err() {
+        let Some(output) = output else { return };
+        let mut output = BufReader::new(output);
+        // A line without an end, and lines without an end, must not fill memory.
+        for _ in 0..MOST_LINES {
+            let mut line = Vec::new();
+            match output.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
+                Ok(1..) => {}
+                _ => return,
+            }
+            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+            if sender.send(text).is_err() {
                 return;
             }
         }
+        let _ = sender.send(format!("more than {MOST_LINES} lines: the rest is not shown"));
+        let _ = std::io::copy(&mut output, &mut std::io::sink());
     });
     let errors = child.stderr.take();
     let errors = std::thread::spawn(move || {

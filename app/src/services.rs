@@ -9,7 +9,7 @@ use crate::rungs::RungKey;
 use crate::state::Compiler;
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
-use curriculum::store::{Problem, RunRecord, Slot, Store};
+use curriculum::store::{Offered, Problem, RunRecord, Slot, Store};
 use gpu_core::bench::ceilings;
 use gpu_core::compile::{fetch, locate};
 use std::path::{Path, PathBuf};
@@ -272,7 +272,9 @@ impl Services {
         self.spawn("import everything", move |send| {
             let picked = picker.to_open("Import everything", &[("Lockstep state", &["json"])]);
             send(Update::StateImported(match picked {
-                Ok(Some(path)) => import_from(&store, &path).map(|learner| Some(Box::new(learner))),
+                Ok(Some(path)) => {
+                    import_from(&store, &path).map(|(learner, offered)| Some((Box::new(learner), offered)))
+                }
                 Ok(None) => Ok(None),
                 Err(problem) => Err(problem),
             }));
@@ -377,9 +379,9 @@ pub fn export_to(store: &Store, path: PathBuf) -> Result<(usize, PathBuf), Strin
 }
 
 /// Takes everything over and reads it anew.
-pub fn import_from(store: &Store, path: &Path) -> Result<Learner, String> {
-    store.import(path).map_err(|error| format!("the file {error}"))?;
-    Ok(Learner::read(store))
+pub fn import_from(store: &Store, path: &Path) -> Result<(Learner, Vec<Offered>), String> {
+    let imported = store.import(path).map_err(|error| format!("the file {error}"))?;
+    Ok((Learner::read(store), imported.offered))
 }
 
 fn find_compiler(setting: Option<&Path>, data_dir: &Path) -> Compiler {

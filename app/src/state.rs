@@ -7,7 +7,7 @@ use crate::versions::{Against, Disassembler, ListingView, Versions};
 use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
-use curriculum::store::{Progress, RunRecord, Settings, Slot as TextSlot};
+use curriculum::store::{Offered, Progress, RunRecord, Settings, Slot as TextSlot};
 use curriculum::{Course, Exercise, Experiment, Step, Unit};
 use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
@@ -380,6 +380,8 @@ pub enum Dialog {
     ConfirmReset,
     ConfirmResetDay,
     ConfirmImport,
+    /// Settings of an imported state that name programs, and which of them the learner wants.
+    OfferPrograms(Vec<(Offered, bool)>),
     /// Asks before closing while something is not on disk.
     ConfirmQuit,
     /// Names of the profiles on this machine, and a new one being typed.

@@ -12,19 +12,27 @@ pub const EXTENSIONS: [&str; 7] = ["csv", "md", "toml", "cu", "cuh", "py", "svg"
 /// Longest text file accepted: a lesson of this size would be a mistake, and reading it would freeze the window.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
+/// Of a whole course; ours has less than a tenth of it.
+const MAX_COURSE_BYTES: u64 = 128 << 20;
+/// Entries of one folder, and folders in one another, that are looked at.
+const MOST_ENTRIES: usize = 10_000;
+const MOST_FOLDERS_DEEP: usize = 12;
+
 /// A course's files by path with forward slashes, for example `curriculum/week1/day4-first-kernel/lesson.md`.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     texts: BTreeMap<String, String>,
     /// Files that are no part of a course, by the same kind of path; only a folder has them.
     strangers: Vec<String>,
+    /// Of all texts that were read from a folder.
+    bytes: u64,
 }
 
 impl Files {
     /// The files compiled into this program.
     pub fn embedded() -> Self {
         let texts = EMBEDDED.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-        Self { texts, strangers: Vec::new() }
+        Self { texts, ..Self::default() }
     }
 
     /// Reads `dir/curriculum` and `dir/kernels`. A folder with `curriculum/course.toml` is a whole course and stands
@@ -37,7 +45,14 @@ impl Files {
         let mut found = Self::default();
         let mut errors = Vec::new();
         for part in ["curriculum", "kernels"] {
-            found.read_tree(dir, &dir.join(part), &mut errors);
+            found.read_tree(dir, &dir.join(part), 0, &mut errors);
+        }
+        if found.bytes > MAX_COURSE_BYTES {
+            errors.push(ContentError::new(
+                dir.display().to_string(),
+                0,
+                format!("a course of at most {} MB in all", MAX_COURSE_BYTES >> 20),
+            ));
         }
         if found.texts.is_empty() && errors.is_empty() {
             errors.push(ContentError::new(
@@ -60,14 +75,17 @@ impl Files {
 
     /// A course given as text, for tests of the loader and the checks.
     pub fn from_texts<P: Into<String>, T: Into<String>>(texts: impl IntoIterator<Item = (P, T)>) -> Self {
-        Self { texts: texts.into_iter().map(|(p, t)| (p.into(), t.into())).collect(), strangers: Vec::new() }
+        Self { texts: texts.into_iter().map(|(p, t)| (p.into(), t.into())).collect(), ..Self::default() }
     }
 
-    fn read_tree(&mut self, root: &Path, folder: &Path, errors: &mut Vec<ContentError>) {
+    fn read_tree(&mut self, root: &Path, folder: &Path, depth: usize, errors: &mut Vec<ContentError>) {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        let mut paths: Vec<PathBuf> = entries.flatten().take(MOST_ENTRIES).map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
+            if self.bytes > MAX_COURSE_BYTES || depth > MOST_FOLDERS_DEEP {
+                return;
+            }
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // The crate's own files lie beside the words; a contributor's Python leaves caches behind; `others` holds
             // test kernels, which are no part of a course.
@@ -76,17 +94,39 @@ impl Files {
             if name.starts_with('.') || ["__pycache__", "README.md", "others"].contains(&name.as_str()) || ours {
                 continue;
             }
-            if path.is_dir() {
-                self.read_tree(root, &path, errors);
-                continue;
-            }
             let key = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            // As it is, and not what a link leads to: a course is what lies in its folder.
+            let kind = std::fs::symlink_metadata(&path).map(|metadata| metadata.file_type());
+            match kind {
+                Ok(kind) if kind.is_dir() => {
+                    self.read_tree(root, &path, depth + 1, errors);
+                    continue;
+                }
+                Ok(kind) if kind.is_file() => {}
+                Ok(kind) => {
+                    let found = if kind.is_symlink() { "a link" } else { "no regular file" };
+                    errors.push(ContentError::new(
+                        key,
+                        0,
+                        format!("a file or folder of the course itself (found {found})"),
+                    ));
+                    continue;
+                }
+                Err(error) => {
+                    errors.push(ContentError::new(key, 0, format!("a readable file ({error})")));
+                    continue;
+                }
+            }
             if !path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e == *known)) {
                 self.strangers.push(key);
                 continue;
             }
             match read_text(&path) {
                 Ok(text) => {
+                    self.bytes += text.len() as u64;
+                    if let Some((line, expected)) = crate::limits::of(&key, &text) {
+                        errors.push(ContentError::new(&key, line, expected));
+                    }
                     self.texts.insert(key, text);
                 }
                 Err(expected) => errors.push(ContentError::new(key, 0, expected)),
@@ -126,15 +166,15 @@ impl Files {
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let size = std::fs::metadata(path).map_err(|e| format!("a readable file ({e})"))?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(format!(
-            "a text of at most {} MB (this file has {:.1} MB)",
-            MAX_FILE_BYTES >> 20,
-            size as f64 / 1e6
-        ));
+    use std::io::Read;
+    let unreadable = |error: std::io::Error| format!("a readable file ({error})");
+    let mut bytes = Vec::new();
+    // Whatever the system says of its size: no more than is accepted is read.
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("a text of at most {} MB", MAX_FILE_BYTES >> 20));
     }
-    let bytes = std::fs::read(path).map_err(|e| format!("a readable file ({e})"))?;
     // Windows checkouts carry carriage returns; lines and anchors are compared without them.
     String::from_utf8(bytes)
         .map(|text| text.replace("\r\n", "\n"))

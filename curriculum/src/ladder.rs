@@ -21,6 +21,20 @@ pub struct Ladder {
     pub summary: String,
     /// In climbing order.
     pub rungs: Vec<LadderRung>,
+    /// What Python's libraries have for the same problem.
+    pub rivals: Vec<Rival>,
+    /// Text of the ladder's `rivals.py`, whose functions the rivals name.
+    pub rivals_source: String,
+}
+
+/// A program of another library for a ladder's problem, run by the learner's Python.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rival {
+    /// As tables show it, for example `torch.sum`.
+    pub name: String,
+    /// The function of `rivals.py` that prepares it.
+    pub call: String,
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +71,8 @@ struct LadderFile {
     summary: String,
     base: toml::Table,
     rung: Vec<RungFile>,
+    #[serde(default, rename = "rival")]
+    rivals: Vec<Rival>,
 }
 
 #[derive(Deserialize)]
@@ -148,7 +164,15 @@ fn ladder(files: &Files, name: &str, errors: &mut Vec<ContentError>) -> Option<L
     for rung in file.rung {
         rungs.extend(read_rung(files, &folder, &path, text, &file.base, rung, errors));
     }
-    Some(Ladder { name: name.to_owned(), title: file.title, summary: file.summary, rungs })
+    let rivals_source = files.text(&format!("{folder}/rivals.py")).unwrap_or_default().to_owned();
+    for rival in &file.rivals {
+        if !rivals_source.contains(&format!("def {}(", rival.call)) {
+            let line = crate::load::line_with(text, &rival.call);
+            errors.push(ContentError::new(&path, line, format!("a function `{}` in {folder}/rivals.py", rival.call)));
+        }
+    }
+    let (title, summary, rivals) = (file.title, file.summary, file.rivals);
+    Some(Ladder { name: name.to_owned(), title, summary, rungs, rivals, rivals_source })
 }
 
 fn read_rung(
@@ -260,5 +284,8 @@ check = [{ n = 5 }]
         assert!(errors[0].contains("02-wide.cu") && errors[0].contains("entry"), "{errors:?}");
         let (_, errors) = read(&format!("{PLAIN}{}", WIDE.replace("change", "chance")));
         assert!(errors[0].contains("valid TOML"), "{errors:?}");
+        let rival = "[[rival]]\nname = \"torch\"\ncall = \"torch_copy\"\n";
+        let (_, errors) = read(&format!("{PLAIN}{WIDE}{rival}"));
+        assert!(errors[0].contains("`torch_copy` in kernels/ladders/copy/rivals.py"), "{errors:?}");
     }
 }

@@ -8,6 +8,7 @@ mod case;
 pub(crate) mod compare;
 mod conclude;
 pub(crate) mod draws;
+mod example;
 pub(crate) mod explain;
 mod fills;
 mod fold;
@@ -21,6 +22,7 @@ pub(crate) mod tensors;
 mod view_tests;
 
 pub(crate) use case::violated;
+pub use example::{Example, ExpectedOutput, example};
 pub use explain::fault_sentence;
 pub use free_run::{FreeRun, outer_limit, run_free};
 pub use inputs::{arguments, fresh_seed};

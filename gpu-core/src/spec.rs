@@ -295,7 +295,7 @@ pub struct Milestone {
 impl Milestone {
     /// Whether a run on the emulator can tell if it is reached.
     pub fn is_counted(&self) -> bool {
-        !self.at_most.is_empty()
+        !self.at_most.is_empty() || !self.at_least.is_empty()
     }
 }
 

@@ -2,22 +2,34 @@
 # requires-python = ">=3.9"
 # dependencies = ["torch", "cupy-cuda13x"]
 # ///
-"""Kernels of a ladder beside what PyTorch and CUB (through CuPy) have for the same problem.
+"""Kernels of a ladder beside what libraries in Python have for the same problem.
 
-Lockstep runs this with the path of a plan: the compiled kernels, their launches and their parameters at each size. All
-work on the same buffers in this process, taking turns: the second-level cache is overwritten before each sample, which
-also keeps the GPU busy until everything behind it is queued, so that no sample holds the time that Python takes. What
-fits into the cache is timed a second time with its data there, as the mean of many launches in a row. Every result is
-compared with one in float64.
+Lockstep runs this with the path of a plan: the compiled kernel, its launches and parameters at each size, and the rivals that
+`ladder.toml` names, which are functions of the ladder's own `rivals.py`. All work on the same buffers in this process, taking
+turns: the second-level cache is overwritten before each sample, which also keeps the GPU busy until everything behind it is
+queued, so that no sample holds the time that Python takes. What fits into the cache is timed a second time with its data
+there, as the mean of many launches in a row. Every result is compared with one in float64.
+
+A ladder's `rivals.py` has
+
+    def expected(case)       -> {"y": exact}, or {"y": (exact, indices)} with the flat indices of a sample of the elements;
+                                `exact` is a float64 tensor
+    def name_of_call(case)   -> a function that runs the rival once, into the output buffers, or returns what takes their place:
+                                a tensor, or {"y": tensor}
+
+where `case.buffers["x"]` is a tensor of the shape in `ladder.toml`, `case.sizes["n"]` a number, `case.scalars["scale"]` a
+parameter, and `case.cupy("x")` the buffer for CuPy. A rival that cannot run here raises `case.Unavailable("why")`.
+`LIMIT` is the largest error, relative in norm, that counts as right.
 
 Prints one line of JSON for each size and contestant:
 
-    {"name": "n = 1048576", "rung": "torch.sum", "device": "...", "median_ms": 0.01, "p20_ms": 0.01, "p80_ms": 0.01, "gbps": 420.0, "ok": true}
+    {"name": "n = 1048576", "rung": "torch.sum", "device": "...", "median_ms": 0.01, "p20_ms": 0.01, "p80_ms": 0.01, "gbps": 420.0, "error": 1e-7, "ok": true}
 
-Needs an NVIDIA GPU and torch or cupy, better both.
+Needs an NVIDIA GPU and torch; CuPy where a rival asks for it.
 """
 
 import ctypes
+import importlib.util
 import json
 import os
 import statistics
@@ -38,6 +50,10 @@ def fail(message):
     sys.exit(2)
 
 
+def said(message):
+    print(message, file=sys.stderr)
+
+
 def imported(name):
     try:
         return __import__(name)
@@ -45,15 +61,21 @@ def imported(name):
         return None
 
 
-torch, cupy = imported("torch"), imported("cupy")
-if torch is None and cupy is None:
-    fail(f"neither torch nor cupy found in {sys.executable}; install with: python -m pip install torch cupy-cuda13x")
-if torch is not None and not torch.cuda.is_available():
+torch = imported("torch")
+if torch is None:
+    fail(f"torch is not found in {sys.executable}; install it with: python -m pip install torch")
+if not torch.cuda.is_available():
     fail("PyTorch finds no GPU; the rivals run on an NVIDIA GPU only")
+
+DTYPES = {
+    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
+    "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16,
+    "i32": torch.int32, "u32": torch.int32, "i64": torch.int64, "u64": torch.int64, "bool": torch.bool,
+}  # fmt: skip
 
 
 class Driver:
-    """The few functions of the CUDA driver that load and time a kernel, on the default stream of the libraries' context."""
+    """The few functions of the CUDA driver that load, launch and time a kernel, on the default stream of the libraries' context."""
 
     def __init__(self):
         try:
@@ -68,10 +90,18 @@ class Driver:
             self.cuda.cuGetErrorString(status, ctypes.byref(text))
             fail(f"{name}: {(text.value or b'unknown error').decode()} ({status})")
 
-    def function(self, cubin, entry):
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    def module(self, cubin):
+        module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), cubin)
+        return module
+
+    def function(self, module, entry, dynamic_shared_bytes, cluster):
+        function = ctypes.c_void_p()
         self.call("cuModuleGetFunction", ctypes.byref(function), module, entry.encode())
+        if dynamic_shared_bytes > 48 << 10:
+            self.call("cuFuncSetAttribute", function, 8, dynamic_shared_bytes)  # MAX_DYNAMIC_SHARED_SIZE_BYTES
+        if cluster > 8:
+            self.call("cuFuncSetAttribute", function, 14, 1)  # NON_PORTABLE_CLUSTER_SIZE_ALLOWED
         return function
 
     def event(self):
@@ -84,106 +114,155 @@ class Driver:
         self.call("cuEventElapsedTime", ctypes.byref(elapsed), start, end)
         return elapsed.value
 
+    def tensor_map(self, plan, address):
+        """The 128 bytes of a tiled map, aligned to 64."""
+        room = (ctypes.c_ubyte * 192)()
+        place = (ctypes.addressof(room) + 63) & ~63
+        rank = len(plan["sizes"])
+        self.call(
+            "cuTensorMapEncodeTiled", ctypes.c_void_p(place), plan["element"], rank, ctypes.c_void_p(address),
+            (ctypes.c_uint64 * rank)(*plan["sizes"]), (ctypes.c_uint64 * max(rank - 1, 1))(*plan["strides_bytes"]),
+            (ctypes.c_uint32 * rank)(*plan["tile"]), (ctypes.c_uint32 * rank)(*[1] * rank), 0, plan["swizzle"], 3,
+            int(plan["nan_fill"]),
+        )  # fmt: skip
+        return room, place
+
+
+class Dimension(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+class AttributeValue(ctypes.Union):
+    _fields_ = [("pad", ctypes.c_char * 64), ("cluster", Dimension), ("number", ctypes.c_int)]
+
+
+class Attribute(ctypes.Structure):
+    """`CUlaunchAttribute`."""
+
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", AttributeValue)]
+
+
+class Config(ctypes.Structure):
+    """`CUlaunchConfig`."""
+
+    _fields_ = [
+        ("grid", Dimension), ("block", Dimension), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint),
+    ]  # fmt: skip
+
 
 driver = Driver()
 
 
-def device_name():
-    if torch is not None:
-        return torch.cuda.get_device_name(0)
-    return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+class Unavailable(Exception):
+    """A rival that cannot run on this machine, and why."""
 
 
-def l2_bytes():
-    if torch is not None:
-        return torch.cuda.get_device_properties(0).L2_cache_size
-    return cupy.cuda.runtime.getDeviceProperties(0)["l2CacheSize"]
+class Case:
+    """One size: the buffers that all contestants share."""
+
+    Unavailable = Unavailable
+
+    def __init__(self, plan):
+        self.plan, self.name, self.sizes = plan, plan["name"], plan["sizes"]
+        self.scalars = {param["name"]: param["value"] for param in plan["params"] if "value" in param}
+        self.buffers, self.outputs = {}, []
+        for param in plan["params"]:
+            if "shape" not in param:
+                continue
+            self.buffers[param["name"]] = filled(param)
+            if param["role"] == "out":
+                self.outputs.append(param["name"])
+
+    def cupy(self, name):
+        cupy = imported("cupy")
+        if cupy is None:
+            raise Unavailable("CuPy is not installed: python -m pip install cupy-cuda13x")
+        return cupy.from_dlpack(self.buffers[name])
+
+    def forget(self):
+        """What is left unwritten shows."""
+        for name in self.outputs:
+            buffer = self.buffers[name]
+            buffer.view(torch.uint8).fill_(0xFF)
 
 
-class Buffer:
-    """Floats on the GPU, known to both libraries."""
-
-    def __init__(self, elements, normal):
-        if torch is not None:
-            self.torch = torch.randn(elements, device="cuda") if normal else torch.full((elements,), float("nan"), device="cuda")
-            self.cupy = cupy.from_dlpack(self.torch) if cupy is not None else None
-            self.address = self.torch.data_ptr()
-        else:
-            self.cupy = cupy.random.standard_normal(elements, dtype="f4") if normal else cupy.full(elements, cupy.nan, dtype="f4")
-            self.torch, self.address = None, self.cupy.data.ptr
-
-    @property
-    def any(self):
-        return self.torch if self.torch is not None else self.cupy
-
-
-def as_double(array):
-    return array.double() if torch is not None and isinstance(array, torch.Tensor) else array.astype("f8")
+def filled(param):
+    dtype, shape, fill = DTYPES[param["dtype"]], param["shape"], param["fill"]
+    kind = fill["kind"]
+    if kind == "none":
+        return torch.empty(shape, dtype=dtype, device="cuda")
+    if kind == "constant":
+        return torch.full(shape, fill["value"], device="cuda").to(dtype)
+    if kind == "normal":
+        return torch.randn(shape, device="cuda").mul_(fill["std"]).add_(fill["mean"]).to(dtype)
+    if kind == "uniform":
+        return torch.rand(shape, device="cuda").mul_(fill["high"] - fill["low"]).add_(fill["low"]).to(dtype)
+    if kind == "index":
+        return torch.arange(torch.Size(shape).numel(), device="cuda").to(dtype).reshape(shape)
+    if kind == "integers":
+        return torch.randint(fill["low"], fill["high"] + 1, shape, device="cuda").to(dtype)
+    fail(f"`{param['name']}` is filled by `{kind}`, which the rivals' script does not know")
 
 
-def sum_of(buffers):
-    """For each rival what runs it, and for any contestant whether what it left is right."""
-    x, y = buffers["x"], buffers["y"]
-    exact, size = float(as_double(x.any).sum()), float(abs(as_double(x.any)).sum())
-    rivals, made = {}, {}
-    if torch is not None:
-        scalar = y.torch.reshape(())
-        rivals["torch.sum"] = lambda: torch.sum(x.torch, dim=0, out=scalar)
-    if cupy is not None:
-        # Given an output, CuPy would copy the result there in a launch of its own.
-        rivals["CUB, by cupy.sum"] = lambda: made.update(sum=cupy.sum(x.cupy))
+def launcher(case, functions):
+    """What queues the kernel's launches, one after the other."""
+    kept, launches = [], []
+    for launch, function in zip(case.plan["launches"], functions):
+        pointers = []
+        for argument in launch["arguments"]:
+            if "buffer" in argument:
+                value = ctypes.c_uint64(case.buffers[argument["buffer"]].data_ptr())
+                address = ctypes.addressof(value)
+            elif "map" in argument:
+                value, address = driver.tensor_map(argument["map"], case.buffers[argument["map"]["buffer"]].data_ptr())
+            else:
+                value = (ctypes.c_ubyte * len(argument["bytes"]))(*argument["bytes"])
+                address = ctypes.addressof(value)
+            kept.append(value)
+            pointers.append(address)
+        attributes = []
+        if launch["cluster"] != [1, 1, 1]:
+            attributes.append(Attribute(4, b"", AttributeValue(cluster=Dimension(*launch["cluster"]))))
+        if launch["cooperative"]:
+            attributes.append(Attribute(2, b"", AttributeValue(number=1)))
+        listed = (Attribute * max(len(attributes), 1))(*attributes)
+        config = Config(
+            Dimension(*launch["grid"]), Dimension(*launch["block"]), launch["dynamic_shared_bytes"], None, listed, len(attributes)
+        )
+        packed = (ctypes.c_void_p * max(len(pointers), 1))(*pointers)
+        kept += [listed, config, packed]
+        launches.append((ctypes.byref(config), function, packed))
+    queue = driver.cuda.cuLaunchKernelEx
 
-    def right():
-        result = made.pop("sum", None)
-        return abs(float(y.any[0] if result is None else result) - exact) <= 1e-5 * size
-
-    return rivals, y, right
-
-
-def vector_add_of(buffers):
-    a, b, c = (buffers[name].any for name in "abc")
-    rivals = {}
-    if torch is not None:
-        rivals["torch.add"] = lambda: torch.add(buffers["a"].torch, buffers["b"].torch, out=buffers["c"].torch)
-    if cupy is not None:
-        rivals["cupy.add"] = lambda: cupy.add(buffers["a"].cupy, buffers["b"].cupy, out=buffers["c"].cupy)
-    step = 1 << 24  # copies in float64 of a part at a time
-
-    def right():
-        for i in range(0, len(a), step):
-            x, y, sum = (as_double(part[i : i + step]) for part in (a, b, c))
-            if not bool((abs(sum - (x + y)) <= 6e-8 * abs(x + y) + 1e-30).all()):
-                return False
-        return True
-
-    return rivals, buffers["c"], right
-
-
-PROBLEMS = {"sum": sum_of, "vector_add": vector_add_of}
-
-
-def launcher(function, case, launch, buffers):
-    """What queues the kernel with its parameters, in the shape of `launch`."""
-    values = []
-    for parameter in case["params"]:
-        if parameter["name"] in buffers:
-            values.append(ctypes.c_uint64(buffers[parameter["name"]].address))
-        else:
-            values.append({"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u32": ctypes.c_uint32}[parameter["dtype"]](parameter["value"]))
-    pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-    shape = [ctypes.c_uint(number) for number in launch["grid"] + launch["block"] + [launch["dynamic_shared_bytes"]]]
-    queue, none = driver.cuda.cuLaunchKernel, ctypes.c_void_p()
-
-    def run(keep=values):
-        status = queue(function, *shape, none, pointers, none)
-        if status:
-            fail(f"the kernel cannot be launched (error {status})")
+    def run(keep=kept):
+        for config, function, packed in launches:
+            status = queue(config, function, packed, None)
+            if status:
+                fail(f"the kernel cannot be launched (error {status})")
 
     return run
 
 
 def finished():
     driver.call("cuCtxSynchronize")
+
+
+def worst_error(case, result, expected):
+    """The largest error of an output, relative in norm; infinite where something is no number or missing."""
+    if isinstance(result, torch.Tensor) or hasattr(result, "__dlpack__"):
+        result = {next(iter(expected)): torch.as_tensor(result, device="cuda")}
+    worst = 0.0
+    for name, exact in expected.items():
+        got = (result or {}).get(name, case.buffers[name])
+        exact, indices = exact if isinstance(exact, tuple) else (exact, None)
+        got = got.reshape(-1)
+        got = (got if indices is None else got[indices]).double()
+        exact = exact.reshape(-1)
+        size = float(torch.linalg.vector_norm(exact))
+        error = float(torch.linalg.vector_norm(got - exact)) / (size or 1.0)
+        worst = max(worst, error) if error == error else float("inf")
+    return worst
 
 
 def samples_of(contestants, flush, warm):
@@ -216,37 +295,53 @@ def samples_of(contestants, flush, warm):
     return samples
 
 
-def measure(plan, functions, case):
-    buffers = {
-        parameter["name"]: Buffer(parameter["elements"], parameter["role"] == "in")
-        for parameter in case["params"]
-        if "elements" in parameter
-    }
-    rivals, output, right = PROBLEMS[plan["problem"]](buffers)
-    kernels = zip(plan["kernels"], functions, case["launches"])
-    contestants = {kernel["name"]: launcher(function, case, launch, buffers) for kernel, function, launch in kernels}
-    contestants.update(rivals)
-    ok = {}
-    for name, run in contestants.items():
-        output.any[:] = float("nan")  # what is left unwritten shows
-        run()
+def measure(plan, modules, ladder, plan_of_case):
+    case = Case(plan_of_case)
+    functions = [
+        driver.function(modules[0], launch["entry"], launch["dynamic_shared_bytes"], launch["cluster"][0] * launch["cluster"][1] * launch["cluster"][2])
+        for launch in plan_of_case["launches"]
+    ]  # fmt: skip
+    contestants = {plan["kernel"]["name"]: launcher(case, functions)}
+    for rival in plan["rivals"]:
+        call = getattr(ladder, rival["call"], None)
+        if call is None:
+            fail(f"the ladder's rivals.py has no function `{rival['call']}`")
+        try:
+            contestants[rival["name"]] = call(case)
+        except (Unavailable, ImportError) as why:
+            said(f"{rival['name']} at {case.name}: {why}")
+    expected, limit = ladder.expected(case), getattr(ladder, "LIMIT", 1e-5)
+    errors = {}
+    for name in list(contestants):
+        case.forget()
+        try:
+            result = contestants[name]()
+        except (Unavailable, ImportError) as why:
+            said(f"{name} at {case.name}: {why}")
+            del contestants[name]
+            continue
+        except RuntimeError as why:
+            said(f"{name} at {case.name} failed: {str(why).splitlines()[0]}")
+            del contestants[name]
+            continue
         finished()
-        ok[name] = right()
-    scratch = Buffer(FLUSH_BYTES // 4, False)
-    finished()
-    address, value = ctypes.c_uint64(scratch.address), ctypes.c_ubyte(1)
+        errors[name] = worst_error(case, result, expected)
+    scratch = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    address, value = ctypes.c_uint64(scratch.data_ptr()), ctypes.c_ubyte(1)
     size, none = ctypes.c_size_t(FLUSH_BYTES), ctypes.c_void_p()
     flush = lambda: driver.call("cuMemsetD8Async", address, value, size, none)
-    for warm in [False, True] if case["bytes"] <= l2_bytes() // 2 else [False]:
+    in_cache = case.plan["bytes"] and case.plan["bytes"] <= torch.cuda.get_device_properties(0).L2_cache_size // 2
+    for warm in [False, True] if in_cache else [False]:
         for name, series in samples_of(contestants, flush, warm).items():
             series.sort()
             median = statistics.median(series)
             print(json.dumps({
-                "name": case["name"] + (", in the cache" if warm else ""), "rung": name, "device": device_name(),
+                "name": case.name + (", in the cache" if warm else ""), "rung": name, "device": torch.cuda.get_device_name(0),
                 "median_ms": median, "p20_ms": series[len(series) // 5], "p80_ms": series[len(series) * 4 // 5],
-                "samples": len(series), "gbps": case["bytes"] / median / 1e6, "ok": ok[name],
-            }))
-    return all(ok.values())
+                "samples": len(series), "gbps": case.plan["bytes"] / median / 1e6, "gflops": case.plan["flops"] / median / 1e6 or None,
+                "relative_error": errors[name] if errors[name] != float("inf") else None, "ok": errors[name] <= limit,
+            }), flush=True)  # fmt: skip
+    return all(error <= limit for error in errors.values())
 
 
 if __name__ == "__main__":
@@ -254,13 +349,13 @@ if __name__ == "__main__":
         fail("usage: python rivals.py PLAN")
     with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
-    if plan["problem"] not in PROBLEMS:
-        fail(f"no rivals are known for {plan['problem']}; there are some for {', '.join(PROBLEMS)}")
-    (torch.cuda.init() if torch is not None else cupy.cuda.Device(0).use())
-    Buffer(1, False)  # makes the context current that both libraries use
-    functions = []
-    for kernel in plan["kernels"]:
-        with open(kernel["cubin"], "rb") as file:
-            functions.append(driver.function(file.read(), kernel["entry"]))
-    right = [measure(plan, functions, case) for case in plan["cases"]]
+    described = importlib.util.spec_from_file_location("ladder", plan["module"])
+    ladder = importlib.util.module_from_spec(described)
+    described.loader.exec_module(ladder)
+    torch.cuda.init()
+    torch.manual_seed(1)
+    torch.zeros(1, device="cuda")  # makes the context current that both libraries use
+    with open(plan["kernel"]["cubin"], "rb") as file:
+        modules = [driver.module(file.read())]
+    right = [measure(plan, modules, ladder, case) for case in plan["cases"]]
     sys.exit(0 if all(right) else 1)

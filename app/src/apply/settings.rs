@@ -2,7 +2,7 @@
 
 use crate::effect::Effect;
 use crate::state::{DeviceKey, Dialog, LabDevices, LabKey, SettingsDraft, State, ToastKind};
-use curriculum::store::{Remote, ThemeChoice};
+use curriculum::store::{Offered, Remote, Settings, ThemeChoice};
 use std::path::PathBuf;
 
 impl State {
@@ -42,6 +42,11 @@ impl State {
         settings.nvrtc = path(&draft.nvrtc);
         settings.content = path(&draft.content);
         settings.python = path(&draft.python);
+        self.use_settings(settings, effects);
+        self.toast(ToastKind::Good, "Settings saved");
+    }
+
+    fn use_settings(&mut self, settings: Settings, effects: &mut Vec<Effect>) {
         let old = std::mem::replace(&mut self.settings, settings);
         if old.nvrtc != self.settings.nvrtc {
             effects.extend([Effect::RestartLab, Effect::LookForCompiler]);
@@ -60,7 +65,25 @@ impl State {
             self.devices.picked = DeviceKey::emulator();
         }
         effects.extend([Effect::ApplyLook, Effect::SaveSettings]);
-        self.toast(ToastKind::Good, "Settings saved");
+    }
+
+    pub(super) fn want_program(&mut self, index: usize, wanted: bool) {
+        if let Some(Dialog::OfferPrograms(offered)) = &mut self.dialog
+            && let Some((_, want)) = offered.get_mut(index)
+        {
+            *want = wanted;
+        }
+    }
+
+    /// Takes the wanted settings of an imported state, as if they had been typed.
+    pub(super) fn take_programs(&mut self, offered: &[(Offered, bool)], effects: &mut Vec<Effect>) {
+        let mut settings = self.settings.clone();
+        let sound = offered.iter().filter(|(_, wanted)| *wanted).all(|(offered, _)| settings.take(offered));
+        self.use_settings(settings, effects);
+        match sound {
+            true => self.toast(ToastKind::Good, "Settings saved"),
+            false => self.toast(ToastKind::Bad, "A setting of the file makes no sense, and was left out"),
+        }
     }
 
     pub(super) fn pick_device(&mut self, key: DeviceKey, effects: &mut Vec<Effect>) {

@@ -102,8 +102,12 @@ impl State {
                     },
                 );
             }
-            Update::StateImported(Ok(Some(learner))) => {
+            Update::StateImported(Ok(Some((learner, offered)))) => {
                 self.take_over(*learner, &mut effects);
+                if !offered.is_empty() {
+                    let offered = offered.into_iter().map(|offered| (offered, false)).collect();
+                    self.dialog = Some(crate::state::Dialog::OfferPrograms(offered));
+                }
                 self.toast(ToastKind::Good, "Everything was taken over; what it replaced is kept in the folder aside");
             }
             Update::StateExported(Ok(None)) | Update::StateImported(Ok(None)) => {}

@@ -91,12 +91,14 @@ fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
     };
     let target = request.device.target(places)?;
     if let (true, Some(rung)) = (request.rivals, rungs.last()) {
-        rivals::possible(rung, &target)?;
+        rivals::possible(ladder, rung, &target)?;
     }
     let lab = engine::start(places, &target);
     let (climbed, last) = climb(ladder, &rungs, request, &target, &lab)?;
     let beside = match (climbed.last().filter(|now| request.rivals && now.is_sound()), last) {
-        (Some(now), Some(compiled)) => rivals::run(now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some),
+        (Some(now), Some(compiled)) => {
+            rivals::run(ladder, now.rung, &compiled, places, engine::stop_on_ctrl_c()).map(Some)
+        }
         _ => Ok(None),
     };
     // What was measured is told also where the rivals fail.
@@ -111,7 +113,7 @@ fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
     } else if let (Some(figures), Some(now)) = (&beside, climbed.last()) {
         let text = rivals::text(figures, &now.rung.file);
         let style = out::Style::stdout();
-        out::print(&format!("{}\n{text}", style.bold("beside PyTorch and CUB, in turns in one process")));
+        out::print(&format!("{}\n{text}", style.bold("beside its rivals, in turns in one process")));
     }
     if let Some(why) = failed {
         return Err(why);

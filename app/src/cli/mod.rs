@@ -14,6 +14,7 @@ mod devices;
 mod doctor;
 mod engine;
 mod exec;
+mod export;
 mod json;
 mod ladder;
 mod list;
@@ -150,6 +151,9 @@ enum Command {
     Setup(setup::Args),
     /// Run a program with the emulator as its CUDA driver
     Exec(exec::Args),
+    /// Take something of the course elsewhere: a program, notebooks, notes for instructors
+    #[command(subcommand)]
+    Export(export::Command),
     /// Tools for authors of the course
     #[command(subcommand)]
     Dev(dev::Command),
@@ -178,6 +182,7 @@ pub fn main() -> ExitCode {
         Command::Measure(args) => measure::run(&args, &places),
         Command::Setup(args) => setup::run(&args, &places),
         Command::Exec(args) => exec::run(&args, &places),
+        Command::Export(args) => export::run(&args, &places),
         Command::Dev(args) => dev::run(&args, &places),
         Command::Worker(args) => return worker::run(&args, &places),
     };
@@ -203,7 +208,12 @@ impl Command {
             Command::Run(args) => args.json,
             Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
-            Command::Measure(_) | Command::Setup(_) | Command::Exec(_) | Command::Dev(_) | Command::Worker(_) => false,
+            Command::Measure(_)
+            | Command::Setup(_)
+            | Command::Exec(_)
+            | Command::Export(_)
+            | Command::Dev(_)
+            | Command::Worker(_) => false,
         }
     }
 
@@ -221,6 +231,7 @@ impl Command {
             Command::Measure(_) => "measure",
             Command::Setup(_) => "setup",
             Command::Exec(_) => "exec",
+            Command::Export(_) => "export",
             Command::Dev(_) => "dev",
             Command::Worker(_) => "worker",
         }

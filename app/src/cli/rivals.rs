@@ -1,37 +1,41 @@
-//! `lockstep bench --ladder NAME --rivals`: a rung beside what PyTorch and CUB have for the same problem. The learner's
-//! Python loads the compiled kernel (`kernels/ladders/rivals.py`) and times all of them in turns, on the same buffers.
+//! `lockstep bench --ladder NAME --rivals`: a rung beside what Python's libraries have for the same problem, as `ladder.toml`
+//! names it. The learner's Python loads the compiled kernel (`kernels/ladders/rivals.py`) and times all of them in turns, on
+//! the same buffers.
 
 use super::engine::Target;
 use super::{Failure, Places, out, usage};
 use crate::rungs::{self, Figure, Line};
-use curriculum::LadderRung;
+use curriculum::{Ladder, LadderRung};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::DeviceChoice;
-use gpu_core::spec::{Resolved, ResolvedLaunch, ResolvedParam, launch_directives};
+use gpu_core::spec::{
+    Resolved, ResolvedBuffer, ResolvedFill, ResolvedLaunch, ResolvedMap, ResolvedParam, Role, Spec, launch_directives,
+};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 const SCRIPT: &str = include_str!("../../../kernels/ladders/rivals.py");
-/// What the script has rivals for, by the names of the oracles.
-const PROBLEMS: [&str; 2] = ["sum", "vector_add"];
 
 /// Refuses, before anything is measured, what the script cannot do.
 ///
 /// # Errors
 /// Wrong usage, with what would be right.
-pub fn possible(rung: &LadderRung, target: &Target) -> Result<(), Failure> {
-    let problem = rung.spec.oracle.as_deref().unwrap_or("a free kernel");
-    if !PROBLEMS.contains(&problem) {
-        let known = PROBLEMS.join(" and ");
+pub fn possible(ladder: &Ladder, rung: &LadderRung, target: &Target) -> Result<(), Failure> {
+    if ladder.rivals.is_empty() {
         return Err(usage(format!(
-            "--rivals knows PyTorch's and CUB's kernels for {known}, not for {problem}; what cuBLASLt does is timed \
-             without it"
+            "the ladder {} names no rivals (`[[rival]]` in its ladder.toml); what cuBLASLt does is timed without --rivals",
+            ladder.name
         )));
     }
     if !target.is_local() || target.choice != DeviceChoice::Gpu(0) {
         return Err(usage("--rivals runs on the first GPU of this machine: use it with --device gpu"));
     }
-    Ok(())
+    let spec = directed(rung)?;
+    if spec.steps.iter().any(|step| step.given.is_some()) {
+        return Err(usage(format!("a step of {} is a given kernel, which cannot be timed beside rivals", rung.file)));
+    }
+    plan_of(ladder, rung, Path::new("")).map(|_| ())
 }
 
 /// Times a compiled rung and its rivals at the sizes that the rung is timed at.
@@ -39,6 +43,7 @@ pub fn possible(rung: &LadderRung, target: &Target) -> Result<(), Failure> {
 /// # Errors
 /// No Python, no library, or a wrong result, in one sentence.
 pub fn run(
+    ladder: &Ladder,
     rung: &LadderRung,
     compiled: &CompileReport,
     places: &Places,
@@ -46,10 +51,10 @@ pub fn run(
 ) -> Result<Vec<Figure>, Failure> {
     let folder =
         tempfile::tempdir().map_err(|error| Failure::Usage(format!("a scratch folder cannot be made: {error}")))?;
-    let cubin = folder.path().join("kernel.cubin");
     let plan = folder.path().join("plan.json");
-    let text = plan_of(rung, &cubin.display().to_string())?.to_string();
-    std::fs::write(&cubin, &compiled.cubin)
+    let text = plan_of(ladder, rung, folder.path())?.to_string();
+    std::fs::write(folder.path().join("kernel.cubin"), &compiled.cubin)
+        .and_then(|()| std::fs::write(folder.path().join("ladder.py"), &ladder.rivals_source))
         .and_then(|()| std::fs::write(&plan, text))
         .map_err(|error| Failure::Usage(format!("the plan for Python cannot be written: {error}")))?;
     let mut figures = Vec::new();
@@ -63,51 +68,118 @@ pub fn run(
     Ok(figures)
 }
 
-/// What the script reads: kernels, and for each size their launches and the parameters.
-fn plan_of(rung: &LadderRung, cubin: &str) -> Result<Value, Failure> {
+/// The rung's spec with what its own comments say of the launch.
+fn directed(rung: &LadderRung) -> Result<Spec, Failure> {
     let directives = launch_directives(&rung.source, &rung.spec.options)
         .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", rung.file)))?;
-    let spec = rung.spec.directed(&directives).map_err(Failure::Rejected)?;
-    if spec.has_steps() {
-        let why = format!("{} has several steps, and rivals are timed beside kernels of one launch only", rung.file);
-        return Err(Failure::Usage(why));
-    }
+    rung.spec.directed(&directives).map_err(Failure::Rejected)
+}
+
+/// What the script reads: the kernel, the rivals, and for each size the launches and the parameters.
+fn plan_of(ladder: &Ladder, rung: &LadderRung, folder: &Path) -> Result<Value, Failure> {
+    let spec = directed(rung)?;
     let cases = rung.spec.bench.iter().map(|size| {
-        let case = spec.resolve(size);
-        case.map(|case| case_of(&case)).map_err(|(key, why)| Failure::Rejected(format!("{key}: {why}")))
+        let case = spec.resolve(size).map_err(|(key, why)| Failure::Rejected(format!("{key}: {why}")))?;
+        case_of(&spec, &case)
     });
+    let rivals = ladder.rivals.iter().map(|rival| json!({ "name": rival.name, "call": rival.call }));
     Ok(json!({
-        "problem": rung.spec.oracle,
-        "kernels": [{ "name": rung.file, "entry": rung.spec.entry(), "cubin": cubin }],
+        "module": folder.join("ladder.py").display().to_string(),
+        "rivals": rivals.collect::<Vec<Value>>(),
+        "kernel": { "name": rung.file, "cubin": folder.join("kernel.cubin").display().to_string() },
         "cases": cases.collect::<Result<Vec<Value>, Failure>>()?,
     }))
 }
 
-fn case_of(case: &Resolved) -> Value {
+fn case_of(spec: &Spec, case: &Resolved) -> Result<Value, Failure> {
     let parameter = |param: &ResolvedParam| match param {
-        ResolvedParam::Buffer(buffer) => json!({
-            "name": buffer.name,
-            "dtype": buffer.dtype.name(),
-            "elements": buffer.elements,
-            "role": if buffer.role.is_given() { "in" } else { "out" },
-        }),
+        ResolvedParam::Buffer(buffer) => buffer_of(buffer),
         ResolvedParam::Scalar(scalar) => {
-            json!({ "name": scalar.name, "dtype": scalar.dtype.name(), "value": scalar.value as i64 })
+            Ok(json!({ "name": scalar.name, "dtype": scalar.dtype.name(), "value": scalar.value }))
         }
-        ResolvedParam::TensorMap(map) => json!({ "name": map.name, "dtype": "tensor_map" }),
+        ResolvedParam::TensorMap(map) => Ok(json!({ "name": map.name })),
     };
-    let launch = |launch: &ResolvedLaunch| {
-        json!({
-            "grid": launch.geometry.grid,
-            "block": launch.geometry.block,
-            "dynamic_shared_bytes": launch.geometry.dynamic_shared_bytes,
-        })
+    Ok(json!({
+        "name": case.name,
+        "sizes": case.size,
+        "bytes": case.bytes,
+        "flops": case.flops,
+        "params": case.params.iter().map(parameter).collect::<Result<Vec<Value>, Failure>>()?,
+        "launches": case.launches.iter().map(|launch| launch_of(spec, case, launch)).collect::<Vec<Value>>(),
+    }))
+}
+
+/// # Errors
+/// What the script cannot make: the kernel of a rival sees what the spec says, or nothing is timed.
+fn buffer_of(buffer: &ResolvedBuffer) -> Result<Value, Failure> {
+    let refused = |what: String| Err(usage(format!("--rivals cannot make the array `{}`: {what}", buffer.name)));
+    if matches!(buffer.role, Role::InOut | Role::Zeroed) {
+        return refused("it is set anew before each launch, and rivals are timed in many launches in a row".to_owned());
+    }
+    let fill = match &buffer.fill {
+        None => json!({ "kind": "none" }),
+        Some(ResolvedFill::Normal { mean, std }) => json!({ "kind": "normal", "mean": mean, "std": std }),
+        Some(ResolvedFill::Uniform { low, high }) => json!({ "kind": "uniform", "low": low, "high": high }),
+        Some(ResolvedFill::Integers { low, high }) => json!({ "kind": "integers", "low": low, "high": high }),
+        Some(ResolvedFill::Constant { value }) => json!({ "kind": "constant", "value": value }),
+        Some(ResolvedFill::Index) => json!({ "kind": "index" }),
+        Some(other) => return refused(format!("its script does not know the fill {other:?}")),
+    };
+    Ok(json!({
+        "name": buffer.name,
+        "dtype": buffer.dtype.name(),
+        "shape": buffer.shape,
+        "role": if buffer.role.is_judged() { "out" } else { "in" },
+        "fill": fill,
+    }))
+}
+
+fn launch_of(spec: &Spec, case: &Resolved, launch: &ResolvedLaunch) -> Value {
+    let step = &spec.steps[launch.step];
+    let named = |param: &ResolvedParam| match param {
+        ResolvedParam::Buffer(buffer) => buffer.name.clone(),
+        ResolvedParam::Scalar(scalar) => scalar.name.clone(),
+        ResolvedParam::TensorMap(map) => map.name.clone(),
+    };
+    let argument = |(index, param): (usize, &ResolvedParam)| match param {
+        ResolvedParam::Buffer(buffer) => json!({ "buffer": buffer.name }),
+        ResolvedParam::Scalar(scalar) => {
+            let own = launch.scalars.iter().find(|(at, _)| *at == index).map_or(&scalar.bytes, |(_, bytes)| bytes);
+            json!({ "bytes": own })
+        }
+        ResolvedParam::TensorMap(map) => json!({ "map": map_of(case, map) }),
+    };
+    let all = || case.params.iter().enumerate();
+    let arguments: Vec<Value> = if step.args.is_empty() {
+        all().map(argument).collect()
+    } else {
+        step.args.iter().filter_map(|name| all().find(|(_, param)| named(param) == *name)).map(argument).collect()
     };
     json!({
-        "name": case.name,
-        "bytes": case.bytes,
-        "params": case.params.iter().map(parameter).collect::<Vec<Value>>(),
-        "launches": case.launches.iter().map(launch).collect::<Vec<Value>>(),
+        "entry": step.entry,
+        "grid": launch.geometry.grid,
+        "block": launch.geometry.block,
+        "cluster": launch.geometry.cluster,
+        "dynamic_shared_bytes": launch.geometry.dynamic_shared_bytes,
+        "cooperative": launch.geometry.cooperative,
+        "arguments": arguments,
+    })
+}
+
+/// A tensor map in the driver's numbers.
+fn map_of(case: &Resolved, map: &ResolvedMap) -> Value {
+    let buffer = match &case.params[map.buffer] {
+        ResolvedParam::Buffer(buffer) => buffer.name.as_str(),
+        _ => "",
+    };
+    json!({
+        "buffer": buffer,
+        "element": map.element() as u32,
+        "sizes": map.sizes,
+        "strides_bytes": map.strides_bytes,
+        "tile": map.tile,
+        "swizzle": map.swizzle as u32,
+        "nan_fill": map.nan_fill,
     })
 }
 
@@ -122,12 +194,18 @@ pub fn text(figures: &[Figure], kernel: &str) -> String {
             }
             _ => String::new(),
         };
-        let rate = figure.gbps.map_or_else(String::new, |gbps| format!("{gbps:.0} GB/s"));
+        // What has far more operations than bytes is told by those.
+        let rate = match (figure.gflops, figure.gbps) {
+            (Some(gflops), gbps) if gflops > 20.0 * gbps.unwrap_or(0.0) => format!("{:.1} TFLOP/s", gflops / 1e3),
+            (_, Some(gbps)) => format!("{gbps:.0} GB/s"),
+            _ => String::new(),
+        };
+        let error = figure.relative_error.map_or_else(String::new, |error| format!("error {error:.1e}"));
         let spread = format!("{} to {}", time(figure.p20_ms), time(figure.p80_ms));
-        vec![format!("  {}", figure.name), figure.rung.clone(), time(figure.median_ms), spread, rate, compared]
+        vec![format!("  {}", figure.name), figure.rung.clone(), time(figure.median_ms), spread, rate, error, compared]
     };
     use out::Align::{Left, Right};
-    out::table(&[Left, Left, Right, Left, Right, Left], &figures.iter().map(row).collect::<Vec<_>>())
+    out::table(&[Left, Left, Right, Left, Right, Left, Left], &figures.iter().map(row).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -135,37 +213,60 @@ mod tests {
     use super::*;
     use curriculum::Course;
 
-    fn rung(ladder: &str) -> LadderRung {
-        let course = Course::embedded();
-        let ladder = course.ladders.iter().find(|known| known.name == ladder).expect("the ladder");
-        ladder.rungs.last().expect("a rung").clone()
+    fn ladder(name: &str) -> Ladder {
+        Course::embedded().ladders.iter().find(|known| known.name == name).expect("the ladder").clone()
     }
 
     #[test]
     fn what_has_no_rivals_is_refused_before_the_climb() {
-        let told = |rung: &LadderRung| match possible(rung, &Target::local_emulator()) {
-            Err(Failure::Usage(why)) => why,
-            other => panic!("{other:?}"),
+        let told = |name: &str, rung: usize| {
+            let ladder = ladder(name);
+            match possible(&ladder, &ladder.rungs[rung], &Target::local_emulator()) {
+                Err(Failure::Usage(why)) => why,
+                other => panic!("{other:?}"),
+            }
         };
-        assert!(told(&rung("transpose")).contains("not for transpose"));
-        assert!(told(&rung("sum")).contains("--device gpu"));
+        assert!(told("transpose", 0).contains("transpose names no rivals"));
+        assert!(told("sum", 4).contains("--device gpu"));
+        let sum = ladder("sum");
+        let zeroed = plan_of(&sum, &sum.rungs[0], Path::new("/t"));
+        assert!(matches!(zeroed, Err(Failure::Usage(why)) if why.contains("`y`") && why.contains("anew before each")));
     }
 
     #[test]
     fn the_plan_holds_every_size_with_its_launch() {
-        let rung = rung("sum");
-        let plan = plan_of(&rung, "k.cubin").expect("a plan");
-        assert_eq!(plan["problem"], "sum");
-        assert_eq!(plan["kernels"][0]["cubin"], "k.cubin");
+        let ladder = ladder("sum");
+        let rung = ladder.rungs.last().expect("a rung");
+        let plan = plan_of(&ladder, rung, Path::new("/t")).expect("a plan");
+        assert_eq!(plan["kernel"]["cubin"], Path::new("/t/kernel.cubin").display().to_string());
+        assert_eq!(plan["rivals"][1]["call"], "cub");
         let cases = plan["cases"].as_array().expect("cases");
         assert_eq!(cases.len(), rung.spec.bench.len());
         let last = cases.last().expect("a case");
-        let elements = last["params"][0]["elements"].as_u64().expect("a buffer");
-        assert_eq!(last["params"][2]["value"].as_u64(), Some(elements));
+        let elements = last["params"][0]["shape"][0].as_u64().expect("a buffer");
+        assert_eq!(last["params"][2]["value"].as_f64(), Some(elements as f64));
         assert_eq!(last["bytes"].as_f64(), Some(4.0 * elements as f64));
+        let launch = &last["launches"][0];
+        assert_eq!(launch["arguments"][0]["buffer"], "x");
+        assert_eq!(launch["arguments"][2]["bytes"], json!((elements as u32).to_le_bytes()));
         // As the kernel's own comments have it, not as the ladder's base does.
-        assert_eq!(last["launches"][0]["block"], json!([512, 1, 1]));
-        assert_eq!(last["launches"][0]["grid"], json!([396, 1, 1]));
+        assert_eq!(launch["block"], json!([512, 1, 1]));
+        assert_eq!(launch["grid"], json!([396, 1, 1]));
+    }
+
+    /// Clusters, tensor maps, several launches and scalars that are no integers reach the plan.
+    #[test]
+    fn what_hopper_kernels_take_is_in_the_plan() {
+        let mut product = ladder("matmul-bf16");
+        product.rivals = vec![curriculum::Rival { name: "torch".to_owned(), call: "torch_matmul".to_owned() }];
+        let rung = product.rung("10-multicast").expect("the rung").clone();
+        let plan = plan_of(&product, &rung, Path::new("/t")).expect("a plan");
+        let launch = &plan["cases"][0]["launches"][0];
+        assert_ne!(launch["cluster"], json!([1, 1, 1]), "{launch}");
+        let maps =
+            launch["arguments"].as_array().expect("arguments").iter().filter(|argument| argument["map"].is_object());
+        let maps: Vec<&Value> = maps.map(|argument| &argument["map"]).collect();
+        assert!(!maps.is_empty() && maps.iter().all(|map| map["element"] == 9 && map["sizes"][0].is_u64()), "{maps:?}");
     }
 
     #[test]
@@ -175,7 +276,7 @@ mod tests {
         let ended = rungs::run(None, "rivals.py", SCRIPT, &arguments, &AtomicBool::new(false), &mut none);
         let why = ended.expect_err("there is no such plan");
         // By machine: no library, a library and no GPU, or all but the plan.
-        let known = ["neither torch nor cupy found", "finds no GPU", "No such file"];
+        let known = ["torch is not found", "finds no GPU", "No such file"];
         assert!(known.iter().any(|part| why.contains(part)), "{why}");
         assert_eq!(why.lines().count(), 1, "{why}");
     }
@@ -189,12 +290,13 @@ mod tests {
             p20_ms: Some(ms),
             p80_ms: Some(2.0 * ms),
             gbps: Some(100.0),
+            relative_error: Some(2e-7),
             ok: true,
             ..Figure::default()
         };
         let text = text(&[figure("k.cu", 1.0), figure("torch.sum", 1.5)], "k.cu");
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].trim_end().ends_with("100 GB/s"), "{text}");
+        assert!(lines[0].trim_end().ends_with("100 GB/s  error 2.0e-7"), "{text}");
         assert!(lines[1].ends_with("the rung has 1.500 of its speed"), "{text}");
     }
 }

@@ -136,6 +136,8 @@ pub enum Command {
     ShowTour(usize),
     EndTour,
     SetProfileName(String),
+    /// Whether a program of an imported state is wanted, by its place in the list.
+    WantProgram(usize, bool),
     /// Opens the texts and progress of a profile; None is the one that every machine has.
     SwitchProfile(Option<String>),
     CopyText(String),

@@ -160,7 +160,7 @@ impl Builder {
 
     /// One asynchronous copy into `bytes` of shared memory from `shared_low` on.
     pub fn copy(&mut self, warp: usize, instruction: u32, shared_low: u64, bytes: u64) {
-        let copy = StepCopy { shared_low, shared_bytes: bytes, to_shared: true, bytes, tensor: None };
+        let copy = StepCopy { shared_low, shared_bytes: bytes, to_shared: true, bytes, ..StepCopy::default() };
         let mask = self.full_mask(warp);
         self.push(warp, Step { tick: 0, instruction, mask, access: None, copy: Some(Box::new(copy)), barrier: None });
     }

@@ -271,7 +271,9 @@ mod tests {
             element_bits: 32,
             swizzle_bytes: 128,
         };
-        let copy = StepCopy { shared_low: 1024, shared_bytes: 512, to_shared: true, bytes: 512, tensor: Some(tensor) };
+        let moved =
+            StepCopy { shared_low: 1024, shared_bytes: 512, to_shared: true, bytes: 512, ..StepCopy::default() };
+        let copy = StepCopy { tensor: Some(tensor), ..moved };
         let step = Step { tick: 0, instruction: 0, mask: 1, access: None, copy: Some(Box::new(copy)), barrier: None };
         let warps = vec![WarpTrace { block: [0; 3], warp: 0, steps: vec![step] }];
         let trace = Trace { warps, grid: [1; 3], block: [32, 1, 1], ..Trace::default() };

@@ -13,7 +13,9 @@ fn a_rung_is_named_by_number_file_or_name_and_mistakes_are_told() {
     machine.run(&["bench"]).fails(2, &["DAY"]);
     machine.run(&["bench", "week1/day4", "--rivals"]).fails(2, &["--rivals"]);
     machine.run(&["bench", "week1/day4", "--rung", "1"]).fails(2, &["--rung"]);
-    machine.run(&["bench", "--ladder", "copy", "--rivals", "--device", "gpu"]).fails(2, &["not for copy", "cuBLASLt"]);
+    machine
+        .run(&["bench", "--ladder", "copy", "--rivals", "--device", "gpu"])
+        .fails(2, &["copy names no rivals", "cuBLASLt"]);
     machine.run(&["bench", "--ladder", "sum", "--rivals"]).fails(2, &["--device gpu"]);
     machine.run(&["bench", "--ceilings"]).fails(2, &["--device gpu"]);
 }

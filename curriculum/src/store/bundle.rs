@@ -68,8 +68,56 @@ fn belongs(name: &str) -> bool {
     plain && known && !name.contains('\\') && !name.ends_with(".writing")
 }
 
+/// Settings that name a program, a library, or a folder whose scripts are run: never taken from a file that somebody else may
+/// have written, unless the learner says so of each.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("nvrtc", "the library that compiles every kernel"),
+    ("python", "the program that runs Python rungs"),
+    ("editor", "the program that opens a kernel elsewhere"),
+    ("remotes", "commands that reach other machines, given to the shell"),
+    ("content", "a folder with a course, whose Python rungs can be run"),
+];
+/// Settings that a state file may bring; others are not taken over.
+const HARMLESS: [&str; 8] =
+    ["theme", "scale", "editor_points", "device", "projector", "close_brackets", "reduced_motion", "tour_seen"];
+
+/// A setting of a state file that was not taken over, because it names something that would be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// Its name in `settings.toml`.
+    pub setting: String,
+    /// What it is for, as a phrase.
+    pub purpose: &'static str,
+    /// As it stands in the file.
+    pub value: toml::Value,
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Imported {
+    /// Texts of the file.
+    pub files: usize,
+    /// Settings that were left out; the learner may take each with [`super::Settings::take`].
+    pub offered: Vec<Offered>,
+}
+
+/// The settings that result: harmless ones of the file, and of this machine those that name programs.
+fn settings_of(own: &str, theirs: &str) -> (String, Vec<Offered>) {
+    let table = |text: &str| toml::from_str::<toml::Table>(text).unwrap_or_default();
+    let (own, mut theirs) = (table(own), table(theirs));
+    let mut offered = Vec::new();
+    for (setting, purpose) in PROGRAMS {
+        if let Some(value) = theirs.remove(setting).filter(|value| own.get(setting) != Some(value)) {
+            offered.push(Offered { setting: setting.to_owned(), purpose, value });
+        }
+    }
+    theirs.retain(|setting, _| HARMLESS.contains(&setting.as_str()));
+    theirs.extend(own.into_iter().filter(|(setting, _)| !HARMLESS.contains(&setting.as_str())));
+    (toml::to_string(&theirs).unwrap_or_default(), offered)
+}
+
 /// Reads a state file into the data folder. What it replaces is kept in `aside/`; run histories are joined.
-pub(crate) fn import(root: &Path, from: &Path) -> Result<usize, BundleError> {
+pub(crate) fn import(root: &Path, from: &Path) -> Result<Imported, BundleError> {
     let file = |what, path: &Path| {
         let path = path.to_owned();
         move |error| BundleError::File { what, error, path }
@@ -99,12 +147,20 @@ pub(crate) fn import(root: &Path, from: &Path) -> Result<usize, BundleError> {
             return Err(format(format!("its `{name}` is damaged, {first}")));
         }
     }
+    let mut offered = Vec::new();
     let kept = root.join("aside").join(format!("{}-before-import", now_ms()));
     for (name, text) in &bundle.files {
         let path = root.join(name);
         let old = fs::read(&path).unwrap_or_default();
-        let new =
-            if name.ends_with("runs.jsonl") { joined(&String::from_utf8_lossy(&old), text) } else { text.clone() };
+        let new = match name.as_str() {
+            "settings.toml" => {
+                let (settings, left) = settings_of(&String::from_utf8_lossy(&old), text);
+                offered = left;
+                settings
+            }
+            name if name.ends_with("runs.jsonl") => joined(&String::from_utf8_lossy(&old), text),
+            _ => text.clone(),
+        };
         if old == new.as_bytes() {
             continue;
         }
@@ -113,7 +169,7 @@ pub(crate) fn import(root: &Path, from: &Path) -> Result<usize, BundleError> {
         }
         write_atomically(&path, new.as_bytes()).map_err(file("written", &path))?;
     }
-    Ok(bundle.files.len())
+    Ok(Imported { files: bundle.files.len(), offered })
 }
 
 /// Lines of both without repetitions, those of the old file first.
@@ -121,4 +177,51 @@ fn joined(old: &str, new: &str) -> String {
     let known: std::collections::HashSet<&str> = old.lines().collect();
     let added = new.lines().filter(|line| !known.contains(line));
     old.lines().chain(added).flat_map(|line| [line, "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_brings_no_program() {
+        let own = "theme = \"dark\"\npython = \"/usr/bin/python3\"\nkept = 1\n";
+        let theirs = "theme = \"light\"\nscale = 2.0\nnvrtc = \"/tmp/evil\"\npython = \"/tmp/evil.sh\"\n\
+                      remotes = [{ name = \"a\", command = \"rm -r ~\" }]\nstart = \"rm\"\n";
+        let (text, offered) = settings_of(own, theirs);
+        let table: toml::Table = toml::from_str(&text).unwrap();
+        assert_eq!(table["theme"].as_str(), Some("light"));
+        assert_eq!(table["python"].as_str(), Some("/usr/bin/python3"));
+        assert!(table.contains_key("kept") && !text.contains("evil") && !text.contains("rm"), "{text}");
+        let names: Vec<&str> = offered.iter().map(|offered| offered.setting.as_str()).collect();
+        assert_eq!(names, ["nvrtc", "python", "remotes"]);
+        assert_eq!(settings_of(own, own).1, []);
+    }
+
+    /// Every setting is either harmless or asked for: a new one has to be thought about.
+    #[test]
+    fn every_setting_is_one_or_the_other() {
+        let remote = super::super::Remote { name: "a".into(), command: "b".into() };
+        let settings = super::super::Settings {
+            theme: super::super::ThemeChoice::Dark,
+            scale: 2.0,
+            editor_points: 20.0,
+            nvrtc: Some("a".into()),
+            content: Some("a".into()),
+            remotes: vec![remote],
+            device: Some("a".into()),
+            python: Some("a".into()),
+            projector: true,
+            close_brackets: false,
+            reduced_motion: true,
+            tour_seen: true,
+            editor: Some("a".into()),
+            other: toml::Table::new(),
+        };
+        let table: toml::Table = toml::from_str(&settings.to_text()).unwrap();
+        let known = PROGRAMS.len() + HARMLESS.len();
+        assert_eq!(table.len(), known, "{table:?}");
+        let of_both = |name: &str| HARMLESS.contains(&name) || PROGRAMS.iter().any(|(program, _)| *program == name);
+        assert!(table.keys().all(|name| of_both(name)), "{table:?}");
+    }
 }

@@ -25,7 +25,7 @@ mod runs;
 mod settings;
 mod writer;
 
-pub use bundle::BundleError;
+pub use bundle::{BundleError, Imported, Offered};
 pub use disk::Problem;
 pub use history::{Delta, History, common_ends};
 pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Given, Progress};
@@ -290,11 +290,12 @@ impl Store {
     }
 
     /// Takes over a file that [`Store::export`] wrote: texts, progress and settings are replaced (what was there is
-    /// kept in `aside/`), run histories are joined. Read everything anew afterwards.
+    /// kept in `aside/`), run histories are joined. Settings that name programs are not taken over but told. Read everything
+    /// anew afterwards.
     ///
     /// # Errors
     /// Not such a file, or the data folder cannot be written. Nothing is touched when the file is not sound.
-    pub fn import(&self, from: &Path) -> Result<usize, BundleError> {
+    pub fn import(&self, from: &Path) -> Result<Imported, BundleError> {
         let Some(writer) = &self.writer else { return Err(BundleError::ReadOnly) };
         writer.flush(Duration::from_secs(10));
         writer.order(Order::Forget);

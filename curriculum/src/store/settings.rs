@@ -105,6 +105,18 @@ impl Settings {
         Some(settings)
     }
 
+    /// Takes one setting of another machine that was offered. True if it made sense.
+    pub fn take(&mut self, offered: &super::Offered) -> bool {
+        let mut table: toml::Table = toml::from_str(&self.to_text()).unwrap_or_default();
+        table.insert(offered.setting.clone(), offered.value.clone());
+        let mut problems = Vec::new();
+        let text = toml::to_string(&table).unwrap_or_default();
+        let taken = Self::parse(&text, Path::new("settings.toml"), &mut problems).filter(|_| problems.is_empty());
+        let sound = taken.is_some();
+        *self = taken.unwrap_or_else(|| self.clone());
+        sound
+    }
+
     pub(crate) fn to_text(&self) -> String {
         let Self { theme, scale, editor_points, nvrtc, content, remotes, device, python, editor, .. } = self;
         // What could not be read is kept, unless the learner has set that entry since.

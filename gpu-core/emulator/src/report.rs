@@ -456,6 +456,10 @@ pub struct StepCopy {
     pub to_shared: bool,
     /// Bytes that move.
     pub bytes: u64,
+    /// The lane that started it; of several the first.
+    pub lane: u32,
+    /// Address of the other end in global memory, of copies of plain bytes.
+    pub global: Option<u64>,
     /// The tensor box; None for copies of plain bytes.
     pub tensor: Option<TensorBox>,
 }
@@ -470,6 +474,9 @@ pub struct TensorBox {
     /// Elements of the box, and of the tensor.
     pub extents: Vec<u32>,
     pub sizes: Vec<u64>,
+    /// Address of the tensor's first element, and the bytes from one index to the next, of the second dimension and up.
+    pub address: u64,
+    pub strides_bytes: Vec<u64>,
     pub element_bits: u32,
     /// 0, 32, 64 or 128.
     pub swizzle_bytes: u32,

@@ -355,3 +355,31 @@ fn lanes_that_meet_again_wait_for_each_other_behind_branches() {
         }
     }
 }
+
+#[test]
+fn one_thread_makes_an_mbarrier_and_parities_are_bits() {
+    let every = "mbarrier.init.shared.b64 [%at], 64; bar.sync 0;";
+    let one_of_each_warp =
+        "and.b32 %y, %tid, 31; setp.eq.u32 %p, %y, 0; @%p mbarrier.init.shared.b64 [%at], 64; bar.sync 0;";
+    let first = "setp.eq.u32 %p, %tid, 0; @%p mbarrier.init.shared.b64 [%at], 64; bar.sync 0;";
+    let anew = "setp.eq.u32 %p, %tid, 0; @%p mbarrier.init.shared.b64 [%at], 64; bar.sync 0;\n\
+                setp.eq.u32 %p, %tid, 32; @%p mbarrier.init.shared.b64 [%at], 64; bar.sync 0;";
+    let told = |make: &str, parity: u32| {
+        let text = kernel(&format!(
+            "{make} mbarrier.arrive.shared.b64 %token, [%at];\n\
+             L: mbarrier.test_wait.parity.shared.b64 %q, [%at], {parity}; @!%q bra L; mov.u32 %out, %tid;"
+        ));
+        let mut memory = memory();
+        let c = memory.alloc("c", 256).expect("fits");
+        let outcome = run(&load(&text), &mut memory, &Launch::new("k", [1, 1, 1], [64, 1, 1]).arg_u64(0).arg_u64(c));
+        outcome.faults.iter().map(|fault| fault.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(first, 0), Vec::<String>::new());
+    assert_eq!(told(anew, 0), Vec::<String>::new());
+    for make in [every, one_of_each_warp] {
+        let told = told(make, 0);
+        assert!(told.iter().any(|words| words.contains("initialises too")), "{told:?}");
+    }
+    let told = told(first, 2);
+    assert!(told.len() == 1 && told[0].contains("parity 2") && told[0].contains("0 or 1"), "{told:?}");
+}

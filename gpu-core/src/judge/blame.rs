@@ -4,7 +4,9 @@ use super::inputs;
 use crate::device::{Argument, Device, Launch, RunError, Sequence};
 use crate::spec::Resolved;
 use crate::verdict::{Mismatch, Writer};
-use ptx_emulator::{AccessKind, SourceLine, Space, StepAccess, ThreadId, Trace, TraceRequest, WarpTrace};
+use ptx_emulator::{
+    AccessKind, SourceLine, Space, StepAccess, StepCopy, ThreadId, Trace, TraceAllocation, TraceRequest, WarpTrace,
+};
 use std::sync::atomic::AtomicBool;
 
 /// Blocks and bytes of trace up to which a case is run again: the small sizes, which are the ones to learn from.
@@ -83,6 +85,14 @@ fn each_of(trace: &Trace, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dy
     let allocation = &trace.allocations[index];
     for warp in &trace.warps {
         for step in &warp.steps {
+            if let Some(copy) = step.copy.as_ref().filter(|copy| !copy.to_shared) {
+                let source = || trace.instructions.get(step.instruction as usize)?.source.clone();
+                let launch = || trace.launch.clone();
+                let writer = || Writer { launch: launch(), thread: thread(trace, warp, copy.lane), source: source() };
+                for (start, end) in stored(copy, allocation) {
+                    found(step.tick, start, end, &writer);
+                }
+            }
             let Some(access) = step.access.as_ref().filter(|access| writes(access)) else { continue };
             let lanes = (0..32).filter(|lane| step.mask >> lane & 1 != 0);
             for (lane, address) in lanes.zip(&access.addresses) {
@@ -96,6 +106,35 @@ fn each_of(trace: &Trace, buffer: &str, mut found: impl FnMut(u64, u64, u64, &dy
             }
         }
     }
+}
+
+/// First and last byte (exclusive, from the array's start) of each row that a bulk copy stores in an array.
+fn stored(copy: &StepCopy, array: &TraceAllocation) -> Vec<(u64, u64)> {
+    let inside = |(start, end): (i64, i64)| {
+        let base = array.base as i64;
+        let (start, end) = (start.wrapping_sub(base).max(0), end.wrapping_sub(base).min(array.bytes as i64));
+        (start < end).then_some((start as u64, end as u64))
+    };
+    let Some(tensor) = &copy.tensor else {
+        let of = |from: u64| (from as i64, from.saturating_add(copy.bytes) as i64);
+        return copy.global.map(of).and_then(inside).into_iter().collect();
+    };
+    // Of each dimension the indices that are in the box and in the tensor: what is outside is not stored.
+    let kept = |dimension: usize| {
+        let start = tensor.start.get(dimension).copied().unwrap_or(0);
+        let size = tensor.sizes.get(dimension).copied().unwrap_or(1) as i64;
+        let extent = tensor.extents.get(dimension).copied().unwrap_or(1).into();
+        start.max(0)..start.saturating_add(extent).min(size)
+    };
+    let bytes = |elements: i64| elements * i64::from(tensor.element_bits) / 8;
+    let mut rows = vec![tensor.address as i64];
+    for (dimension, stride) in tensor.strides_bytes.iter().enumerate() {
+        let at = |row: i64| kept(dimension + 1).map(move |index| row.wrapping_add(index.wrapping_mul(*stride as i64)));
+        rows = rows.into_iter().flat_map(at).collect();
+    }
+    let columns = kept(0);
+    let span = |row: i64| inside((row.wrapping_add(bytes(columns.start)), row.wrapping_add(bytes(columns.end))));
+    rows.into_iter().filter_map(span).collect()
 }
 
 fn writes(access: &StepAccess) -> bool {
@@ -163,4 +202,35 @@ fn who(writer: &Writer) -> String {
 
 fn line(source: Option<&SourceLine>) -> String {
     source.map_or_else(String::new, |source| format!(" at line {}", source.line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptx_emulator::TensorBox;
+
+    #[test]
+    fn a_copy_stores_the_rows_of_its_box_that_are_in_the_tensor() {
+        let array = TraceAllocation { name: "y".into(), space: Space::Global, base: 1000, bytes: 160 };
+        let plain = |from| StepCopy { bytes: 32, global: Some(from), ..StepCopy::default() };
+        assert_eq!(stored(&plain(1016), &array), [(16, 48)]);
+        assert_eq!(stored(&plain(1144), &array), [(144, 160)]);
+        assert_eq!(stored(&plain(2000), &array), []);
+        // Five rows of six floats, 32 bytes apart, and a box of four by two that reaches beyond the corner.
+        let tensor = TensorBox {
+            start: vec![4, 4],
+            extents: vec![4, 2],
+            sizes: vec![6, 5],
+            address: 1000,
+            strides_bytes: vec![32],
+            element_bits: 32,
+            ..TensorBox::default()
+        };
+        let copy = |start: [i64; 2]| StepCopy {
+            tensor: Some(TensorBox { start: start.to_vec(), ..tensor.clone() }),
+            ..StepCopy::default()
+        };
+        assert_eq!(stored(&copy([4, 4]), &array), [(144, 152)]);
+        assert_eq!(stored(&copy([0, 1]), &array), [(32, 48), (64, 80)]);
+    }
 }

@@ -1,4 +1,4 @@
-//! The compile worker's own side: load NVRTC, go to jail, compile what comes.
+//! The compile worker's own side: go to jail, load NVRTC, go to a narrower one, compile what comes.
 
 use super::jail;
 use super::messages::{FromCompiler, ToCompiler};
@@ -19,14 +19,18 @@ pub fn serve() -> Result<(), WireError> {
     let ToCompiler::Start { mut toolchain, headers_dir, memory_bytes } = from.receive()? else {
         return Err(WireError::Garbage("the first message to a compile worker must start it".to_owned()));
     };
+    let mut libraries: Vec<PathBuf> = toolchain.nvrtc.parent().map(Path::to_owned).into_iter().collect();
+    libraries.extend(toolchain.builtins.as_deref().and_then(Path::parent).map(Path::to_owned));
+    libraries.extend(toolchain.nvrtc.canonicalize().ok().and_then(|file| file.parent().map(Path::to_owned)));
+    // A rule is about a folder that is there.
+    let writable = headers_dir.as_deref().filter(|folder| std::fs::create_dir_all(folder).is_ok());
+    jail::confine_loading(&[libraries.clone(), toolchain.include_dirs.clone()].concat(), writable);
     let nvrtc = match Nvrtc::load(&toolchain) {
         Ok(nvrtc) => nvrtc,
         Err(problem) => return to.send(&FromCompiler::Unusable(problem)),
     };
     let notes = add_bundled_headers(&nvrtc, &mut toolchain, headers_dir.as_deref());
-    let mut readable = toolchain.include_dirs.clone();
-    readable.extend(toolchain.nvrtc.parent().map(Path::to_owned));
-    readable.extend(toolchain.builtins.as_deref().and_then(Path::parent).map(Path::to_owned));
+    let readable = [toolchain.include_dirs.clone(), libraries].concat();
     // The folders may be links: Landlock rules are about what they lead to, `-I` about names. Both work.
     let jail = jail::confine(&readable, memory_bytes);
     warm_up(&nvrtc, &toolchain);

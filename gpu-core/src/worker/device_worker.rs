@@ -56,7 +56,7 @@ pub fn serve() -> Result<(), WireError> {
             ToDevice::List => sender.send(&FromDevice::Devices(judging::list()))?,
             ToDevice::Open { choice, memory_bytes } => {
                 if choice == DeviceChoice::Emulator {
-                    jail::limit_memory(memory_bytes);
+                    jail::confine_emulator(memory_bytes);
                 }
                 let opened = judging::Opened::open(&choice);
                 sender.send(&FromDevice::Opened(opened.as_ref().map(judging::Opened::info).map_err(Clone::clone)))?;

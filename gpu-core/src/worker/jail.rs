@@ -1,9 +1,10 @@
-//! Confines the process that calls it: a compile worker reads hostile text and needs almost nothing.
+//! Confines the process that calls it: a compile worker reads hostile text, an emulator's worker runs hostile code, and both
+//! need almost nothing.
 //!
 //! Not a defence against machine code of an attacker; against what a compiler can be told to do: read files, eat
 //! memory, write dumps. Time is limited from outside, by a kill.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Ends this process when the one that started it dies, however it dies. Standard input closing does the same on every
 /// system; this also covers a worker that is stuck.
@@ -45,6 +46,30 @@ pub fn is_there() -> bool {
     false
 }
 
+/// Where a library's own libraries lie.
+const SYSTEM_LIBRARIES: [&str; 6] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"];
+/// Where the system says how many cores this process may use, which is asked before each launch.
+const CORES: [&str; 4] = ["/proc/self/cgroup", "/proc/self/mountinfo", "/sys/fs/cgroup", "/sys/devices/system/cpu"];
+
+/// Before a library that somebody chose is loaded, whose code then runs: `readable` and the system's libraries can be read,
+/// `writable` written, and nothing else; no network, no other program. [`confine`] takes more away.
+pub fn confine_loading(readable: &[PathBuf], writable: Option<&Path>) {
+    let system = SYSTEM_LIBRARIES.iter().map(PathBuf::from);
+    let readable: Vec<PathBuf> = readable.iter().cloned().chain(system).collect();
+    landlock(&readable, writable);
+    no_programs_no_network();
+}
+
+/// Confines the worker of an emulator: it needs no file, no network and no program. What is in force, as for [`confine`].
+pub fn confine_emulator(memory_bytes: u64) -> String {
+    no_core_dumps();
+    limit_memory(memory_bytes);
+    let readable = CORES.map(PathBuf::from);
+    let says = landlock(&readable, None);
+    no_programs_no_network();
+    says
+}
+
 /// Confines this thread and all that it starts later: only `readable` can be read, nothing written, no network; memory,
 /// files and dumps are limited. Says what is in force. Never fails: a system without a jail still has the limits of
 /// time and the check of includes.
@@ -60,11 +85,11 @@ pub fn confine(readable: &[PathBuf], memory_bytes: u64) -> String {
     }
     no_core_dumps();
     limit_memory(memory_bytes);
-    landlock(readable)
+    landlock(readable, None)
 }
 
 #[cfg(target_os = "linux")]
-fn landlock(readable: &[PathBuf]) -> String {
+fn landlock(readable: &[PathBuf], writable: Option<&Path>) -> String {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
         path_beneath_rules,
@@ -79,6 +104,7 @@ fn landlock(readable: &[PathBuf]) -> String {
             .scope(Scope::from_all(KNOWN))?
             .create()?
             .add_rules(path_beneath_rules(readable, read))?
+            .add_rules(path_beneath_rules(writable, AccessFs::from_all(KNOWN)))?
             .restrict_self()
     };
     match enforce().map(|status| status.ruleset) {
@@ -92,10 +118,60 @@ fn landlock(readable: &[PathBuf]) -> String {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn landlock(readable: &[PathBuf]) -> String {
-    let _ = readable;
+fn landlock(readable: &[PathBuf], writable: Option<&Path>) -> String {
+    let _ = (readable, writable);
     "none on this system; includes are checked by text only".to_owned()
 }
+
+/// Takes the system calls away that start programs, open sockets, look into other processes or change the system: what
+/// Landlock does not cover, on kernels without it too. Costs nothing that could be measured: no call on the way of a kernel's
+/// run is looked at twice. Failure leaves what there was.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn no_programs_no_network() {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
+    const TAKEN: [libc::c_long; 30] = [
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_socket,
+        libc::SYS_socketpair,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_pivot_root,
+        libc::SYS_chroot,
+        libc::SYS_setns,
+        libc::SYS_unshare,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_io_uring_setup,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_kexec_load,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_reboot,
+        libc::SYS_swapon,
+    ];
+    let arch = if cfg!(target_arch = "x86_64") { TargetArch::x86_64 } else { TargetArch::aarch64 };
+    let rules = TAKEN.map(|call| (call, Vec::new())).into_iter().collect();
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch);
+    if let Some(program) = filter.ok().and_then(|filter| BpfProgram::try_from(filter).ok()) {
+        let _ = apply_filter_all_threads(&program);
+    }
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn no_programs_no_network() {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 type Resource = libc::__rlimit_resource_t;

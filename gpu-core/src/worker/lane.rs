@@ -87,8 +87,11 @@ impl Lane {
         if let Some((_, info)) = &self.worker {
             return Ok(info.clone());
         }
-        let worker: Worker =
-            Process::spawn(self.shared.worker_command("device"), false).map_err(Outcome::Environment)?;
+        let mut command = self.shared.worker_command("device");
+        if self.choice == DeviceChoice::Emulator {
+            super::pool::clear_environment(&mut command);
+        }
+        let worker: Worker = Process::spawn(command, false).map_err(Outcome::Environment)?;
         self.shared.note_worker(&self.role(), worker.pid(), false);
         let open =
             ToDevice::Open { choice: self.choice.clone(), memory_bytes: self.shared.limits().emulator_memory_bytes };

@@ -267,7 +267,7 @@ fn memory_limit(limits: &Limits) -> Outcome {
 }
 
 /// Nothing of the environment can leak into a log; Windows programs need one variable to start at all.
-fn clear_environment(command: &mut Command) {
+pub(super) fn clear_environment(command: &mut Command) {
     command.env_clear();
     #[cfg(windows)]
     if let Some(root) = std::env::var_os("SystemRoot") {

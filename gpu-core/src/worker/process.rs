@@ -7,7 +7,7 @@ use std::io::Read;
 use std::marker::PhantomData;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 const STOP_POLL: Duration = Duration::from_millis(10);
 /// Bytes of standard error kept to explain a death.
 const STDERR_BYTES: usize = 4096;
+
+/// Messages of a worker that wait to be looked at.
+const MOST_WAITING: usize = 64;
 
 /// A running worker. Dropping it kills it.
 pub struct Process<In, Out> {
@@ -84,7 +87,8 @@ impl<In: Serialize, Out: DeserializeOwned + Send + 'static> Process<In, Out> {
                 }
             }
         });
-        let (incoming, from) = channel();
+        // Bounded: who sends faster than we look waits, instead of filling our memory.
+        let (incoming, from) = sync_channel(MOST_WAITING);
         std::thread::spawn(move || {
             let mut reader = match Reader::start(stdout) {
                 Ok(reader) => reader,

@@ -46,6 +46,16 @@ impl LabConfig {
     }
 }
 
+/// Most events of one job: more than any course or program makes, in which each case and each line of output is one.
+const MOST_EVENTS: u32 = 200_000;
+/// Of text beyond the limit this much of each event is kept, so that "… were left out" is read.
+const NOTE_BYTES: usize = 200;
+
+struct Room {
+    console_bytes: u64,
+    events: u32,
+}
+
 /// A function that is called whenever there is a new event or status.
 pub type Waker = Box<dyn Fn() + Send + Sync>;
 
@@ -57,6 +67,8 @@ pub struct Shared {
     status: Mutex<LabStatus>,
     toolchain: Mutex<Option<Toolchain>>,
     stops: Mutex<HashMap<JobId, Arc<AtomicBool>>>,
+    /// What jobs that run may still send here, whoever runs them: a remote is no reason to fill this machine's memory.
+    rooms: Mutex<HashMap<JobId, Room>>,
     events: Mutex<VecDeque<(JobId, Event)>>,
     arrived: Condvar,
     waker: Mutex<Option<Waker>>,
@@ -75,6 +87,7 @@ impl Shared {
             status: Mutex::new(LabStatus { remote: config.remote.clone(), ..LabStatus::default() }),
             toolchain: Mutex::new(None),
             stops: Mutex::default(),
+            rooms: Mutex::default(),
             events: Mutex::default(),
             arrived: Condvar::new(),
             waker: Mutex::new(None),
@@ -178,9 +191,28 @@ impl Shared {
                 return;
             }
         }
+        let Some(event) = self.admit(id, event) else { return };
         lock(&self.events).push_back((id, event));
         self.arrived.notify_all();
         self.wake();
+    }
+
+    /// The event as far as there is room for it; a job's end always has some.
+    fn admit(&self, id: JobId, event: Event) -> Option<Event> {
+        let mut rooms = lock(&self.rooms);
+        if matches!(event, Event::Finished(_)) {
+            rooms.remove(&id);
+            return Some(event);
+        }
+        let console_bytes = self.limits().console_bytes;
+        let room = rooms.entry(id).or_insert(Room { console_bytes, events: MOST_EVENTS });
+        room.events = room.events.checked_sub(1)?;
+        let Event::Console(mut text) = event else { return Some(event) };
+        let end = text.floor_char_boundary(usize::try_from(room.console_bytes).unwrap_or(usize::MAX).min(text.len()));
+        // Nothing after a gap. The worker's own note of what it dropped is short, and has room of its own.
+        room.console_bytes = if end < text.len() { 0 } else { room.console_bytes - end as u64 };
+        text.truncate(end.max(text.floor_char_boundary(NOTE_BYTES.min(text.len()))));
+        (!text.is_empty()).then_some(Event::Console(text))
     }
 
     pub fn take_events(&self) -> Vec<(JobId, Event)> {

@@ -9,6 +9,7 @@ use crate::fonts::Bold;
 use crate::state::Dialog;
 use crate::theme::{self, font_size, radius, space};
 use crate::widgets::{focus, sentence};
+use curriculum::store::Offered;
 use egui::{Frame, Grid, Id, Key, Modal, RichText, ScrollArea, Stroke, TextEdit, Ui};
 
 pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
@@ -55,6 +56,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
              kept in the folder `aside` of the data folder. Run histories are joined.",
             "Choose the file…",
         ),
+        Dialog::OfferPrograms(offered) => programs(ui, screen, offered),
         Dialog::ConfirmQuit => confirm(
             ui,
             screen,
@@ -107,7 +109,7 @@ fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command)
             let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
             if screen.memory.dialog_opens && nobody_has_it {
                 // Where something would be lost, Enter keeps it.
-                let loses = screen.state.dialog == Some(Dialog::ConfirmQuit);
+                let loses = matches!(screen.state.dialog, Some(Dialog::ConfirmQuit | Dialog::OfferPrograms(_)));
                 if loses { &cancel } else { &button }.request_focus();
             }
             if button.clicked() {
@@ -123,6 +125,30 @@ fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, acc
     title(ui, question);
     ui.add(egui::Label::new(sentence::job(ui, text, t.text)).wrap());
     buttons(ui, screen, accept, Command::ConfirmDialog);
+}
+
+/// What an imported state would have run: one by one, and nothing of it unless it is ticked.
+fn programs(ui: &mut Ui, screen: &mut Screen<'_>, offered: &[(Offered, bool)]) {
+    let t = theme::tokens(ui);
+    set_width(ui, 520.0);
+    title(ui, "This file also names programs");
+    let text = "Texts, progress and harmless settings are in. These settings of the file would make Lockstep run something, so \
+                they were left out. Tick only what you know and want on this computer.";
+    ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
+    ui.add_space(space::S);
+    ScrollArea::vertical().max_height(260.0).show(ui, |ui| {
+        for (index, (offered, wanted)) in offered.iter().enumerate() {
+            let mut ticked = *wanted;
+            let label = format!("{}: {}", offered.setting, offered.purpose);
+            if ui.checkbox(&mut ticked, label).changed() {
+                screen.send(Command::WantProgram(index, ticked));
+            }
+            let value: String = offered.value.to_string().chars().take(300).collect();
+            ui.add(egui::Label::new(RichText::new(value).monospace().color(t.text_muted)).wrap());
+            ui.add_space(space::S);
+        }
+    });
+    buttons(ui, screen, "Use what is ticked", Command::ConfirmDialog);
 }
 
 /// Everybody who learns on this machine has texts and progress of their own.

@@ -244,7 +244,14 @@ fn open_mbarriers(grid: &Grid<'_>, block: &Block) -> Vec<String> {
                 let index = (**offset - a.base) / 8;
                 if a.bytes > 8 { format!(" `{}`[{index}]", a.name) } else { format!(" `{}`", a.name) }
             });
-            format!("the mbarrier{name} of block ({x},{y},{z}) is in phase {} and {}", barrier.phase, barrier.lacks())
+            let phase = barrier.phase - barrier.born;
+            format!(
+                "the mbarrier{name} of block ({x},{y},{z}) is in phase {phase} and {} (a wait for parity {} ends with that \
+                 phase, one for parity {} is over already)",
+                barrier.lacks(),
+                phase & 1,
+                (phase + 1) & 1
+            )
         })
         .collect()
 }

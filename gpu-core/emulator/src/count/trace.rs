@@ -94,7 +94,7 @@ impl Cx<'_> {
         if let Some(tensor) = &mut copy.tensor {
             tensor.allocation = self.trace_allocation(Window::Global, address);
         }
-        let lists = copy.tensor.as_ref().map_or(0, |tensor| tensor.start.len() * 20);
+        let lists = copy.tensor.as_ref().map_or(0, |tensor| tensor.start.len() * 28);
         let Some(step) = self.traced_step(size_of::<StepCopy>() + lists) else { return };
         if step.copy.is_none() {
             step.copy = Some(Box::new(copy));

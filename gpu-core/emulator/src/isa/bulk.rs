@@ -219,7 +219,10 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
         if cx.worker.trace.is_some() && op.imm & TENSOR == 0 {
             let to_shared = op.imm & TO_SHARED != 0;
             let shared_low = shared & 0xff_ffff;
-            cx.trace_copy(StepCopy { shared_low, shared_bytes: reach, to_shared, bytes, tensor: None }, 0);
+            let global = (op.imm & TO_SHARED == 0 || op.imm & FROM_SHARED == 0).then_some(other);
+            let lane = lane as u32;
+            let copy = StepCopy { shared_low, shared_bytes: reach, to_shared, bytes, lane, global, tensor: None };
+            cx.trace_copy(copy, 0);
         }
         if op.imm & TO_SHARED != 0 {
             // SAFETY: slots of a decoded instruction.
@@ -547,11 +550,21 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
             start,
             extents: map.tile.clone(),
             sizes: map.sizes.clone(),
+            address: map.address,
+            strides_bytes: map.strides.clone(),
             element_bits: bits as u32,
             swizzle_bytes: map.swizzle.span() as u32,
         };
         let shared_low = shared & 0xff_ffff;
-        let copy = StepCopy { shared_low, shared_bytes: reach, to_shared: load, bytes: total, tensor: Some(tensor) };
+        let copy = StepCopy {
+            shared_low,
+            shared_bytes: reach,
+            to_shared: load,
+            bytes: total,
+            lane: lane as u32,
+            global: None,
+            tensor: Some(tensor),
+        };
         cx.trace_copy(copy, map.address);
     }
     Some(Moved { bytes: total, reach, targets })

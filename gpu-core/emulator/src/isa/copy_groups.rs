@@ -220,6 +220,9 @@ impl Cx<'_> {
         let (Some(low), Some(high)) = (places().min(), places().max()) else { return };
         let moved = u64::from(bytes) * u64::from(mask.count_ones());
         let shared_bytes = high - low + u64::from(bytes);
-        self.trace_copy(StepCopy { shared_low: low, shared_bytes, to_shared: true, bytes: moved, tensor: None }, 0);
+        let lane = mask.trailing_zeros();
+        let copy =
+            StepCopy { shared_low: low, shared_bytes, to_shared: true, bytes: moved, lane, ..StepCopy::default() };
+        self.trace_copy(copy, 0);
     }
 }

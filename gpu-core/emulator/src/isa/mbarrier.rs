@@ -42,7 +42,7 @@ pub struct MBarrier {
     /// That it was stored over has been reported.
     overwritten: bool,
     /// The phase that it began with: an earlier mbarrier at its place had those before, and tokens of it are good still.
-    pub(super) born: u64,
+    pub born: u64,
     /// It was given up. Who waits for it all the same finds what it was, as on hardware.
     pub gone: bool,
     /// That it is used all the same, or that tokens of an earlier one are, has been reported.
@@ -296,6 +296,39 @@ impl Cx<'_> {
             other: Some(other),
             ..Detail::default()
         };
+        self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
+    }
+
+    /// Before an mbarrier of the own block is initialised: that no other thread does so too, with nothing in between.
+    #[cold]
+    pub(super) fn check_first(&mut self, offset: u32, lane: usize) {
+        let own = self.warp.index * 32 + lane as u32;
+        let Some(earlier) = self.block.mbarriers.get(&offset).filter(|barrier| !barrier.gone) else { return };
+        let (thread, clock, pc) = earlier.init;
+        let warp = thread / 32;
+        // Lanes of one warp that do it in one instruction, or threads of two warps that nothing orders.
+        let ordered =
+            if warp == self.warp.index { self.warp.clock > clock } else { self.warp.seen(warp as usize) >= clock };
+        if thread == own || ordered || self.repeats(Told::beside(FaultKind::BarrierPhase, self.pc, pc), 1) {
+            return;
+        }
+        let by = self.grid.thread(self.block.id, thread);
+        let message = format!(
+            "{} initialises the mbarrier{} that {} initialises too, with no barrier between them: one thread makes an \
+             mbarrier, as in `if (threadIdx.x == 0)`, and __syncthreads() behind it shows it to the others",
+            text_of(&self.thread(lane)),
+            self.shared_name(offset),
+            text_of(&by)
+        );
+        let other = self.image().other_side(Some(pc), by, Some(AccessKind::Write));
+        let detail = Detail {
+            space: Some(Space::Shared),
+            address: Some(offset.into()),
+            bytes: 8,
+            other: Some(other),
+            ..Detail::default()
+        };
+        let pc = self.pc;
         self.fault(FaultKind::BarrierPhase, pc, Some(lane), 1, message, detail);
     }
 

@@ -173,6 +173,9 @@ fn init(cx: &mut Cx<'_>, deed: &Deed) -> Result<(), Over> {
     };
     if std::ptr::eq(home, cx.block) && cx.grid.options.checks.barrier {
         cx.check_reinit(at, lane);
+        if deed.code == INIT {
+            cx.check_first(at, lane);
+        }
     }
     let by = (cx.warp.index * 32 + lane as u32, cx.warp.clock, cx.pc);
     // SAFETY: peers of a cluster are run by this worker alone, and the place was found to be inside.
@@ -196,6 +199,17 @@ fn wait(cx: &mut Cx<'_>, deed: &Deed) -> Result<(u32, u32), Over> {
     let Deed { code, value, lane, mask, .. } = *deed;
     let offset = deed.offset();
     let token = matches!(code, TEST | TRY);
+    if !token && value > 1 && !cx.repeats(Told::alone(FaultKind::BarrierPhase, cx.pc), mask.count_ones()) {
+        let message = format!(
+            "{} waits for parity {} of the mbarrier{}, and a parity is 0 or 1: pass `phase & 1`, or flip \
+             one bit a phase",
+            text_of(&cx.thread(lane)),
+            value as u32 as i32,
+            cx.shared_name(offset)
+        );
+        let pc = cx.pc;
+        cx.fault(FaultKind::BarrierPhase, pc, Some(lane), mask.count_ones(), message, Detail::default());
+    }
     let asked = cx.with_mbarrier(deed.address, lane, |barrier| {
         // The phase of a parity is over when the current one has the other parity.
         let done = if token { barrier.phase != value >> 32 } else { barrier.phase & 1 != value & 1 };
