@@ -47,7 +47,7 @@ fn command(line: &str) -> Option<&'static str> {
 }
 
 /// The line at fault and what is expected there; None for what can be drawn.
-pub(crate) fn of(path: &str, text: &str) -> Option<(u32, String)> {
+pub(crate) fn of(path: &str, text: &str) -> Option<(usize, String)> {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
         Some("md") => of_words(text),
         Some("svg") => of_figure(text),
@@ -55,10 +55,10 @@ pub(crate) fn of(path: &str, text: &str) -> Option<(u32, String)> {
     }
 }
 
-fn of_words(text: &str) -> Option<(u32, String)> {
+fn of_words(text: &str) -> Option<(usize, String)> {
     let (mut paragraph, mut rows, mut is_code) = (0, 0, false);
     for (number, line) in text.lines().enumerate() {
-        let wrong = |expected: String| Some((number as u32 + 1, expected));
+        let wrong = |expected: String| Some((number + 1, expected));
         let trimmed = line.trim_start();
         if trimmed.starts_with("```") {
             is_code = !is_code;
@@ -117,14 +117,14 @@ fn nested(line: &str) -> usize {
 const ELEMENTS: [&str; 13] =
     ["svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "title", "desc", "?xml"];
 
-fn of_figure(text: &str) -> Option<(u32, String)> {
+fn of_figure(text: &str) -> Option<(usize, String)> {
     if text.len() > MOST_FIGURE_BYTES {
         return Some((0, format!("a figure of at most {} KiB", MOST_FIGURE_BYTES >> 10)));
     }
     let (mut depth, mut elements) = (0_usize, 0);
     for (at, _) in text.match_indices('<') {
         let rest = &text[at + 1..];
-        let wrong = |expected: String| Some((text[..at].matches('\n').count() as u32 + 1, expected));
+        let wrong = |expected: String| Some((text[..at].matches('\n').count() + 1, expected));
         if rest.starts_with("!--") {
             continue;
         }

@@ -111,8 +111,9 @@ fn settings_of(own: &str, theirs: &str) -> (String, Vec<Offered>) {
             offered.push(Offered { setting: setting.to_owned(), purpose, value });
         }
     }
-    theirs.retain(|setting, _| HARMLESS.contains(&setting.as_str()));
-    theirs.extend(own.into_iter().filter(|(setting, _)| !HARMLESS.contains(&setting.as_str())));
+    let is_harmless = |setting: &str| HARMLESS.contains(&setting);
+    theirs.retain(|setting, _| is_harmless(setting));
+    theirs.extend(own.into_iter().filter(|(setting, _)| !is_harmless(setting)));
     (toml::to_string(&theirs).unwrap_or_default(), offered)
 }
 
