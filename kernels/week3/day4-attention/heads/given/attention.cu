@@ -37,6 +37,7 @@ extern "C" __global__ void scaled_scores(const float* q, const float* k, float* 
 // One warp a row. (`causal` is for the float64 reference: the mask is in the scores already.)
 extern "C" __global__ void softmax_in_place(float* scores, int keys, int causal)
 {
+    //@ in-place
     float* row = scores + blockIdx.x * keys;
     float most = -INFINITY, sum = 0.0f;
     for (int key = threadIdx.x; key < keys; key += 32) {
@@ -54,6 +55,7 @@ extern "C" __global__ void softmax_in_place(float* scores, int keys, int causal)
     for (int key = threadIdx.x; key < keys; key += 32) {
         row[key] = expf(row[key] - most) / sum;
     }
+    //@ end
 }
 
 extern "C" __global__ void output_of(const float* weights, const float* v, float* out, int heads, int key_heads, int queries, int keys,

@@ -1,5 +1,5 @@
 // The last tile of keys keeps what was there.
-// rejected for: wrong_output
+// rejected for: uninitialised
 // leads to: last tile
 #include "lab.cuh"
 
