@@ -21,10 +21,8 @@ extern "C" __global__ void attention_scores(const float* q, const float* k, floa
         const int key_head = 0;
         const float* q_row = q + ((long long)head * queries + query) * d;
         const float* k_row = k + ((long long)key_head * keys + key) * d;
-        float score = 0.0f;
-        // TODO 2: the dot product of the two rows, then the scale.
-        (void)q_row;
-        (void)k_row;
+        // TODO 2: the dot product of the whole rows, then the scale. So far it is their first elements only.
+        float score = q_row[0] * k_row[0];
         // TODO 3: with `causal`, the score of a key that comes later than the query is -INFINITY.
         work[((long long)head * queries + query) * keys + key] = score;
     }
@@ -84,9 +82,8 @@ extern "C" __global__ void attention_output(const float* work, const float* v, f
         const float* weights = work + (long long)heads * queries * keys + ((long long)head * queries + query) * keys;
         const float* v_column = v + (long long)key_head * keys * d + column;
         float sum = 0.0f;
-        // TODO 5: add up v_column of every key, times the key's weight.
-        (void)weights;
-        (void)v_column;
+        // TODO 5: add up the values of all keys, each times its weight. So far it is key 0 only.
+        sum = weights[0] * v_column[0];
         out[((long long)head * queries + query) * d + column] = sum;
     }
 }
