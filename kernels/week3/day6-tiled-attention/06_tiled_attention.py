@@ -35,7 +35,7 @@ import numpy as np
 
 
 def matrix(q, k, v):
-    scores = q @ k.T / np.sqrt(D)
+    scores = q @ k.T * D**-0.5
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return weights @ v / weights.sum(axis=1, keepdims=True), scores.nbytes
 
@@ -47,7 +47,7 @@ def tiles(q, k, v):
     for first in range(0, len(k), TILE):
         tile_k, tile_v = k[first : first + TILE], v[first : first + TILE]
         #@ tile
-        scores = q @ tile_k.T / np.sqrt(D)
+        scores = q @ tile_k.T * D**-0.5
         most = np.maximum(m, scores.max(axis=1, keepdims=True))
         factor = np.exp(m - most)
         weights = np.exp(scores - most)

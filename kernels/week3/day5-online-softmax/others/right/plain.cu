@@ -1,5 +1,5 @@
 // The plain answer: two exponentials for each score.
-// does not reach: Few factors
+// does not reach: Few instructions
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.

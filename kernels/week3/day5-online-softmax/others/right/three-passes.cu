@@ -1,6 +1,6 @@
 // Maximum and sum in two loops, a third for the weights.
 // does not reach: Two reads
-// does not reach: Few factors
+// does not reach: Few instructions
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.
