@@ -11,7 +11,7 @@ use crate::files::Files;
 use crate::load::line_with;
 use crate::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, Question, quantity};
 use crate::unit::{Block, Unit, UnitKind};
-use gpu_core::spec::size_name;
+use gpu_core::spec::{Fill, Param, size_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -305,6 +305,11 @@ fn is_of_answer(files: &Files, answer: &AnswerExercise, name: &str) -> bool {
 fn is_expected(exercise: &Exercise, name: &str) -> bool {
     ["exercise.toml", "scaffold.cu", "solution.cu", "reference.cu"].contains(&name)
         || exercise.spec.given().iter().any(|given| given.file == name)
+        || exercise
+            .spec
+            .params
+            .iter()
+            .any(|param| matches!(param, Param::Buffer { fill: Some(Fill::File { path, .. }), .. } if path == name))
         || exercise.wrongs.iter().any(|wrong| wrong.file == name)
         || exercise.experiments.iter().any(|e| e.files.iter().any(|file| file == name))
         || exercise.rungs.iter().any(|rung| rung.file == name && is_rung_name(name))

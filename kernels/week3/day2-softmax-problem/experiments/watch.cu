@@ -1,14 +1,18 @@
 #include "lab.cuh"
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 // The same softmax as in `growing`, with a probe after every step. It prints the first value of row ROW that is not finite.
 #define BITS 16
+#define BF16 0
 #define ROW 2
 
-#if BITS == 16
-typedef __half number;
-#else
+#if BITS == 32
 typedef float number;
+#elif BF16
+typedef __nv_bfloat16 number;
+#else
+typedef __half number;
 #endif
 
 // Says once what became NaN or infinite.

@@ -14,9 +14,11 @@ extern "C" __global__ void first_bad(const float* x, int* column, int* found, in
     int where = 0, any = 0;
     for (int first = 0; first < columns; first += 32) {
         const int i = first + lane;
-        // TODO: ask all 32 lanes whether from[i] is bad. If any is, set `where` and `any`, and leave the loop.
-        (void)from;
-        (void)i;
+        // TODO: ask all 32 lanes, and leave the loop at the first find. So far lane 0 stores only what it has seen itself.
+        if (i < columns && !isfinite(from[i])) {
+            where = i;
+            any = 1;
+        }
     }
     if (lane == 0) {
         column[row] = where;

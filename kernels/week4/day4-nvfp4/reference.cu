@@ -1,0 +1,110 @@
+#include "lab.cuh"
+#include <cuda_bf16.h>
+
+#if __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1200 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1300
+#define NATIVE 1
+#else
+#define NATIVE 0
+#endif
+
+// NVFP4 of bf16. Two lanes share a block of 16: each loads 16 bytes, one shuffle finds the largest magnitude of both, each
+// stores 4 bytes. Everything is exact, and nothing is slow: the reciprocal of the factor is divided out once for a block, and
+// from a correctly rounded reciprocal two fused multiply-adds make the correctly rounded quotient (Markstein).
+// k is a multiple of 16, so blocks can be counted over the whole tensor.
+// lockstep: block = THREADS
+// lockstep: grid = ceil_div(n * (k / 8), THREADS * PIECES)
+#define THREADS 256
+#define PIECES 4  // of 8 elements, for each thread
+
+// A scale as e4m3, rounded to nearest even; not below 0, 448 at most.
+__device__ __forceinline__ unsigned e4m3_code(float x)
+{
+#if __CUDA_ARCH__ >= 890
+    unsigned short two;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(two) : "f"(0.0f), "f"(x));
+    return two;
+#else
+    const unsigned bits = __float_as_uint(x);
+    const unsigned small = __float2int_rn(x * 512.0f);
+    const unsigned large = ((bits + 0x7ffff + (bits >> 20 & 1)) >> 20) - (120 << 3);
+    return x < 0.015625f ? small : min(large, 0x7eu);
+#endif
+}
+
+__device__ __forceinline__ float e4m3_value(unsigned code)
+{
+    return code < 8 ? code * 0.001953125f : __uint_as_float((code << 20) + (120 << 23));
+}
+
+// x as e2m1 in bits 0 to 3. Its steps are 0.5 below 2, 1 below 4, then 2: half of the power of two p at or below x, where p is
+// at least 1. p * 2^22 + x rounds x to such steps, and the low bits count them.
+__device__ __forceinline__ unsigned one_code(float x)
+{
+    const float m = fminf(fabsf(x), 6.0f);
+    const unsigned p = max(__float_as_uint(m) & 0x7f800000u, 0x3f800000u);
+    const unsigned shifter = p + (22 << 23);
+    const unsigned steps = __float_as_uint(m + __uint_as_float(shifter)) - shifter;  // 0 to 4
+    return steps + (p >> 22) - 254 + (__float_as_uint(x) >> 31 << 3);                // 2 codes for each power of two
+}
+
+__device__ __forceinline__ unsigned eight_codes(const float (&v)[8])
+{
+    unsigned packed = 0;
+#if NATIVE
+    asm("{ .reg .b8 a, b, c, d;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 a, %2, %1;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 b, %4, %3;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 c, %6, %5;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 d, %8, %7;\n"
+        "mov.b32 %0, {a, b, c, d}; }"
+        : "=r"(packed)
+        : "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "f"(v[4]), "f"(v[5]), "f"(v[6]), "f"(v[7]));
+#else
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        packed |= one_code(v[i]) << (4 * i);
+    }
+#endif
+    return packed;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    quantize_nvfp4(const uint4* __restrict__ x, const float* __restrict__ y_scale, unsigned* __restrict__ y_codes,
+                   unsigned char* __restrict__ y_scales, int n, int k)
+{
+    const long long pieces = (long long)n * (k / 8);
+    const long long first = (long long)blockIdx.x * (THREADS * PIECES) + threadIdx.x;
+    const float tensor_scale = *y_scale;
+    uint4 eight[PIECES];
+#pragma unroll
+    for (int i = 0; i < PIECES; i++) {
+        const long long piece = first + i * THREADS;
+        eight[i] = piece < pieces ? __ldcs(x + piece) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < PIECES; i++) {
+        const unsigned words[4] = {eight[i].x, eight[i].y, eight[i].z, eight[i].w};
+        // Without its sign a bf16 is ordered as a whole number is, so magnitudes can be compared two at a time.
+        unsigned most = __vmaxu2(__vmaxu2(words[0] & 0x7fff7fffu, words[1] & 0x7fff7fffu),
+                                 __vmaxu2(words[2] & 0x7fff7fffu, words[3] & 0x7fff7fffu));
+        most = max(most << 16, most & 0xffff0000u);
+        most = max(most, __shfl_xor_sync(FULL_MASK, most, 1));
+        const unsigned scale = e4m3_code(__uint_as_float(most) / 6.0f / tensor_scale);
+        const float factor = e4m3_value(scale) * tensor_scale;
+        const float reciprocal = 1.0f / factor;
+        float quotient[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float value = __uint_as_float(j % 2 ? words[j / 2] & 0xffff0000u : words[j / 2] << 16);
+            const float near = value * reciprocal;
+            quotient[j] = fmaf(fmaf(-near, factor, value), reciprocal, near);
+        }
+        const long long piece = first + i * THREADS;
+        if (piece < pieces) {
+            __stcs(y_codes + piece, factor > 0.0f ? eight_codes(quotient) : 0);
+            if (piece % 2 == 0) {
+                y_scales[piece / 2] = static_cast<unsigned char>(scale);
+            }
+        }
+    }
+}
