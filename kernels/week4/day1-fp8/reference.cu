@@ -52,26 +52,33 @@ extern "C" __global__ void __launch_bounds__(256)
     to_e4m3(const __half* __restrict__ x, const __nv_bfloat16* __restrict__ scale, unsigned char* __restrict__ codes, int rows, int columns)
 {
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
-    const int first = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (row >= rows || first >= columns) {
+    if (row >= rows) {
         return;
     }
     const float of_row = __bfloat162float(scale[row]);
     const float inverse = 1.0f / of_row;
-    const long long at = (long long)row * columns + first;
+    const __half* from = x + (long long)row * columns;
+    unsigned char* to = codes + (long long)row * columns;
     if (columns % 8 == 0) {
-        const uint4 eight = __ldcs(reinterpret_cast<const uint4*>(x + at));
-        const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
-        unsigned pairs[4];
+        const int eighth = blockIdx.x * blockDim.x + threadIdx.x;
+        if (8 * eighth < columns) {
+            const uint4 eight = __ldcs(reinterpret_cast<const uint4*>(from) + eighth);
+            const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+            unsigned pairs[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const float2 two = __half22float2(*reinterpret_cast<const __half2*>(&words[k]));
-            pairs[k] = e4m3x2(divided(two.x, of_row, inverse), divided(two.y, of_row, inverse));
+            for (int k = 0; k < 4; k++) {
+                const float2 two = __half22float2(*reinterpret_cast<const __half2*>(&words[k]));
+                pairs[k] = e4m3x2(divided(two.x, of_row, inverse), divided(two.y, of_row, inverse));
+            }
+            __stcs(reinterpret_cast<uint2*>(to) + eighth, make_uint2(pairs[0] | pairs[1] << 16, pairs[2] | pairs[3] << 16));
         }
-        __stcs(reinterpret_cast<uint2*>(codes + at), make_uint2(pairs[0] | pairs[1] << 16, pairs[2] | pairs[3] << 16));
         return;
     }
-    for (int k = 0; k < 8 && first + k < columns; k++) {
-        codes[at + k] = e4m3x2(divided(__half2float(x[at + k]), of_row, inverse), 0.0f);
+    // Rows begin anywhere: single elements, neighbouring lanes side by side.
+    for (int k = 0; k < 8; k++) {
+        const int i = (8 * blockIdx.x + k) * blockDim.x + threadIdx.x;
+        if (i < columns) {
+            to[i] = e4m3x2(divided(__half2float(from[i]), of_row, inverse), 0.0f);
+        }
     }
 }

@@ -9,9 +9,7 @@
 // First launch: amax[0] = the bits of the largest magnitude in x. It holds 0 before.
 extern "C" __global__ void find_amax(const __half* x, unsigned* amax, int n)
 {
-    float most = 0.0f;
-
-    // TODO 1: the largest magnitude of this thread's elements: i, i + threads in the grid, and so on.
+    // TODO 1: the largest magnitude of this thread's elements, from 0.0f up: its index i, i + threads in the grid, and so on.
 
     // TODO 2: the largest of the warp, by shuffles. All lanes take part.
 
@@ -21,9 +19,7 @@ extern "C" __global__ void find_amax(const __half* x, unsigned* amax, int n)
 // Second launch: scale[0] = the largest magnitude / 127, and codes[i] = x[i] / scale, rounded to nearest even.
 extern "C" __global__ void quantize(const __half* x, const unsigned* amax, signed char* codes, float* scale, int n)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-
     // TODO 4: every thread works out the scale for itself; one stores it.
 
-    // TODO 5: the code, from -127 to 127. What if the scale is 0?
+    // TODO 5: the code of element i, from -127 to 127. What if the scale is 0?
 }

@@ -8,8 +8,9 @@
 #endif
 
 // NVFP4 of bf16. Two lanes share a block of 16: each loads 16 bytes, one shuffle finds the largest magnitude of both, each
-// stores 4 bytes. Everything is exact, and nothing is slow: the reciprocal of the factor is divided out once for a block, and
-// from a correctly rounded reciprocal two fused multiply-adds make the correctly rounded quotient (Markstein).
+// stores 4 bytes. They have two blocks at a time, and each lane makes the scale of one. Everything is exact, and little is slow:
+// the reciprocal of the factor is divided out once for a block, and from it two fused multiply-adds make the quotient that a
+// division would (Markstein).
 // k is a multiple of 16, so blocks can be counted over the whole tensor.
 // lockstep: block = THREADS
 // lockstep: grid = ceil_div(n * (k / 8), THREADS * PIECES)
@@ -81,29 +82,43 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const long long piece = first + i * THREADS;
         eight[i] = piece < pieces ? __ldcs(x + piece) : make_uint4(0, 0, 0, 0);
     }
+    const bool odd = threadIdx.x % 2;
 #pragma unroll
-    for (int i = 0; i < PIECES; i++) {
-        const unsigned words[4] = {eight[i].x, eight[i].y, eight[i].z, eight[i].w};
-        // Without its sign a bf16 is ordered as a whole number is, so magnitudes can be compared two at a time.
-        unsigned most = __vmaxu2(__vmaxu2(words[0] & 0x7fff7fffu, words[1] & 0x7fff7fffu),
-                                 __vmaxu2(words[2] & 0x7fff7fffu, words[3] & 0x7fff7fffu));
-        most = max(most << 16, most & 0xffff0000u);
-        most = max(most, __shfl_xor_sync(FULL_MASK, most, 1));
-        const unsigned scale = e4m3_code(__uint_as_float(most) / 6.0f / tensor_scale);
+    for (int i = 0; i < PIECES; i += 2) {
+        unsigned most[2];
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const uint4 v = eight[i + h];
+            // Without its sign a bf16 is ordered as a whole number is, so magnitudes can be compared two at a time.
+            const unsigned two = __vmaxu2(__vmaxu2(v.x & 0x7fff7fffu, v.y & 0x7fff7fffu), __vmaxu2(v.z & 0x7fff7fffu, v.w & 0x7fff7fffu));
+            const unsigned one = max(two << 16, two & 0xffff0000u);
+            most[h] = max(one, __shfl_xor_sync(FULL_MASK, one, 1));
+        }
+        // Both lanes know the largest of both blocks. The even lane makes the scale of the first, the odd lane that of the second.
+        const unsigned scale = e4m3_code(__uint_as_float(odd ? most[1] : most[0]) / 6.0f / tensor_scale);
         const float factor = e4m3_value(scale) * tensor_scale;
         const float reciprocal = 1.0f / factor;
-        float quotient[8];
+        const float other_factor = __shfl_xor_sync(FULL_MASK, factor, 1);
+        const float other_reciprocal = __shfl_xor_sync(FULL_MASK, reciprocal, 1);
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
-            const float value = __uint_as_float(j % 2 ? words[j / 2] & 0xffff0000u : words[j / 2] << 16);
-            const float near = value * reciprocal;
-            quotient[j] = fmaf(fmaf(-near, factor, value), reciprocal, near);
-        }
-        const long long piece = first + i * THREADS;
-        if (piece < pieces) {
-            __stcs(y_codes + piece, factor > 0.0f ? eight_codes(quotient) : 0);
-            if (piece % 2 == 0) {
-                y_scales[piece / 2] = static_cast<unsigned char>(scale);
+        for (int h = 0; h < 2; h++) {
+            const bool mine = odd == (h == 1);
+            const float f = mine ? factor : other_factor, r = mine ? reciprocal : other_reciprocal;
+            const uint4 v = eight[i + h];
+            const unsigned words[4] = {v.x, v.y, v.z, v.w};
+            float quotient[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                const float value = __uint_as_float(j % 2 ? words[j / 2] & 0xffff0000u : words[j / 2] << 16);
+                const float near = value * r;
+                quotient[j] = fmaf(fmaf(-near, f, value), r, near);
+            }
+            const long long piece = first + (i + h) * THREADS;
+            if (piece < pieces) {
+                __stcs(y_codes + piece, f > 0.0f ? eight_codes(quotient) : 0);
+                if (mine) {
+                    y_scales[piece / 2] = static_cast<unsigned char>(scale);
+                }
             }
         }
     }

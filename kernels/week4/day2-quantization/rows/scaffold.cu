@@ -27,10 +27,7 @@ __device__ float block_max(float value)
 
 extern "C" __global__ void quantize_rows(const __nv_bfloat16* x, unsigned char* codes, float* scale, int rows, int columns)
 {
-    const __nv_bfloat16* from = x + (long long)blockIdx.x * columns;
-    unsigned char* to = codes + (long long)blockIdx.x * columns;
-
-    // TODO 1: the largest magnitude of this thread's elements, then of the row.
+    // TODO 1: the largest magnitude of this thread's elements, then of the row, which begins at x + (long long)blockIdx.x * columns.
 
     // TODO 2: the row's scale. One thread stores it.
 

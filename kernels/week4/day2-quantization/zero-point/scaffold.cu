@@ -22,7 +22,7 @@ extern "C" __global__ void asymmetric_rows(const float* x, signed char* codes, f
     const float of_row = 1.0f;
     const float divisor = of_row == 0.0f ? 1.0f : of_row;  // a row of zeros
     const float zero_of_row = 0.0f;
-    const float code = rintf(value);
+    const float code = rintf(value / divisor);
 
     if (is_inside) {
         codes[at] = (int)code;

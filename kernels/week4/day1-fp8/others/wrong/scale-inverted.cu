@@ -17,7 +17,7 @@ __device__ unsigned e4m3(float value)
     const unsigned magnitude = bits & 0x7fffffff;  // whole numbers in the order of the floats
     unsigned code = 0;
 
-    if (magnitude > 0x7f800000) {
+    if (magnitude > 0x7f800000) {  // NaN
         return 0x7f;
     }
     if (magnitude >= __float_as_uint(464.0f)) {
