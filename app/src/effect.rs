@@ -139,6 +139,9 @@ pub struct OpenedProfile {
     pub learner: Learner,
 }
 
+/// What an import brings: progress and settings as they are now, and the settings that it did not take over.
+pub type Takeover = (Box<Learner>, Vec<Offered>);
+
 /// What background work found.
 pub enum Update {
     Loaded {
@@ -183,7 +186,7 @@ pub enum Update {
     /// How many files were written, and where; None when nothing was picked.
     StateExported(Result<Option<(usize, PathBuf)>, String>),
     /// Progress and settings as they are after an import, and the settings that were left out because they name programs.
-    StateImported(Result<Option<(Box<Learner>, Vec<Offered>)>, String>),
+    StateImported(Result<Option<Takeover>, String>),
     Profiles(Vec<String>),
     /// Another profile's files are open.
     ProfileOpened(Option<String>, Box<OpenedProfile>),
