@@ -1,4 +1,4 @@
-//! The machine code of the Blackwell ladder, for which there is no machine at hand: the compiler alone says whether a
+//! The machine code of the Blackwell ladders, for which there is no machine at hand: the compiler alone says whether a
 //! rung uses the instructions that it is written for.
 
 use gpu_core::compile::options::Arch;
@@ -6,11 +6,17 @@ use gpu_core::compile::{build, includes, locate, nvrtc, sass};
 use gpu_core::job::Source;
 use gpu_core::spec::launch_directives;
 
-/// File, text, and the product instruction of its format.
-const RUNGS: [(&str, &str, &str); 3] = [
-    ("01-bf16.cu", include_str!("../../../kernels/ladders/matmul-blackwell/01-bf16.cu"), "HMMA"),
-    ("02-e4m3.cu", include_str!("../../../kernels/ladders/matmul-blackwell/02-e4m3.cu"), "QMMA"),
-    ("03-nvfp4.cu", include_str!("../../../kernels/ladders/matmul-blackwell/03-nvfp4.cu"), "OMMA"),
+/// File, text, and the instructions for its products and its copies.
+const RUNGS: [(&str, &str, &str, &str); 4] = [
+    ("01-bf16.cu", include_str!("../../../kernels/ladders/matmul-blackwell/01-bf16.cu"), "HMMA", "UTMALDG"),
+    ("02-e4m3.cu", include_str!("../../../kernels/ladders/matmul-blackwell/02-e4m3.cu"), "QMMA", "UTMALDG"),
+    ("03-nvfp4.cu", include_str!("../../../kernels/ladders/matmul-blackwell/03-nvfp4.cu"), "OMMA", "UTMALDG"),
+    (
+        "01-async-copies.cu",
+        include_str!("../../../kernels/ladders/attention-blackwell/01-async-copies.cu"),
+        "HMMA",
+        "LDGSTS",
+    ),
 ];
 
 /// Most shared memory of a block on sm_120 and sm_121.
@@ -22,7 +28,7 @@ fn every_rung_uses_its_own_instructions_and_nothing_in_software() {
     let toolchain =
         locate::locate(None, &lockstep::paths::data_dir()).unwrap_or_else(|error| panic!("NVRTC is needed: {error:?}"));
     let compiler = nvrtc::Nvrtc::load(&toolchain).unwrap_or_else(|error| panic!("{error}"));
-    for (name, text, product) in RUNGS {
+    for (name, text, product, copy) in RUNGS {
         for arch in ["sm_120a", "sm_121a"] {
             let source =
                 Source { name: name.to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() };
@@ -47,7 +53,7 @@ fn every_rung_uses_its_own_instructions_and_nothing_in_software() {
             // The disassembler is a package of its own, which not every machine has.
             let code = sass::disassemble(&toolchain, &report.cubin, folder.path()).unwrap_or_else(|e| panic!("{e:?}"));
             let Some(code) = code else { continue };
-            for instruction in [product, "UTMALDG", "LDSM"] {
+            for instruction in [product, copy, "LDSM"] {
                 assert!(code.contains(instruction), "{name} for {arch} has no {instruction}");
             }
         }

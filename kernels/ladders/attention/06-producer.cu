@@ -270,7 +270,8 @@ attention(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUt
     __syncthreads();
 
     if (warpgroup == 0) {
-        give_back_registers<32>();
+        // Three threads, one of each warpgroup, have 3 * 168 registers at launch, and four 4 * 128. Who asks for more waits for ever.
+        give_back_registers<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) {
             int k_slot = 0, k_parity = 1, v_slot = 0, v_parity = 1, q_parity = 1;
             auto load_keys = [&](const Place& place, int at) {
@@ -316,7 +317,7 @@ attention(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUt
             }
         }
     } else {
-        take_registers<CONSUMERS == 2 ? 240 : 160>();
+        take_registers<CONSUMERS == 2 ? 232 : 160>();
         int consumer = warpgroup - 1, thread = threadIdx.x % 128, t = threadIdx.x % 4;
         int k_slot = 0, k_parity = 0, v_slot = 0, v_parity = 0, q_parity = 0;
         uint32_t q_mine = q + consumer * 64 * 128;

@@ -109,7 +109,7 @@ flash_attention(const __grid_constant__ CUtensorMap q_map, const __grid_constant
     __syncthreads();
 
     if (threadIdx.x < 128) {
-        give_back_registers<32>();
+        give_back_registers<40>(); // 40 + 2 * 232 are the 3 * 168 registers that three threads have at launch
         if (threadIdx.x == 0) {
             barrier_expect(q_full, Q_BYTES);
             for (int panel = 0; panel < 2; panel++) load_rows(q + panel * 128 * 128, &q_map, q_full, panel * 64, first_row, head);
@@ -128,7 +128,7 @@ flash_attention(const __grid_constant__ CUtensorMap q_map, const __grid_constant
         return;
     }
 
-    take_registers<240>();
+    take_registers<232>();
     const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, t = thread % 4;
     const int row = first_row + group * 64 + thread / 32 * 16 + thread % 32 / 4; // and row + 8
     const int end_upper = causal ? least(keys, row + 1 + keys - queries) : keys, end_lower = causal ? least(keys, row + 9 + keys - queries) : keys;

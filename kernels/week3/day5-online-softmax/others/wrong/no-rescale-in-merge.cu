@@ -1,6 +1,6 @@
 // Adds sums of different maxima.
 // rejected for: wrong_output
-// leads to: `merge` both sums get a factor
+// leads to: *both* sums
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.

@@ -1,6 +1,6 @@
 // One block of step 2 for a whole row.
 // rejected for: wrong_output
-// leads to: was never written
+// leads to: Each block of step 2
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.

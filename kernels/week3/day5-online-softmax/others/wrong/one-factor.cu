@@ -1,6 +1,6 @@
 // Rescales only what is there so far.
 // rejected for: wrong_output
-// leads to: *both* sums their factors
+// leads to: *both* sums
 #include "lab.cuh"
 
 // Softmax of long rows in two launches. A block does one chunk of one row: chunk blockIdx.x of row blockIdx.y.
