@@ -7,7 +7,7 @@
 // lockstep: decode_split.grid = BLOCKS
 // lockstep: decode_split.block = THREADS
 // lockstep: decode_split.dynamic_shared_bytes = SHARED_BYTES
-// lockstep: decode_merge.grid = heads, batch
+// lockstep: decode_merge.grid = min(128, heads * batch)
 // lockstep: decode_merge.block = MERGE_THREADS
 #include "mma.cuh"
 
@@ -26,7 +26,15 @@
 #ifndef RESIDENT
 #define RESIDENT 3
 #endif
+#ifndef PREFETCH
+#define PREFETCH 0  // bytes that a copy brings into the second-level cache at least: 0, 128 or 256
+#endif
+#ifndef LOCKED
+#define LOCKED 0  // 1: the warps of a block take their tiles in step, so that rows of neighboring heads are read together
+#endif
+#ifndef THREADS
 #define THREADS 128
+#endif
 #define MERGE_THREADS 512
 #define BLOCKS (132 * RESIDENT)
 #ifndef SHARED_BYTES
@@ -39,7 +47,6 @@ constexpr int D = 128;    // elements of a head
 constexpr float LOG2_E = 1.44269504088896340736f;
 
 // ---------------------------------------------------------------- numbers
-
 __device__ inline uint32_t times(uint32_t a, uint32_t b)
 {
     uint32_t product;
@@ -51,53 +58,18 @@ __device__ inline uint32_t times(uint32_t a, uint32_t b)
 __device__ inline uint32_t from_e4m3(uint32_t pair)
 {
     uint32_t halves;
-#if __CUDA_ARCH__ >= 890
     asm("{.reg .b16 low, high;\n\tmov.b32 {low, high}, %1;\n\tcvt.rn.f16x2.e4m3x2 %0, low;}" : "=r"(halves) : "r"(pair));
-#else
-    // The exponent's bias is 7, that of f16 is 15: shifted into place, all is 2^8 too small.
-    const uint32_t apart = (pair & 0xff) | (pair & 0xff00) << 8;
-    halves = times((apart & 0x00800080) << 8 | (apart & 0x007f007f) << 7, 0x5c005c00);
-#endif
     return halves;
 }
 
-// Codes j and j + 4 of a word by the software path, 2^14 too small.
+// e2m1 codes j of both halves of a word. The three bits of a magnitude go to f16's two lowest bits of the exponent and the highest
+// of the fraction: 2^14 too small, and exact, since tensor cores and mul take f16's subnormal numbers as they are.
+constexpr float E2M1_FACTOR = 16384.0f;
 __device__ inline uint32_t e2m1_pair(uint32_t word, int j)
 {
     const uint32_t top = word << (12 - 4 * j);
     return (top & 0x80008000) | (top >> 3 & 0x0e000e00);
 }
-
-// Eight f16x2 out of eight e2m1 codes of key a and eight of key b: element j of both side by side.
-#if defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL)
-constexpr float E2M1_FACTOR = 1.0f;
-__device__ inline void from_e2m1(uint32_t (&pairs)[8], uint32_t a, uint32_t b)
-{
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        uint32_t of_a, of_b;
-        asm("{.reg .b8 b0, b1, b2, b3;\n\tmov.b32 {b0, b1, b2, b3}, %1;\n\tcvt.rn.f16x2.e2m1x2 %0, b0;}" : "=r"(of_a) : "r"(a >> 8 * j));
-        asm("{.reg .b8 b0, b1, b2, b3;\n\tmov.b32 {b0, b1, b2, b3}, %1;\n\tcvt.rn.f16x2.e2m1x2 %0, b0;}" : "=r"(of_b) : "r"(b >> 8 * j));
-        pairs[2 * j] = __byte_perm(of_a, of_b, 0x5410);
-        pairs[2 * j + 1] = __byte_perm(of_a, of_b, 0x7632);
-    }
-}
-#else
-// The three bits of a magnitude go to f16's two lowest bits of the exponent and the highest of the fraction: 2^14 too small,
-// and exact, since tensor cores and mul take f16's subnormal numbers as they are.
-constexpr float E2M1_FACTOR = 16384.0f;
-__device__ inline void from_e2m1(uint32_t (&pairs)[8], uint32_t a, uint32_t b)
-{
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const uint32_t both = __byte_perm(a, b, half == 0 ? 0x5410 : 0x7632);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            pairs[4 * half + j] = e2m1_pair(both, j);
-        }
-    }
-}
-#endif
 
 // D[16 x 8] += A[16 x 16] * B[16 x 8], f16 with fp32 sums; fragments as in mma_bf16.
 __device__ inline void mma_f16(float (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1)
@@ -128,6 +100,17 @@ __device__ inline float power_of_two(float x)
     return y;
 }
 
+// 16 bytes from global to shared memory; only the first `bytes` are read, the rest become zeros.
+__device__ inline void copy_sixteen(uint32_t to, const void* from, int bytes)
+{
+#if PREFETCH == 256
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+#elif PREFETCH == 128
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+#else
+    copy_async(to, from, bytes);
+#endif
+}
 __device__ inline void copy_eight(uint32_t to, const void* from, int bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
@@ -156,7 +139,6 @@ __device__ inline uint32_t load_scales(uint32_t address)
 }
 
 // ---------------------------------------------------------------- who does what
-
 // All tiles of all sequences in a row are cut into `ranks` equal stretches. A stretch may begin and end within a sequence; the
 // part of rank r in sequence b goes to slot r + b, which no other part has.
 struct Work
@@ -189,12 +171,30 @@ struct Work
     }
 };
 
-__device__ inline int cut(int all, int rank, int ranks)
+// How `all` tiles are cut into `ranks` stretches: the first `longer` have one more than the others.
+struct Cut
 {
-    return static_cast<int>(static_cast<long long>(all) * rank / ranks);
-}
+    int each, longer;
+
+    __device__ Cut(int all, int ranks) : each(all / ranks), longer(all % ranks) {}
+    __device__ int begin(int rank) const { return rank * each + least(rank, longer); }
+    __device__ int rank_of(int tile) const
+    {
+        const int in_longer = longer * (each + 1);
+        return tile < in_longer ? tile / (each + 1) : longer + (tile - in_longer) / each;
+    }
+};
 
 // ---------------------------------------------------------------- the part of a warp
+// All lanes of the warp, or all warps of the block where they work on the same keys.
+__device__ inline void in_step(int key_heads)
+{
+    if (LOCKED && key_heads % WARPS == 0) {
+        __syncthreads();
+    } else {
+        __syncwarp();
+    }
+}
 
 struct Cache
 {
@@ -243,14 +243,14 @@ struct Cache
             const uint8_t* from = k + (is_there ? place(key) : 0) * K_ROW + t * 16;
 #pragma unroll
             for (int p = 0; p < PIECES; ++p) {
-                copy_async(to + ((i * PIECES + p) * 32 + lane) * 16, from + p * 64, is_there ? 16 : 0);
+                copy_sixteen(to + ((i * PIECES + p) * 32 + lane) * 16, from + p * 64, is_there ? 16 : 0);
             }
         }
 #pragma unroll
         for (int i = 0; i < V_BYTES / 512; ++i) {
             const int p = i * 32 + lane, row = p / (V_ROW / 16), piece = p % (V_ROW / 16), key = tile * TILE + row;
             const bool is_there = key < length;
-            copy_async(to + K_BYTES + v_place(row, piece), v + (is_there ? place(key) : 0) * V_ROW + piece * 16, is_there ? 16 : 0);
+            copy_sixteen(to + K_BYTES + v_place(row, piece), v + (is_there ? place(key) : 0) * V_ROW + piece * 16, is_there ? 16 : 0);
         }
         // Lanes 0 to 15 copy the scales of values, 16 to 31 those of keys.
         const int row = lane % TILE, key = tile * TILE + row;
@@ -371,9 +371,9 @@ struct Cache
             for (int i = 0; i < 2; ++i) {
                 const uint32_t even = words[2 * i].one[w], odd = words[2 * i + 1].one[w];
                 if constexpr (V_BITS == 4) {
-                    from_e2m1(b[i], even, odd);
+                    const uint32_t halves[2] = {__byte_perm(even, odd, 0x5410), __byte_perm(even, odd, 0x7632)};
 #pragma unroll
-                    for (int j = 0; j < EACH; ++j) b[i][j] = times(b[i][j], factors[i]);
+                    for (int j = 0; j < EACH; ++j) b[i][j] = times(e2m1_pair(halves[j / 4], j % 4), factors[i]);
                 } else if constexpr (V_BITS == 8) {
                     const uint32_t low = __byte_perm(even, odd, 0x5140), high = __byte_perm(even, odd, 0x7362);
                     b[i][0] = from_e4m3(low);
@@ -402,8 +402,6 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
                             float* partial, float* partial_lse)
 {
     const int lane = cache.lane, g = lane / 4, t = lane % 4;
-    uint32_t query[D / 8];
-    cache.query(query, q, group);
     float out[D / 8][4] = {}, most = -INFINITY, sum = 0.0f;
 
     int loaded = first_tile;
@@ -412,10 +410,12 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
         if (loaded < end_tile) cache.load(loaded, stage);
         copy_commit();
     }
+    uint32_t query[D / 8];
+    cache.query(query, q, group);
     int stage = 0;
     for (int tile = first_tile; tile < end_tile; ++tile, ++loaded) {
         copy_wait<STAGES - 2>();
-        __syncwarp();
+        in_step(cache.key_heads);
         const int free = stage == 0 ? STAGES - 1 : stage - 1;
         if (loaded < end_tile) cache.load(loaded, free);
         copy_commit();
@@ -509,14 +509,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     const Work work = {lengths, batch, capacity, lane};
     const int ranks = work.ranks(key_heads), rank = worker / key_heads, key_head = worker % key_heads;
     if (rank >= ranks) return;
-    const int all = work.before(batch), end = cut(all, rank + 1, ranks);
-    int tile = cut(all, rank, ranks);
+    const Cut cut(work.before(batch), ranks);
+    int tile = cut.begin(rank), end = cut.begin(rank + 1);
     if (tile >= end) return;
     int sequence, first;
     work.find(tile, sequence, first);
 
     const int group = heads / key_heads;
-    const float factor = (k_scale == nullptr ? 1.0f : *k_scale) * scale * LOG2_E * (K_BITS == 4 ? 16384.0f : 1.0f);
+    const float factor = (k_scale == nullptr ? 1.0f : *k_scale) * scale * LOG2_E * (K_BITS == 4 ? E2M1_FACTOR : 1.0f);
     const float v_factor = (v_scale == nullptr ? 1.0f : *v_scale) * (V_BITS == 4 ? E2M1_FACTOR : 1.0f);
     for (; tile < end; ++sequence) {
         const int tiles = work.tiles(sequence), last = least(end, first + tiles);
@@ -541,58 +541,59 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
-// The second kernel: block (head, sequence) of MERGE_THREADS threads merges the parts; warps take parts in turn, lanes elements.
+// The second kernel. A row is a head of a sequence. A block merges as many rows at a time as give each of its 128 blocks work:
+// with few rows many warps share one, and take its parts in turn; lanes have four elements.
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     decode_merge(const float* __restrict__ partial, const float* __restrict__ partial_lse, const int* __restrict__ lengths,
                  float* __restrict__ out, float* __restrict__ lse, int batch, int heads, int key_heads, int capacity)
 {
     constexpr int ALL = MERGE_THREADS / 32;
-    __shared__ float sums[ALL][D];
-    __shared__ float weights[ALL];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.x, sequence = blockIdx.y;
+    __shared__ float4 sums[ALL][32];
+    __shared__ float mosts[ALL], weights[ALL];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, rows = heads * batch;
     const Work work = {lengths, batch, capacity, lane};
-    const int ranks = work.ranks(key_heads);
-    const int all = work.before(batch), first = work.before(sequence), end = first + work.tiles(sequence);
+    const Cut cut(work.before(batch), work.ranks(key_heads));
+    int at_once = 1;
+    while (at_once < ALL && at_once * static_cast<int>(gridDim.x) < rows) at_once *= 2;
+    const int share = ALL / at_once, own = warp % share;  // warps of a row, and which of them this is
 
-    // Ranks with a tile of this sequence: the last whose stretch begins at or before its first tile, and on.
-    const auto rank_of = [&](int tile) { return static_cast<int>((static_cast<long long>(tile + 1) * ranks - 1) / all); };
-    const int low = first < end ? rank_of(first) : 0, high = first < end ? rank_of(end - 1) + 1 : 0;
-    float most = -INFINITY;
-    for (int rank = low + lane; rank < high; rank += 32) {
-        if (cut(all, rank, ranks) < cut(all, rank + 1, ranks)) {
-            most = fmaxf(most, partial_lse[static_cast<long long>(rank + sequence) * heads + head]);
-        }
-    }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) most = fmaxf(most, __shfl_xor_sync(FULL_MASK, most, distance));
-
-    float4 sum = {};
-    float weight = 0.0f;
+    for (int group = blockIdx.x * at_once; group < rows; group += gridDim.x * at_once) {
+        const int row = group + warp / share, sequence = least(row / heads, batch - 1), head = row % heads;
+        const int first = work.before(sequence), end = first + work.tiles(sequence);
+        float4 sum = {};
+        float most = -INFINITY, weight = 0.0f;
+        if (row < rows && first < end) {
+            const int low = cut.rank_of(first), high = cut.rank_of(end - 1);
 #pragma unroll 4
-    for (int rank = low + warp; rank < high; rank += ALL) {
-        if (cut(all, rank, ranks) < cut(all, rank + 1, ranks)) {
-            const long long slot = static_cast<long long>(rank + sequence) * heads + head;
-            const float own = power_of_two(partial_lse[slot] - most);
-            weight += own;
-            const float4 four = *reinterpret_cast<const float4*>(partial + slot * D + lane * 4);
-            sum.x += own * four.x;
-            sum.y += own * four.y;
-            sum.z += own * four.z;
-            sum.w += own * four.w;
+            for (int rank = low + own; rank <= high; rank += share) {
+                const long long slot = static_cast<long long>(rank + sequence) * heads + head;
+                const float of_part = partial_lse[slot];
+                const float4 four = *reinterpret_cast<const float4*>(partial + slot * D + lane * 4);
+                const float now = fmaxf(most, of_part), before = power_of_two(most - now), part = power_of_two(of_part - now);
+                most = now;
+                weight = weight * before + part;
+                sum = make_float4(sum.x * before + four.x * part, sum.y * before + four.y * part, sum.z * before + four.z * part,
+                                  sum.w * before + four.w * part);
+            }
         }
-    }
-    *reinterpret_cast<float4*>(&sums[warp][lane * 4]) = sum;
-    if (lane == 0) weights[warp] = weight;
-    __syncthreads();
-    if (threadIdx.x < D) {
-        float value = 0.0f, total = 0.0f;
-#pragma unroll
-        for (int w = 0; w < ALL; ++w) {
-            value += sums[w][threadIdx.x];
-            total += weights[w];
+        sums[warp][lane] = sum;
+        if (lane == 0) mosts[warp] = most, weights[warp] = weight;
+        __syncthreads();
+        if (row < rows && own == 0) {
+            for (int w = warp; w < warp + share; ++w) most = fmaxf(most, mosts[w]);
+            sum = {};
+            weight = 0.0f;
+            for (int w = warp; w < warp + share && most > -INFINITY; ++w) {
+                const float part = power_of_two(mosts[w] - most);
+                const float4 four = sums[w][lane];
+                weight += part * weights[w];
+                sum = make_float4(sum.x + four.x * part, sum.y + four.y * part, sum.z + four.z * part, sum.w + four.w * part);
+            }
+            const float each = weight > 0.0f ? 1.0f / weight : 0.0f;
+            *reinterpret_cast<float4*>(out + static_cast<long long>(row) * D + lane * 4) =
+                make_float4(sum.x * each, sum.y * each, sum.z * each, sum.w * each);
+            if (lane == 0) lse[row] = weight > 0.0f ? (most + log2f(weight)) / LOG2_E : -INFINITY;
         }
-        const long long row = static_cast<long long>(sequence) * heads + head;
-        out[row * D + threadIdx.x] = total > 0.0f ? value / total : 0.0f;
-        if (threadIdx.x == 0) lse[row] = total > 0.0f ? (most + log2f(total)) / LOG2_E : -INFINITY;
+        __syncthreads();
     }
 }

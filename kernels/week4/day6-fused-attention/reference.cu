@@ -6,10 +6,10 @@
 // f16 numbers, high and low part, in rows g and g + 8 of one mma, so that they lose nothing either.
 // lockstep: decode_split.grid = 396
 // lockstep: decode_split.block = THREADS
-// lockstep: decode_merge.grid = heads, batch
+// lockstep: decode_merge.grid = min(128, heads * batch)
 // lockstep: decode_merge.block = MERGE_THREADS
-// lockstep: size(partial) = 128 * heads * (ceil_div(1584, key_heads) + batch)
-// lockstep: size(partial_lse) = heads * (ceil_div(1584, key_heads) + batch)
+// lockstep: size(partial) = 128 * heads * (ceil_div(2112, key_heads) + batch)
+// lockstep: size(partial_lse) = heads * (ceil_div(2112, key_heads) + batch)
 #include "mma.cuh"
 
 #define THREADS 128
@@ -208,10 +208,19 @@ struct Work
     }
 };
 
-__device__ inline int cut(int all, int rank, int ranks)
+// How `all` tiles are cut into `ranks` stretches: the first `longer` have one more than the others.
+struct Cut
 {
-    return static_cast<int>(static_cast<long long>(all) * rank / ranks);
-}
+    int each, longer;
+
+    __device__ Cut(int all, int ranks) : each(all / ranks), longer(all % ranks) {}
+    __device__ int begin(int rank) const { return rank * each + least(rank, longer); }
+    __device__ int rank_of(int tile) const
+    {
+        const int in_longer = longer * (each + 1);
+        return tile < in_longer ? tile / (each + 1) : longer + (tile - in_longer) / each;
+    }
+};
 
 // ---------------------------------------------------------------- the part of a warp
 
@@ -318,6 +327,14 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
                      float* partial, float* partial_lse)
 {
     const int lane = cache.lane, g = lane / 4, t = lane % 4;
+    float out[D / 8][4] = {}, most = -INFINITY, sum = 0.0f;
+
+    int loaded = first_tile;
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage, ++loaded) {
+        if (loaded < end_tile) cache.load(loaded, stage);
+        copy_commit();
+    }
     uint32_t query[D / 8];
 #pragma unroll
     for (int i = 0; i < D / 64; ++i) {
@@ -327,14 +344,6 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
             const uint32_t pair = g < group ? *reinterpret_cast<const uint32_t*>(q + at) : 0;
             query[i * 8 + j] = pack_f16(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000));
         }
-    }
-    float out[D / 8][4] = {}, most = -INFINITY, sum = 0.0f;
-
-    int loaded = first_tile;
-#pragma unroll
-    for (int stage = 0; stage < STAGES - 1; ++stage, ++loaded) {
-        if (loaded < end_tile) cache.load(loaded, stage);
-        copy_commit();
     }
     int stage = 0;
     for (int tile = first_tile; tile < end_tile; ++tile, ++loaded) {
@@ -411,9 +420,9 @@ __device__ void split(const uint16_t* q, const uint8_t* k, const float* k_scale,
     const Work work = {lengths, batch, capacity, lane};
     const int ranks = work.ranks(key_heads), rank = worker / key_heads, key_head = worker % key_heads;
     if (rank >= ranks) return;
-    const int all = work.all();
-    int tile = cut(all, rank, ranks);
-    const int end = cut(all, rank + 1, ranks);
+    const Cut cut(work.all(), ranks);
+    const int end = cut.begin(rank + 1);
+    int tile = cut.begin(rank);
     if (tile >= end) return;
     int sequence, first;
     work.find(tile, sequence, first);
@@ -452,61 +461,62 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                shared_address(rings));
 }
 
-// One block merges the parts of one head of one sequence: warps take parts in turn, lanes elements.
+// The second kernel. A row is a head of a sequence. A block merges as many rows at a time as give each of its 128 blocks work:
+// with few rows many warps share one, and take its parts in turn; lanes have four elements.
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     decode_merge(const float* __restrict__ partial, const float* __restrict__ partial_lse, const int* __restrict__ lengths,
                  float* __restrict__ out, float* __restrict__ lse, int batch, int heads, int key_heads, int capacity)
 {
     constexpr int ALL = MERGE_THREADS / 32;
-    __shared__ float sums[ALL][D];
-    __shared__ float weights[ALL];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.x, sequence = blockIdx.y;
+    __shared__ float4 sums[ALL][32];
+    __shared__ float mosts[ALL], weights[ALL];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, rows = heads * batch;
     const Work work = {lengths, batch, capacity, lane};
-    const int ranks = work.ranks(key_heads);
-    const int all = work.all(), first = work.before(sequence), end = first + work.tiles(sequence);
+    const Cut cut(work.all(), work.ranks(key_heads));
+    int at_once = 1;
+    while (at_once < ALL && at_once * static_cast<int>(gridDim.x) < rows) at_once *= 2;
+    const int share = ALL / at_once, own = warp % share;  // warps of a row, and which of them this is
 
-    // Ranks with a tile of this sequence: the last whose stretch begins at or before its first tile, and on.
-    int low = 0, high = 0;
-    if (first < end) {
-        low = static_cast<int>((static_cast<long long>(first + 1) * ranks - 1) / all);
-        high = static_cast<int>((static_cast<long long>(end) * ranks - 1) / all) + 1;
-    }
-    float most = -INFINITY;
-    for (int rank = low + lane; rank < high; rank += 32) {
-        if (cut(all, rank, ranks) < cut(all, rank + 1, ranks)) {
-            most = fmaxf(most, partial_lse[static_cast<long long>(rank + sequence) * heads + head]);
-        }
-    }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) most = fmaxf(most, __shfl_xor_sync(FULL_MASK, most, distance));
-
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    float weight = 0.0f;
+    for (int group = blockIdx.x * at_once; group < rows; group += gridDim.x * at_once) {
+        const int row = group + warp / share, sequence = least(row / heads, batch - 1), head = row % heads;
+        const int first = work.before(sequence), end = first + work.tiles(sequence);
+        float4 sum = {};
+        float most = -INFINITY, weight = 0.0f;
+        if (row < rows && first < end) {
+            const int low = cut.rank_of(first), high = cut.rank_of(end - 1);
 #pragma unroll 4
-    for (int rank = low + warp; rank < high; rank += ALL) {
-        if (cut(all, rank, ranks) < cut(all, rank + 1, ranks)) {
-            const long long slot = static_cast<long long>(rank + sequence) * heads + head;
-            const float own = power_of_two(partial_lse[slot] - most);
-            weight += own;
-            const float4 four = *reinterpret_cast<const float4*>(partial + slot * D + lane * 4);
-            sum.x += own * four.x;
-            sum.y += own * four.y;
-            sum.z += own * four.z;
-            sum.w += own * four.w;
+            for (int rank = low + own; rank <= high; rank += share) {
+                const long long slot = static_cast<long long>(rank + sequence) * heads + head;
+                const float of_part = partial_lse[slot];
+                const float4 four = *reinterpret_cast<const float4*>(partial + slot * D + lane * 4);
+                const float now = fmaxf(most, of_part), before = power_of_two(most - now), part = power_of_two(of_part - now);
+                most = now;
+                weight = weight * before + part;
+                sum = make_float4(sum.x * before + four.x * part, sum.y * before + four.y * part, sum.z * before + four.z * part,
+                                  sum.w * before + four.w * part);
+            }
         }
-    }
-    *reinterpret_cast<float4*>(&sums[warp][lane * 4]) = sum;
-    if (lane == 0) weights[warp] = weight;
-    __syncthreads();
-    if (threadIdx.x < D) {
-        float value = 0.0f, total = 0.0f;
-#pragma unroll
-        for (int w = 0; w < ALL; ++w) {
-            value += sums[w][threadIdx.x];
-            total += weights[w];
+        sums[warp][lane] = sum;
+        if (lane == 0) {
+            mosts[warp] = most;
+            weights[warp] = weight;
         }
-        const long long row = static_cast<long long>(sequence) * heads + head;
-        out[row * D + threadIdx.x] = total > 0.0f ? value / total : 0.0f;
-        if (threadIdx.x == 0) lse[row] = total > 0.0f ? (most + log2f(total)) / LOG2_E : -INFINITY;
+        __syncthreads();
+        if (row < rows && own == 0) {
+            for (int w = warp; w < warp + share; ++w) most = fmaxf(most, mosts[w]);
+            sum = {};
+            weight = 0.0f;
+            for (int w = warp; w < warp + share && most > -INFINITY; ++w) {
+                const float part = power_of_two(mosts[w] - most);
+                const float4 four = sums[w][lane];
+                weight += part * weights[w];
+                sum = make_float4(sum.x + four.x * part, sum.y + four.y * part, sum.z + four.z * part, sum.w + four.w * part);
+            }
+            const float each = weight > 0.0f ? 1.0f / weight : 0.0f;
+            *reinterpret_cast<float4*>(out + static_cast<long long>(row) * D + lane * 4) =
+                make_float4(sum.x * each, sum.y * each, sum.z * each, sum.w * each);
+            if (lane == 0) lse[row] = weight > 0.0f ? (most + log2f(weight)) / LOG2_E : -INFINITY;
+        }
+        __syncthreads();
     }
 }
