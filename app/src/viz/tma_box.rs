@@ -270,6 +270,7 @@ mod tests {
             sizes: vec![100, 50],
             element_bits: 32,
             swizzle_bytes: 128,
+            ..TensorBox::default()
         };
         let moved =
             StepCopy { shared_low: 1024, shared_bytes: 512, to_shared: true, bytes: 512, ..StepCopy::default() };
