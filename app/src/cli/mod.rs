@@ -21,6 +21,7 @@ mod list;
 mod measure;
 mod npy;
 mod out;
+mod practice;
 mod profile;
 mod questions;
 mod record;
@@ -129,6 +130,8 @@ impl Places {
 enum Command {
     /// List the course: weeks and days, labs, practice problems, reference pages
     List(list::Args),
+    /// Practice problems, and the one to try next
+    Practice(practice::Args),
     /// Compile a day's kernel and judge it
     Check(check::Args),
     /// Answer questions about kernels whose source is shut, by what the emulator counted of them
@@ -171,6 +174,7 @@ pub fn main() -> ExitCode {
     let name = command.name();
     let done = match command {
         Command::List(args) => list::run(&args, &places),
+        Command::Practice(args) => practice::run(&args, &places),
         Command::Check(args) => check::run(&args, &places),
         Command::Answer(args) => answer::run(&args, &places),
         Command::Bench(args) => bench::run(&args, &places),
@@ -200,6 +204,7 @@ impl Command {
     fn wants_json(&self) -> bool {
         match self {
             Command::List(args) => args.json,
+            Command::Practice(args) => args.json,
             Command::Check(args) => args.json,
             Command::Answer(args) => args.json,
             Command::Bench(args) => args.json,
@@ -220,6 +225,7 @@ impl Command {
     fn name(&self) -> &'static str {
         match self {
             Command::List(_) => "list",
+            Command::Practice(_) => "practice",
             Command::Check(_) => "check",
             Command::Answer(_) => "answer",
             Command::Bench(_) => "bench",

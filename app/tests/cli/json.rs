@@ -73,6 +73,7 @@ fn commands_without_a_kernel_print_what_the_page_shows() {
     assert_eq!((status, error["exit_status"].as_i64()), (2, Some(2)));
     agrees("error", &error);
     agrees("list", &machine.json(&["list"]).0);
+    agrees("practice", &machine.json(&["practice"]).0);
     let (doctor, status) = machine.json(&["doctor"]);
     assert_eq!((status, doctor["ready"].as_bool()), (0, Some(true)));
     agrees("doctor", &doctor);
