@@ -284,7 +284,7 @@ fn everything_moves_to_another_computer_as_one_file() {
     assert!(other.has("Take over another computer's state?"));
     other.harness.state_mut().command(Command::CloseDialog);
     let learner = import_from(&other.app().services.store, &file).expect("it is read");
-    other.harness.state_mut().inject(Update::StateImported(Ok(Some(Box::new(learner)))));
+    other.harness.state_mut().inject(Update::StateImported(Ok(Some((Box::new(learner.0), learner.1)))));
     other.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
     other.settle();
     assert_eq!(other.text(), GOOD);
@@ -298,7 +298,7 @@ fn everything_moves_to_another_computer_as_one_file() {
     act(&mut busy, Action::Check);
     assert!(busy.app().state.is_running());
     let learner = import_from(&busy.app().services.store, &file).expect("it is read");
-    busy.harness.state_mut().inject(Update::StateImported(Ok(Some(Box::new(learner)))));
+    busy.harness.state_mut().inject(Update::StateImported(Ok(Some((Box::new(learner.0), learner.1)))));
     busy.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
     busy.settle();
     assert!(!busy.app().state.is_running(), "it was stopped");
