@@ -47,7 +47,8 @@ __device__ unsigned two_codes(float low, float high)
 // k is a multiple of 16. Two lanes share a block.
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n * (k / 8), 128)
-extern "C" __global__ void quantize_nvfp4(const uint4* x, const float* y_scale, unsigned* y_codes, unsigned char* y_scales, int n, int k)
+extern "C" __global__ void quantize_nvfp4(const uint4* x, const float* y_scale, unsigned* y_codes, unsigned char* y_scales, int n,
+                                          int k)
 {
     const long long piece = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const bool there = piece < (long long)n * (k / 8);

@@ -1,5 +1,5 @@
-// Against the rung before: a third fewer instructions in software. No division for an element, rounding by one addition, signs of eight
-// elements at once, one scale for each lane's sixteen elements, and four loads of 16 bytes on their way.
+// Against the rung before: a third fewer instructions in software. No division for an element, rounding by one addition, signs
+// of eight elements at once, one scale for each lane's sixteen elements, and four loads of 16 bytes on their way.
 #include "lab.cuh"
 #include <cuda_bf16.h>
 
