@@ -39,6 +39,7 @@ fn scene_of_dialog(dialog: &Dialog) -> &'static str {
         Dialog::ConfirmReset => "dialog_confirm",
         Dialog::ConfirmResetDay => "dialog_reset_day",
         Dialog::ConfirmImport => "dialog_import",
+        Dialog::OfferPrograms(_) => "dialog_programs",
         Dialog::ConfirmQuit => "dialog_unsaved",
         Dialog::Profiles { .. } => "dialog_profiles",
     }
@@ -65,6 +66,7 @@ fn dialogs() -> Vec<Dialog> {
         Dialog::ConfirmReset,
         Dialog::ConfirmResetDay,
         Dialog::ConfirmImport,
+        Dialog::OfferPrograms(Vec::new()),
         Dialog::ConfirmQuit,
         Dialog::Profiles { names: Vec::new(), new: String::new() },
     ]

@@ -311,6 +311,19 @@ fn dialogs() {
         ("dialog_solution", &|window| open(window, Action::ShowSolution)),
         ("dialog_reset_day", &|window| open(window, Action::ResetDay)),
         ("dialog_import", &|window| open(window, Action::ImportState)),
+        ("dialog_programs", &|window| {
+            window.harness.state_mut().command(Command::CloseDialog);
+            let offered = |setting: &str, purpose, value: &str| curriculum::store::Offered {
+                setting: setting.into(),
+                purpose,
+                value: value.into(),
+            };
+            let offered = vec![
+                (offered("nvrtc", "the library that compiles every kernel", "/tmp/there/lib"), false),
+                (offered("python", "the program that runs Python rungs", "/tmp/there/python"), true),
+            ];
+            window.harness.state_mut().state.dialog = Some(lockstep::state::Dialog::OfferPrograms(offered));
+        }),
         ("dialog_profiles", &|window| {
             window.harness.state_mut().command(Command::CloseDialog);
             window.harness.state_mut().inject(Update::Profiles(vec!["Ada".into(), "Grace".into()]));
