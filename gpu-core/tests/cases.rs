@@ -85,7 +85,7 @@ fn each_mistake_is_rejected_in_words_that_lead_to_it() {
         (vector_add("signed_sixteen_bits", 66_000), "out_of_bounds", &["[-32", "`short`"]),
         (matrix_add("eight_bits"), "narrow_index", &["8 bits", "from 256 on"]),
         (sum("all_lanes_add", 256), "wrong_output", &["exactly 32 times"]),
-        (sum("whole_total", 256), "whole_number", &["the total is a whole number"]),
+        (sum("whole_total", 256), "whole_number", &["whole number"]),
         (sum("odd_tree", 96), "wrong_output", &["parts were added by a tree"]),
         (sum("last_without_fence", 128), "race", &["`sums`", "__threadfence()"]),
         (sum("total_too_early", 128), "race", &["`running`", "__threadfence()", "__syncthreads()"]),

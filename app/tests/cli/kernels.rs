@@ -90,7 +90,7 @@ fn every_known_wrong_kernel_is_rejected_with_a_place() {
     let machine = Machine::new();
     let course = curriculum::Course::embedded();
     let exercises = course.days().flat_map(|day| day.exercises.iter().map(move |exercise| (day, exercise)));
-    let mut count = 0;
+    let (mut count, mut unplaced) = (0, Vec::new());
     for (day, exercise) in exercises {
         for wrong in &exercise.wrongs {
             count += 1;
@@ -108,18 +108,20 @@ fn every_known_wrong_kernel_is_rejected_with_a_place() {
             let diagnosis = text.lines().find(|line| line.starts_with("diagnosis: ")).expect("a diagnosis");
             assert!(diagnosis.contains(&wrong.fault), "{file}: {diagnosis}");
             let summary = text.lines().find(|line| line.starts_with("FAILED: ")).expect("a summary");
-            // What the copy engine stored has no thread that wrote it: there the wrong element is the place.
-            if !day.address.starts_with("week1/") && summary.contains(", expected ") {
-                assert!(summary.contains("] is "), "{file}: no element in {summary}");
+            // Too much scratch memory is seen before anything runs.
+            if wrong.fault == "workspace" {
+                assert!(summary.contains(" bytes, and this exercise allows "), "{file}: {summary}");
                 continue;
             }
-            let placed = summary.contains("thread (") || summary.contains(" lanes ");
-            assert!(summary.contains("block (") && placed, "{file}: no place in {summary}");
+            let placed = summary.contains("block (") && (summary.contains("thread (") || summary.contains(" lanes "));
             let line = summary.contains(" at line ") || summary.contains(".cu:");
-            assert!(line, "{file}: no line in {summary}");
+            if !placed || !line {
+                unplaced.push(format!("{} {}: {summary}", day.address, exercise.key));
+            }
         }
     }
     assert!(count >= 10, "{count} wrong kernels");
+    assert!(unplaced.is_empty(), "{} of {count} have no place:\n{}", unplaced.len(), unplaced.join("\n"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // The threads of the first layer of blocks set C to zero, and all add to it: nobody says who comes first.
 // rejected for: race
-// leads to: wrote it at line
+// leads to: with no barrier or other order between them
 #include "lab.cuh"
 // lockstep: grid = ceil_div(n, block_x), ceil_div(m, block_y), k
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
