@@ -6,6 +6,7 @@ mod blocking;
 mod builtins;
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
+mod decode;
 mod dependencies;
 mod dev;
 mod exec;
