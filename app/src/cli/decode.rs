@@ -8,7 +8,7 @@ use super::{Done, Failure, Places, json, out, usage};
 use gpu_core::job::Outcome;
 use kernel::{Attention, Stopped};
 use serde_json::{Value, json as object};
-use small_model::{CacheFormat, Decoder, HELD_OUT, Model, attend, largest, perplexity};
+use small_model::{CacheFormat, Decoder, HELD_OUT, Model, attend, draw, perplexity};
 use std::time::Instant;
 
 /// Bytes that a text begins with when nothing is asked.
@@ -29,6 +29,9 @@ pub struct Args {
     /// Bytes to write
     #[arg(long, value_name = "N", default_value_t = 120)]
     tokens: usize,
+    /// 0 takes the most probable byte each time, 1 draws as the model says, in between is more careful (--seed draws others)
+    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    temperature: f64,
     /// Measure perplexity on held-out text with this cache and with fp16, and write nothing (on the CPU, no kernel)
     #[arg(long)]
     perplexity: bool,
@@ -66,6 +69,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
             args.prompt.len(),
             args.tokens
         )));
+    }
+    if !(0.0..=10.0).contains(&args.temperature) {
+        return Err(usage(format!("a temperature of {} is not possible; write 0 to 10", args.temperature)));
     }
     let target = args.device.target(places)?;
     let mut attention =
@@ -127,6 +133,7 @@ fn write(
     }
     let mut token = *last;
     let mut pending = Vec::new();
+    let mut random = Random(args.device.seed.unwrap_or(1));
     for _ in 0..args.tokens {
         let began = Instant::now();
         let mut checked = 0.0;
@@ -141,7 +148,7 @@ fn write(
             Ok(got)
         })?;
         written.times_ms.push((began.elapsed().as_secs_f64() - checked) * 1e3);
-        token = largest(&logits);
+        token = draw(&logits, args.temperature, random.next());
         written.bytes.push(token);
         if !args.json {
             pending.push(token);
@@ -149,6 +156,19 @@ fn write(
         }
     }
     Ok(())
+}
+
+/// Numbers in `[0, 1)` by SplitMix64, the same for a seed on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ bits >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 /// Prints what is whole characters of UTF-8; what cannot become one is shown as such.

@@ -10,6 +10,7 @@ mod decode;
 mod dependencies;
 mod dev;
 mod exec;
+mod export_pytorch;
 mod json;
 mod kernels;
 #[path = "../lab_support/mod.rs"]

@@ -69,6 +69,24 @@ pub fn largest(logits: &[f32]) -> u8 {
     best as u8
 }
 
+/// A token drawn by the softmax of `logits / temperature`; `random` is in `[0, 1)`. At temperature 0 it is the most probable.
+pub fn draw(logits: &[f32], temperature: f64, random: f64) -> u8 {
+    let best = largest(logits);
+    if temperature <= 0.0 {
+        return best;
+    }
+    let most = f64::from(logits[usize::from(best)]);
+    let weights: Vec<f64> = logits.iter().map(|logit| ((f64::from(*logit) - most) / temperature).exp()).collect();
+    let mut left = random * weights.iter().sum::<f64>();
+    for (token, weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return token as u8;
+        }
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +111,18 @@ mod tests {
             next = largest(&decoder.step_on_cpu(next));
         }
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[test]
+    fn tokens_are_drawn_as_often_as_they_are_probable() {
+        let logits = [0.0, 2.0_f32.ln(), f32::NEG_INFINITY, 0.0];
+        let counts = (0..400).fold([0; 4], |mut counts, at| {
+            counts[usize::from(draw(&logits, 1.0, f64::from(at) / 400.0))] += 1;
+            counts
+        });
+        assert_eq!(counts, [100, 200, 0, 100]);
+        assert_eq!(draw(&logits, 0.0, 0.99), 1);
+        assert_eq!(draw(&logits, 0.01, 0.99), 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod weights;
 
 pub use attend::attend;
 pub use cache::{Cache, CacheFormat, LayerCache, PAGE_SIZE, Pool, SideFormat};
-pub use decode::{Decoder, Query, largest};
+pub use decode::{Decoder, Query, draw, largest};
 pub use perplexity::{Perplexity, perplexity};
 pub use weights::{Model, Shape};
 
