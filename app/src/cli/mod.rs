@@ -9,6 +9,7 @@ mod ceilings;
 mod check;
 mod compile;
 mod content;
+mod decode;
 mod dev;
 mod devices;
 mod doctor;
@@ -144,6 +145,8 @@ enum Command {
     Compile(compile::Args),
     /// Run a free kernel once with buffers described by a spec file
     Run(run::Args),
+    /// Let the small model write with your attention kernel over a quantized cache
+    Decode(decode::Args),
     /// List devices that kernels can run on
     Devices(devices::Args),
     /// Check whether this machine is ready, and say how to fix what is not
@@ -181,6 +184,7 @@ pub fn main() -> ExitCode {
         Command::Profile(args) => profile::run(&args, &places),
         Command::Compile(args) => compile::run(&args, &places),
         Command::Run(args) => run::run(&args, &places),
+        Command::Decode(args) => decode::run(&args, &places),
         Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Measure(args) => measure::run(&args, &places),
@@ -211,6 +215,7 @@ impl Command {
             Command::Profile(args) => args.json,
             Command::Compile(args) => args.json,
             Command::Run(args) => args.json,
+            Command::Decode(args) => args.json,
             Command::Devices(args) => args.json,
             Command::Doctor(args) => args.json,
             Command::Measure(_)
@@ -232,6 +237,7 @@ impl Command {
             Command::Profile(_) => "profile",
             Command::Compile(_) => "compile",
             Command::Run(_) => "run",
+            Command::Decode(_) => "decode",
             Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
             Command::Measure(_) => "measure",

@@ -98,6 +98,13 @@ fn compile_prints_what_the_page_shows() {
 }
 
 #[test]
+fn decode_prints_what_the_page_shows() {
+    let machine = Machine::new();
+    agrees("decode", &machine.json(&["decode", "--tokens", "2"]).0);
+    agrees("decode", &machine.json(&["decode", "--perplexity", "--cache", "nvfp4"]).0);
+}
+
+#[test]
 fn answers_print_what_the_page_shows_and_give_nothing_away_before() {
     let machine = Machine::new();
     let unit = ["answer", "practice/simulation/three-copies"];

@@ -6,9 +6,11 @@ mod blocking;
 mod builtins;
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
+mod decode;
 mod dependencies;
 mod dev;
 mod exec;
+mod export_pytorch;
 mod json;
 mod kernels;
 #[path = "../lab_support/mod.rs"]

@@ -87,6 +87,7 @@ extern "C" __global__ void decode_split(const uint16_t* q, const uint8_t* k_code
             k[e] = from_e4m3(codes >> 8 * e & 255);
         }
         // TODO 2: the score of every head of the group, summed over the warp, times factor. Lane 0 stores it in weights[h][key].
+        weights[0][key] = mine[0][0] * k[0] * factor;
     }
     __syncthreads();
 
@@ -108,6 +109,7 @@ extern "C" __global__ void decode_split(const uint16_t* q, const uint8_t* k_code
         const long long row = ((long long)sequence * capacity + first + key) * key_heads + key_head;
         // TODO 4: this lane's four codes are two bytes, the even element in the low nibble. Element 4 * lane belongs to block
         // 4 * lane / 16 of the row's 8 scales. Add weights[h][key] * value to o[h][e] for every head of the group.
+        o[0][0] += weights[0][key] * v_codes[row * (D / 2) + 2 * lane];
     }
 #pragma unroll
     for (int h = 0; h < MOST_GROUP; h++) {

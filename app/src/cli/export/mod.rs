@@ -4,6 +4,7 @@ mod host;
 mod instructor;
 mod notebook;
 mod program;
+mod pytorch;
 
 use super::{Done, Places, usage};
 use std::path::Path;
@@ -12,6 +13,8 @@ use std::path::Path;
 pub enum Command {
     /// A program of its own around an exercise's kernel: for nvcc, or for the driver API with no toolkit
     Program(program::Args),
+    /// A Python package: the kernel as a PyTorch operation, with tests and a benchmark
+    Pytorch(pytorch::Args),
     /// Jupyter notebooks of a day, a week or the whole course
     Notebook(notebook::Args),
     /// Notes for those who teach the course, as one page to print
@@ -21,6 +24,7 @@ pub enum Command {
 pub fn run(command: &Command, places: &Places) -> Done {
     match command {
         Command::Program(args) => program::run(args, places),
+        Command::Pytorch(args) => pytorch::run(args, places),
         Command::Notebook(args) => notebook::run(args, places),
         Command::Instructor(args) => instructor::run(args, places),
     }

@@ -1,0 +1,16 @@
+// A block takes 32 rows and as many columns as it has threads. A thread keeps the two numbers of its column in
+// registers, and neighbouring threads read neighbouring elements of each row.
+//@ kernel
+#define ROWS 32
+
+// lockstep: grid = ceil_div(n, block_x), ceil_div(m, ROWS)
+extern "C" __global__ void normalise(const float* x, const float* mean, const float* std, float* y, int m, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= n) return;
+        int last = min(m, (int)(blockIdx.y + 1) * ROWS);
+    for (int row = blockIdx.y * ROWS; row < last; row++) {
+        size_t i = (size_t)row * n + column;
+        y[i] = (x[i] - mean[row]) / std[row];
+    }
+}
+//@ end
