@@ -227,6 +227,8 @@ fn the_palette_finds_commands_and_days() {
     window.key(Modifiers::NONE, Key::F1);
     window.type_text("week 3 day 5");
     window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.app().state.day().is_some_and(|day| day.address.starts_with("week3/day5")));
+    window.open_a_planned_day();
     assert!(window.has("This day is planned"));
 }
 

@@ -215,9 +215,7 @@ fn every_visualization_is_found_by_name_in_the_palette() {
         assert!(window.app().state.is_in_sight(Pane::Visualization) && window.app().state.dialog.is_none());
         assert_eq!(window.app().state.view.focus.0, Pane::Visualization, "{title}");
     }
-    let planned = window.app().state.course.days().find(|day| !day.is_written()).map(|day| day.id.clone());
-    window.harness.state_mut().command(Command::OpenDay(planned.expect("a day that is planned")));
-    window.settle();
+    window.open_a_planned_day();
     assert!(!window.app().state.is_in_sight(Pane::Visualization), "the planned day has none of its own");
     act(&mut window, Action::Palette);
     window.type_text("roofline");

@@ -281,11 +281,7 @@ fn console() {
 
 #[test]
 fn a_planned_day() {
-    everywhere("planned", |window| {
-        let next = window.app().state.course.days().find(|day| !day.is_written()).expect("a planned day").id.clone();
-        window.harness.state_mut().command(Command::OpenDay(next));
-        window.settle();
-    });
+    everywhere("planned", |window| window.open_a_planned_day());
 }
 
 #[test]

@@ -105,6 +105,22 @@ impl Window {
         Self::opened(folder, parts)
     }
 
+    /// Takes the words of the last day away, as in a course that is still being written, and opens it.
+    pub fn open_a_planned_day(&mut self) {
+        let mut course = curriculum::Course::clone(&self.app().state.course);
+        let day = course.weeks.last_mut().and_then(|week| week.days.last_mut()).expect("a last day");
+        let id = day.id.clone();
+        day.status = curriculum::Status::Planned { summary: day.summary.clone() };
+        day.lesson.sections.clear();
+        day.exercises.clear();
+        day.answers.clear();
+        day.visualizations.clear();
+        day.quiz = curriculum::quiz::Quiz::default();
+        self.harness.state_mut().inject(lockstep::effect::Update::Course(Ok(std::sync::Arc::new(course))));
+        self.harness.state_mut().command(lockstep::command::Command::OpenDay(id));
+        self.settle();
+    }
+
     fn opened(folder: tempfile::TempDir, (harness, engine): (Harness<'static, App>, Shared)) -> Self {
         let mut window = Self { harness, engine, folder };
         window.until("the text is read", |app| app.state.desk().is_some_and(|desk| desk.loaded));

@@ -129,7 +129,11 @@ impl Exact<'_> {
         result.element_count += shape.elements;
         let pairs = buffer.bytes.chunks_exact(size).zip(want.chunks_exact(size));
         for (index, (got, want)) in pairs.enumerate().filter(|(_, (got, want))| got != want) {
-            let never_written = shape.role == Role::Out && got == dtype.poison();
+            let is_poison = match dtype.poison() {
+                [one] => super::tensors::is_unwritten_byte(&buffer.bytes, index, *one),
+                poison => got == poison,
+            };
+            let never_written = shape.role == Role::Out && is_poison;
             result.mismatch_count += 1;
             result.never_written += u64::from(never_written);
             if result.mismatches.len() < TABLE_ROWS {

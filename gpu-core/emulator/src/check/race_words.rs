@@ -194,7 +194,8 @@ impl Cx<'_> {
                     image.place(told as u32)
                 )
             }
-            (Some(told), Some(_)) if !same_block && !barrier(write, told) => format!(
+            // One warp has come as far as itself.
+            (Some(told), Some(_)) if !same_block && self.block.threads > 32 && !barrier(write, told) => format!(
                 "; the atomic at {} tells other blocks, and other warps of its own block need not have come so far: put \
                  __syncthreads() before it",
                 image.place(told as u32)
