@@ -6,26 +6,42 @@
 
 pub mod example;
 pub mod kit;
+pub mod layouts;
 pub mod map;
 pub mod matrix;
 pub mod model;
 pub mod requests;
+pub mod running;
 pub mod stepper;
+pub mod values;
 
+mod attention_steps;
 mod banks;
 mod coalescing;
+mod decode_timeline;
+mod dot_product;
+mod fp_bits;
+mod group_quantization;
+mod kv_calculator;
+mod kv_model;
 mod ladder_plot;
 mod launch;
 mod loops;
 mod memory;
 mod mma_fragment;
 mod occupancy;
+mod online_softmax;
 mod pipeline;
+mod quantization;
 mod roofline;
+mod softmax;
+mod split_k;
 mod tiled;
+mod tiled_attention;
 mod tiles;
 mod tma_box;
 mod transfer;
+mod two_level_scale;
 mod warp;
 
 use crate::rungs::{RungKey, RungRun};
@@ -114,6 +130,18 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
         Box::new(tma_box::TmaBox::default()),
         Box::new(mma_fragment::MmaFragment::default()),
         Box::new(ladder_plot::LadderPlot::gemm()),
+        Box::new(dot_product::DotProduct::default()),
+        Box::new(fp_bits::FpBits::default()),
+        Box::new(softmax::Softmax::default()),
+        Box::new(attention_steps::AttentionSteps::default()),
+        Box::new(online_softmax::OnlineSoftmax::default()),
+        Box::new(tiled_attention::TiledAttention::default()),
+        Box::new(quantization::Quantization::default()),
+        Box::new(group_quantization::GroupQuantization::default()),
+        Box::new(two_level_scale::TwoLevelScale::default()),
+        Box::new(kv_calculator::KvCalculator::default()),
+        Box::new(split_k::SplitK::default()),
+        Box::new(decode_timeline::DecodeTimeline::default()),
     ]
 }
 

@@ -1,11 +1,11 @@
 // RMS norm of rows: every element is read once, by a warp, a block or a cluster a row.
 //
 // lockstep: block = min(MOST, max(128, round_up(ceil_div(columns, 64), 32)))
-// lockstep: grid = ceil_div(rows, 4 / (1 + 3 * min(1, (columns - 1) / 2048))) * ceil_div(columns, 64 * MOST)
+// lockstep: grid = ceil_div(rows, 4 / (1 + 3 * min(1, (columns - 1) / 2048)) * (1 + min(1, 1024 / columns) + 2 * min(1, 512 / columns) + 4 * min(1, 256 / columns))) * ceil_div(columns, 64 * MOST)
 // lockstep: cluster = ceil_div(columns, 64 * MOST)
 //
 // Against the rung before: a thread keeps up to 64 elements in registers, as they came, with all loads on their way at once. Up to 2048
-// columns a row is one warp's, and four warps make a block; up to 32768 it is a block's; beyond, the blocks of a cluster share it and
+// columns a row is one warp's or a part of one, and four warps make a block; up to 32768 it is a block's; beyond, the blocks of a cluster share it and
 // tell each other their sums.
 #include "tma.cuh"
 
@@ -50,11 +50,10 @@ __device__ inline void cluster_wait()
 }
 
 // The sum over a row, for a warp (0 blocks), a block or the blocks of a cluster. Each call in a kernel has a `turn` of its own.
-__device__ inline float row_sum(float value, uint32_t blocks, int turn)
+__device__ inline float row_sum(float value, uint32_t blocks, int threads, int turn)
 {
     __shared__ float part_of[2][32], block_of[2][8];
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(FULL_MASK, value, distance);
+    for (int distance = blocks ? 16 : threads / 2; distance > 0; distance /= 2) value += __shfl_xor_sync(FULL_MASK, value, distance);
     if (blocks == 0) return value;
     int lane = threadIdx.x % 32;
     if (lane == 0) part_of[turn][threadIdx.x / 32] = value;
@@ -87,7 +86,7 @@ __device__ inline void row_in_registers(const uint16_t* x, const uint16_t* weigh
 #pragma unroll
         for (int e = 0; e < 8; ++e) squares += v[e] * v[e];
     }
-    float scale = rsqrtf(row_sum(squares, blocks, 0) / columns + epsilon);
+    float scale = rsqrtf(row_sum(squares, blocks, threads, 0) / columns + epsilon);
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
         int i = thread + j * threads;
@@ -107,7 +106,7 @@ __device__ inline void row_again(const uint16_t* x, const uint16_t* weight, uint
     auto one = [](uint16_t bits) { return __uint_as_float(static_cast<uint32_t>(bits) << 16); };
     float squares = 0.0f;
     for (int i = thread; i < count; i += threads) squares += one(x[i]) * one(x[i]);
-    float scale = rsqrtf(row_sum(squares, blocks, 0) / columns + epsilon);
+    float scale = rsqrtf(row_sum(squares, blocks, threads, 0) / columns + epsilon);
     for (int i = thread; i < count; i += threads) y[i] = static_cast<uint16_t>(pack_bf16(one(x[i]) * scale * one(weight[i]), 0.0f));
 }
 
@@ -118,9 +117,11 @@ rms_norm(const uint16_t* x, const uint16_t* weight, uint16_t* y, float epsilon, 
     int64_t row;
     int first = 0, count = columns, thread = threadIdx.x, threads = blockDim.x;
     if (columns <= 2048) {
-        row = static_cast<int64_t>(blockIdx.x) * 4 + threadIdx.x / 32;
-        if (row >= rows) return;
-        thread = threadIdx.x % 32, threads = 32;
+        // Few lanes for a short row, so that each has several loads on their way.
+        threads = columns <= 256 ? 4 : columns <= 512 ? 8 : columns <= 1024 ? 16 : 32;
+        row = static_cast<int64_t>(blockIdx.x) * (128 / threads) + threadIdx.x / threads;
+        thread = threadIdx.x % threads;
+        if (row >= rows) row = 0, count = 0; // stays for the shuffles
     } else {
         blocks = ceil_div(columns, 64 * MOST);
         if (blocks > 1) cluster_arrive();

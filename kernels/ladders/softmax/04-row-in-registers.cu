@@ -1,11 +1,11 @@
 // Softmax of rows: every score is read once, by a warp, a block or a cluster a row.
 //
 // lockstep: block = min(MOST, max(256, round_up(ceil_div(columns, 32), 32)))
-// lockstep: grid = ceil_div(rows, 8 / (1 + 7 * min(1, (columns - 1) / 1024))) * ceil_div(columns, 32 * MOST)
+// lockstep: grid = ceil_div(rows, 8 / (1 + 7 * min(1, (columns - 1) / 1024)) * (1 + min(1, 512 / columns) + 2 * min(1, 256 / columns))) * ceil_div(columns, 32 * MOST)
 // lockstep: cluster = ceil_div(columns, 32 * MOST)
 //
 // Against the rung before: a thread holds up to 32 scores in registers, all loads on their way at once. Up to 1024 columns a row is one
-// warp's, and eight warps make a block; up to 16384 it is a block's; beyond, up to 131072, the 2 to 8 blocks of a cluster share it and
+// warp's or a part of one, and eight warps make a block; up to 16384 it is a block's; beyond, up to 131072, the 2 to 8 blocks of a cluster share it and
 // tell each other their maximum and sum, which is all that travels between them.
 #include "tma.cuh"
 
@@ -25,10 +25,10 @@ __device__ inline Part merge(Part a, Part b)
     return {most, a.sum * __expf(a.most - shift) + b.sum * __expf(b.most - shift)};
 }
 
-__device__ inline Part merge_warp(Part part)
+// Over groups of `lanes` neighbors.
+__device__ inline Part merge_warp(Part part, int lanes = 32)
 {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
         part = merge(part, {__shfl_xor_sync(FULL_MASK, part.most, distance), __shfl_xor_sync(FULL_MASK, part.sum, distance)});
     return part;
 }
@@ -54,11 +54,11 @@ __device__ inline void cluster_wait()
 }
 
 // The row's maximum and sum from this thread's, for a warp (0 blocks), a block or the blocks of a cluster.
-__device__ inline Part merge_row(Part part, uint32_t blocks)
+__device__ inline Part merge_row(Part part, uint32_t blocks, int threads)
 {
     __shared__ Part part_of[32];
     __shared__ __align__(8) Part block_of[8];
-    part = merge_warp(part);
+    part = merge_warp(part, blocks ? 32 : threads);
     if (blocks == 0) return part;
     int lane = threadIdx.x % 32;
     if (lane == 0) part_of[threadIdx.x / 32] = part;
@@ -91,7 +91,7 @@ __device__ inline void row_in_registers(const float* x, float* y, int count, int
         v[j] = make_float4(__expf(v[j].x - shift), __expf(v[j].y - shift), __expf(v[j].z - shift), __expf(v[j].w - shift));
         part.sum += (v[j].x + v[j].y) + (v[j].z + v[j].w);
     }
-    part = merge_row(part, blocks);
+    part = merge_row(part, blocks, threads);
     float share = __expf(shift - part.most) / part.sum; // what this thread has is relative to its own maximum
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
@@ -105,7 +105,7 @@ __device__ inline void row_twice(const float* x, float* y, int count, int thread
 {
     Part part = {-INFINITY, 0.0f};
     for (int i = thread; i < count; i += threads) part = merge(part, {x[i], 1.0f});
-    part = merge_row(part, blocks);
+    part = merge_row(part, blocks, threads);
     for (int i = thread; i < count; i += threads) y[i] = __expf(x[i] - part.most) / part.sum;
 }
 
@@ -115,9 +115,11 @@ extern "C" __global__ void __launch_bounds__(MOST, 2) softmax(const float* x, fl
     uint32_t blocks = 0;
     int first = 0, count = columns, thread = threadIdx.x, threads = blockDim.x;
     if (columns <= 1024) {
-        row = static_cast<int64_t>(blockIdx.x) * 8 + threadIdx.x / 32;
-        if (row >= rows) return;
-        thread = threadIdx.x % 32, threads = 32;
+        // Few lanes for a short row, so that each has several loads on their way.
+        threads = columns <= 256 ? 8 : columns <= 512 ? 16 : 32;
+        row = static_cast<int64_t>(blockIdx.x) * (256 / threads) + threadIdx.x / threads;
+        thread = threadIdx.x % threads;
+        if (row >= rows) row = 0, count = 0; // stays for the shuffles
     } else {
         blocks = ceil_div(columns, 32 * MOST);
         if (blocks > 1) cluster_arrive();

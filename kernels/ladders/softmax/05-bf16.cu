@@ -1,12 +1,12 @@
 // Softmax of rows of bf16: every score is read once, by a warp, a block or a cluster a row.
 //
 // lockstep: block = min(MOST, max(128, round_up(ceil_div(columns, 64), 32)))
-// lockstep: grid = ceil_div(rows, 4 / (1 + 3 * min(1, (columns - 1) / 2048))) * ceil_div(columns, 64 * MOST)
+// lockstep: grid = ceil_div(rows, 4 / (1 + 3 * min(1, (columns - 1) / 2048)) * (1 + min(1, 1024 / columns) + 2 * min(1, 512 / columns) + 4 * min(1, 256 / columns))) * ceil_div(columns, 64 * MOST)
 // lockstep: cluster = ceil_div(columns, 64 * MOST)
 //
 // Against the rung before: half the bytes, so a thread holds twice as many scores, as they came, and computes each exponential twice:
 // once for the sum, once for the result. Exponentials cost less than the registers that they would be kept in. Up to 2048 columns a row
-// is one warp's, four to a block; up to 32768 a block's; beyond, the 2 to 4 blocks of a cluster share it.
+// is one warp's or a part of one, four warps to a block; up to 32768 a block's; beyond, the 2 to 4 blocks of a cluster share it.
 #include "tma.cuh"
 
 // Threads of a block at most.
@@ -46,10 +46,10 @@ __device__ inline Part merge(Part a, Part b)
     return {most, a.sum * __expf(a.most - shift) + b.sum * __expf(b.most - shift)};
 }
 
-__device__ inline Part merge_warp(Part part)
+// Over groups of `lanes` neighbors.
+__device__ inline Part merge_warp(Part part, int lanes = 32)
 {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
         part = merge(part, {__shfl_xor_sync(FULL_MASK, part.most, distance), __shfl_xor_sync(FULL_MASK, part.sum, distance)});
     return part;
 }
@@ -75,11 +75,11 @@ __device__ inline void cluster_wait()
 }
 
 // The row's maximum and sum from this thread's, for a warp (0 blocks), a block or the blocks of a cluster.
-__device__ inline Part merge_row(Part part, uint32_t blocks)
+__device__ inline Part merge_row(Part part, uint32_t blocks, int threads)
 {
     __shared__ Part part_of[32];
     __shared__ __align__(8) Part block_of[8];
-    part = merge_warp(part);
+    part = merge_warp(part, blocks ? 32 : threads);
     if (blocks == 0) return part;
     int lane = threadIdx.x % 32;
     if (lane == 0) part_of[threadIdx.x / 32] = part;
@@ -115,7 +115,7 @@ __device__ inline void row_in_registers(const uint16_t* x, uint16_t* y, int coun
 #pragma unroll
         for (int e = 0; e < 8; ++e) part.sum += __expf(v[e] - shift);
     }
-    part = merge_row(part, blocks);
+    part = merge_row(part, blocks, threads);
     float share = 1.0f / part.sum;
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
@@ -135,7 +135,7 @@ __device__ inline void row_twice(const uint16_t* x, uint16_t* y, int count, int 
     auto one = [](uint16_t bits) { return __uint_as_float(static_cast<uint32_t>(bits) << 16); };
     Part part = {-INFINITY, 0.0f};
     for (int i = thread; i < count; i += threads) part = merge(part, {one(x[i]), 1.0f});
-    part = merge_row(part, blocks);
+    part = merge_row(part, blocks, threads);
     for (int i = thread; i < count; i += threads) y[i] = static_cast<uint16_t>(pack_bf16(__expf(one(x[i]) - part.most) / part.sum, 0.0f));
 }
 
@@ -145,9 +145,11 @@ extern "C" __global__ void __launch_bounds__(MOST, 2) softmax(const uint16_t* x,
     uint32_t blocks = 0;
     int first = 0, count = columns, thread = threadIdx.x, threads = blockDim.x;
     if (columns <= 2048) {
-        row = static_cast<int64_t>(blockIdx.x) * 4 + threadIdx.x / 32;
-        if (row >= rows) return;
-        thread = threadIdx.x % 32, threads = 32;
+        // Few lanes for a short row, so that each has several loads on their way.
+        threads = columns <= 256 ? 4 : columns <= 512 ? 8 : columns <= 1024 ? 16 : 32;
+        row = static_cast<int64_t>(blockIdx.x) * (128 / threads) + threadIdx.x / threads;
+        thread = threadIdx.x % threads;
+        if (row >= rows) row = 0, count = 0; // stays for the shuffles
     } else {
         blocks = ceil_div(columns, 64 * MOST);
         if (blocks > 1) cluster_arrive();

@@ -1,0 +1,23 @@
+
+#include "lab.cuh"
+
+// A column to a thread, with its mean and scale in registers, and 32 rows or more in a loop.
+// lockstep: block = 256
+// lockstep: grid = ceil_div(n, block_x), min(ceil_div(m, 32), 4096)
+extern "C" __global__ void normalize_clip(
+    const signed char* raw, const float* mean, const float* scale, float* y, int m, int n, float low, float high)
+{
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= n) {
+        return;
+    }
+    const float mine = mean[column];
+    const float factor = scale[column];
+    for (int row = blockIdx.y; row < m; row += gridDim.y) {
+        const long long i = (long long)row * n + column;
+        //@ clip
+        const float v = fminf(fmaxf(raw[i] - mine, low), high);
+        y[i] = v * factor;
+        //@ end
+    }
+}

@@ -1,0 +1,11 @@
+#include "lab.cuh"
+
+// y[row][column] is 1 where column == labels[row], else 0. One thread makes one element.
+extern "C" __global__ void one_hot(const int* labels, float* y, int n, int classes)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * classes) {
+        // TODO: 1 where it belongs. Which row and which column is element i?
+        y[i] = 0.0f;
+    }
+}

@@ -1,0 +1,6 @@
+// c[row * n + column] = a[row] * b[column], for all rows below m and columns below n.
+extern "C" __global__ void outer(const float* a, const float* b, float* c, int m, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < m && column < n) c[(long long)row * n + column] = a[row] * b[column];
+}

@@ -1,0 +1,54 @@
+// Three kernels: a sum for each piece of 1024 elements, a scan of those sums in place, and a scan inside each piece that
+// begins with the sum of all pieces before it. The array is read twice and the result written once.
+//@ kernel
+#define ALL 0xffffffffu
+
+// The sum of all threads before this one, and the sum of the whole block.
+__device__ int before_me(int own, int& total) {
+    __shared__ int warps[32];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = own;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        int before = __shfl_up_sync(ALL, sum, distance);
+        if (lane >= distance) sum += before;
+    }
+    __syncthreads();  // the last call's sums have been read
+    if (lane == 31) warps[warp] = sum;
+    __syncthreads();
+    int earlier = 0;
+    total = 0;
+    for (int w = 0; w < blockDim.x / 32; w++) {
+        if (w < warp) earlier += warps[w];
+        total += warps[w];
+    }
+    return earlier + sum - own;
+}
+
+// A thread owns four neighbouring elements of a piece of 1024.
+extern "C" __global__ void piece_sums(const int* lengths, int* sums, int n) {
+    int first = blockIdx.x * 1024 + 4 * threadIdx.x, own = 0, total;
+    for (int i = first; i < min(n, first + 4); i++) own += lengths[i];
+    before_me(own, total);
+    if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+extern "C" __global__ void scan_sums(int* sums, int pieces) {
+    int carried = 0;
+    for (int first = 0; first < min(pieces, 256); first += blockDim.x) {
+        int i = first + threadIdx.x, total;
+        int own = i < pieces ? sums[i] : 0;
+        int before = before_me(own, total);
+        if (i < pieces) sums[i] = carried + before;
+        carried += total;
+    }
+}
+
+extern "C" __global__ void scan_pieces(const int* lengths, const int* sums, int* offsets, int n) {
+    int first = blockIdx.x * 1024 + 4 * threadIdx.x, own = 0, total;
+    for (int i = first; i < min(n, first + 4); i++) own += lengths[i];
+    int sum = sums[blockIdx.x] + before_me(own, total);
+    for (int i = first; i < min(n, first + 4); i++) {
+        offsets[i] = sum;
+        sum += lengths[i];
+    }
+}
+//@ end

@@ -1,0 +1,3 @@
+extern "C" __global__ void count_sides(const int* x, int* counts, int n, int limit) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) counts[x[i] < limit ? 0 : 1] += 1;
+}

@@ -1,0 +1,42 @@
+// A bitonic sort of a block's row, padded with infinities to 1024. A thread keeps one key in a register. Partners less
+// than 32 apart are lanes of the same warp and exchange by shuffles; only the 15 longer distances use shared memory.
+//@ kernel
+#define LENGTH 1024
+#define ALL 0xffffffffu
+
+extern "C" __global__ void sort_rows(const float* x, float* sorted, int* origin, int n) {
+    __shared__ float keys[LENGTH];
+    __shared__ int places[LENGTH];
+    int i = threadIdx.x;
+    size_t row = (size_t)blockIdx.x * n;
+    float key = i < n ? x[row + i] : INFINITY;
+    int place = i;
+    for (int size = 2; size <= LENGTH; size *= 2) {
+        for (int distance = size / 2; distance > 0; distance /= 2) {
+            float other;
+            int there;
+            if (distance < 32) {
+                other = __shfl_xor_sync(ALL, key, distance);
+                there = __shfl_xor_sync(ALL, place, distance);
+            } else {
+                keys[i] = key;
+                places[i] = place;
+                __syncthreads();
+                other = keys[i ^ distance];
+                there = places[i ^ distance];
+                __syncthreads();
+            }
+            bool keeps_smaller = (i & distance) == 0;
+            bool other_is_smaller = other < key || (other == key && there < place);
+            if (keeps_smaller == other_is_smaller) {
+                key = other;
+                place = there;
+            }
+        }
+    }
+    if (i < n) {
+        sorted[row + i] = key;
+        origin[row + i] = place;
+    }
+}
+//@ end

@@ -1,0 +1,11 @@
+// Threads along x share a node and take its features; threads along y take different nodes.
+extern "C" __global__ void neighbor_sum(const int* start, const int* neighbor, const float* x, float* y, int nodes, int features) {
+    int node = blockIdx.x * blockDim.y + threadIdx.y;
+    if (node >= nodes) return;
+    for (int j = threadIdx.x; j < features; j += blockDim.x) {
+        float sum = 0.0f;
+        // TODO: add up feature j of all neighbors.
+
+        y[(long long)node * features + j] = sum;
+    }
+}

@@ -1,0 +1,10 @@
+extern "C" __global__ void neighbor_sum(const int* start, const int* neighbor, const float* x, float* y, int nodes, int features) {
+    int node = blockIdx.x * blockDim.y + threadIdx.y;
+    if (node >= nodes) return;
+    int j = threadIdx.x;
+    if (j < features) {
+        float sum = 0.0f;
+        for (int i = start[node]; i < start[node + 1]; i++) sum += x[(long long)neighbor[i] * features + j];
+        y[(long long)node * features + j] = sum;
+    }
+}

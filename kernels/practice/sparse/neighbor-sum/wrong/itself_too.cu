@@ -1,0 +1,9 @@
+extern "C" __global__ void neighbor_sum(const int* start, const int* neighbor, const float* x, float* y, int nodes, int features) {
+    int node = blockIdx.x * blockDim.y + threadIdx.y;
+    if (node >= nodes) return;
+    for (int j = threadIdx.x; j < features; j += blockDim.x) {
+        float sum = x[(long long)node * features + j];
+        for (int i = start[node]; i < start[node + 1]; i++) sum += x[(long long)neighbor[i] * features + j];
+        y[(long long)node * features + j] = sum;
+    }
+}

@@ -1,0 +1,8 @@
+extern "C" __global__ void neighbor_sum(const int* start, const int* neighbor, const float* x, float* y, int nodes, int features) {
+    int node = blockIdx.x * blockDim.y + threadIdx.y;
+    for (int j = threadIdx.x; j < features; j += blockDim.x) {
+        float sum = 0.0f;
+        for (int i = start[node]; i < start[node + 1]; i++) sum += x[(long long)neighbor[i] * features + j];
+        y[(long long)node * features + j] = sum;
+    }
+}

@@ -1,0 +1,6 @@
+extern "C" __global__ void append(const float* fresh, float* cache, int heads, int dim, int capacity, int token) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int d = i % dim;
+    int head = i / dim;  // Keys first, then values.
+    cache[((long long)head * capacity + token) * dim + d] = fresh[(long long)token * 2 * heads * dim + i];
+}

@@ -1,0 +1,9 @@
+extern "C" __global__ void rms_norm(const float* x, const float* weight, float* y, float* rstd, float epsilon, int n) {
+    const float* from = x + (long long)blockIdx.x * n;
+    float squares = 0.0f;
+    for (int i = threadIdx.x; i < n; i += 256) squares += from[i] * from[i];
+    for (int distance = 16; distance > 0; distance /= 2) squares += __shfl_xor_sync(0xffffffff, squares, distance);
+    float scale = rsqrtf(squares / n + epsilon);
+    for (int i = threadIdx.x; i < n; i += 256) y[(long long)blockIdx.x * n + i] = from[i] * scale * weight[i];
+    if (threadIdx.x == 0) rstd[blockIdx.x] = scale;
+}

@@ -1,0 +1,8 @@
+extern "C" __global__ void swiglu(const float* x, float* hidden, int rows, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if (row >= rows || column >= n) return;
+    const float* from = x + (long long)row * 2 * n;
+    float up = from[column], gate = from[n + column];
+    hidden[(long long)row * n + column] = gate / (1.0f + expf(-gate)) * up;
+}
