@@ -44,7 +44,7 @@
 #endif
 // Heads whose keys and values, in bytes, may be in use at one time: what the second-level cache holds.
 #ifndef SECTION_BYTES
-#define SECTION_BYTES (32 << 20)
+#define SECTION_BYTES (8 << 20)
 #endif
 
 constexpr int TILE_M = 64 * CONSUMERS, THREADS = 128 * (CONSUMERS + 1);

@@ -1,0 +1,8 @@
+#include "lab.cuh"
+
+// out = alpha * x + y, one element a thread.
+extern "C" __global__ void saxpy(const float* x, const float* y, float* out, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = alpha * x[i] + y[i];
+}
