@@ -22,7 +22,8 @@ extern "C" __global__ void agree(const float* x, const int* best, float* y, int 
             if (late) descends = false;
         }
         if (i >= n) continue;
-        bool agrees = descends && (times == 1 || (times == 0 && scores[i] <= eighth));
-        y[(size_t)row * n + i] = agrees ? scores[i] : NAN;
+        float own = scores[i];
+        bool agrees = descends && (times == 1 || (times == 0 && own <= eighth));
+        y[(size_t)row * n + i] = agrees ? own : NAN;
     }
 }
