@@ -10,7 +10,17 @@ fn a_package_is_whole_and_says_what_its_kernel_takes() {
     let folder = machine.path("pkg");
     let shown = folder.display().to_string();
     machine
-        .run(&["export", "pytorch", "week4/day7", "--kernel", "reference", "--arch", "sm_80,sm_90a", "--output", &shown])
+        .run(&[
+            "export",
+            "pytorch",
+            "week4/day7",
+            "--kernel",
+            "reference",
+            "--arch",
+            "sm_80,sm_90a",
+            "--output",
+            &shown,
+        ])
         .shows(&["sm_80, sm_90a", "pip install"]);
     let inside = folder.join("src/lockstep_decode_paged");
     for file in ["decode_paged.sm_80.cubin", "decode_paged.sm_90a.cubin"] {
@@ -18,7 +28,9 @@ fn a_package_is_whole_and_says_what_its_kernel_takes() {
         assert!(cubin.starts_with(b"\x7fELF"), "{file}");
     }
     let op = std::fs::read_to_string(inside.join("_op.py")).unwrap();
-    for said in ["heads = q.shape[1]", "page_size = k_codes.shape[1]", "@decode_paged.register_fake", "k_codes: torch.Tensor"] {
+    for said in
+        ["heads = q.shape[1]", "page_size = k_codes.shape[1]", "@decode_paged.register_fake", "k_codes: torch.Tensor"]
+    {
         assert!(op.contains(said), "`{said}` is missing in:\n{op}");
     }
     let cases = std::fs::read_to_string(folder.join("tests/data/cases.json")).unwrap();
@@ -26,7 +38,8 @@ fn a_package_is_whole_and_says_what_its_kernel_takes() {
     for file in cases.as_array().unwrap().iter().flat_map(|case| case["tensors"].as_object().unwrap().values()) {
         assert!(folder.join("tests/data").join(file["file"].as_str().unwrap()).is_file(), "{file}");
     }
-    let mut sources = vec![folder.join("tests/test_op.py"), folder.join("benchmarks/benchmark.py"), inside.join("_launch.py")];
+    let mut sources =
+        vec![folder.join("tests/test_op.py"), folder.join("benchmarks/benchmark.py"), inside.join("_launch.py")];
     sources.push(inside.join("_op.py"));
     sources.extend(std::fs::read_dir(folder.join("examples")).unwrap().map(|entry| entry.unwrap().path()));
     for source in &sources {
