@@ -189,36 +189,62 @@ impl Op {
         format!("{} = lockstep_{}.{}({})", results.join(", "), self.name, self.name, self.names())
     }
 
-    /// Lines that read the size variables off the shapes and check these.
-    fn size_lines(&self) -> String {
-        let mut text = String::new();
-        for (name, input, axis) in &self.sizes {
-            let tensor = &self.inputs[*input];
-            let rank = tensor.shape.len();
-            if *axis == 0 || !self.sizes.iter().any(|(_, other, at)| other == input && at < axis) {
+    /// A function that reads the size variables off the shapes and checks all tensors.
+    fn sizes_function(&self) -> String {
+        let first = &self.inputs[0].name;
+        let mut text = format!("def _sizes({}):\n", self.names());
+        for input in &self.inputs {
+            let name = &input.name;
+            let types = match input.dtype {
+                // As plain bytes too: PyTorch can do little with the types themselves.
+                Dtype::E4m3 | Dtype::E5m2 => format!("(torch.{}, torch.uint8)", torch_type(input.dtype)),
+                _ => format!("(torch.{},)", torch_type(input.dtype)),
+            };
+            let _ = writeln!(
+                text,
+                "    require({name}.dtype in {types}, f\"{name} is {{{name}.dtype}}, expected torch.{}\")",
+                torch_type(input.dtype)
+            );
+            let rank = input.shape.len();
+            let _ = writeln!(
+                text,
+                "    require({name}.dim() == {rank}, f\"{name} has {{{name}.dim()}} dimensions, expected {rank}\")"
+            );
+            if name != first {
                 let _ = writeln!(
                     text,
-                    "    require({0}.dim() == {rank}, f\"{0} has {{{0}.dim()}} dimensions, expected {rank}\")",
-                    tensor.name
+                    "    require({name}.device == {first}.device, f\"{name} is on {{{name}.device}}, {first} on {{{first}.device}}\")"
                 );
             }
-            let _ = writeln!(text, "    {name} = {}.shape[{axis}]", tensor.name);
+        }
+        for (name, input, axis) in &self.sizes {
+            let _ = writeln!(text, "    {name} = {}.shape[{axis}]", self.inputs[*input].name);
         }
         for input in &self.inputs {
             let shown: Vec<&str> = input.shape.iter().map(|extent| extent.0.as_str()).collect();
             let _ = writeln!(
                 text,
-                "    require(tuple({0}.shape) == {1}, f\"{0} has the shape {{tuple({0}.shape)}}, expected [{2}]\")\n    \
-                 require({0}.dtype == torch.{3}, f\"{0} is {{{0}.dtype}}, expected torch.{3}\")\n    \
-                 require({0}.device == {4}.device, f\"{0} is on {{{0}.device}}, {4} on {{{4}.device}}\")",
+                "    require(tuple({0}.shape) == {1}, f\"{0} has the shape {{tuple({0}.shape)}}, expected [{2}]\")",
                 input.name,
                 tuple(&input.shape),
-                shown.join(", "),
-                torch_type(input.dtype),
-                self.inputs[0].name
+                shown.join(", ")
             );
         }
+        let _ = write!(text, "    return {}\n\n\n", self.known());
         text
+    }
+
+    /// All size variables that shapes tell, as a tuple.
+    fn known(&self) -> String {
+        self.sizes.iter().map(|(name, ..)| format!("{name}, ")).collect::<String>().trim_end().to_owned()
+    }
+
+    /// The line that asks for them.
+    fn size_lines(&self) -> String {
+        match self.sizes.is_empty() {
+            true => format!("    _sizes({})\n", self.names()),
+            false => format!("    {} = _sizes({})\n", self.known(), self.names()),
+        }
     }
 
     fn made(&self, tensors: &[Tensor]) -> String {
@@ -250,10 +276,11 @@ impl Op {
         let (types, results) = self.results();
         let mut text = format!(
             "\"\"\"{}: the operation, its launch and its fake.\"\"\"\n\nimport ctypes\nimport math  # noqa: F401 (shapes and scalars may need it)\n\n\
-             import torch\n\nfrom ._launch import ceil_div, launch, require, round_up  # noqa: F401\n\n\n\
+             import torch\n\nfrom ._launch import ceil_div, launch, require, round_up  # noqa: F401\n\n\n{}\
              @torch.library.custom_op(\"lockstep::{}\", mutates_args=(), device_types=\"cuda\")\n\
              def {}({}) -> {types}:\n",
             spec.title,
+            self.sizes_function(),
             self.name,
             self.name,
             self.parameters()

@@ -23,11 +23,17 @@ __device__ int before_me(int own, int& total) {
     return earlier + sum - own;
 }
 
-// A thread owns four neighbouring elements of a piece of 1024.
+// A thread owns four neighbouring elements of a piece of 1024, which are one load where all four exist.
+__device__ int4 four_at(const int* lengths, int first, int n) {
+    if (first + 4 <= n) return *(const int4*)(lengths + first);
+    return make_int4(first < n ? lengths[first] : 0, first + 1 < n ? lengths[first + 1] : 0,
+                     first + 2 < n ? lengths[first + 2] : 0, 0);
+}
+
 extern "C" __global__ void piece_sums(const int* lengths, int* sums, int n) {
-    int first = blockIdx.x * 1024 + 4 * threadIdx.x, own = 0, total;
-    for (int i = first; i < min(n, first + 4); i++) own += lengths[i];
-    before_me(own, total);
+    int4 own = four_at(lengths, blockIdx.x * 1024 + 4 * threadIdx.x, n);
+    int total;
+    before_me(own.x + own.y + own.z + own.w, total);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
@@ -43,12 +49,19 @@ extern "C" __global__ void scan_sums(int* sums, int pieces) {
 }
 
 extern "C" __global__ void scan_pieces(const int* lengths, const int* sums, int* offsets, int n) {
-    int first = blockIdx.x * 1024 + 4 * threadIdx.x, own = 0, total;
-    for (int i = first; i < min(n, first + 4); i++) own += lengths[i];
-    int sum = sums[blockIdx.x] + before_me(own, total);
-    for (int i = first; i < min(n, first + 4); i++) {
-        offsets[i] = sum;
-        sum += lengths[i];
+    int first = blockIdx.x * 1024 + 4 * threadIdx.x, total;
+    int4 own = four_at(lengths, first, n);
+    int4 sum;
+    sum.x = sums[blockIdx.x] + before_me(own.x + own.y + own.z + own.w, total);
+    sum.y = sum.x + own.x;
+    sum.z = sum.y + own.y;
+    sum.w = sum.z + own.z;
+    if (first + 4 <= n) {
+        *(int4*)(offsets + first) = sum;
+        return;
     }
+    if (first < n) offsets[first] = sum.x;
+    if (first + 1 < n) offsets[first + 1] = sum.y;
+    if (first + 2 < n) offsets[first + 2] = sum.z;
 }
 //@ end

@@ -4,21 +4,26 @@ extern "C" __global__ void agree(const float* x, const int* best, float* y, int 
     int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;
     const float* scores = x + (size_t)row * n;
-    float eighth = INFINITY;
-    for (int k = 0; k < 8; k++) {
-        int column = best[row * 8 + k];
-        if (column >= 0 && column < n) eighth = fminf(eighth, scores[column]);
-    }
-    for (int i = lane; i < n; i += 32) {
-        int times = 0;
+    int listed = lane < 8 ? best[row * 8 + lane] : -1;
+    bool is_column = listed >= 0 && listed < n;
+    float score = is_column ? scores[listed] : INFINITY, eighth = score;
+    for (int distance = 16; distance > 0; distance /= 2)
+        eighth = fminf(eighth, __shfl_xor_sync(0xffffffffu, eighth, distance));
+    float before = __shfl_up_sync(0xffffffffu, score, 1);
+    bool is_late = lane > 0 && lane < 8 && before < score;
+    for (int first = 0; first < n; first += 32) {
+        int i = first + lane, times = 0;
         bool descends = true;
         for (int k = 0; k < 8; k++) {
-            int column = best[row * 8 + k], before = k > 0 ? best[row * 8 + k - 1] : column;
+            int column = __shfl_sync(0xffffffffu, listed, k);
+            bool late = __shfl_sync(0xffffffffu, is_late, k);
             if (column != i) continue;
             times++;
-            if (before >= 0 && before < n && scores[before] < scores[i]) descends = false;
+            if (late) descends = false;
         }
-        bool agrees = descends && (times == 1 || (times == 0 && scores[i] <= eighth));
-        y[(size_t)row * n + i] = agrees ? scores[i] : NAN;
+        if (i >= n) continue;
+        float own = scores[i];
+        bool agrees = descends && (times == 1 || (times == 0 && own <= eighth));
+        y[(size_t)row * n + i] = agrees ? own : NAN;
     }
 }

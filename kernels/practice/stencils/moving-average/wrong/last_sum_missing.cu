@@ -7,7 +7,8 @@
 #define ALL 0xffffffffu
 
 extern "C" __global__ void moving_average(const float* x, const float* weights, float* y) {
-    __shared__ float before[COLUMNS + 1], warps[8];  // before[i]: the sum of the samples before i
+    __shared__ __align__(16) float before[COLUMNS + 1];  // before[i]: the sum of the samples before i
+    __shared__ float warps[8];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     float4 own = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (threadIdx.x < COLUMNS / 4) own = ((const float4*)(x + (size_t)blockIdx.x * COLUMNS))[threadIdx.x];
@@ -21,11 +22,8 @@ extern "C" __global__ void moving_average(const float* x, const float* weights, 
     sum -= four;
     for (int w = 0; w < warp; w++) sum += warps[w];
     if (threadIdx.x < COLUMNS / 4) {
-        float* here = before + 4 * threadIdx.x;
-        here[0] = sum;
-        here[1] = sum + own.x;
-        here[2] = sum + (own.x + own.y);
-        here[3] = sum + (own.x + own.y + own.z);
+        float4 sums = make_float4(sum, sum + own.x, sum + (own.x + own.y), sum + (own.x + own.y + own.z));
+        *(float4*)(before + 4 * threadIdx.x) = sums;
     }
     __syncthreads();
     float weight = weights[0];

@@ -1,0 +1,14 @@
+
+#include "lab.cuh"
+#include <cuda_fp16.h>
+
+extern "C" __global__ void gather_bytes(
+    const signed char* codes, const float* scale, const int* ids, __half* y, int tokens, int d)
+{
+    const int token = blockIdx.x;
+    const long long id = ids[token];
+
+    for (int c = threadIdx.x; c < d; c += blockDim.x) {
+        y[(long long)token * d + c] = __float2half((unsigned char)codes[id * d + c] * scale[id]);
+    }
+}

@@ -1,0 +1,12 @@
+// Adds the id to the column.
+// rejected for: moved_output
+// leads to: multiplied by d
+#include "lab.cuh"
+#include <cuda_fp16.h>
+
+extern "C" __global__ void gather_rows(const __half* table, const int* ids, __half* y, int tokens, int d)
+{
+    for (int c = threadIdx.x; c < d; c += blockDim.x) {
+        y[(long long)blockIdx.x * d + c] = table[ids[blockIdx.x] + c];
+    }
+}

@@ -1,0 +1,15 @@
+// The mean goes with the pixel.
+// rejected for: wrong_output
+// leads to: belong to the channel
+#include "lab.cuh"
+
+extern "C" __global__ void image_to_tensor(
+    const signed char* pixels, const float* mean, const float* scale, float* y, int n)
+{
+    const int p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < n) {
+        for (int c = 0; c < 3; c++) {
+            y[c * n + p] = (pixels[3 * p + c] - mean[p % 3]) * scale[p % 3];
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// Two channels only.
+// rejected for: never_written
+// leads to: A whole plane
+#include "lab.cuh"
+
+extern "C" __global__ void image_to_tensor(
+    const signed char* pixels, const float* mean, const float* scale, float* y, int n)
+{
+    const int p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < n) {
+        for (int c = 0; c < 2; c++) {
+            y[c * n + p] = (pixels[3 * p + c] - mean[c]) * scale[c];
+        }
+    }
+}
