@@ -117,7 +117,7 @@ pub fn planned_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, summary: &st
                 ui.add_space(space::S);
                 ui.label(RichText::new(summary).color(t.text));
                 ui.add_space(space::S);
-                let text = "It is not written yet. What it will hold is fixed; the days before it can be done now.";
+                let text = "Coming later. Until then, there is plenty to do in the days before it.";
                 ui.label(RichText::new(text).color(t.text_muted));
                 ui.add_space(space::M);
                 let written = screen.state.course.days().filter(|other| other.is_written() && other.id != day.id);

@@ -65,7 +65,7 @@ fn objectives_ui(ui: &mut Ui, day: &Unit) {
     }
     parts::notice(ui, t.info_soft, t.info, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        parts::caption(ui, "Afterwards you can");
+        parts::caption(ui, "After this you can");
         for objective in &day.objectives {
             ui.horizontal_top(|ui| {
                 ui.label(RichText::new("•").color(t.info));

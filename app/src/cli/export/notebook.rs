@@ -137,7 +137,7 @@ fn literal(text: &str) -> String {
 fn notebook(unit: &Unit, folder: &Path) -> Result<Value, Failure> {
     let mut cells = Cells::default();
     let goals: String = unit.objectives.iter().map(|goal| format!("- {goal}\n")).collect();
-    let goals = if goals.is_empty() { goals } else { format!("\n\nAfterwards you can:\n\n{goals}") };
+    let goals = if goals.is_empty() { goals } else { format!("\n\nAfter this you can:\n\n{goals}") };
     cells.words(&format!("# {}\n\n{}{goals}", unit.title, unit.summary));
     cells.code(
         &format!("import lockstep_notebook as lockstep\n\nunit = lockstep.Unit({:?}, {:?})", unit.address, unit.id),

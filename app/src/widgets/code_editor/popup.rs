@@ -204,7 +204,7 @@ pub(super) fn explanation(ui: &Ui, id: Id, editor: &Editor, cursor: Rect) {
         Frame::popup(ui.style()).inner_margin(space::M).show(ui, |ui| match &known {
             Some(known) => known.ui(ui),
             None => {
-                ui.label("Nothing is known about this word: it is none of CUDA's, and its line has no mark.");
+                ui.label("No help for this word: it is not one of CUDA's, and there is no message on its line.");
             }
         });
     });
