@@ -79,21 +79,27 @@ pub struct Memory {
     pressed_pane: Option<Pane>,
     /// The card of the tour that has got the keyboard.
     tour_focus: Option<usize>,
-    /// The course's words, and which course that is.
-    glossary: (Option<Arc<Course>>, Glossary),
+    /// The words that are explained so far, and where that is: which course, and the open unit.
+    glossary: (Option<(Arc<Course>, Option<String>)>, Glossary),
     /// Runs as the plot takes them, with what they were made of: the text, how many, the newest benchmark's time.
     timed: Option<(TimedKey, Rc<Runs>)>,
 }
 
 impl Memory {
-    /// Collects the course's words, once for each course; texts laid out with others go.
-    fn know_words(&mut self, course: &Arc<Course>) {
-        if !self.glossary.0.as_ref().is_some_and(|known| Arc::ptr_eq(known, course)) {
-            let terms = course.glossary();
-            let terms = terms.iter().map(|(entry, _)| (entry.term.as_str(), entry.meaning.as_str()));
-            self.glossary = (Some(course.clone()), Glossary::new(terms));
-            self.texts.clear();
+    /// Collects the words that days up to the open unit explain, once for each; texts laid out with others go. A word that a
+    /// later day gives a meaning of its own is an everyday word until then.
+    fn know_words(&mut self, course: &Arc<Course>, open: Option<&str>) {
+        let known = self.glossary.0.as_ref();
+        if known.is_some_and(|(known, unit)| Arc::ptr_eq(known, course) && unit.as_deref() == open) {
+            return;
         }
+        let day = open.and_then(|id| course.unit_by_id(id)).and_then(|unit| unit.day());
+        let is_early = |unit: &curriculum::Unit| day.is_none_or(|now| unit.day().is_none_or(|then| then <= now));
+        let terms = course.glossary();
+        let terms = terms.iter().filter(|(_, unit)| is_early(unit));
+        let terms = terms.map(|(entry, _)| (entry.term.as_str(), entry.meaning.as_str()));
+        self.glossary = (Some((course.clone(), open.map(str::to_owned))), Glossary::new(terms));
+        self.texts.clear();
     }
 
     /// A text's runs for the plots, made anew when there is another.
@@ -146,7 +152,7 @@ impl Screen<'_> {
     /// A Markdown text, laid out once.
     fn markdown_ui(&mut self, ui: &mut Ui, place: &str, markdown: &str) {
         use crate::widgets::lesson_text::{LessonAction, show_explained};
-        self.memory.know_words(&self.state.course);
+        self.memory.know_words(&self.state.course, self.state.view.day.as_deref());
         let cache = self.memory.texts.entry(place.to_owned()).or_default();
         for action in show_explained(ui, cache, markdown, &self.memory.glossary.1) {
             self.commands.push(match action {
