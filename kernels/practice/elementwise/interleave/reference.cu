@@ -1,4 +1,4 @@
-// A thread makes one frame: two loads, each beside its neighbours', and one store of both samples.
+// A thread makes one frame: two loads, each beside its neighbors', and one store of both samples.
 //@ kernel
 extern "C" __global__ void interleave(const short* channels, short* frames, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
