@@ -39,7 +39,7 @@ extern "C" __global__ void piece_sums(const int* lengths, int* sums, int n) {
 
 extern "C" __global__ void scan_sums(int* sums, int pieces) {
     int carried = 0;
-    for (int first = 0; first < min(pieces, 256); first += blockDim.x) {
+    for (int first = 0; first < min(pieces, (int)blockDim.x); first += blockDim.x) {
         int i = first + threadIdx.x, total;
         int own = i < pieces ? sums[i] : 0;
         int before = before_me(own, total);
