@@ -1,6 +1,6 @@
-// Rows have m elements.
-// rejected for: out_of_bounds
-// leads to: m * n
+// Takes half of the mean.
+// rejected for: wrong_output
+// leads to: Compare one wrong element
 #include "lab.cuh"
 
 // y[row][column] = (raw[row][column] - mean[column]) * scale[column], but no less than low and no more than high.
@@ -16,8 +16,8 @@ extern "C" __global__ void normalize_clip(
     const float mine = mean[column];
     const float factor = scale[column];
     for (int row = blockIdx.y; row < m; row += gridDim.y) {
-        const long long i = (long long)row * m + column;
-        const float v = (raw[i] - mine) * factor;
+        const long long i = (long long)row * n + column;
+        const float v = (raw[i] - 0.5f * mine) * factor;
         y[i] = fminf(fmaxf(v, low), high);
     }
 }

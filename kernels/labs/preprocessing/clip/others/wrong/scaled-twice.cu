@@ -1,6 +1,6 @@
-// One row for each row of blocks.
-// rejected for: never_written
-// leads to: Loop
+// Multiplies by the scale twice.
+// rejected for: wrong_output
+// leads to: Compare one wrong element
 #include "lab.cuh"
 
 // y[row][column] = (raw[row][column] - mean[column]) * scale[column], but no less than low and no more than high.
@@ -15,9 +15,9 @@ extern "C" __global__ void normalize_clip(
     }
     const float mine = mean[column];
     const float factor = scale[column];
-    for (int row = blockIdx.y; row < m; row += m) {
+    for (int row = blockIdx.y; row < m; row += gridDim.y) {
         const long long i = (long long)row * n + column;
-        const float v = (raw[i] - mine) * factor;
+        const float v = (raw[i] - mine) * factor * factor;
         y[i] = fminf(fmaxf(v, low), high);
     }
 }
