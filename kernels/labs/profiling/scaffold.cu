@@ -2,7 +2,7 @@
 
 // Layer normalization in four kernels.
 // TODO 1: something is missing. Check it, and add what the report asks for.
-// TODO 2: it is slow, in each kernel for a reason of its own. Mend them one by one. Each may have another launch shape:
+// TODO 2: it is slow, in each kernel for a reason of its own. Fix them one by one. Each may have another launch shape:
 // a line such as `// lockstep: row_means.grid = ceil_div(m, 4)` sets it.
 
 

@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         total = warp_sum(total);
         if (threadIdx.x == 0) {
             *y = total;
-            *done = 0;
+            atomicExch(done, 0u);
         }
     }
 }

@@ -46,6 +46,6 @@ extern "C" __global__ void sum(const float* x, float* partial, unsigned* done, f
     __syncthreads();
 
     if (is_last) {
-        // TODO 3: add the totals of all blocks, store y[0], and set done[0] back to 0.
+        // TODO 3: add the totals of all blocks, store y[0], and set done[0] back to 0 with atomicExch(done, 0u).
     }
 }

@@ -4,25 +4,22 @@
 // Eight codes a load, eight halves a store.
 
 //@ eight
-struct alignas(16) Eight {
-    __half2 pair[4];
-};
-
 // Byte k of a word, as a signed number.
 __device__ float code_of(int word, int k)
 {
     return (signed char)(word >> (8 * k));
 }
 
-__device__ Eight decode(int2 words, float s)
+// Codes k and k + 1 of a word as two halves in one word.
+__device__ unsigned two_of(int word, int k, float s)
 {
-    Eight e;
-#pragma unroll
-    for (int k = 0; k < 2; k++) {
-        e.pair[k] = __floats2half2_rn(code_of(words.x, 2 * k) * s, code_of(words.x, 2 * k + 1) * s);
-        e.pair[k + 2] = __floats2half2_rn(code_of(words.y, 2 * k) * s, code_of(words.y, 2 * k + 1) * s);
-    }
-    return e;
+    const __half2 both = __floats2half2_rn(code_of(word, k) * s, code_of(word, k + 1) * s);
+    return *reinterpret_cast<const unsigned*>(&both);
+}
+
+__device__ uint4 decode(int2 words, float s)
+{
+    return make_uint4(two_of(words.x, 0, s), two_of(words.x, 2, s), two_of(words.y, 0, s), two_of(words.y, 2, s));
 }
 //@ end
 
@@ -34,7 +31,7 @@ extern "C" __global__ void gather_bytes(
     const float s = scale[id];
     if (d % 8 == 0) {
         const int2* from = reinterpret_cast<const int2*>(codes + id * d);
-        Eight* to = reinterpret_cast<Eight*>(y + (long long)token * d);
+        uint4* to = reinterpret_cast<uint4*>(y + (long long)token * d);
 #pragma unroll 4
         for (int i = threadIdx.x; i < d / 8; i += blockDim.x) {
             to[i] = decode(from[i], s);

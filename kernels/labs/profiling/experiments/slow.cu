@@ -4,7 +4,7 @@
 // does not reach: Means: whole sectors
 // does not reach: Squares: no bank conflicts
 // does not reach: Normalize: no arithmetic to spare
-// does not reach: All four mended
+// does not reach: All four fixed
 
 //@ means
 // mean[row], one thread a row.

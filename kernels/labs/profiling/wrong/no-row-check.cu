@@ -1,7 +1,7 @@
 
 #include "lab.cuh"
 
-// The four kernels, mended: a warp for a row in the two sums, a thread for a row in `finish`, and one reciprocal root.
+// The four kernels, fixed: a warp for a row in the two sums, a thread for a row in `finish`, and one reciprocal root.
 // lockstep: row_means.grid = ceil_div(m, 4)
 // lockstep: row_squares.grid = ceil_div(m, 4)
 // lockstep: row_squares.block = 128

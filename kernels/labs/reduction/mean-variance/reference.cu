@@ -1,9 +1,11 @@
 #include "lab.cuh"
 
-// No division in the loop: each thread adds up differences from x[0] and their squares, which are small when x[0] is near
-// the others, and makes one summary of them at the end. LOADS float4 are in flight. Where x[0] is far from the rest
-// (beyond about a thousand standard deviations), the plain answer is more exact.
+// No division in the loop: each thread adds up differences from the first element that it meets, and their squares, and makes
+// one summary of them at the end. LOADS float4 are in flight. Where a thread's first element is far from all others (beyond
+// about a thousand standard deviations), the plain answer is more exact. Blocks that are not launched leave the summary of
+// nothing, (0, 0, 0), which the scratch memory holds from the start.
 // lockstep: block_stats.block = BLOCK
+// lockstep: block_stats.grid = min(ceil_div(n, 4 * LOADS * BLOCK), 264)
 #define BLOCK 512
 #define LOADS 4
 #define WARPS (BLOCK / 32)
@@ -36,21 +38,29 @@ __device__ Stats warp_merge(Stats mine)
 
 struct Shifted
 {
-    float count, sum, squares;
+    float count, shift, sum, squares;
 
-    __device__ void meet(float difference)
+    __device__ void meet(float x)
     {
+        const float difference = x - shift;
         sum += difference;
         squares = fmaf(difference, difference, squares);
     }
 
-    __device__ void meet(float4 four, float shift)
+    __device__ void meet(float4 four)
     {
+        shift = count == 0.0f ? four.x : shift;
         count += 4.0f;
-        meet(four.x - shift);
-        meet(four.y - shift);
-        meet(four.z - shift);
-        meet(four.w - shift);
+        meet(four.x);
+        meet(four.y);
+        meet(four.z);
+        meet(four.w);
+    }
+
+    __device__ Stats summary() const
+    {
+        const float mean = count > 0.0f ? sum / count : 0.0f;
+        return {count, shift + mean, fmaxf(squares - sum * mean, 0.0f)};
     }
 };
 
@@ -60,7 +70,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) block_stats(const float* __r
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const float4* quads = reinterpret_cast<const float4*>(x);
     const int count = n / 4, step = gridDim.x * BLOCK * LOADS;
-    const float shift = x[0];
     Shifted mine[2] = {};
     int first = blockIdx.x * BLOCK * LOADS + threadIdx.x;
     for (; first + (LOADS - 1) * BLOCK < count; first += step) {
@@ -71,25 +80,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK) block_stats(const float* __r
         }
 #pragma unroll
         for (int u = 0; u < LOADS; u++) {
-            mine[u % 2].meet(v[u], shift);
+            mine[u % 2].meet(v[u]);
         }
     }
 #pragma unroll
     for (int u = 0; u < LOADS; u++) {
         if (first + u * BLOCK < count) {
-            mine[u % 2].meet(quads[first + u * BLOCK], shift);
+            mine[u % 2].meet(quads[first + u * BLOCK]);
         }
     }
     const int tail = 4 * count + threadIdx.x;
     if (blockIdx.x == 0 && tail < n) {
+        mine[0].shift = mine[0].count == 0.0f ? x[tail] : mine[0].shift;
         mine[0].count += 1.0f;
-        mine[0].meet(x[tail] - shift);
+        mine[0].meet(x[tail]);
     }
 
-    const float c = mine[0].count + mine[1].count, s = mine[0].sum + mine[1].sum;
-    const float q = mine[0].squares + mine[1].squares;
-    const float mean = c > 0.0f ? s / c : 0.0f;
-    Stats all = warp_merge({c, shift + mean, fmaxf(q - s * mean, 0.0f)});
+    Stats all = warp_merge(merge(mine[0].summary(), mine[1].summary()));
     if (lane == 0) {
         part[warp] = all;
     }

@@ -1,5 +1,5 @@
 // A block takes 32 rows and as many columns as it has threads. A thread keeps the two numbers of its column in
-// registers, and neighbouring threads read neighbouring elements of each row.
+// registers, and neighboring threads read neighboring elements of each row.
 //@ kernel
 #define ROWS 32
 

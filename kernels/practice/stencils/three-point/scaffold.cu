@@ -1,4 +1,4 @@
-// TODO: the weighted sum of three neighbours. So far each result is its first sample.
+// TODO: the weighted sum of three neighbors. So far each result is its first sample.
 extern "C" __global__ void smooth(const float* x, const float* weights, float* y, int rows) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y;

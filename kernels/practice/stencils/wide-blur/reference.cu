@@ -1,5 +1,5 @@
 // A block for each row. The row and the weights are copied to shared memory once. A thread makes four results, 112
-// apart, so that each weight is read once for four products and neighbouring threads read neighbouring words.
+// apart, so that each weight is read once for four products and neighboring threads read neighboring words.
 //@ kernel
 #define COLUMNS 512
 #define TAPS 65

@@ -14,7 +14,9 @@ __device__ float block_sum(float value)
     __shared__ float parts[WARP_SIZE];
     int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
     value = warp_sum(value);
-    // TODO: each warp leaves its sum in `parts`, all wait, and each warp adds up the parts.
+    if (lane == 0) parts[warp] = value;
+    // TODO: all wait, and then each warp adds up the parts.
+    value = parts[0];
 
     return value;
 }

@@ -1,7 +1,7 @@
 // Squares are added up in memory by atomics: no tree, no conflicts.
 // does not reach: Means: whole sectors
 // does not reach: Normalize: no arithmetic to spare
-// does not reach: All four mended
+// does not reach: All four fixed
 #include "lab.cuh"
 
 

@@ -1,7 +1,7 @@
-// Only the tree is mended.
+// Only the tree is fixed.
 // does not reach: Means: whole sectors
 // does not reach: Normalize: no arithmetic to spare
-// does not reach: All four mended
+// does not reach: All four fixed
 #include "lab.cuh"
 
 

@@ -1,7 +1,7 @@
-// Only the root is mended.
+// Only the root is fixed.
 // does not reach: Means: whole sectors
 // does not reach: Squares: no bank conflicts
-// does not reach: All four mended
+// does not reach: All four fixed
 #include "lab.cuh"
 
 

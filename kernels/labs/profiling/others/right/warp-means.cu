@@ -1,7 +1,7 @@
-// Only the means are mended.
+// Only the means are fixed.
 // does not reach: Squares: no bank conflicts
 // does not reach: Normalize: no arithmetic to spare
-// does not reach: All four mended
+// does not reach: All four fixed
 #include "lab.cuh"
 // lockstep: row_means.grid = ceil_div(m, 4)
 

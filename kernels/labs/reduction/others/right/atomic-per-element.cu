@@ -10,6 +10,6 @@ extern "C" __global__ void sum(const float* x, float* partial, unsigned* done, f
     __syncthreads();
     if (threadIdx.x == 0 && atomicAdd(done, 1u) == gridDim.x - 1) {
         y[0] = atomicExch(partial, 0.0f);
-        done[0] = 0;
+        atomicExch(done, 0u);
     }
 }

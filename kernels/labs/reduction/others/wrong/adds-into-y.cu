@@ -62,7 +62,7 @@ extern "C" __global__ void sum(const float* x, float* partial, unsigned* done, f
         const float all = block_sum(mine);
         if (threadIdx.x == 0) {
             y[0] += all;
-            done[0] = 0;
+            atomicExch(done, 0u);
         }
     }
 }

@@ -23,7 +23,7 @@ __device__ int before_me(int own, int& total) {
     return earlier + sum - own;
 }
 
-// A thread owns four neighbouring elements of a piece of 1024, which are one load where all four exist.
+// A thread owns four neighboring elements of a piece of 1024, which are one load where all four exist.
 __device__ int4 four_at(const int* lengths, int first, int n) {
     if (first + 4 <= n) return *(const int4*)(lengths + first);
     return make_int4(first < n ? lengths[first] : 0, first + 1 < n ? lengths[first + 1] : 0,

@@ -1,4 +1,4 @@
-// A warp for each row. Lanes take neighbouring columns; then five exchanges leave both results in every lane.
+// A warp for each row. Lanes take neighboring columns; then five exchanges leave both results in every lane.
 //@ kernel
 #define ALL 0xffffffffu
 

@@ -1,4 +1,4 @@
-// A thread for each cell asks its four neighbours what each of them sends here. Every cell is written by one thread.
+// A thread for each cell asks its four neighbors what each of them sends here. Every cell is written by one thread.
 //@ kernel
 __device__ unsigned after_collision(unsigned cell) {
     if (cell == 5) return 10;  // east and west leave as north and south

@@ -5,7 +5,7 @@
 
 extern "C" __global__ void eight_back(const float* state_before, const float* state_now, float* y, int n) {
     __shared__ float strip[2][BLOCK + 2];
-    int i = blockIdx.x * OWN + (int)threadIdx.x - TURNS;  // the first and last TURNS cells are the neighbours' as well
+    int i = blockIdx.x * OWN + (int)threadIdx.x - TURNS;  // the first and last TURNS cells are the neighbors' as well
     int cell = (i % n + n) % n;
     float last = state_now[cell], own = state_before[cell];
     for (int turn = 0; turn < TURNS; turn++) {

@@ -7,7 +7,7 @@
 
 extern "C" __global__ void eight_steps(const float* before, const float* now, float* before_out, float* now_out, int n) {
     __shared__ float strip[2][BLOCK + 2];
-    int i = blockIdx.x * OWN + (int)threadIdx.x - TURNS;  // the first and last TURNS cells are the neighbours' as well
+    int i = blockIdx.x * OWN + (int)threadIdx.x - TURNS;  // the first and last TURNS cells are the neighbors' as well
     int cell = i;
     float last = before[cell], own = now[cell];
     for (int turn = 0; turn < TURNS; turn++) {

@@ -1,4 +1,4 @@
-// A block for each row. A thread sums four neighbouring samples, the block scans those 250 sums, and the running sums go to
+// A block for each row. A thread sums four neighboring samples, the block scans those 250 sums, and the running sums go to
 // shared memory. A window's sum is the difference of two of them, however wide the window is.
 //@ kernel
 #define COLUMNS 1000

@@ -1,4 +1,4 @@
-// A thread for each result. Its three loads are neighbours of its neighbours' loads, so a warp fetches whole sectors.
+// A thread for each result. Its three loads are neighbors of its neighbors' loads, so a warp fetches whole sectors.
 //@ kernel
 #define COLUMNS 300
 #define RESULTS 298

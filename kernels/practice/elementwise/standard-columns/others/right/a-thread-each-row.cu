@@ -1,4 +1,4 @@
-// One thread for each row: neighbouring threads are a row apart.
+// One thread for each row: neighboring threads are a row apart.
 // does not reach: Loads without a gap
 // lockstep: grid = ceil_div(m, block_x)
 extern "C" __global__ void normalise(const float* x, const float* mean, const float* std, float* y, int m, int n) {

@@ -1,4 +1,4 @@
-// As on a CPU: each thread takes neighbouring elements.
+// As on a CPU: each thread takes neighboring elements.
 // does not reach: Loads without a gap
 // The sum of a block's 256 values, in thread 0.
 __device__ float sum_of_block(float own) {

@@ -1,4 +1,4 @@
-// One thread adds up a whole row; neighbouring threads are a row apart.
+// One thread adds up a whole row; neighboring threads are a row apart.
 // does not reach: Loads without a gap
 // lockstep: grid = ceil_div(rows, block_x)
 extern "C" __global__ void running_totals(const int* x, int* y, int rows, int n) {

@@ -1,4 +1,4 @@
-// One thread for each row: neighbouring threads are a row apart.
+// One thread for each row: neighboring threads are a row apart.
 // does not reach: Loads without a gap
 // lockstep: grid = ceil_div(rows, block_x)
 extern "C" __global__ void row_range(const float* x, float* min, float* max, int rows, int n) {

@@ -1,5 +1,5 @@
-// Neighbouring threads take cells one below the other, a row apart.
-// does not reach: Neighbours next to each other
+// Neighboring threads take cells one below the other, a row apart.
+// does not reach: Neighbors next to each other
 __device__ unsigned after_collision(unsigned cell) { return cell == 5 ? 10 : cell == 10 ? 5 : cell; }
 
 extern "C" __global__ void gas_step(const unsigned char* from, unsigned char* to, int height, int width) {

@@ -1,4 +1,4 @@
-// One thread walks along a row; neighbouring threads are a row apart.
+// One thread walks along a row; neighboring threads are a row apart.
 // does not reach: Loads without a gap
 extern "C" __global__ void residuals(const int* x, int* rest, int rows, int columns) {
     if (blockIdx.x > 0) return;

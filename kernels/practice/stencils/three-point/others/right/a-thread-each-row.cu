@@ -1,5 +1,5 @@
-// One thread walks along a row; neighbouring threads are 300 floats apart.
-// does not reach: Neighbours next to each other
+// One thread walks along a row; neighboring threads are 300 floats apart.
+// does not reach: Neighbors next to each other
 // lockstep: grid = ceil_div(rows, block_x)
 extern "C" __global__ void smooth(const float* x, const float* weights, float* y, int rows) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,0 +1,23 @@
+// Bytes are read as unsigned.
+// rejected for: wrong_output
+// leads to: Compare one wrong element
+#include "lab.cuh"
+
+// y[row][column] = (raw[row][column] - mean[column]) * scale[column], but no less than low and no more than high.
+// lockstep: block = 256
+// lockstep: grid = ceil_div(n, block_x), min(ceil_div(m, 32), 4096)
+extern "C" __global__ void normalize_clip(
+    const signed char* raw, const float* mean, const float* scale, float* y, int m, int n, float low, float high)
+{
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= n) {
+        return;
+    }
+    const float mine = mean[column];
+    const float factor = scale[column];
+    for (int row = blockIdx.y; row < m; row += gridDim.y) {
+        const long long i = (long long)row * n + column;
+        const float v = ((unsigned char)raw[i] - mine) * factor;
+        y[i] = fminf(fmaxf(v, low), high);
+    }
+}
