@@ -80,17 +80,24 @@ pub struct Memory {
     /// The card of the tour that has got the keyboard.
     tour_focus: Option<usize>,
     /// The words that are explained so far, and where that is: which course, and the open unit.
-    glossary: (Option<(Arc<Course>, Option<String>)>, Glossary),
+    words: Option<Words>,
     /// Runs as the plot takes them, with what they were made of: the text, how many, the newest benchmark's time.
     timed: Option<(TimedKey, Rc<Runs>)>,
+}
+
+/// Words with their meanings, and where they are known.
+struct Words {
+    course: Arc<Course>,
+    unit: Option<String>,
+    explained: Glossary,
 }
 
 impl Memory {
     /// Collects the words that days up to the open unit explain, once for each; texts laid out with others go. A word that a
     /// later day gives a meaning of its own is an everyday word until then.
     fn know_words(&mut self, course: &Arc<Course>, open: Option<&str>) {
-        let known = self.glossary.0.as_ref();
-        if known.is_some_and(|(known, unit)| Arc::ptr_eq(known, course) && unit.as_deref() == open) {
+        let known = self.words.as_ref();
+        if known.is_some_and(|words| Arc::ptr_eq(&words.course, course) && words.unit.as_deref() == open) {
             return;
         }
         let day = open.and_then(|id| course.unit_by_id(id)).and_then(|unit| unit.day());
@@ -98,7 +105,8 @@ impl Memory {
         let terms = course.glossary();
         let terms = terms.iter().filter(|(_, unit)| is_early(unit));
         let terms = terms.map(|(entry, _)| (entry.term.as_str(), entry.meaning.as_str()));
-        self.glossary = (Some((course.clone(), open.map(str::to_owned))), Glossary::new(terms));
+        let explained = Glossary::new(terms);
+        self.words = Some(Words { course: course.clone(), unit: open.map(str::to_owned), explained });
         self.texts.clear();
     }
 
@@ -154,7 +162,8 @@ impl Screen<'_> {
         use crate::widgets::lesson_text::{LessonAction, show_explained};
         self.memory.know_words(&self.state.course, self.state.view.day.as_deref());
         let cache = self.memory.texts.entry(place.to_owned()).or_default();
-        for action in show_explained(ui, cache, markdown, &self.memory.glossary.1) {
+        let Some(words) = &self.memory.words else { return };
+        for action in show_explained(ui, cache, markdown, &words.explained) {
             self.commands.push(match action {
                 LessonAction::OpenLink(target) => Command::OpenLink(target),
                 // Already on the clipboard; only the toast is missing.
