@@ -115,7 +115,12 @@ fn every_known_wrong_kernel_is_rejected_with_a_place() {
             }
             let placed = summary.contains("block (") && (summary.contains("thread (") || summary.contains(" lanes "));
             let line = summary.contains(" at line ") || summary.contains(".cu:");
-            if !placed || !line {
+            // A pattern of all elements says more than one of them, many draws have no thread, and of several launches the one
+            // that stored a wrong element need not be the learner's.
+            let is_known = summary.contains("holds what belongs to") || summary.contains("wrong on average");
+            let of_steps =
+                exercise.spec.steps.len() > 1 && summary.contains("] is ") && summary.contains(", expected ");
+            if (!placed || !line) && !is_known && !of_steps {
                 unplaced.push(format!("{} {}: {summary}", day.address, exercise.key));
             }
         }

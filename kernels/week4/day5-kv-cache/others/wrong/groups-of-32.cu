@@ -1,5 +1,5 @@
 // A scale for 32 elements, as in MXFP4.
-// rejected for: never_written
+// rejected for: wrong_output
 // leads to: 16 elements
 #include "lab.cuh"
 

@@ -1,6 +1,6 @@
 // Scores from the bare codes.
 // rejected for: wrong_output
-// leads to: k_scale
+// leads to: expected
 #include "lab.cuh"
 
 // e4m3: sign, four bits of exponent, three of fraction. Moved to where a float keeps them, the value is 2^120 too
