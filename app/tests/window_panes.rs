@@ -259,7 +259,7 @@ fn a_day_is_reset_after_asking() {
 fn progress_fits_a_narrow_pane() {
     let mut window = Window::open(true, [900.0, 600.0], simple_script());
     let open = window.app().state.view.day.clone();
-    window.open_a_planned_day();
+    window.plan_the_last(7);
     window.harness.state_mut().command(Command::OpenDay(open.expect("an open day")));
     act(&mut window, Action::SearchCourse);
     act(&mut window, Action::ShowProgress);

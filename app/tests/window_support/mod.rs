@@ -107,15 +107,22 @@ impl Window {
 
     /// Takes the words of the last day away, as in a course that is still being written, and opens it.
     pub fn open_a_planned_day(&mut self) {
+        self.plan_the_last(1);
+    }
+
+    /// Takes the words of so many days of the last week away, and opens the last.
+    pub fn plan_the_last(&mut self, count: usize) {
         let mut course = curriculum::Course::clone(&self.app().state.course);
-        let day = course.weeks.last_mut().and_then(|week| week.days.last_mut()).expect("a last day");
-        let id = day.id.clone();
-        day.status = curriculum::Status::Planned { summary: day.summary.clone() };
-        day.lesson.sections.clear();
-        day.exercises.clear();
-        day.answers.clear();
-        day.visualizations.clear();
-        day.quiz = curriculum::quiz::Quiz::default();
+        let days = &mut course.weeks.last_mut().expect("a last week").days;
+        let id = days.last().expect("a last day").id.clone();
+        for day in days.iter_mut().rev().take(count) {
+            day.status = curriculum::Status::Planned { summary: day.summary.clone() };
+            day.lesson.sections.clear();
+            day.exercises.clear();
+            day.answers.clear();
+            day.visualizations.clear();
+            day.quiz = curriculum::quiz::Quiz::default();
+        }
         self.harness.state_mut().inject(lockstep::effect::Update::Course(Ok(std::sync::Arc::new(course))));
         self.harness.state_mut().command(lockstep::command::Command::OpenDay(id));
         self.settle();

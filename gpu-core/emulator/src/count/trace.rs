@@ -5,9 +5,10 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
 use crate::exec::space::Window;
 use crate::report::{
-    AccessKind, Step, StepAccess, StepBarrier, StepCopy, Trace, TraceAllocation, TraceInstruction, TraceRequest,
-    WarpTrace,
+    AccessKind, Step, StepAccess, StepBarrier, StepCopy, TensorBox, Trace, TraceAllocation, TraceInstruction,
+    TraceRequest, WarpTrace,
 };
+use crate::tensor::TensorMap;
 
 /// Collects the steps that one worker runs.
 #[derive(Debug)]
@@ -45,6 +46,22 @@ impl Recorder {
         }
         self.bytes += bytes;
         true
+    }
+}
+
+impl TensorBox {
+    /// A box of `map` that begins at `start`; its array is looked up when it is traced.
+    pub fn of(map: &TensorMap, start: Vec<i64>, element_bits: u32) -> Self {
+        TensorBox {
+            allocation: None,
+            start,
+            extents: map.tile.clone(),
+            sizes: map.sizes.clone(),
+            address: map.address,
+            strides_bytes: map.strides.clone(),
+            element_bits,
+            swizzle_bytes: map.swizzle.span() as u32,
+        }
     }
 }
 

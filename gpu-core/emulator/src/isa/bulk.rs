@@ -545,26 +545,10 @@ unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: 
         }
     }
     if cx.worker.trace.is_some() {
-        let tensor = TensorBox {
-            allocation: None,
-            start,
-            extents: map.tile.clone(),
-            sizes: map.sizes.clone(),
-            address: map.address,
-            strides_bytes: map.strides.clone(),
-            element_bits: bits as u32,
-            swizzle_bytes: map.swizzle.span() as u32,
-        };
-        let shared_low = shared & 0xff_ffff;
-        let copy = StepCopy {
-            shared_low,
-            shared_bytes: reach,
-            to_shared: load,
-            bytes: total,
-            lane: lane as u32,
-            global: None,
-            tensor: Some(tensor),
-        };
+        let tensor = Some(TensorBox::of(&map, start, bits as u32));
+        let (shared_low, lane) = (shared & 0xff_ffff, lane as u32);
+        let copy =
+            StepCopy { shared_low, shared_bytes: reach, to_shared: load, bytes: total, lane, global: None, tensor };
         cx.trace_copy(copy, map.address);
     }
     Some(Moved { bytes: total, reach, targets })
