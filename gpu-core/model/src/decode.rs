@@ -117,7 +117,7 @@ mod tests {
     fn tokens_are_drawn_as_often_as_they_are_probable() {
         let logits = [0.0, 2.0_f32.ln(), f32::NEG_INFINITY, 0.0];
         let counts = (0..400).fold([0; 4], |mut counts, at| {
-            counts[usize::from(draw(&logits, 1.0, f64::from(at) / 400.0))] += 1;
+            counts[usize::from(draw(&logits, 1.0, (f64::from(at) + 0.5) / 400.0))] += 1;
             counts
         });
         assert_eq!(counts, [100, 200, 0, 100]);
