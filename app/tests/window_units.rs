@@ -31,7 +31,9 @@ fn a_page_is_read_part_by_part() {
     for next in &parts[1..] {
         assert!(!is_done(&window, id));
         let title = unit.step_title(*next).to_owned();
-        window.click(&format!("Next: {title} ›"));
+        // Below what fits, where a part is long: a screen reader's click needs no place.
+        window.harness.get_by_label(&format!("Next: {title} ›")).click_accesskit();
+        window.settle();
         assert_eq!(window.app().state.view.step, *next);
     }
     assert!(is_done(&window, id), "the last part asks for nothing");

@@ -24,12 +24,15 @@ fn run_on(body: &str, blocks: u32) -> Outcome {
     run_with(&module, &mut memory, &launch, &Options { workers: 1, ..Options::default() })
 }
 
+/// Each race is of the sum; the last one's access. A reader and one that adds may each come last in one run.
 fn is_race(body: &str, blocks: u32) -> AccessKind {
     let outcome = run_on(body, blocks);
-    assert!(outcome.completed, "{:#?}", outcome.faults);
-    assert_eq!(kinds(&outcome), [FaultKind::Race], "{body}\n{:#?}", outcome.faults);
-    assert!(outcome.faults[0].message.contains("`sum`[0]"), "{}", outcome.faults[0].message);
-    outcome.faults[0].access.expect("an access")
+    assert!(outcome.completed && !outcome.faults.is_empty(), "{body}\n{:#?}", outcome.faults);
+    for fault in &outcome.faults {
+        assert_eq!(fault.kind, FaultKind::Race, "{body}\n{fault:#?}");
+        assert!(fault.message.contains("`sum`[0]"), "{}", fault.message);
+    }
+    outcome.faults.last().and_then(|fault| fault.access).expect("an access")
 }
 
 fn is_clean(body: &str, blocks: u32) {

@@ -139,7 +139,7 @@ impl Grid<'_> {
             };
             let mut faults = self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             // What was one too many for the list is in none.
-            if let Some(fault) = identity.find(&mut faults) {
+            if let Some(fault) = identity.find_again(&mut faults) {
                 fault.occurrences += *more;
             }
         }

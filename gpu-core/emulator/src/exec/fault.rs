@@ -27,17 +27,28 @@ impl Identity<'_> {
     /// The fault that one like this is counted with: an equal one or, where enough is told of its line, the last of that
     /// line, rather one with the same other side. None: it is a fault of its own.
     pub fn find<'f>(&self, faults: &'f mut [Fault]) -> Option<&'f mut Fault> {
+        self.place(faults).map(|place| &mut faults[place])
+    }
+
+    /// The same for one that was told already, of an array that is not known any more.
+    pub fn find_again<'f>(&self, faults: &'f mut [Fault]) -> Option<&'f mut Fault> {
+        let line = |fault: &Fault| fault.kind == self.kind && fault.position() == self.position;
+        let beside = |fault: &Fault| line(fault) && fault.other_position() == self.other;
+        let copy = || self.position.0.is_some().then(|| faults.iter().rposition(beside)).flatten();
+        self.place(faults).or_else(copy).map(|place| &mut faults[place])
+    }
+
+    fn place(&self, faults: &[Fault]) -> Option<usize> {
         let of_line = |fault: &Fault| fault.kind == self.kind && fault.position() == self.position;
         let beside = |fault: &Fault| of_line(fault) && fault.other_position() == self.other;
         let copy = |fault: &Fault| self.array.is_some() && self.position.0.is_some() && array_of(fault) == self.array;
         let equal = |fault: &Fault| beside(fault) && (fault.instruction == self.instruction || copy(fault));
         // Without lines nobody knows what is a copy.
         let enough = self.position.0.is_some() && faults.iter().filter(|fault| of_line(fault)).count() >= OF_A_LINE;
-        let place = faults.iter().position(equal).or_else(|| {
+        faults.iter().position(equal).or_else(|| {
             let last = || faults.iter().rposition(beside).or_else(|| faults.iter().rposition(of_line));
             enough.then(last).flatten()
-        });
-        place.map(|place| &mut faults[place])
+        })
     }
 }
 
