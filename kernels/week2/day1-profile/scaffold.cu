@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // out = alpha * x + y. A block owns 16 * blockDim.x floats in a row, and each of its threads 16 of them.
-// On the way today: one float of x and one of y for each thread. Wanted: four float4 of each.
+// Now each thread has one float of x and one of y in flight. Goal: four float4 of each.
 
 // lockstep: block = 256
 // lockstep: grid = ceil_div(n, 16 * block_x)

@@ -1,0 +1,24 @@
+// The vectors of a thread are 128 apart, in a block of 256.
+// rejected for: race
+// leads to: a block's width apart
+#include "lab.cuh"
+// lockstep: block = 256
+// lockstep: grid = ceil_div(n, 16 * block_x)
+extern "C" __global__ void saxpy(const float *__restrict__ x, const float *__restrict__ y,
+                                 float *__restrict__ out, float alpha, int n)
+{
+    int first = blockIdx.x * 16 * blockDim.x;
+    const float4 *xs = (const float4 *)x + first / 4, *ys = (const float4 *)y + first / 4;
+    float4 *os = (float4 *)out + first / 4;
+    if (first + 16 * (int)blockDim.x <= n) {
+        float4 a[4], b[4];
+        for (int i = 0; i < 4; i++) {
+            a[i] = xs[threadIdx.x + i * 128];
+            b[i] = ys[threadIdx.x + i * 128];
+        }
+        for (int i = 0; i < 4; i++)
+            os[threadIdx.x + i * 128] = make_float4(alpha * a[i].x + b[i].x, alpha * a[i].y + b[i].y, alpha * a[i].z + b[i].z, alpha * a[i].w + b[i].w);
+    } else {
+        for (int i = first + threadIdx.x; i < n; i += blockDim.x) out[i] = alpha * x[i] + y[i];
+    }
+}
