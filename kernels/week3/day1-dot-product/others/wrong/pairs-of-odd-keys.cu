@@ -1,6 +1,6 @@
 // Loads pairs although keys may have odd lengths.
 // rejected for: misaligned
-// leads to: A pointer to `float4` counts in steps
+// leads to: begins in the middle of a pair
 #include "lab.cuh"
 #include <cuda_bf16.h>
 
