@@ -1,6 +1,6 @@
 // Walks down the columns of B.
 // rejected for: misaligned
-// leads to: A pointer to `float4` counts in steps
+// leads to: are row and column exchanged
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

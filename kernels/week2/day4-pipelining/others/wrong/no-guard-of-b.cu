@@ -1,6 +1,6 @@
 // B is large enough.
 // rejected for: out_of_bounds
-// leads to: A pointer to `float4` counts in steps
+// leads to: rows of B have n
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
