@@ -42,7 +42,7 @@ __device__ __forceinline__ float e4m3_value(unsigned code)
 __device__ __forceinline__ float quotient(float a, float b, float r)
 {
     const float near = a * r;
-    return fmaf(fmaf(-near, b, a), r, near);
+    return fmaf(-fmaf(near, b, -a), r, near);
 }
 
 // Eight codes of q, element i in bits 4i to 4i + 3. `words` hold the same eight numbers in bf16, undivided: for their signs.

@@ -11,7 +11,7 @@
 __device__ float divided(float x, float scale, float inverse)
 {
     const float guess = x * inverse;
-    const float better = fmaf(fmaf(-guess, scale, x), inverse, guess);
+    const float better = fmaf(-fmaf(guess, scale, -x), inverse, guess);
     return better == better ? better : guess;  // infinity has no remainder; NaN stays NaN
 }
 

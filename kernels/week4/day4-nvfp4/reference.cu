@@ -37,10 +37,11 @@ __device__ __forceinline__ float e4m3_value(unsigned code)
 }
 
 // a / b, exactly as a division rounds it, from r = 1 / b (Markstein). Neither may be at the ends of the range.
+// The remainder is taken as near * b - a: the other way round -0 would become 0.
 __device__ __forceinline__ float quotient(float a, float b, float r)
 {
     const float near = a * r;
-    return fmaf(fmaf(-near, b, a), r, near);
+    return fmaf(-fmaf(near, b, -a), r, near);
 }
 
 // Eight codes of q, element i in bits 4i to 4i + 3. `words` hold the same eight numbers in bf16, undivided: for their signs.

@@ -28,7 +28,7 @@ __device__ uint32_t to_e2m1(float x)
 {
     const float size = fabsf(x);
     const uint32_t code = (size > 0.25f) + (size >= 0.75f) + (size > 1.25f) + (size >= 1.75f) + (size > 2.5f) + (size >= 3.5f) + (size > 5.0f);
-    return code | (x < 0.0f ? 8 : 0);
+    return code | (__float_as_uint(x) >> 31 << 3);
 }
 
 extern "C" __global__ void append_values(const uint16_t* v, const float* v_scale, const int* length, uint8_t* v_codes,

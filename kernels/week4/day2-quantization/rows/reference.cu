@@ -15,7 +15,7 @@ __device__ __nv_bfloat162 as_pair(unsigned word)
 __device__ float divided(float x, float scale, float inverse)
 {
     const float guess = x * inverse;
-    return fmaf(fmaf(-guess, scale, x), inverse, guess);
+    return fmaf(-fmaf(guess, scale, -x), inverse, guess);
 }
 
 #if __CUDA_ARCH__ < 890

@@ -9,7 +9,7 @@ __device__ int rounded(float v)
 {
     float m = fminf(fabsf(v), 6.f);
     int c = m < 2.f ? (int)rintf(2 * m) : m < 4.f ? 2 + (int)rintf(m) : 4 + (int)rintf(m / 2);
-    return c | (v < 0.f) << 3;
+    return c | (int)signbit(v) << 3;
 }
 extern "C" __global__ void quantize_nvfp4(const __nv_bfloat16* x, const float* ts, unsigned char* q, unsigned char* s, int n, int k)
 {
