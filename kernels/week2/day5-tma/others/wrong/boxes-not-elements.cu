@@ -1,6 +1,6 @@
 // Coordinates count boxes.
 // rejected for: misaligned
-// leads to: A pointer to `float4` counts in steps
+// leads to: Coordinates are in elements
 #include "tma.cuh"
 // lockstep: block = 32
 // lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)

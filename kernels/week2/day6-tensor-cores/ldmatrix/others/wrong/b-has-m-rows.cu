@@ -1,6 +1,6 @@
 // Compares the rows of B with m.
 // rejected for: out_of_bounds
-// leads to: A pointer to `float4` counts in steps
+// leads to: below m for A, below n for B
 #include "mma.cuh"
 
 // lockstep: block = 128

@@ -1,6 +1,6 @@
 // Compares the piece with nothing.
 // rejected for: out_of_bounds
-// leads to: A pointer to `float4` counts in steps
+// leads to: below m for A, below n for B
 #include "mma.cuh"
 
 // lockstep: block = 128

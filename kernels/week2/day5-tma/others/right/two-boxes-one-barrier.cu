@@ -1,0 +1,61 @@
+// Says the bytes as a number.
+#include "tma.cuh"
+
+// y = x by boxes of 32 x 64 floats, 16 of them for each block, one after the other through a ring of STAGES stages: each box
+// comes in by one copy and goes out by another. One thread gives all the orders.
+// lockstep: block = 32
+// lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)
+#define BOX_ROWS 32
+#define BOX_COLUMNS 64
+#define BOXES 16
+#define STAGES 4
+
+extern "C" __global__ void copy(const float* x, float* y, const __grid_constant__ CUtensorMap x_map,
+                                const __grid_constant__ CUtensorMap y_map, int rows, int columns)
+{
+    __shared__ __align__(128) float ring[STAGES][BOX_ROWS][BOX_COLUMNS];
+    __shared__ uint64_t full[STAGES];
+    if (threadIdx.x != 0) {
+        return;
+    }
+
+    // This block's boxes are number `first` to `first + turns - 1`, counted along the rows of boxes.
+    const int across = ceil_div(columns, BOX_COLUMNS), down = ceil_div(rows, BOX_ROWS);
+    const int first = blockIdx.x * BOXES;
+    const int turns = min(BOXES, across * down - first);
+    auto column_of = [&](int turn) { return (first + turn) % across * BOX_COLUMNS; };
+    auto row_of = [&](int turn) { return (first + turn) / across * BOX_ROWS; };
+
+    for (int s = 0; s < STAGES; s++) {
+        barrier_init(shared_address(&full[s]), 1);
+    }
+    barrier_init_fence();
+
+    // Orders the box of one turn. Past the last one there is nothing to order.
+    auto fetch = [&](int turn) {
+        if (turn < turns) {
+            const int stage = turn % STAGES;
+            const uint32_t barrier = shared_address(&full[stage]);
+            barrier_expect(barrier, 2 * 4096);
+            load_box(shared_address(ring[stage]), &x_map, barrier, column_of(turn), row_of(turn));
+        }
+    };
+
+    for (int turn = 0; turn < STAGES - 1; turn++) {
+        fetch(turn);
+    }
+
+    for (int turn = 0; turn < turns; turn++) {
+        const int stage = turn % STAGES;
+        barrier_wait(shared_address(&full[stage]), turn / STAGES % 2);
+
+        store_box(&y_map, shared_address(ring[stage]), column_of(turn), row_of(turn));
+        store_commit();
+
+        // The next box goes into the stage of turn - 1, whose store may still be reading it. All but the newest group: it too.
+        store_wait_read<1>();
+        fetch(turn + STAGES - 1);
+    }
+
+    store_wait_read<0>();
+}
