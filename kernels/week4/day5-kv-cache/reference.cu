@@ -30,7 +30,7 @@ __device__ float from_e4m3(uint32_t code)
 // Two numbers as e2m1 codes, to nearest even and saturating, `low` in the low nibble.
 __device__ uint32_t to_e2m1(float low, float high)
 {
-#if defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL)
+#if __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1200 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1300  // sm_120a, sm_121a: there is an instruction
     uint32_t pair;
     asm("{.reg .b8 both;\n\tcvt.rn.satfinite.e2m1x2.f32 both, %1, %2;\n\tcvt.u32.u8 %0, both;}" : "=r"(pair) : "f"(high), "f"(low));
     return pair;

@@ -52,7 +52,7 @@ __device__ inline uint32_t times(uint32_t a, uint32_t b)
 }
 
 // Eight f16x2 out of eight e2m1 codes of key a and eight of key b: element j of both side by side.
-#if defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL)
+#if __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1200 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1300  // sm_120a, sm_121a: there is an instruction
 constexpr float V_FACTOR = 1.0f;
 __device__ inline void from_e2m1(uint32_t (&pairs)[8], uint32_t a, uint32_t b)
 {
