@@ -21,7 +21,7 @@ import time
 
 ROWS = [256, 1024, 4096]
 N = 1024
-EPSILON = 1e-5
+EPSILON = 0.01
 SAMPLES = 10
 
 

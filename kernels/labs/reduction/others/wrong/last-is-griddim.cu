@@ -1,5 +1,5 @@
 // The last number is believed to be the number of blocks.
-// rejected for: never_written
+// rejected for: nan_output
 // leads to: gridDim.x - 1
 #include "lab.cuh"
 

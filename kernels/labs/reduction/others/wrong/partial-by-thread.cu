@@ -1,5 +1,5 @@
 // Each thread stores its own share.
-// rejected for: wrong_output
+// rejected for: race
 // leads to: partial
 #include "lab.cuh"
 // lockstep: block = 128

@@ -1,0 +1,19 @@
+// Empty bags are not written.
+// rejected for: wrong_output
+// leads to: never written
+#include "lab.cuh"
+// lockstep: pool_bags.block = 32, 4
+// lockstep: pool_bags.grid = ceil_div(bags, 4)
+// A warp a bag.
+extern "C" __global__ void pool_bags(const float* __restrict__ table, const int* __restrict__ offsets, const int* __restrict__ ids, float* __restrict__ y, int bags, int d)
+{
+    const int bag = blockIdx.x * 4 + threadIdx.y;
+    if (bag >= bags) return;
+    const int begin = offsets[bag], end = offsets[bag + 1];
+    if (begin == end) return;
+    for (int c = threadIdx.x; c < d; c += 32) {
+        float sum = 0;
+        for (int i = begin; i < end; ++i) sum += __ldg(table + (size_t)ids[i] * d + c);
+        y[(size_t)bag * d + c] = sum;
+    }
+}
