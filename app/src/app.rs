@@ -149,6 +149,7 @@ impl App {
             data_dir: data_dir.clone(),
             read_only: None,
             unsaved: None,
+            typed_unsaved: false,
             leaves_unsaved: false,
             progress,
             settings,
@@ -168,6 +169,7 @@ impl App {
                     .map_or_else(Dock::default, Dock::new),
                 focus: (Pane::Editor, 0),
                 plot: None,
+                sight: None,
             },
             desks: BTreeMap::new(),
             desk: None,
@@ -427,7 +429,7 @@ impl App {
         let mut commands = panels::shortcuts(ui.ctx(), &self.state, &mut self.memory);
         commands.extend(panels::screen_change(ui.ctx(), &self.state));
         let closes = ui.input(|input| input.viewport().close_requested());
-        if closes && self.state.unsaved.is_some() && !self.state.leaves_unsaved {
+        if closes && self.state.would_lose() && !self.state.leaves_unsaved {
             ui.ctx().send_viewport_cmd(egui::ViewportCommand::CancelClose);
             commands.push(Command::Do(Action::Quit));
         }

@@ -19,7 +19,7 @@ pub(crate) use update::first_day;
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::effect::Effect;
-use crate::state::{Dialog, Pane, PlotWish, State, Toast, ToastKind};
+use crate::state::{Dialog, Pane, PlotWish, Sight, State, Toast, ToastKind};
 use crate::widgets::code_editor::EditorAction;
 
 /// Seconds that a toast stays.
@@ -165,7 +165,7 @@ impl State {
             Action::OpenElsewhere => self.open_elsewhere(effects),
             Action::CloseElsewhere => self.close_elsewhere(effects),
             Action::ResetToScaffold => self.ask(Dialog::ConfirmReset),
-            Action::Quit if self.unsaved.is_some() => self.ask(Dialog::ConfirmQuit),
+            Action::Quit if self.would_lose() => self.ask(Dialog::ConfirmQuit),
             Action::Quit => effects.push(Effect::Quit),
             Action::Find => self.open_find(false),
             Action::Replace => self.open_find(true),
@@ -349,13 +349,19 @@ impl State {
     }
 
     fn text_may_have_changed(&mut self, effects: &mut Vec<Effect>) {
-        let now_s = self.now_s;
+        let (now_s, is_read_only) = (self.now_s, self.read_only.is_some());
         let Some(desk) = self.desk_mut() else { return };
         if desk.journalled != desk.editor.version() {
             desk.journalled = desk.editor.version();
             desk.compile_at_s = Some(now_s + COMPILE_DELAY_S);
             effects.push(Effect::Journal { slot: desk.slot.clone(), text: desk.editor.text().to_owned() });
+            self.typed_unsaved |= is_read_only;
         }
+    }
+
+    /// Asks the pane that has it to scroll to something.
+    fn bring_into_view(&mut self, what: Sight) {
+        self.view.sight = Some((what, self.view.sight.map_or(0, |(_, generation)| generation) + 1));
     }
 
     fn replace_text(&mut self, text: String, toast: &str, effects: &mut Vec<Effect>) {

@@ -1,5 +1,6 @@
 //! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
 
+mod pane;
 mod slot;
 
 use crate::dock::Dock;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::mystery::MysteryKey;
+pub use pane::{Pane, Sight};
 pub use slot::Slot;
 
 /// Which lab: this machine's, or a remote one by name.
@@ -94,84 +96,6 @@ impl Devices {
     }
 }
 
-/// Regions of the window. All but the toolbar are tiles that can be moved, closed and opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pane {
-    Course,
-    Search,
-    Lesson,
-    Progress,
-    /// The ready check.
-    Ready,
-    Editor,
-    Visualization,
-    Solution,
-    /// The text beside another version of itself.
-    Compare,
-    Verdict,
-    Problems,
-    Console,
-    Counters,
-    /// PTX, SASS and registers.
-    Compiled,
-    /// Plots of times and counts.
-    Timing,
-    Log,
-    Toolbar,
-}
-
-impl Pane {
-    /// Every tile.
-    pub const DOCKED: [Pane; 16] = [
-        Pane::Course,
-        Pane::Search,
-        Pane::Lesson,
-        Pane::Progress,
-        Pane::Ready,
-        Pane::Editor,
-        Pane::Visualization,
-        Pane::Solution,
-        Pane::Compare,
-        Pane::Verdict,
-        Pane::Problems,
-        Pane::Console,
-        Pane::Counters,
-        Pane::Compiled,
-        Pane::Timing,
-        Pane::Log,
-    ];
-
-    /// What the last run found; shown and hidden as one.
-    pub const RESULTS: [Pane; 6] =
-        [Pane::Verdict, Pane::Problems, Pane::Console, Pane::Counters, Pane::Compiled, Pane::Timing];
-
-    /// Where a learner works; one of them takes the keyboard when a dialog closes.
-    pub const WORK: [Pane; 3] = [Pane::Editor, Pane::Visualization, Pane::Solution];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Pane::Course => "Course",
-            Pane::Search => "Search",
-            Pane::Lesson => "Lesson",
-            Pane::Progress => "Progress",
-            Pane::Ready => "Ready Check",
-            Pane::Editor => "Editor",
-            Pane::Visualization => "Visualization",
-            Pane::Solution => "Solution",
-            Pane::Compare => "Compare",
-            Pane::Verdict => "Verdict",
-            Pane::Problems => "Problems",
-            Pane::Console => "Console",
-            Pane::Counters => "Counters",
-            Pane::Compiled => "PTX & SASS",
-            Pane::Timing => "Plots",
-            Pane::Log => "Log",
-            Pane::Toolbar => "Toolbar",
-        }
-    }
-}
-
 /// Under this name the ready check's quiz is kept, beside those of the days.
 pub const READY_QUIZ: &str = "ready";
 
@@ -192,6 +116,8 @@ pub struct View {
     pub focus: (Pane, u64),
     /// What is to be made of the plot in sight; a new generation is a new request.
     pub plot: Option<(PlotWish, u64)>,
+    /// What is to be scrolled to; a new generation is a new request.
+    pub sight: Option<(Sight, u64)>,
 }
 
 /// What a plot becomes outside of the window.
@@ -292,6 +218,8 @@ pub struct Desk {
     pub judged_text: String,
     /// Version of the text that the verdict is about.
     pub judged: u64,
+    /// When the verdict came, in seconds since the window opened; None for one that was read from disk.
+    pub judged_at_s: Option<f64>,
 }
 
 /// What the last judged check recorded. Later runs have texts of their own, and need not have come to a verdict.
@@ -446,6 +374,8 @@ pub struct State {
     pub read_only: Option<String>,
     /// Why something is not on disk; it is tried again.
     pub unsaved: Option<String>,
+    /// Something was typed that no file takes, for the data folder is only read.
+    pub typed_unsaved: bool,
     /// The learner closes the window although something is not on disk.
     pub leaves_unsaved: bool,
     pub progress: Progress,
@@ -491,6 +421,11 @@ pub struct State {
 }
 
 impl State {
+    /// Whether closing the window now would lose something that was typed.
+    pub fn would_lose(&self) -> bool {
+        self.unsaved.is_some() || self.typed_unsaved
+    }
+
     pub fn day(&self) -> Option<&Unit> {
         self.course.unit_by_id(self.view.day.as_deref()?)
     }

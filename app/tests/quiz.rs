@@ -23,6 +23,43 @@ fn choice(text: &str, right: bool, why: &str) -> Choice {
     Choice { text: text.into(), right, why: why.into() }
 }
 
+#[test]
+fn questions_come_one_at_a_time_with_the_score_and_a_way_to_each() {
+    let quiz = sample();
+    let state = RefCell::new(QuizState::default());
+    let mut harness = support::harness(true, [700.0, 700.0], |ui| {
+        quiz::show(ui, &quiz, &mut state.borrow_mut());
+    });
+    harness.run();
+    let click = |harness: &mut egui_kittest::Harness<'_>, label: &str| {
+        harness.get_by_label(label).click();
+        harness.run();
+    };
+    assert_eq!(harness.query_all_by_label("Check answer").count(), 1, "one question");
+    harness.get_by_label("Question 1");
+    click(&mut harness, "Writing past the end of `c`");
+    click(&mut harness, "Check answer");
+    harness.get_by_label("1 of 5 answered, 1 right at the first try");
+    harness.get_by_label("Go to question 1, right");
+    click(&mut harness, "Next question ›");
+    harness.get_by_label("Question 2");
+    click(&mut harness, "Go to question 5, open");
+    assert!(harness.query_by_label("Next question ›").is_none(), "it is the last");
+    click(&mut harness, "‹ Previous question");
+    harness.get_by_label("Question 4");
+    click(&mut harness, "Show all");
+    assert!(harness.query_all_by_label("Check answer").count() > 1);
+    // Opened again, it goes on with what is open.
+    let kept = AnswerProgress { correct: true, tries: 1, ..AnswerProgress::default() };
+    let mut later = QuizState::default();
+    later.restore(&quiz, &quiz.questions[0].id, &kept);
+    let mut harness = support::harness(true, [700.0, 700.0], |ui| {
+        quiz::show(ui, &quiz, &mut later);
+    });
+    harness.run();
+    harness.get_by_label("Question 2");
+}
+
 fn question(id: &str, concept: &str, prompt: &str, why: &str, kind: Kind) -> Question {
     Question { id: id.into(), concept: concept.into(), prompt: prompt.into(), why: why.into(), kind }
 }
@@ -112,11 +149,11 @@ fn sample() -> Quiz {
 #[test]
 fn a_learner_answers_every_kind() {
     let quiz = sample();
-    let state = RefCell::new(QuizState::default());
+    let state = RefCell::new(QuizState::all_in_sight());
     let actions = RefCell::new(Vec::new());
     let mut shots = support::Shots::default();
     for (theme, dark) in [("light", false), ("dark", true)] {
-        *state.borrow_mut() = QuizState::default();
+        *state.borrow_mut() = QuizState::all_in_sight();
         actions.borrow_mut().clear();
         let mut harness = support::harness(dark, [700.0, 1480.0], |ui| {
             actions.borrow_mut().extend(quiz::show(ui, &quiz, &mut state.borrow_mut()));
@@ -179,7 +216,7 @@ fn a_click_moves_to_another_cell_where_one_is_asked_for() {
     let mut quiz = sample();
     quiz.questions.retain(|question| question.id == "cell");
     let answer_with = |quiz: &Quiz, cells: [&str; 2]| {
-        let state = RefCell::new(QuizState::default());
+        let state = RefCell::new(QuizState::all_in_sight());
         let mut harness = support::harness(true, [700.0, 500.0], |ui| {
             quiz::show(ui, quiz, &mut state.borrow_mut());
         });
@@ -246,6 +283,10 @@ fn bench_of_sectors(case: &str, sectors: u64) -> Vec<Event> {
 
 fn predict(window: &mut Window, question: &str, number: &str) {
     window.key(Modifiers::COMMAND, Key::Num5);
+    if window.has("Show all") {
+        window.harness.get_by_label("Show all").click_accesskit();
+        window.settle();
+    }
     let field = format!("Answer to: {question}");
     window.harness.get_by_label_contains(&field).focus();
     window.settle();
@@ -321,7 +362,7 @@ fn a_prediction_without_a_compiler_says_so_and_stays_open() {
 #[test]
 fn answers_are_kept_with_what_they_were_told() {
     let quiz = sample();
-    let mut before = QuizState::default();
+    let mut before = QuizState::all_in_sight();
     let progress = RefCell::new(std::collections::BTreeMap::new());
     let note = |actions: Vec<QuizAction>| {
         for action in actions {
@@ -372,7 +413,7 @@ fn answers_are_kept_with_what_they_were_told() {
     assert!(kept.values().all(|answer| !answer.correct));
     assert_eq!((kept["guard"].tries, kept["idle"].tries), (2, 1));
 
-    let mut after = QuizState::default();
+    let mut after = QuizState::all_in_sight();
     for (question, answer) in &kept {
         after.restore(&quiz, question, answer);
     }
@@ -399,7 +440,7 @@ fn answers_are_kept_with_what_they_were_told() {
 #[test]
 fn the_answer_is_told_after_the_second_wrong_one() {
     let quiz = sample();
-    let state = RefCell::new(QuizState::default());
+    let state = RefCell::new(QuizState::all_in_sight());
     let actions = RefCell::new(Vec::new());
     let mut harness = support::harness(true, [700.0, 1480.0], |ui| {
         actions.borrow_mut().extend(quiz::show(ui, &quiz, &mut state.borrow_mut()));
@@ -446,7 +487,7 @@ fn the_answer_is_told_after_the_second_wrong_one() {
     // After a restart it stands there as it was left, and one wrong answer leaves one try.
     let given = |text: &str| Some(Given { answer: vec![text.to_owned()], measured: None });
     for (tries, open) in [(1, false), (2, true)] {
-        let mut after = QuizState::default();
+        let mut after = QuizState::all_in_sight();
         let answer = AnswerProgress { tries, given: given("Uncoalesced stores"), ..AnswerProgress::default() };
         after.restore(&quiz, "guard", &answer);
         let mut harness = support::harness(true, [700.0, 1480.0], |ui| {

@@ -459,7 +459,7 @@ fn the_fix_of_a_failed_check_is_a_button() {
     };
     window.harness.state_mut().inject(Update::Ready(vec![item]));
     window.settle();
-    assert!(window.has("One thing must be repaired"));
+    assert!(window.has("One thing to fix"));
     window.click("Copy sudo apt install xvfb");
     assert!(window.has("Copied"));
 }

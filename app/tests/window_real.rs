@@ -119,6 +119,8 @@ fn predictions_are_measured_and_marked() {
     let mut real = Real::open();
     real.command(Command::Do(Action::StepVerify));
     real.harness.run_steps(4);
+    real.harness.get_by_label("Show all").click_accesskit();
+    real.harness.run_steps(4);
     let mut predict = |question: &str, number: &str, shown: &[&str]| {
         let question = format!("Answer to: {question}");
         real.harness.get_by_label_contains(&question).focus();

@@ -168,7 +168,7 @@ impl State {
         let Some(slot) = self.running_slot() else { return };
         let (device, source) =
             self.running.as_ref().map(|running| (running.device.clone(), running.source.clone())).unwrap_or_default();
-        let now = self.now_unix_s;
+        let (now, now_s) = (self.now_unix_s, self.now_s);
         let is_check = self.running.as_ref().is_some_and(|running| running.purpose == Purpose::Check);
         let course = self.course.clone();
         let Some(desk) = self.desks.get_mut(&slot) else { return };
@@ -193,6 +193,7 @@ impl State {
         let experiment = desk.experiment.is_some();
         desk.cases.clear();
         desk.verdict = Slot::Ready(verdict);
+        desk.judged_at_s = Some(now_s);
         if passed
             && !experiment
             && let Some(day) = course.unit_by_id(&day_id)

@@ -12,6 +12,8 @@ impl State {
     pub(super) fn open_day(&mut self, id: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
         let Some(day) = course.unit_by_id(id) else { return };
+        // Whoever chooses a day wants its words; a window that has just opened keeps the panes as they were left.
+        let is_chosen = self.view.day.is_some();
         if self.view.day.as_deref() != Some(id) {
             self.view.step = day.first_step();
             self.view.dock.show(Pane::Editor);
@@ -23,6 +25,10 @@ impl State {
             Some(exercise) => self.open_text(day, exercise, effects),
             // All there is to see of it.
             None => self.view.dock.show(Pane::Lesson),
+        }
+        let has_lesson = self.view.dock.is_open(Pane::Lesson) || self.view.dock.layout() != Layout::Profile;
+        if is_chosen && has_lesson {
+            self.view.dock.show(Pane::Lesson);
         }
         if self.progress.last_day.as_deref() != Some(id) {
             self.progress.last_day = Some(id.to_owned());
@@ -223,5 +229,6 @@ fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String
         trouble: None,
         judged_text: String::new(),
         judged: 0,
+        judged_at_s: None,
     }
 }

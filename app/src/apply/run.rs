@@ -3,7 +3,7 @@
 use crate::command::Command;
 use crate::effect::Effect;
 use crate::rungs::{RungKey, RungRun};
-use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, State, ToastKind};
+use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, Sight, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
 use gpu_core::compile::choice::Choice;
@@ -100,6 +100,7 @@ impl State {
             desk.judged_text.clone_from(&text);
             desk.editor.marks.forget_run();
             self.view.dock.show(if bench { Pane::Timing } else { Pane::Verdict });
+            self.bring_into_view(if bench { Sight::Plots } else { Sight::Verdict });
         }
         self.running = Some(Running {
             job: None,
@@ -281,6 +282,7 @@ impl State {
         self.progress.exercise_mut(day, &key).hints_shown = shown as u32 + 1;
         self.view.step = day.step_of_exercise(&key);
         self.view.dock.show(Pane::Lesson);
+        self.bring_into_view(Sight::Hint);
         effects.push(Effect::SaveProgress);
     }
 

@@ -26,7 +26,10 @@ impl State {
             Update::OpenedElsewhere { slot, path } => self.opened_elsewhere(&slot, path),
             Update::LostElsewhere { slot, path } => self.lost_elsewhere(&slot, &path),
             Update::SavedElsewhere { slot, text, how } => self.saved_elsewhere(&slot, text, how, &mut effects),
-            Update::Disassembler(came) => self.disassembler_came(came, &mut effects),
+            Update::Disassembler(came) => {
+                self.disassembler_came(came, &mut effects);
+                self.look_around(&mut effects);
+            }
             Update::Imported(Ok((name, text))) => {
                 self.replace_text(text, &format!("{name} is in the editor; Undo brings your text back"), &mut effects);
             }
@@ -50,6 +53,10 @@ impl State {
                 if installed {
                     self.toast(ToastKind::Good, "The CUDA compiler is ready");
                     effects.push(Effect::RestartLab);
+                }
+                if found && self.ready.value().is_some() {
+                    // The ready check says what is there now, not what was missing.
+                    self.look_around(&mut effects);
                 }
                 if found {
                     let now_s = self.now_s;

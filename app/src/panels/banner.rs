@@ -19,6 +19,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             ui.add(egui::Label::new(text).wrap()).on_hover_text(problem);
         });
     }
+    unsaved_ui(ui, screen);
     if screen.state.compiler_banner_hidden {
         return;
     }
@@ -48,6 +49,31 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
         }),
     }
+}
+
+/// Nothing, or not everything, reaches the disk: it stays until that is over, with a way to keep the text.
+fn unsaved_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let state = screen.state;
+    let text = match (&state.read_only, &state.unsaved) {
+        (Some(why), _) => format!("Nothing that you do here is saved: {}", sentence::whole(why)),
+        (None, Some(why)) => sentence::whole(why),
+        (None, None) => return,
+    };
+    strip(ui, "unsaved", t.warn_soft, |ui| {
+        ui.label(RichText::new("⚠").color(t.warn));
+        let words = |ui: &mut Ui, _: &mut Screen<'_>| {
+            let label = ui.add(egui::Label::new(sentence::job(ui, &text, t.text)).wrap());
+            ui.ctx().accesskit_node_builder(label.id, |node| node.set_live(egui::accesskit::Live::Polite));
+        };
+        parts::sides(ui, "unsaved", screen, words, |ui, screen| {
+            let has_text = screen.state.desk().is_some_and(|desk| desk.loaded);
+            let button = ui.add_enabled(has_text, egui::Button::new("Save the kernel as a file…"));
+            if button.on_hover_text("Keeps a copy of this text somewhere else").clicked() {
+                screen.send(Command::Do(Action::ExportKernel));
+            }
+        });
+    });
 }
 
 fn missing_ui(

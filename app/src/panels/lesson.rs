@@ -5,7 +5,7 @@ use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::fonts::Bold;
 use crate::rungs::RungKey;
-use crate::state::Pane;
+use crate::state::{Pane, Sight};
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
@@ -196,11 +196,16 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     ui.separator();
     ui.label(RichText::new("Stuck?").bold());
     for (index, hint) in steps.iter().take(shown).enumerate() {
+        let top = ui.cursor().min;
         parts::notice(ui, t.warn_soft, t.warn, |ui| {
             parts::caption(ui, &format!("Hint {} of {}", index + 1, steps.len()));
             let place = format!("hint/{}/{}/{index}", desk.day, desk.exercise);
             screen.markdown_ui(ui, &place, hint);
         });
+        if index + 1 == shown && screen.comes_into_view(Sight::Hint) {
+            let whole = egui::Rect::from_min_max(top, egui::pos2(ui.min_rect().right(), ui.cursor().top()));
+            ui.scroll_to_rect(whole, None);
+        }
     }
     ui.horizontal(|ui| {
         if shown < steps.len() {

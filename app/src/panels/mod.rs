@@ -20,6 +20,7 @@ mod search;
 mod status;
 mod toolbar;
 mod tour;
+mod typed_ahead;
 mod work;
 
 use crate::command::{Action, Command, Scope};
@@ -71,6 +72,10 @@ pub struct Memory {
     find_focus_granted: u64,
     /// The last wish for the plot that was granted.
     plot_granted: u64,
+    /// The last request to scroll that was granted.
+    sight_granted: u64,
+    /// Keys that wait for the control that they are for.
+    typed_ahead: typed_ahead::TypedAhead,
     /// The first of two keys was pressed.
     lead: bool,
     /// The second one was, and the letter that it types is still to come.
@@ -157,6 +162,12 @@ impl Screen<'_> {
         (std::mem::replace(&mut self.memory.plot_granted, generation) != generation).then_some(wish)
     }
 
+    /// True once for each request to bring this into view.
+    fn comes_into_view(&mut self, what: crate::state::Sight) -> bool {
+        let Some((wanted, generation)) = self.state.view.sight else { return false };
+        wanted == what && std::mem::replace(&mut self.memory.sight_granted, generation) != generation
+    }
+
     /// A Markdown text, laid out once.
     fn markdown_ui(&mut self, ui: &mut Ui, place: &str, markdown: &str) {
         use crate::widgets::lesson_text::{LessonAction, show_explained};
@@ -176,6 +187,7 @@ impl Screen<'_> {
 
 /// Commands for the shortcuts that were pressed. Called before anything is drawn, so that no text box takes them.
 pub fn shortcuts(ctx: &egui::Context, state: &State, memory: &mut Memory) -> Vec<Command> {
+    typed_ahead::pass(ctx, state, memory);
     let editor_focused = ctx.memory(|memory| memory.has_focus(editor_id()));
     let modal = state.dialog.is_some();
     if memory.lead_types {
@@ -201,11 +213,17 @@ pub fn shortcuts(ctx: &egui::Context, state: &State, memory: &mut Memory) -> Vec
     });
     let mut commands = Vec::new();
     ctx.input_mut(|input| {
+        memory.typed_ahead.after_enter(state.dialog.as_ref(), &mut input.events);
         for (action, shortcut) in rows {
             // A dialog keeps the keys of what is behind it.
             let through = matches!(action, Action::Quit | Action::Stop | Action::ZoomIn | Action::ZoomOut);
-            if (!modal || through) && input.consume_shortcut(&shortcut) {
+            if modal && !through {
+                continue;
+            }
+            let at = typed_ahead::place_of(&input.events, &shortcut);
+            if input.consume_shortcut(&shortcut) {
                 commands.push(Command::Do(action));
+                memory.typed_ahead.after(action, &mut input.events, at.unwrap_or(usize::MAX));
             }
         }
         // Escape leaves the innermost thing; the editor's list of words is further in than what is here.

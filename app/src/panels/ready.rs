@@ -4,11 +4,12 @@ use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::ready::{self, Answers, Item, State as Standing};
-use crate::state::{Compiler, READY_QUIZ, Slot};
+use crate::state::{Compiler, Pane, READY_QUIZ, Slot};
 use crate::theme::{self, font_size, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
 use crate::widgets::sentence;
+use curriculum::{Step, Unit};
 use egui::{Frame, Margin, ProgressBar, RichText, ScrollArea, Ui};
 use gpu_core::device::DeviceInfo;
 
@@ -41,6 +42,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
             questions_ui(ui, screen);
             path_ui(ui, screen, &items, &devices);
+            start_ui(ui, screen, &items);
         });
         focus::follow(ui);
     });
@@ -108,15 +110,40 @@ fn path_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item], devices: &[Devi
     });
 }
 
+/// The way from here into the course: the first kernel, or the next one.
+fn start_ui(ui: &mut Ui, screen: &mut Screen<'_>, items: &[Item]) {
+    if items.is_empty() || items.iter().any(|item| item.state == Standing::Failed) {
+        return;
+    }
+    let state = screen.state;
+    let passed = |day: &&Unit| day.exercise().is_some_and(|main| state.progress.has_passed(day, &main.key));
+    let days = || state.course.days().filter(|day| day.is_written() && day.exercise().is_some());
+    let is_first = !days().any(|day| passed(&day));
+    let Some(day) = days().find(|day| !passed(day)) else { return };
+    let text = match is_first {
+        true => "Write your first kernel ›".to_owned(),
+        false => format!("Go on with {}: {} ›", day.place(), day.title),
+    };
+    ui.add_space(space::S);
+    if focus::primary(ui, &text, true).on_hover_text(format!("{}: {}", day.place(), day.title)).clicked() {
+        let step = if is_first { Step::CodeIt } else { day.first_step() };
+        screen.commands.extend([Command::OpenDay(day.id.clone()), Command::ShowStep(step)]);
+        if is_first {
+            screen.commands.push(Command::FocusPane(Pane::Editor));
+        }
+    }
+    ui.add_space(space::XL);
+}
+
 fn verdict(items: &[Item]) -> String {
     let count = |state| items.iter().filter(|item| item.state == state).count();
     match (items.len(), count(Standing::Failed), count(Standing::Limited)) {
-        (0, ..) => "Nothing is known yet.".to_owned(),
-        (_, 0, 0) => "Everything is there.".to_owned(),
-        (_, 0, 1) => "Ready. One thing is optional and missing.".to_owned(),
-        (_, 0, more) => format!("Ready. {more} things are optional and missing."),
-        (_, 1, _) => "One thing must be repaired before kernels can run.".to_owned(),
-        (_, more, _) => format!("{more} things must be repaired before kernels can run."),
+        (0, ..) => "Looking at this machine…".to_owned(),
+        (_, 0, 0) => "Ready. Nothing is missing.".to_owned(),
+        (_, 0, 1) => "Ready. One optional thing is missing.".to_owned(),
+        (_, 0, more) => format!("Ready. {more} optional things are missing."),
+        (_, 1, _) => "One thing to fix before kernels can run.".to_owned(),
+        (_, more, _) => format!("{more} things to fix before kernels can run."),
     }
 }
 

@@ -4,6 +4,7 @@
 //! not been opened. Of choices, few are left after each try: a second wrong answer opens it.
 
 mod answer_ui;
+mod one_by_one;
 mod reflection;
 
 pub use reflection::{Reflections, reflections_ui};
@@ -34,6 +35,10 @@ pub enum QuizAction {
 #[derive(Default)]
 pub struct QuizState {
     questions: HashMap<String, QuestionState>,
+    /// The question in sight; None until the quiz is shown.
+    at: Option<usize>,
+    /// All questions below each other, as some like to read them.
+    all_at_once: bool,
 }
 
 #[derive(Default)]
@@ -74,6 +79,11 @@ pub struct Score {
 }
 
 impl QuizState {
+    /// With all questions in sight from the start.
+    pub fn all_in_sight() -> Self {
+        Self { all_at_once: true, ..Self::default() }
+    }
+
     pub fn score(&self, quiz: &Quiz) -> Score {
         let firsts = quiz.questions.iter().filter_map(|q| self.questions.get(&q.id)?.first_correct);
         let (mut answered, mut right) = (0, 0);
@@ -266,7 +276,7 @@ fn unit(question: &Question) -> &str {
     }
 }
 
-/// Shows all questions, one card each.
+/// Shows the quiz: one question at a time with the way to the others, or all of them.
 pub fn show(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) -> Vec<QuizAction> {
     let mut actions = Vec::new();
     let tokens = theme::tokens(ui);
@@ -274,18 +284,17 @@ pub fn show(ui: &mut Ui, quiz: &Quiz, state: &mut QuizState) -> Vec<QuizAction> 
         ui.label(RichText::new("This day has no questions yet.").color(tokens.text_muted));
         return actions;
     }
-    let score = state.score(quiz);
-    let summary = match score.answered {
-        0 if score.questions == 1 => "1 question".to_owned(),
-        0 => format!("{} questions", score.questions),
-        answered => format!("{answered} of {} answered, {} right at the first try", score.questions, score.right),
-    };
-    ui.label(RichText::new(summary).color(tokens.text_muted));
+    one_by_one::head_ui(ui, quiz, state);
     ui.spacing_mut().item_spacing.y = space::L;
     ui.add_space(space::XXS);
-    for (index, question) in quiz.questions.iter().enumerate() {
+    let count = quiz.questions.len();
+    let shown = if state.all_at_once || count == 1 { 0..count } else { one_by_one::shown(quiz, state) };
+    for (index, question) in quiz.questions.iter().enumerate().skip(shown.start).take(shown.len()) {
         let question_state = state.questions.entry(question.id.clone()).or_default();
         ui.push_id(&question.id, |ui| question_ui(ui, index, question, question_state, &mut actions));
+    }
+    if shown.len() < count {
+        one_by_one::ways_ui(ui, quiz, state);
     }
     actions
 }

@@ -57,17 +57,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
             "Choose the file…",
         ),
         Dialog::OfferPrograms(offered) => programs(ui, screen, offered),
-        Dialog::ConfirmQuit => confirm(
-            ui,
-            screen,
-            "Close without saving?",
-            &format!(
-                "What you typed last is only in memory. Make room on the disk, or save a copy elsewhere with File, \
-                 Export Kernel. {}",
-                screen.state.unsaved.as_deref().unwrap_or("Everything is saved again.")
-            ),
-            "Close all the same",
-        ),
+        Dialog::ConfirmQuit => quit(ui, screen),
         Dialog::Profiles { names, new } => profiles(ui, screen, names, new),
         Dialog::ConfirmReset => confirm(
             ui,
@@ -125,6 +115,27 @@ fn confirm(ui: &mut Ui, screen: &mut Screen<'_>, question: &str, text: &str, acc
     title(ui, question);
     ui.add(egui::Label::new(sentence::job(ui, text, t.text)).wrap());
     buttons(ui, screen, accept, Command::ConfirmDialog);
+}
+
+/// What was typed would be lost; it can still become a file.
+fn quit(ui: &mut Ui, screen: &mut Screen<'_>) {
+    set_width(ui, 420.0);
+    let t = theme::tokens(ui);
+    title(ui, "Close without saving?");
+    let state = screen.state;
+    let why = state.read_only.as_deref().or(state.unsaved.as_deref());
+    let text = match why {
+        Some(why) => format!("What you typed last is only in memory. {}", sentence::whole(why)),
+        None => "Everything is saved again.".to_owned(),
+    };
+    ui.add(egui::Label::new(sentence::job(ui, &text, t.text)).wrap());
+    if state.desk().is_some_and(|desk| desk.loaded) && why.is_some() {
+        ui.add_space(space::S);
+        if ui.button("Save the kernel as a file…").on_hover_text(Action::ExportKernel.info().tooltip).clicked() {
+            screen.send(Command::Do(Action::ExportKernel));
+        }
+    }
+    buttons(ui, screen, "Close all the same", Command::ConfirmDialog);
 }
 
 /// What an imported state would have run: one by one, and nothing of it unless it is ticked.

@@ -3,6 +3,8 @@
 mod compiled;
 mod console;
 mod counters;
+mod headline;
+mod passed;
 mod problems;
 mod timing;
 

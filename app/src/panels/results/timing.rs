@@ -1,10 +1,11 @@
 //! Times of this kernel's runs beside the reference and the machine's ceiling.
 
+use super::headline;
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::rungs::{Figure, RungKey};
-use crate::state::{Desk, PlotWish, Slot};
+use crate::state::{Desk, PlotWish, Sight, Slot};
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::rate_bars::{self, RateBar};
@@ -55,6 +56,12 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
+            }
+            if screen.comes_into_view(Sight::Plots) {
+                ui.scroll_to_cursor(Some(egui::Align::TOP));
+            }
+            if let Some(words) = desk.bench.value().filter(|_| !desk.bench.is_pending()).and_then(headline::of_report) {
+                ui.label(sentence::job(ui, &words, t.text));
             }
             // In a low pane the plot comes first.
             let is_low = ui.available_height() < LOW;

@@ -1,13 +1,12 @@
 //! Passed or not, case by case, with the first mismatches and what to look at.
 
 use crate::apply::KERNEL_NAME;
-use crate::command::{Action, Command};
+use crate::command::Command;
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Pane, Slot, State};
+use crate::state::{Desk, Pane, Sight, Slot, State};
 use crate::theme::{self, space};
 use crate::widgets::sentence;
-use curriculum::Step;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
 use gpu_core::emulator::{Fault, SourceLine};
 use gpu_core::verdict::{CaseReport, Mismatch, Verdict};
@@ -22,6 +21,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::S;
     let running = desk.verdict.is_pending();
+    if screen.comes_into_view(Sight::Verdict) {
+        ui.scroll_to_cursor(Some(egui::Align::TOP));
+    }
     match &desk.verdict {
         Slot::Empty => {
             return parts::empty(
@@ -82,6 +84,9 @@ fn failed_ui(ui: &mut Ui, desk: &Desk, message: &str) {
 
 fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict) {
     let t = theme::tokens(ui);
+    if verdict.passed && !desk.is_stale() && desk.experiment.is_none() {
+        return super::passed::show(ui, screen, desk, verdict);
+    }
     let (symbol, color) = parts::outcome(t, verdict.passed);
     let fill = if verdict.passed { t.pass_soft } else { t.fail_soft };
     parts::notice(ui, fill, color, |ui| {
@@ -101,43 +106,6 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
             let text = format!("Judged on {}.", devices(verdict));
             ui.label(RichText::new(text).small().color(t.text_muted));
         }
-        if verdict.passed && !desk.is_stale() && desk.experiment.is_none() {
-            next_ui(ui, screen, desk);
-        }
-    });
-}
-
-/// What there is to do with a kernel that passes.
-fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
-    let course = screen.state.course.clone();
-    let Some(day) = course.unit_by_id(&desk.day) else { return };
-    let passed = |key: &str| screen.state.progress.exercise(day, key).is_some_and(|known| known.passed.is_some());
-    let next = day.exercises.iter().find(|exercise| exercise.key != desk.exercise && !passed(&exercise.key));
-    ui.horizontal_wrapped(|ui| {
-        let bench = parts::action_button(ui, Action::Benchmark, "⏱ Benchmark it", false, !screen.state.is_running());
-        screen.commands.extend(bench);
-        match next {
-            Some(exercise) => {
-                let text = format!("Next exercise: {} ›", exercise.spec.title);
-                if ui.button(text).on_hover_text("Opens it in the editor").clicked() {
-                    screen.send(Command::OpenExercise(exercise.key.clone()));
-                }
-            }
-            None => {
-                let step = screen.state.view.step;
-                let last = day.day().is_some().then(|| day.last_step()).filter(|last| *last != step);
-                if let Some(next) = last.or_else(|| day.step_after(step)) {
-                    let text = format!("Next step: {} ›", day.step_title(next));
-                    let tooltip = match next {
-                        Step::Verify => Action::StepVerify.tooltip(ui.ctx()),
-                        _ => "Goes on in the lesson".to_owned(),
-                    };
-                    if ui.button(text).on_hover_text(tooltip).clicked() {
-                        screen.send(Command::ShowStep(next));
-                    }
-                }
-            }
-        }
     });
 }
 
@@ -146,7 +114,7 @@ fn told_in_summary(verdict: &Verdict) -> Option<&Fault> {
     verdict.faults.first().filter(|fault| verdict.summary.contains(fault.message.trim_end_matches('.')))
 }
 
-fn devices(verdict: &Verdict) -> String {
+pub(super) fn devices(verdict: &Verdict) -> String {
     let mut names: Vec<&str> = verdict.cases.iter().map(|case| case.device.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -1,0 +1,90 @@
+//! Regions of the window.
+
+/// Regions of the window. All but the toolbar are tiles that can be moved, closed and opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pane {
+    Course,
+    Search,
+    Lesson,
+    Progress,
+    /// The ready check.
+    Ready,
+    Editor,
+    Visualization,
+    Solution,
+    /// The text beside another version of itself.
+    Compare,
+    Verdict,
+    Problems,
+    Console,
+    Counters,
+    /// PTX, SASS and registers.
+    Compiled,
+    /// Plots of times and counts.
+    Timing,
+    Log,
+    Toolbar,
+}
+
+impl Pane {
+    /// Every tile.
+    pub const DOCKED: [Pane; 16] = [
+        Pane::Course,
+        Pane::Search,
+        Pane::Lesson,
+        Pane::Progress,
+        Pane::Ready,
+        Pane::Editor,
+        Pane::Visualization,
+        Pane::Solution,
+        Pane::Compare,
+        Pane::Verdict,
+        Pane::Problems,
+        Pane::Console,
+        Pane::Counters,
+        Pane::Compiled,
+        Pane::Timing,
+        Pane::Log,
+    ];
+
+    /// What the last run found; shown and hidden as one.
+    pub const RESULTS: [Pane; 6] =
+        [Pane::Verdict, Pane::Problems, Pane::Console, Pane::Counters, Pane::Compiled, Pane::Timing];
+
+    /// Where a learner works; one of them takes the keyboard when a dialog closes.
+    pub const WORK: [Pane; 3] = [Pane::Editor, Pane::Visualization, Pane::Solution];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Pane::Course => "Course",
+            Pane::Search => "Search",
+            Pane::Lesson => "Lesson",
+            Pane::Progress => "Progress",
+            Pane::Ready => "Ready Check",
+            Pane::Editor => "Editor",
+            Pane::Visualization => "Visualization",
+            Pane::Solution => "Solution",
+            Pane::Compare => "Compare",
+            Pane::Verdict => "Verdict",
+            Pane::Problems => "Problems",
+            Pane::Console => "Console",
+            Pane::Counters => "Counters",
+            Pane::Compiled => "PTX & SASS",
+            Pane::Timing => "Plots",
+            Pane::Log => "Log",
+            Pane::Toolbar => "Toolbar",
+        }
+    }
+}
+
+/// What a scroll area is asked to bring into view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// The hint that was shown last, in the lesson.
+    Hint,
+    /// What the run found: the top of the verdict.
+    Verdict,
+    /// The top of the plots.
+    Plots,
+}
