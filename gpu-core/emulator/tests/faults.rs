@@ -406,3 +406,19 @@ fn waiting_without_end() {
     let source = SOURCES.iter().find(|source| source.name == "stuck").expect("a source");
     walk_texts(source.cuda, source.dialects, 400_000_000);
 }
+
+/// Half of the address space away, where an offset has no negative.
+#[test]
+fn the_farthest_address_is_told_like_any_other() {
+    for more in [1_u64 << 63, (1 << 63) - 4, u64::MAX - 3] {
+        let module = load(&format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {{\n.reg .b64 %rd<3>;\n\
+             ld.param.u64 %rd1, [out];\nadd.s64 %rd2, %rd1, {more};\nst.global.u32 [%rd2], 1;\nret;\n}}"
+        ));
+        let mut memory = memory();
+        let out = upload_u32(&mut memory, "out", &[0; 4]);
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).arg_u64(out);
+        let outcome = run_with(&module, &mut memory, &launch, &Options::default());
+        assert_eq!(kinds(&outcome), [FaultKind::OutOfBounds], "{more:#x}: {:#?}", outcome.faults);
+    }
+}

@@ -123,3 +123,18 @@ fn two_of_four_warps_that_meet_know_nothing_of_the_others() {
     let all = body.replace("@%p4 bra $end;", "").replace("bar.sync 1, 64;", "bar.sync 1, 128;");
     clean(&all, 1, 128, 128);
 }
+
+/// Who took the last number sets the counter back. Of two workers each may write its update into the shadow after the
+/// other, in whatever order memory saw them.
+#[test]
+fn the_last_block_may_set_the_counter_back() {
+    let body = format!(
+        "{ADD}membar.gl;\nbar.sync 0;\ntake;\nmembar.gl;\n{STORE}\nmov.u32 %r7, 0;\n@%p3 st.global.u32 [%rd2], %r7;"
+    );
+    for _ in 0..40 {
+        clean(&body, 160, 32, 160 * 32);
+    }
+    // Nobody may who did not take one.
+    let other = "mov.u32 %r7, 0;\nsetp.eq.and.u32 %p4, %r1, 32, %p2;\n@%p4 st.global.u32 [%rd2], %r7;";
+    races(&format!("take;\n{other}"), 6, 64, &["`done`[0]"]);
+}

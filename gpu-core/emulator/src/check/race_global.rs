@@ -562,6 +562,15 @@ fn report<const BYTES: u64>(
             ATOMIC | ATOMIC_BLOCK => AccessKind::Write,
             _ => AccessKind::Read,
         };
+        let me = cx.warp.index * 32 + lane as u32;
+        if kind == AccessKind::Write
+            && other == AccessKind::Atomic
+            && !same_block
+            && cx.block.numbers.contains(&(at.at[lane] & !3, me))
+        {
+            // The counter is set back by who took the last number.
+            continue;
+        }
         if kind == AccessKind::Write
             && other == AccessKind::Write
             && site == kept(op.site)

@@ -298,9 +298,9 @@ fn out_of_bounds(
             let element = a.offset.div_euclid(size);
             let count = a.bytes / bytes;
             let where_ = if a.offset >= 0 {
-                format!("{} bytes past its end", (a.offset + size - a.bytes as i64).max(0))
+                format!("{} bytes past its end", a.offset.saturating_add(size).saturating_sub(a.bytes as i64).max(0))
             } else {
-                format!("{} bytes before its start", -a.offset)
+                format!("{} bytes before its start", a.offset.unsigned_abs())
             };
             let far = a.offset < -(1 << 32) || a.offset > a.bytes as i64 + (1 << 32);
             // Far away, and still by an index: the pointer is known, and so is how the index came about.

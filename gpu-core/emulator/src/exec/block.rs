@@ -146,13 +146,30 @@ pub struct Block {
     pub fenced_block: Option<Box<[u32; 32]>>,
     /// Clock of each warp up to which its stores are visible to asynchronous copies.
     pub proxy: [u32; 32],
+    /// Global words that single threads of it updated atomically, the latest last: who took a number there comes behind
+    /// everyone whose update it saw, also where another worker wrote its own into the shadow after this one.
+    pub numbers: Vec<(u64, u32)>,
     /// Rank in its cluster.
     pub cluster_rank: u32,
     /// What its warps' arrivals at the cluster's barrier order, by generation.
     pub cluster_arrivals: [crate::isa::cluster::Arrivals; 2],
 }
 
+/// Numbers that are remembered.
+const NUMBERS: usize = 64;
+
 impl Block {
+    /// Remembers that one thread updated a word of global memory atomically.
+    pub fn note_number(&mut self, word: u64, thread: u32) {
+        if self.numbers.contains(&(word, thread)) {
+            return;
+        }
+        if self.numbers.len() == NUMBERS {
+            self.numbers.remove(0);
+        }
+        self.numbers.push((word, thread));
+    }
+
     /// A block of the grid that [`Block::start`] is still to make a certain one.
     pub fn new(grid: &Grid<'_>) -> Block {
         let threads: u32 = grid.launch.block.iter().product();
@@ -183,6 +200,7 @@ impl Block {
             undecided: false,
             fenced: None,
             fenced_block: None,
+            numbers: Vec::new(),
             proxy: [0; 32],
             cluster_rank: 0,
             cluster_arrivals: Default::default(),
@@ -231,6 +249,7 @@ impl Block {
         }
         self.base_time = self.time;
         self.syncs.clear();
+        self.numbers.clear();
         self.time += 1;
         let count = threads.div_ceil(32);
         // Warps that do not exist are always up to date: they must not hold the floor down.
