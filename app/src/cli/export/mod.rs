@@ -6,8 +6,51 @@ mod notebook;
 mod program;
 mod pytorch;
 
-use super::{Done, Places, usage};
-use std::path::Path;
+use super::content::{self, Kernel};
+use super::{Done, Failure, Places, usage};
+use gpu_core::spec::{Spec, launch_directives};
+use std::path::{Path, PathBuf};
+
+/// The kernel that a package is made around, and where that goes.
+#[derive(clap::Args)]
+struct SubjectArgs {
+    /// A day, lab, problem or page, as in `lockstep list`
+    unit: String,
+    /// An exercise other than the main one
+    #[arg(long, value_name = "NAME")]
+    exercise: Option<String>,
+    /// A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<String>,
+    /// Folder to write; must be empty or absent
+    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    output: PathBuf,
+}
+
+struct Subject {
+    /// The unit's address, as in `lockstep list`.
+    unit: String,
+    kernel: Kernel,
+    /// With the launch that the kernel asks for.
+    spec: Spec,
+    folder: PathBuf,
+}
+
+impl SubjectArgs {
+    fn load(&self, places: &Places) -> Result<Subject, Failure> {
+        let course = content::course(places)?;
+        let (unit, exercise) = content::exercise(&course, &self.unit, self.exercise.as_deref())?;
+        let kernel = content::kernel(places, unit, exercise, self.kernel.as_deref())?;
+        let spec = kernel.spec.as_ref().unwrap_or(&exercise.spec);
+        if std::fs::read_dir(&self.output).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(usage(format!("the folder is not empty: {}", self.output.display())));
+        }
+        let directives = launch_directives(&kernel.source.text, &spec.options)
+            .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", kernel.shown)))?;
+        let spec = spec.directed(&directives).map_err(Failure::Rejected)?;
+        Ok(Subject { unit: unit.address.clone(), kernel, spec, folder: self.output.clone() })
+    }
+}
 
 #[derive(clap::Subcommand)]
 pub enum Command {

@@ -1,15 +1,15 @@
 //! `lockstep export program`: the host side that Lockstep does for a learner, as a folder that builds without Lockstep.
 
-use super::super::content::{self, Kernel};
+use super::super::content::Kernel;
 use super::super::engine::{self, Target};
 use super::super::{Done, Failure, Places, out, usage};
-use super::{host, write};
+use super::{Subject, SubjectArgs, host, write};
 use gpu_core::compile::includes::COURSE_HEADERS;
 use gpu_core::device::Argument;
 use gpu_core::job::{Emit, Job, Source};
 use gpu_core::judge::{self, Example};
-use gpu_core::spec::{Spec, launch_directives};
-use std::path::{Path, PathBuf};
+use gpu_core::spec::Spec;
+use std::path::Path;
 
 /// Most bytes of all arrays: the program reads them from files.
 const MOST_BYTES: u64 = 64 << 20;
@@ -24,50 +24,31 @@ pub enum Api {
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A day, lab, problem or page, as in `lockstep list`
-    unit: String,
-    /// An exercise other than the main one
-    #[arg(long, value_name = "NAME")]
-    exercise: Option<String>,
-    /// A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<String>,
+    #[command(flatten)]
+    subject: SubjectArgs,
     /// Which of CUDA's two interfaces the program uses
     #[arg(long, value_enum, default_value = "runtime")]
     api: Api,
     /// Architecture of the PTX of a driver program
     #[arg(long, value_name = "sm_XX", default_value = "sm_90")]
     arch: String,
-    /// Folder to write; must be empty or absent
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
-    let course = content::course(places)?;
-    let (unit, exercise) = content::exercise(&course, &args.unit, args.exercise.as_deref())?;
-    let kernel = content::kernel(places, unit, exercise, args.kernel.as_deref())?;
-    let spec = kernel.spec.as_ref().unwrap_or(&exercise.spec);
-    if std::fs::read_dir(&args.output).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(usage(format!("the folder is not empty: {}", args.output.display())));
-    }
-    let directives = launch_directives(&kernel.source.text, &spec.options)
-        .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", kernel.shown)))?;
-    let spec = spec.directed(&directives).map_err(Failure::Rejected)?;
-    let example = example_of(&spec)?;
-    let plan = host::Plan { spec: &spec, example: &example, title: &exercise.spec.title };
+    let Subject { kernel, spec, folder, .. } = &args.subject.load(places)?;
+    let example = example_of(spec)?;
+    let plan = host::Plan { spec, example: &example, title: &spec.title };
     let (name, text) = match args.api {
         Api::Runtime => ("main.cu", host::runtime(&plan).map_err(usage)?),
         Api::Driver => ("main.cpp", host::driver(&plan)),
     };
-    let folder = &args.output;
     write(&folder.join(name), text.as_bytes())?;
-    sources(&kernel, &spec, folder)?;
+    sources(kernel, spec, folder)?;
     if args.api == Api::Driver {
-        modules(&kernel, &spec, &engine::arch(&args.arch)?, places, folder)?;
+        modules(kernel, spec, &engine::arch(&args.arch)?, places, folder)?;
     }
     data(&example, folder)?;
-    let build = host::build(args.api == Api::Runtime, &spec);
+    let build = host::build(args.api == Api::Runtime, spec);
     write(&folder.join("README.md"), host::readme(&plan, &build).as_bytes())?;
     out::print(&format!("{} is written. Build and run it there:\n\n{build}", folder.display()));
     Ok(())

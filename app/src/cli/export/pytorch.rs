@@ -3,18 +3,18 @@
 
 mod op;
 
-use super::super::content::{self, Kernel};
+use super::super::content::Kernel;
 use super::super::engine::{self, Target};
 use super::super::{Done, Failure, Places, out, usage};
-use super::write;
+use super::{Subject, SubjectArgs, write};
 use gpu_core::compile::options::Arch;
 use gpu_core::device::Argument;
 use gpu_core::job::{Emit, Job, Source};
 use gpu_core::judge;
-use gpu_core::spec::{Size, Spec, launch_directives};
+use gpu_core::spec::{Size, Spec};
 use op::Op;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Cubins of a kernel whose exercise names no architectures: each runs on what has its major version.
 const ARCHS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120"];
@@ -34,39 +34,20 @@ const EXAMPLES: [(&str, &str); 3] = [
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A day, lab, problem or page, as in `lockstep list`
-    unit: String,
-    /// An exercise other than the main one
-    #[arg(long, value_name = "NAME")]
-    exercise: Option<String>,
-    /// A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<String>,
+    #[command(flatten)]
+    subject: SubjectArgs,
     /// Architectures to compile for [default: the exercise's, else sm_80, sm_90, sm_100 and sm_120]
     #[arg(long, value_name = "sm_XX,…", value_delimiter = ',')]
     arch: Vec<String>,
-    /// Folder to write; must be empty or absent
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
-    output: PathBuf,
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
-    let course = content::course(places)?;
-    let (unit, exercise) = content::exercise(&course, &args.unit, args.exercise.as_deref())?;
-    let kernel = content::kernel(places, unit, exercise, args.kernel.as_deref())?;
-    let spec = kernel.spec.as_ref().unwrap_or(&exercise.spec);
-    if std::fs::read_dir(&args.output).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(usage(format!("the folder is not empty: {}", args.output.display())));
-    }
-    let directives = launch_directives(&kernel.source.text, &spec.options)
-        .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", kernel.shown)))?;
-    let spec = spec.directed(&directives).map_err(Failure::Rejected)?;
-    let op = Op::of(&spec).map_err(|why| usage(format!("{} cannot be an operation yet: {why}", unit.address)))?;
+    let Subject { unit, kernel, spec, folder } = &args.subject.load(places)?;
+    let op = Op::of(spec).map_err(|why| usage(format!("{unit} cannot be an operation yet: {why}")))?;
     let package = format!("lockstep_{}", op.name);
-    let archs = archs(args, &spec)?;
-    let cubins = cubins(&kernel, &spec, &archs, places)?;
+    let archs = archs(args, spec)?;
+    let cubins = cubins(kernel, spec, &archs, places)?;
 
-    let folder = &args.output;
     let inside = folder.join("src").join(&package);
     let named: serde_json::Map<String, Value> =
         cubins.iter().map(|(arch, _)| (arch.clone(), json!(format!("{}.{arch}.cubin", op.name)))).collect();
@@ -77,12 +58,12 @@ pub fn run(args: &Args, places: &Places) -> Done {
     write(&inside.join("manifest.json"), format!("{manifest:#}\n").as_bytes())?;
     write(&inside.join("kernel.cu"), kernel.source.text.as_bytes())?;
     write(&inside.join("_launch.py"), LAUNCH.as_bytes())?;
-    write(&inside.join("_op.py"), op.python(&spec).as_bytes())?;
+    write(&inside.join("_op.py"), op.python(spec).as_bytes())?;
     let init =
         format!("\"\"\"{}\"\"\"\n\nfrom ._op import {name}\n\n__all__ = [\"{name}\"]\n", spec.title, name = op.name);
     write(&inside.join("__init__.py"), init.as_bytes())?;
     write(&folder.join("pyproject.toml"), pyproject(&package, &spec.title).as_bytes())?;
-    cases(&op, &spec, &folder.join("tests"))?;
+    cases(&op, spec, &folder.join("tests"))?;
     let filled = |text: &str| text.replace("PACKAGE", &package).replace("NAME", &op.name);
     write(&folder.join("tests/test_op.py"), filled(TEST).as_bytes())?;
     write(&folder.join("benchmarks/benchmark.py"), filled(BENCHMARK).as_bytes())?;
@@ -92,7 +73,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             write(&folder.join("examples").join(name), filled(text).as_bytes())?;
         }
     }
-    write(&folder.join("README.md"), readme(&op, &package, &kernel, &archs, is_decode).as_bytes())?;
+    write(&folder.join("README.md"), readme(&op, &package, kernel, &archs, is_decode).as_bytes())?;
     out::print(&format!(
         "{shown} is written, with cubins for {}. Install and test it:\n\n  pip install {shown}\n  python -m pytest {shown}/tests\n",
         archs.join(", "),
