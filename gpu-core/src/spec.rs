@@ -147,11 +147,12 @@ pub enum Fill {
     Ties {
         format: TieFormat,
     },
-    /// Infinities and NaN among other numbers, in these shares.
+    /// Infinities, NaN and zeros among other numbers, in these shares; infinities and zeros of both signs.
     Special {
         is_normal: bool,
         inf: f64,
         nan: f64,
+        zero: f64,
     },
     /// Numbers of a file in the exercise's folder, repeated as needed.
     File {

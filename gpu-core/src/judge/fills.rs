@@ -103,11 +103,12 @@ pub(super) fn fill_part(
             let Ok(distribution) = StudentT::new(*df) else { return };
             elements.for_each(|out| dtype.encode(scale * distribution.sample(random), out));
         }
-        ResolvedFill::Special { is_normal, inf, nan } => elements.for_each(|out| {
+        ResolvedFill::Special { is_normal, inf, nan, zero } => elements.for_each(|out| {
             let draw = random.random::<f64>();
             let value = match draw {
                 draw if draw < *inf => f64::INFINITY.copysign(normal(random)),
                 draw if draw < inf + nan => f64::NAN,
+                draw if draw < inf + nan + zero => 0.0_f64.copysign(normal(random)),
                 _ if *is_normal => normal(random),
                 _ => random.random::<f64>(),
             };
@@ -221,12 +222,14 @@ mod tests {
         let beyond = heavy.iter().filter(|x| x.abs() > 8.0).count();
         // Of a normal distribution with this scale 3 of 50,000 lie beyond four deviations, of Student's t 808.
         assert!((650..1000).contains(&beyond), "{beyond}");
-        let special = ResolvedFill::Special { is_normal: true, inf: 0.1, nan: 0.05 };
+        let special = ResolvedFill::Special { is_normal: true, inf: 0.1, nan: 0.05, zero: 0.1 };
         let x = values(Dtype::F32, &[10_000], special);
         let count = |is: fn(&f64) -> bool| x.iter().filter(|x| is(x)).count();
         assert!((900..1100).contains(&count(|x| x.is_infinite())));
         assert!((400..600).contains(&count(|x| x.is_nan())));
         assert!(count(|x| *x == f64::NEG_INFINITY) > 300, "of both signs");
+        assert!((900..1100).contains(&count(|x| *x == 0.0)));
+        assert!(count(|x| *x == 0.0 && x.is_sign_negative()) > 300, "of both signs");
         let file = ResolvedFill::File { values: Arc::new(vec![1.5, -2.0, 3.0]) };
         assert_eq!(values(Dtype::F16, &[5], file), [1.5, -2.0, 3.0, 1.5, -2.0]);
     }

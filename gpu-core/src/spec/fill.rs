@@ -56,6 +56,7 @@ pub enum ResolvedFill {
         is_normal: bool,
         inf: f64,
         nan: f64,
+        zero: f64,
     },
     /// Repeats when the buffer is longer.
     File {
@@ -169,6 +170,7 @@ fn read_kind(r: &mut Reader<'_>, fill: &mut Section<'_>, kind: &str) -> Option<F
                 is_normal: r.choice(base, &join(&fill.at, "base"), "what the others are", &choices)?,
                 inf: r.float(fill, "inf", true)?,
                 nan: r.float(fill, "nan", true)?,
+                zero: r.float(fill, "zero", false).unwrap_or(0.0),
             }
         }
         _ => {
@@ -208,8 +210,10 @@ fn out_of_range(fill: &Fill) -> Option<(&'static str, &'static str)> {
         Fill::StudentT { df, scale } if *df <= 0.0 || *scale < 0.0 => {
             Some(("degrees of freedom above 0 and a scale of at least 0", "others"))
         }
-        Fill::Special { inf, nan, .. } if !is_share(*inf) || !is_share(*nan) || inf + nan > 1.0 => {
-            Some(("shares of inf and nan between 0 and 1, together at most 1", "others"))
+        Fill::Special { inf, nan, zero, .. }
+            if ![inf, nan, zero].into_iter().all(|share| is_share(*share)) || inf + nan + zero > 1.0 =>
+        {
+            Some(("shares of inf, nan and zero between 0 and 1, together at most 1", "others"))
         }
         _ => None,
     }
@@ -295,11 +299,11 @@ pub(super) fn resolve_fill(
             needs_float("ties")?;
             ResolvedFill::Ties { format: *format }
         }
-        Some(Fill::Special { is_normal, inf, nan }) => {
+        Some(Fill::Special { is_normal, inf, nan, zero }) => {
             if !matches!(dtype, Dtype::F64 | Dtype::F32 | Dtype::F16 | Dtype::Bf16) {
                 return fail(format!("inf and nan need f64, f32, f16 or bf16, not {}", dtype.name()));
             }
-            ResolvedFill::Special { is_normal: *is_normal, inf: *inf, nan: *nan }
+            ResolvedFill::Special { is_normal: *is_normal, inf: *inf, nan: *nan, zero: *zero }
         }
         Some(Fill::File { values, .. }) => ResolvedFill::File { values: Arc::new(values.clone()) },
     })
