@@ -190,7 +190,15 @@ impl Course {
     /// Everything that is wrong with the folder's files, each with path, line and what is expected.
     pub fn load(dir: &Path) -> Result<Self, ContentErrors> {
         let files = Files::from_folder(dir).map_err(ContentErrors)?;
-        crate::load::course(&files)
+        Self::from_files(&files)
+    }
+
+    /// The course that these files make.
+    ///
+    /// # Errors
+    /// As [`Course::load`].
+    pub fn from_files(files: &Files) -> Result<Self, ContentErrors> {
+        crate::load::course(files)
     }
 
     pub fn days(&self) -> impl Iterator<Item = &Unit> {
