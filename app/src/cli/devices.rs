@@ -83,6 +83,9 @@ fn check_remote(name: &str, command: &str) -> Done {
              `gpu`"
         )));
     }
+    if command.chars().any(char::is_control) {
+        return Err(usage("the command has control characters in it, which no command line needs; type it anew"));
+    }
     if command.trim().is_empty() {
         return Err(usage(
             "a remote device needs the command that starts its worker, such as `ssh HOST lockstep worker`",

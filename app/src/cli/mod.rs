@@ -194,6 +194,10 @@ pub fn main() -> ExitCode {
         Command::Dev(args) => dev::run(&args, &places),
         Command::Worker(args) => return worker::run(&args, &places),
     };
+    if let Some(why) = out::unwritten() {
+        out::error(&format!("the output could not be written: {why}"));
+        return ExitCode::from(done.err().map_or(2, |failure| failure.status()));
+    }
     let Err(failure) = done else { return ExitCode::SUCCESS };
     if let Some(message) = failure.message() {
         out::error(message);

@@ -1,14 +1,27 @@
 //! Text for people: alignment, colour where the terminal wants it, and no panic when the reader goes away.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes to standard output. A closed pipe (`lockstep list | head`) is not an error. Colours of [`Style`] go through, all
 /// other control characters are shown.
 pub fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(guarded(text).as_bytes());
-    let _ = stdout.flush();
+    let written = stdout.write_all(guarded(text).as_bytes()).and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        // The first says why; what follows fails for the same reason.
+        let _ = UNWRITTEN.set(error.to_string());
+    }
+}
+
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Why a part of what was printed did not arrive: a full disk, mostly.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
 }
 
 /// Text that came from a kernel, a compiler, a file or another machine, with what a terminal would obey made visible:

@@ -134,9 +134,25 @@ fn remote_machines_are_remembered_and_forgotten() {
     let machine = Machine::new();
     machine.run(&["devices", "--add", "gpu", "true"]).fails(2, &["cannot be a remote device's name"]);
     machine.run(&["devices", "--add", "spark", " "]).fails(2, &["lockstep worker"]);
+    machine.run(&["devices", "--add", "spark", "ssh \u{1b}[2J spark"]).fails(2, &["control characters"]);
     machine.run(&["devices", "--remove", "spark"]).fails(2, &["spark"]);
     assert_eq!(machine.run(&["devices", "--add", "spark", "ssh spark lockstep worker"]).status, 0);
     machine.run(&["devices"]).shows(&["spark", "ssh spark lockstep worker"]);
     assert_eq!(machine.run(&["devices", "--remove", "spark"]).status, 0);
     assert!(!machine.run(&["devices"]).stdout.contains("spark"));
+}
+
+/// What did not arrive is no success.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let machine = Machine::new();
+    for arguments in [&["list"][..], &["list", "--json"], &["doctor"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = machine.command(arguments);
+        command.stdout(full);
+        let output = command.stderr(std::process::Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("could not be written"), "{arguments:?}: {said}");
+    }
 }
