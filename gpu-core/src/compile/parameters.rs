@@ -85,13 +85,19 @@ fn agrees(parameter: &Parameter, param: &Param) -> bool {
     looks_at_bits || (is_pointer && (own.bytes() == 1 || dtype.bytes() == 1))
 }
 
+/// Bytes of one element of the array that a fault is about.
+pub fn element_bytes(fault: &Fault, spec: &Spec) -> Option<u32> {
+    let name = &fault.allocation.as_ref()?.name;
+    spec.params.iter().find_map(|param| match param {
+        Param::Buffer { name: own, dtype, .. } if own == name => Some(dtype.bytes() as u32),
+        _ => None,
+    })
+}
+
 /// What to add to a fault of an access that takes several elements of an array at once; None for single elements.
 pub fn wide(fault: &Fault, spec: &Spec) -> Option<String> {
     let name = &fault.allocation.as_ref()?.name;
-    let bytes = spec.params.iter().find_map(|param| match param {
-        Param::Buffer { name: own, dtype, .. } if own == name => Some(dtype.bytes() as u32),
-        _ => None,
-    })?;
+    let bytes = element_bytes(fault, spec)?;
     let outside = matches!(fault.kind, FaultKind::OutOfBounds | FaultKind::Misaligned);
     let elements = fault.access_bytes / bytes;
     (outside && elements > 1).then(|| {

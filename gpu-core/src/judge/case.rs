@@ -11,7 +11,7 @@ use crate::oracle::guess::{self, Case, Guess};
 use crate::oracle::{Expected, Oracle, Watch};
 use crate::spec::{Resolved, ResolvedBuffer};
 use crate::verdict::CaseReport;
-use ptx_emulator::{Fault, TraceRequest};
+use ptx_emulator::{Fault, FaultKind, TraceRequest};
 use std::time::Instant;
 
 /// A judged case.
@@ -112,7 +112,8 @@ impl Session<'_> {
             comparison.patterns.insert(0, "first_block_only");
         }
         let output = buffers.iter().find(|buffer| buffer.role.is_judged()).filter(|_| again.is_empty());
-        if let Some(words) = output.and_then(|shape| narrow::index(shape, &comparison)) {
+        let is_race = run.faults.iter().any(|fault| fault.kind == FaultKind::Race);
+        if let Some(words) = output.and_then(|shape| narrow::index(shape, &comparison, is_race)) {
             comparison.patterns.insert(0, "narrow_index");
             comparison.narrow = Some(words);
         }
@@ -249,7 +250,7 @@ impl Session<'_> {
         expected: &[Expected],
         comparison: &Comparison,
     ) -> Option<Guess> {
-        comparison.mismatches.first().filter(|first| !first.never_written)?;
+        let first = comparison.mismatches.first().filter(|first| !first.never_written)?;
         let outputs = values(resolved, arguments);
         let got = outputs.first()?;
         let case = Case {
@@ -261,6 +262,8 @@ impl Session<'_> {
             outputs: &outputs,
             all_expected: expected,
             wrong: &comparison.wrong,
+            named: &first.buffer,
+            is_coded: first.code.is_some(),
         };
         guess::guess(self.oracle, &case)
     }

@@ -52,8 +52,31 @@ impl Drawn {
         if self.is_beyond {
             return MAX_RATIO;
         }
+        let [element, all] = self.biases(expected);
+        self.worst_draw.max(element).max(all).min(MAX_RATIO)
+    }
+
+    /// What the largest deviation is of, and what that suggests: the end of a sentence.
+    pub fn cause(&self, expected: &Expected) -> &'static str {
+        let [element, all] = self.biases(expected);
+        match () {
+            () if self.is_beyond => "",
+            () if self.worst_draw > element.max(all) => {
+                "; it is the mean of one draw that is off, so its elements are rounded together: as if one random number served many"
+            }
+            () if all > element => {
+                "; the mean of all elements is off in one direction: as if the random number or the sum were cut off instead of rounded"
+            }
+            () => {
+                "; single elements are off on average: as if they were not rounded up as often as the part that is lost asks for"
+            }
+        }
+    }
+
+    /// Largest mean error of an element, and the mean error of all, in standard errors.
+    fn biases(&self, expected: &Expected) -> [f64; 2] {
         let draws = f64::from(self.draws.max(1));
-        let (mut worst, mut sum, mut count) = (self.worst_draw, 0.0, 0.0_f64);
+        let (mut worst, mut sum, mut count) = (0.0_f64, 0.0, 0.0_f64);
         for (index, (total, want)) in self.sums.iter().zip(&expected.values).enumerate() {
             let step = expected.magnitude(index);
             let error = total / draws - want;
@@ -63,20 +86,18 @@ impl Drawn {
                 count += 1.0;
             }
         }
-        if count > 0.0 {
-            worst = worst.max(sum.abs() / (0.5 * (count / draws).sqrt()));
-        }
-        worst.min(MAX_RATIO)
+        let all = if count > 0.0 { f64::abs(sum) / (0.5 * (count / draws).sqrt()) } else { 0.0 };
+        [worst, all]
     }
 }
 
 /// What is wrong with an output of which every element would do.
-pub(super) fn sentence(report: &OutputReport) -> String {
+pub(super) fn sentence(report: &OutputReport, cause: &str) -> String {
     let what = match report.measured >= MAX_RATIO {
         true => "some draw is off by more than one step of the rounding".to_owned(),
         false => format!("{} is {}", spoken(&report.metric), against_limit(report)),
     };
-    format!("{} is wrong on average: {what}", report.of)
+    format!("{} is wrong on average: {what}{cause}", report.of)
 }
 
 /// Runs a case as often as its outputs ask for, with the same inputs and a fresh `seed` each time. None where a run did

@@ -270,9 +270,9 @@ impl Findings {
             self.comparison.violated = violated(oracle, resolved, arguments);
             return;
         }
-        let written = self.comparison.mismatches.first().is_some_and(|first| !first.never_written);
+        let wrong = self.comparison.mismatches.first().filter(|wrong| !wrong.never_written);
         let outputs = values(resolved, arguments);
-        if let (true, Some(got), Some(first)) = (written, outputs.first(), expected.first()) {
+        if let (Some(wrong), Some(got), Some(first)) = (wrong, outputs.first(), expected.first()) {
             self.comparison.guess = guess::guess(
                 oracle,
                 &guess::Case {
@@ -283,6 +283,8 @@ impl Findings {
                     outputs: &outputs,
                     all_expected: expected,
                     wrong: &self.comparison.wrong,
+                    named: &wrong.buffer,
+                    is_coded: wrong.code.is_some(),
                 },
             );
         }

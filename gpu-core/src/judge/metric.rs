@@ -68,6 +68,9 @@ pub(crate) fn judge(output: &Output<'_>, expected: &Expected, rule: &OutputRule)
             let measured = norms.measure(&rule.metric);
             let kind = if rule.metric.accepts(measured) {
                 Kind::Uniform(None)
+            } else if !norms.error.is_finite() {
+                // One NaN or infinity spoils the whole; those are the elements to look at.
+                Kind::Uniform(Some(f64::MAX))
             } else {
                 Kind::Uniform(Some(norms.allowed_each(&rule.metric)))
             };
@@ -215,7 +218,7 @@ pub(crate) fn spoken(metric: &str) -> &str {
         "relative_norm" => "the relative error norm",
         "cosine" => "the cosine similarity",
         "ulp" => "the largest error",
-        "statistical" => "the largest deviation over many draws",
+        "statistical" => "the largest deviation over many draws, in standard errors,",
         other => other,
     }
 }

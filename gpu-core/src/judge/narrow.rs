@@ -5,7 +5,10 @@ use super::compare::Comparison;
 use crate::spec::ResolvedBuffer;
 
 /// The end of a sentence, where what is wrong begins just where a short index would go round.
-pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison) -> Option<&'static str> {
+///
+/// `is_race`: threads were seen to write what others write too, as where an index goes round; else a loop or a block that
+/// ends there leaves the same behind.
+pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison, is_race: bool) -> Option<&'static str> {
     const FLOAT: u64 = 1 << 24;
     const SHORT: u64 = 1 << 16;
     const BYTE: usize = 1 << 8;
@@ -18,17 +21,23 @@ pub(super) fn index(shape: &ResolvedBuffer, comparison: &Comparison) -> Option<&
         );
     }
     if flat == SHORT && comparison.mismatch_count == shape.elements - SHORT {
-        return Some(
+        return Some(if is_race {
             "the first 65,536 elements are right and no others: as if the index were kept in 16 bits (`unsigned short`), where \
-             0 comes after 65535; keep it in an `int`",
-        );
+             0 comes after 65535; keep it in an `int`"
+        } else {
+            "the first 65,536 elements are right and no others: as if a loop ended there, or the index were kept in 16 bits \
+             (`unsigned short`), where 0 comes after 65535"
+        });
     }
     let [rows, columns] = shape.shape[..] else { return None };
     let kept = [rows, columns].map(|extent| BYTE.min(extent as usize));
-    (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(
+    (rows.max(columns) > BYTE as u64 && comparison.right_corner == Some(kept)).then_some(if is_race {
         "rows and columns from 256 on are wrong and all others right: as if an index were kept in 8 bits (`unsigned char`), where \
-         0 comes after 255; keep it in an `int`",
-    )
+         0 comes after 255; keep it in an `int`"
+    } else {
+        "rows and columns from 256 on are wrong and all others right: as if a loop or a block ended there, or an index were kept \
+         in 8 bits (`unsigned char`), where 0 comes after 255"
+    })
 }
 
 #[cfg(test)]
@@ -60,7 +69,7 @@ mod tests {
         };
         let comparison =
             Comparison { mismatches: vec![first], mismatch_count: wrong, right_corner, ..Comparison::default() };
-        index(&output, &comparison)
+        index(&output, &comparison, true)
     }
 
     #[test]

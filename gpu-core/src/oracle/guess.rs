@@ -20,6 +20,8 @@ pub const SAMPLE: usize = 48;
 const LEAST: usize = 3;
 /// Allowed error, in units of an element's magnitude: kernels add in `float`, and in any order.
 const CLOSE: f64 = 2e-5;
+/// Of right values, how many a wrong one may meet by chance where its place is guessed from it, on average.
+const MOST_BY_CHANCE: f64 = 0.2;
 
 /// A mistake that would give just these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,10 @@ pub struct Case<'a> {
     pub all_expected: &'a [Expected],
     /// Elements of it that were written, and are wrong; ascending.
     pub wrong: &'a [usize],
+    /// The output that the first wrong element is of.
+    pub named: &'a str,
+    /// Its values are decoded from codes, of which there are few: half of them are twice another by chance.
+    pub is_coded: bool,
 }
 
 /// One of the sampled elements.
@@ -102,6 +108,8 @@ pub fn guess(oracle: &Oracle, case: &Case<'_>) -> Option<Guess> {
     if let Some(whole) = of.whole {
         return whole(case);
     }
+    // What is told beside an element of one output must not be about another.
+    case.signature.outputs.first().filter(|output| output.name == case.named)?;
     let sample = sample(case);
     if let Some(guess) = of.early.and_then(|early| early(case, &sample)) {
         return Some(guess);
@@ -112,9 +120,12 @@ pub fn guess(oracle: &Oracle, case: &Case<'_>) -> Option<Guess> {
     if sample.len() < LEAST {
         // One number for all of many is enough; one product is not.
         let of_many = case.got.len() == sample.len() && case.inputs.iter().any(|input| input.len() > LEAST);
-        return if of_many { whole::factor(case, &sample) } else { None };
+        return if of_many && !case.is_coded { whole::factor(case, &sample) } else { None };
     }
     let special = of.special.iter().find_map(|guess| guess(case, &sample));
+    if case.is_coded {
+        return special.or_else(|| zeros(case, &sample));
+    }
     let moved = || moved(case, &sample).map(|words| Guess { words, key: Some("moved_output") });
     special.or_else(|| of_any(case, &sample)).or_else(moved)
 }
@@ -136,17 +147,21 @@ fn near(got: f64, value: f64) -> bool {
     (got - value).abs() <= 1e-6 * value.abs()
 }
 
+fn zeros(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
+    let is_negative = |element: &Element| case.expected.values[element.index] < 0.0;
+    let words = if sample.len() >= 8 && sample.iter().all(is_negative) {
+        "all wrong ones are 0 where a negative number belongs"
+    } else {
+        "all wrong ones are 0"
+    };
+    all(sample, |_| Some(0.0)).then(|| words.to_owned().into())
+}
+
 /// Guesses that need to know nothing of the operation.
 fn of_any(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     let want = |index: usize| case.expected.values[index];
-    if all(sample, |_| Some(0.0)) {
-        let signs = sample.iter().all(|element| want(element.index) < 0.0);
-        let words = if signs && sample.len() >= 8 {
-            "all wrong ones are 0 where a negative number belongs"
-        } else {
-            "all wrong ones are 0"
-        };
-        return Some(words.to_owned().into());
+    if let Some(zeros) = zeros(case, sample) {
+        return Some(zeros);
     }
     if sample.iter().all(|element| element.got == sample[0].got) {
         return Some(format!("all wrong ones are the same number, {}", sample[0].got).into());
@@ -183,9 +198,22 @@ fn moved(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     }
     let mut sorted: Vec<usize> = (0..want.len()).collect();
     sorted.sort_by(|a, b| want[*a].total_cmp(&want[*b]));
+    let room = |element: &Element| CLOSE / 10.0 * element.magnitude;
+    // Where right values are so dense that a number drawn at random meets one, or the same one is right in many places,
+    // finding it elsewhere says nothing.
+    const WIDER: f64 = 64.0;
+    let around = |element: &Element| {
+        let reach = WIDER * room(element);
+        let from = sorted.partition_point(|index| want[*index] < element.got - reach);
+        (sorted.partition_point(|index| want[*index] <= element.got + reach) - from) as f64
+    };
+    let by_chance = sample.iter().map(around).sum::<f64>() / WIDER / sample.len() as f64;
+    if by_chance > MOST_BY_CHANCE {
+        return None;
+    }
     // Nearest place first: the one that an index mixed up.
     let home = |element: &Element| {
-        let room = CLOSE / 10.0 * element.magnitude;
+        let room = room(element);
         let from = sorted.partition_point(|index| want[*index] < element.got - room);
         let fitting = sorted[from..].iter().take_while(|index| want[**index] <= element.got + room);
         fitting.copied().min_by_key(|index| index.abs_diff(element.index))
@@ -279,8 +307,21 @@ mod tests {
             .filter(|at| (got[*at] - expected.values[*at]).abs() > 1e-6 * expected.magnitude(*at))
             .collect();
         let (outputs, all_expected) = (&[got.to_vec()][..], std::slice::from_ref(expected));
-        guess(oracle, &Case { signature, inputs, expected, got, outputs, all_expected, wrong: &wrong })
-            .map(|guess| guess.words)
+        guess(
+            oracle,
+            &Case {
+                named: &signature.outputs[0].name,
+                is_coded: false,
+                signature,
+                inputs,
+                expected,
+                got,
+                outputs,
+                all_expected,
+                wrong: &wrong,
+            },
+        )
+        .map(|guess| guess.words)
     }
 
     fn vector(n: usize) -> Signature {

@@ -114,7 +114,7 @@ impl Lane {
                 self.shared.forget_worker(worker.pid());
                 return Err(Outcome::Environment(format!(
                     "the device's worker ended before it was ready ({exit}; {error}){}",
-                    said(&worker.stderr())
+                    worker.last_words()
                 )));
             }
         };
@@ -348,7 +348,7 @@ impl Lane {
                 Waited::TimedOut if stopping => break Outcome::Stopped,
                 Waited::TimedOut => {
                     break Outcome::LimitExceeded(format!(
-                        "nothing was finished within {:.0} s, so the run was ended. Look for a loop that never ends or \
+                        "nothing was finished within {:.0} s, so the run was ended. Unless this machine is busy, look for a loop that never ends or \
                          a barrier that not all threads reach. Where the arrays have billions of elements, that alone \
                          can take so long: choose a smaller size, or allow more time",
                         time.as_secs_f64()
@@ -357,11 +357,16 @@ impl Lane {
                 Waited::Ended(_) if stopping => break Outcome::Stopped,
                 Waited::Ended(error) => {
                     let exit = worker.end_within(Duration::from_millis(300));
-                    break Outcome::Crashed(format!(
-                        "the worker of {} died during the run ({exit}; {error}){}. A fresh one is started: try again",
-                        info.name,
-                        said(&worker.stderr())
-                    ));
+                    break Outcome::Crashed(match exit.ended_outside() {
+                        Some(how) => {
+                            format!("the worker of {} {how} ({exit}). A fresh one is started: try again", info.name)
+                        }
+                        None => format!(
+                            "the worker of {} died during the run ({exit}; {error}){}. A fresh one is started: try again",
+                            info.name,
+                            worker.last_words()
+                        ),
+                    });
                 }
             }
         };
@@ -421,10 +426,6 @@ fn of_other(which: &str, outcome: Outcome) -> Outcome {
     }
 }
 
-fn said(stderr: &str) -> String {
-    stderr.lines().last().map(|line| format!(". It said: {line}")).unwrap_or_default()
-}
-
 /// Lists the devices, in a worker of its own: asking CUDA costs 0.1 s and may crash in a broken driver.
 pub fn list_devices(shared: &Shared, stop: &AtomicBool) -> Result<Vec<DeviceInfo>, Outcome> {
     let worker: Worker = Process::spawn(shared.worker_command("device"), false).map_err(Outcome::Environment)?;
@@ -444,7 +445,7 @@ pub fn list_devices(shared: &Shared, stop: &AtomicBool) -> Result<Vec<DeviceInfo
         ))),
         Waited::Ended(error) => Err(Outcome::Environment(format!(
             "the worker that lists devices ended early ({error}){}",
-            said(&worker.stderr())
+            worker.last_words()
         ))),
     }
 }

@@ -87,15 +87,15 @@ impl Pool {
             Waited::Stopped => (Err(Outcome::Stopped), false),
             Waited::TimedOut => (
                 Err(Outcome::LimitExceeded(format!(
-                    "compiling took longer than {:.0} s and was ended. Unroll less, nest templates less deeply, or \
-                     raise the compile time limit",
+                    "compiling took longer than {:.0} s and was ended. Try again if this machine is busy; \
+                     else unroll less, nest templates less deeply, or raise the compile time limit",
                     limits.compile_time.as_secs_f64()
                 ))),
                 false,
             ),
             Waited::Ended(error) => {
                 let exit = compiler.end_within(Duration::from_millis(500));
-                (Err(death(&exit, &error.to_string(), &compiler.stderr(), &limits)), false)
+                (Err(death(&exit, &error.to_string(), &compiler.stderr(), &compiler.last_words(), &limits)), false)
             }
         };
         self.give_back(shared, Some(compiler), reusable);
@@ -235,8 +235,7 @@ fn start(shared: &Shared, toolchain: &Toolchain) -> Result<Compiler, String> {
         Waited::Ended(error) => {
             let mut compiler = compiler;
             let exit = compiler.end_within(Duration::from_millis(500));
-            let stderr = compiler.stderr();
-            let said = if stderr.is_empty() { String::new() } else { format!(". It said: {stderr}") };
+            let said = compiler.last_words();
             Err(format!("the compile worker ended before it was ready ({exit}; {error}){said}"))
         }
     }
@@ -244,14 +243,16 @@ fn start(shared: &Shared, toolchain: &Toolchain) -> Result<Compiler, String> {
 
 /// What the death of a compile worker means. NVRTC does not check every allocation, so a crash with much memory in use
 /// is the memory limit.
-fn death(exit: &Exit, error: &str, stderr: &str, limits: &Limits) -> Outcome {
+fn death(exit: &Exit, error: &str, stderr: &str, said: &str, limits: &Limits) -> Outcome {
     const MUCH: f64 = 0.5;
     let near_limit = exit.peak_memory_bytes as f64 > MUCH * limits.compile_memory_bytes as f64;
     let out_of_memory = stderr.contains("bad_alloc") || stderr.contains("out of memory");
     if near_limit || out_of_memory {
         return memory_limit(limits);
     }
-    let said = stderr.lines().last().map(|line| format!(". It said: {line}")).unwrap_or_default();
+    if let Some(how) = exit.ended_outside() {
+        return Outcome::Crashed(format!("the compiler {how} ({exit}). Try again: a fresh one is ready"));
+    }
     Outcome::Crashed(format!(
         "the compiler crashed on this source ({exit}; {error}){said}. Very deep nesting or recursion can cause it; a \
          fresh compiler is ready"

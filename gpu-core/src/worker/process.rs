@@ -43,6 +43,28 @@ pub struct Exit {
     pub peak_memory_bytes: u64,
 }
 
+impl Exit {
+    /// Why a process ended that nothing here ended: another program or the system did. None: it ended by itself.
+    pub fn ended_outside(&self) -> Option<&'static str> {
+        #[cfg(unix)]
+        if matches!(self.signal, Some(libc::SIGKILL | libc::SIGTERM | libc::SIGINT | libc::SIGHUP | libc::SIGQUIT)) {
+            return Some("was ended from outside: by another program, or by the system for want of memory");
+        }
+        None
+    }
+}
+
+/// What matters of a process's last lines: of a panic its place and message, and no advice for those who build this program.
+fn last_words(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE")).collect();
+    let panic = lines.iter().rposition(|line| line.contains("panicked at "));
+    let words = match panic {
+        Some(at) => lines[at..].join(" ").split_once("panicked at ").map(|(_, words)| words.trim().to_owned()),
+        None => lines.last().map(|line| line.trim().to_owned()),
+    };
+    words.filter(|words| !words.is_empty()).map(|words| format!(". It said: {words}")).unwrap_or_default()
+}
+
 /// What a wait brought.
 pub enum Waited<T> {
     Message(T),
@@ -191,6 +213,11 @@ impl<In, Out> Process<In, Out> {
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 
+    /// The end of a sentence with what the process said last; nothing where it was silent.
+    pub fn last_words(&self) -> String {
+        last_words(&self.stderr())
+    }
+
     #[cfg(unix)]
     fn kill(&mut self) {
         let pid = self.child.id() as libc::pid_t;
@@ -267,5 +294,19 @@ impl std::fmt::Display for Exit {
             }
             _ => write!(f, "an unknown reason"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_words;
+
+    #[test]
+    fn a_panic_is_told_by_its_place_and_words() {
+        let panic = "thread 'main' (7) panicked at src/a.rs:3:5:\nattempt to add with overflow\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(last_words(panic), ". It said: src/a.rs:3:5: attempt to add with overflow");
+        assert_eq!(last_words("one\n two \n"), ". It said: two");
+        assert_eq!(last_words("note: run with `RUST_BACKTRACE=1` to see more\n"), "");
+        assert_eq!(last_words(""), "");
     }
 }

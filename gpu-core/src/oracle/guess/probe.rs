@@ -77,6 +77,8 @@ mod tests {
             outputs: &outputs,
             all_expected: &expected,
             wrong: &[],
+            named: "sm",
+            is_coded: false,
         };
         guess(&case).unwrap_or_default()
     }
