@@ -139,7 +139,7 @@ fn predictions_are_measured_and_marked() {
     };
     let answers = predict("A warp of the plain solution", "8", &["128 / 32 = 4 sectors"]);
     assert!(!answers["predict-sectors"].correct);
-    let answers = predict("Now neighbouring threads are 2", "8", &["half of every sector is moved for nothing"]);
+    let answers = predict("Now neighboring threads are 2", "8", &["half of every sector is moved for nothing"]);
     assert_eq!(answers.values().filter(|answer| answer.correct).count(), 1);
     let answers = predict("On a GPU: predict how close", "100", &["Only a GPU can measure this time: pick one above"]);
     assert_eq!(answers.len(), 2, "not measured, not answered");

@@ -73,7 +73,7 @@ __device__ inline uint32_t pack_bf16(float low, float high)
     return packed;
 }
 
-// Two neighbouring float results (x even) to row-major c, m x n, where they lie inside. One 8-byte store where rows allow it.
+// Two neighboring float results (x even) to row-major c, m x n, where they lie inside. One 8-byte store where rows allow it.
 __device__ inline void store_pair(float* c, int row, int x, int m, int n, float low, float high)
 {
     if (row >= m || x >= n) return;
@@ -86,7 +86,7 @@ __device__ inline void store_pair(float* c, int row, int x, int m, int n, float 
     }
 }
 
-// Two neighbouring bf16 results (x even) to row-major c, m x n, where they lie inside. One 4-byte store where rows allow it.
+// Two neighboring bf16 results (x even) to row-major c, m x n, where they lie inside. One 4-byte store where rows allow it.
 __device__ inline void store_rounded(uint16_t* c, int row, int x, int m, int n, uint32_t pair)
 {
     if (row >= m || x >= n) return;

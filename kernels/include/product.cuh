@@ -159,7 +159,7 @@ struct Multiplier {
     }
 
     // 16 rows of 64 results from `buffer`, by the warp, where the copy engine cannot store: rows of C begin anywhere. A lane has two
-    // neighbours of a row, and stores 4 bytes at a multiple of 4: where the row begins at an odd element, its second of the lane
+    // neighbors of a row, and stores 4 bytes at a multiple of 4: where the row begins at an odd element, its second of the lane
     // before and its own first.
     __device__ void store_rows(uint32_t buffer, int row, int column)
     {

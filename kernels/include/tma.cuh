@@ -45,7 +45,7 @@ __device__ inline void barrier_init(uint32_t barrier, uint32_t arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers visible to the copy engine and to the other blocks of the cluster; then synchronise.
+// Makes initialized barriers visible to the copy engine and to the other blocks of the cluster; then synchronize.
 __device__ inline void barrier_init_fence()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -274,7 +274,7 @@ def samples_of(contestants, flush, warm):
     started = time.perf_counter()
     for turn in range(-3, MOST_ROUNDS):
         for at in range(len(names)):
-            # Another one begins every round, so that none always follows the same neighbour.
+            # Another one begins every round, so that none always follows the same neighbor.
             name = names[(at + turn) % len(names)]
             run, (start, end) = contestants[name], events[name]
             for _ in range(6 if warm else 1):

@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) wgmma_e4m3(const uint4* in,
 
 #define SHARED_LOADS 16
 
-// Reads shared memory, 16 bytes a thread, neighbours for neighbouring threads.
+// Reads shared memory, 16 bytes a thread, neighbors for neighboring threads.
 //   in     float4[1024]        out    float[1], not written      rounds
 // block 512, grid 2 * SMS
 // bytes per second = 16 * 16 * rounds * 512 * grid / time; per clock and multiprocessor: divide by SMS and the clock

@@ -148,7 +148,7 @@ fn the_price_of_divergence_is_what_was_recorded() {
     assert!(all >= 1000);
     let quoted = format!(
         "took {one} us (microseconds, millionths of a second) with one way and $2^{{22}}$ elements; with 2, 4, 8, 16 and \
-         32 ways among neighbouring lanes {two}, {four}, {eight}, {sixteen} and {},{:03} us",
+         32 ways among neighboring lanes {two}, {four}, {eight}, {sixteen} and {},{:03} us",
         all / 1000,
         all % 1000
     );

@@ -5,7 +5,7 @@
 // lockstep: cluster = 2
 // lockstep: dynamic_shared_bytes = STAGES * (STAGE_BYTES + 16)
 //
-// Against the rung before: two neighbouring multiprocessors form a cluster and make two tiles one above the other, with
+// Against the rung before: two neighboring multiprocessors form a cluster and make two tiles one above the other, with
 // the same columns of B. Each loads its own rows of A and half the rows of B, and the copy engine delivers that half to
 // both (multicast): 32 KiB a step from L2 instead of 48. A buffer is now empty when the warpgroups of both blocks have
 // read it.

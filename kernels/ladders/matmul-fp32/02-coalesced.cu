@@ -1,9 +1,9 @@
 #include "lab.cuh"
 
-// Matrix product, rung 2: neighbouring threads compute neighbouring columns.
+// Matrix product, rung 2: neighboring threads compute neighboring columns.
 //
 // Only the roles of x and y changed. The 32 lanes of a warp now share one row: they read the same element of a (one
-// sector, handed to all lanes) and 32 neighbours of a row of b (four full sectors). 5 sectors for 32 multiplications
+// sector, handed to all lanes) and 32 neighbors of a row of b (four full sectors). 5 sectors for 32 multiplications
 // in place of 33, and the stores of c are whole lines too.
 // lockstep: block = 32, 8
 // lockstep: grid = ceil_div(n, block_x), ceil_div(m, block_y)

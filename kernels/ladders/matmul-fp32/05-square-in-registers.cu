@@ -4,8 +4,8 @@
 //
 // A column of eight reused one operand; a square reuses both. 8 elements of a and 8 of b make 64 products: 16 loads
 // from shared memory for 64 multiplications, a quarter of a load for each where rung 4 needed more than one. The square
-// is not contiguous: rows and columns are 16 apart, so that the 32 lanes of a warp always read neighbouring words of b
-// (and two words of a), with no bank conflict, and store neighbouring elements of c.
+// is not contiguous: rows and columns are 16 apart, so that the 32 lanes of a warp always read neighboring words of b
+// (and two words of a), with no bank conflict, and store neighboring elements of c.
 // lockstep: block = 256
 // lockstep: grid = ceil_div(n, BN), ceil_div(m, BM)
 #define BM 128

@@ -5,7 +5,7 @@
 // The multiplications need issue slots, and so does every load; an instruction that moves 16 bytes costs one slot, as
 // one that moves 4. A thread's 8 x 8 outputs become 2 x 2 squares of 4 x 4, so that its 16 operands of a step are four
 // float4. For that the tile of a is kept transposed, [k][row]: a thread reads a float4 along k from global memory and
-// puts its parts into four rows. PAD makes those stores free of bank conflicts: 16 lanes write neighbouring rows, the
+// puts its parts into four rows. PAD makes those stores free of bank conflicts: 16 lanes write neighboring rows, the
 // other 16 write 4 steps further along k, 4 * 132 words away, which is 16 banks.
 // lockstep: block = 256
 // lockstep: grid = ceil_div(n, BN), ceil_div(m, BM)
@@ -15,7 +15,7 @@
 #define PAD 4
 #define THREADS 256
 
-// Four neighbours of a row, of which `count` exist. A float4 must lie at a multiple of 16 bytes, so that rows whose
+// Four neighbors of a row, of which `count` exist. A float4 must lie at a multiple of 16 bytes, so that rows whose
 // length is no multiple of 4 are read one by one.
 __device__ float4 read_4(const float* from, int count, bool aligned)
 {

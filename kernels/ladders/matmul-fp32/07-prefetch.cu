@@ -14,7 +14,7 @@
 #define PAD 4
 #define THREADS 256
 
-// Four neighbours of a row, of which `count` exist. A float4 must lie at a multiple of 16 bytes, so that rows whose
+// Four neighbors of a row, of which `count` exist. A float4 must lie at a multiple of 16 bytes, so that rows whose
 // length is no multiple of 4 are read one by one.
 __device__ float4 read_4(const float* from, int count, bool aligned)
 {

@@ -26,7 +26,7 @@ __device__ float part(const float4& v, int e)
     return e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
 }
 
-// Four neighbours of a row, of which `count` exist; zeros for the others.
+// Four neighbors of a row, of which `count` exist; zeros for the others.
 __device__ float4 read_4(const float* from, int count, bool aligned)
 {
     if (aligned && count >= 4) {

@@ -8,7 +8,7 @@
 // Counted so in the machine code, a product of rung 9 takes 1.36 clocks on average. Two changes bring it to 1.14:
 //   - All rows for one column, then back up for the next: y stays for 8 products, and where the direction turns x stays
 //     as well. What is left to fetch is one x and one sum, and the compiler can put those into different banks.
-//   - The sums are stored one by one. A float4 store wants four sums in four neighbouring registers, the pattern of the
+//   - The sums are stored one by one. A float4 store wants four sums in four neighboring registers, the pattern of the
 //     operands' own float4, and that puts sums and operands into the same banks all through the loop. The stores take
 //     four times the instructions, once in a kernel that multiplies k times.
 // The tile is 128 x 256 for 256 threads now, one block on a multiprocessor: fewer bytes from L2 for the same products.
@@ -32,7 +32,7 @@ __device__ float part(const float4& v, int e)
     return e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
 }
 
-// Four neighbours of a row, of which `count` exist; zeros for the others.
+// Four neighbors of a row, of which `count` exist; zeros for the others.
 __device__ float4 read_4(const float* from, int count, bool aligned)
 {
     if (aligned && count >= 4) {

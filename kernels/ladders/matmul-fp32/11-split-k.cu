@@ -30,7 +30,7 @@ __device__ float part(const float4& v, int e)
     return e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
 }
 
-// Four neighbours of a row, of which `count` exist; zeros for the others.
+// Four neighbors of a row, of which `count` exist; zeros for the others.
 __device__ float4 read_4(const float* from, int count, bool aligned)
 {
     if (aligned && count >= 4) {
@@ -184,7 +184,7 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(THREA
         }
     }
 
-    // Every block of the cluster lays its sums down, each thread its own ones side by side with its neighbours'.
+    // Every block of the cluster lays its sums down, each thread its own ones side by side with its neighbors'.
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < 128; e++) {

@@ -39,7 +39,7 @@ __device__ float warp_sum(float value)
     return value;
 }
 
-// What this thread adds: every gridDim.x-th piece of LOADS * BLOCK float4, neighbours for neighbouring threads.
+// What this thread adds: every gridDim.x-th piece of LOADS * BLOCK float4, neighbors for neighboring threads.
 __device__ float thread_sum(const float* __restrict__ x, int n)
 {
     const float4* quads = reinterpret_cast<const float4*>(x);

@@ -7,7 +7,7 @@
 // and its rows go out as float4. A thread has 64 bytes on their way where rung 4 had 16, with a quarter of the
 // instructions. Columns of float4 in shared memory: float4 r of row c lies at place r ^ (c / 4 % 8), so that 8 threads,
 // which write float4 of 8 rows that are 4 apart, hit all 32 banks. Blocks are numbered down the columns of x: those
-// that run together write neighbouring pieces of the same rows of y, and DRAM takes whole pages. (The other order,
+// that run together write neighboring pieces of the same rows of y, and DRAM takes whole pages. (The other order,
 // which reads whole rows of x, is 3% slower: writes matter more.) The rows of both matrices must begin at multiples of
 // 16 bytes; for other sizes this is rung 4 with a larger tile.
 // lockstep: block = THREADS

@@ -4,7 +4,7 @@
 //
 // With 16385 floats in a row, rows begin anywhere, and rung 6 falls back to single floats. But memory does not care
 // where rows begin: every row contains float4 at multiples of 16 bytes, only not from its first element on.
-//   - A row of the tile is read as the QUADS + 1 float4 that cover it, and what belongs to the neighbours is dropped.
+//   - A row of the tile is read as the QUADS + 1 float4 that cover it, and what belongs to the neighbors is dropped.
 //   - A row of y is written from the last multiple of 32 bytes at or before the tile on: a tile is slanted, each of its
 //     rows begins up to SHIFT - 1 elements earlier. So all stores are whole 32-byte sectors, which no other block
 //     touches: L2 and memory never have to merge parts of them. (With multiples of 16 bytes it was 4% slower.)

@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// Vector addition, rung 2: a thread adds four neighbours, with loads and a store of 16 bytes.
+// Vector addition, rung 2: a thread adds four neighbors, with loads and a store of 16 bytes.
 //
 // Four times the bytes on their way for each thread, 64 KB for a full multiprocessor, and a quarter of the
 // instructions. Two float4 of each array were no faster on an H200. In turns with torch.add in one process

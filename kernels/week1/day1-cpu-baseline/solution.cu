@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // Matrix product, loops in the order i, k, j: the innermost loop walks along a row of b and a row of c, so each
-// access is the neighbour of the one before.
+// access is the neighbor of the one before.
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int rows, int inner, int columns)
 {
     //@ loops

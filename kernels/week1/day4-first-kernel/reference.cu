@@ -16,7 +16,7 @@ extern "C" __global__ void vector_add(const float* __restrict__ a, const float* 
                                       float* __restrict__ c, int n)
 {
     // The block owns a stretch of 4 * VECTORS * blockDim.x elements; in each of the VECTORS rounds its threads touch
-    // neighbouring float4.
+    // neighboring float4.
     const long long first = 4ll * VECTORS * blockDim.x * blockIdx.x + 4ll * threadIdx.x;
     const long long round = 4ll * blockDim.x;
 

@@ -2,7 +2,7 @@
 
 // Vector addition: c[k] = a[k] + b[k] for every k from 0 to n - 1.
 //
-// One thread adds one element. Neighbouring threads add neighbouring elements, so the 32 threads of a warp read and
+// One thread adds one element. Neighboring threads add neighboring elements, so the 32 threads of a warp read and
 // write whole 128-byte stretches of memory.
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
 {

@@ -3,7 +3,7 @@
 // C = A * B: c[row][column] is the sum over i of a[row][i] * b[i][column].
 //
 // A is m x k, B is k x n, C is m x n, all row-major. One thread makes one element of C; x is the column, so that the
-// 32 threads of a warp read neighbouring elements of B and write neighbouring elements of C.
+// 32 threads of a warp read neighboring elements of B and write neighboring elements of C.
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int m, int n, int k)
 {
     //@ coordinates

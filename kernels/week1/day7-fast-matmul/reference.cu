@@ -11,7 +11,7 @@
 //   of tiles: one barrier for each slab.
 // - A's slab is stored on its side, so that the four rows that a thread wants next to each other are a float4.
 // - A warp owns 32 x 64 of the tile. A lane's 8 rows are two groups of 4 that lie 16 apart, its 8 columns two groups
-//   of 4 that lie 32 apart: then the float4 of neighbouring lanes lie side by side, and no two of them meet in a bank.
+//   of 4 that lie 32 apart: then the float4 of neighboring lanes lie side by side, and no two of them meet in a bank.
 // lockstep: block = 256
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
 #define TILE 128
@@ -21,7 +21,7 @@
 // A slab is brought in parts of 8 steps: in each of them the block's 256 threads bring a float4 of A and one of B.
 #define PARTS (DEPTH / 8)
 
-// Four neighbouring floats of one row. WHOLE: they are known to lie inside and to be aligned to 16 bytes. Otherwise
+// Four neighboring floats of one row. WHOLE: they are known to lie inside and to be aligned to 16 bytes. Otherwise
 // what lies outside is zero, which adds nothing to a product.
 template <bool WHOLE>
 __device__ float4 load4(const float* matrix, int row, int column, int rows, int columns)

@@ -2,7 +2,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-// codes[row][i] = the E4M3 code of x[row][i] / scale[row]. Each thread takes eight neighbouring elements of a row: one
+// codes[row][i] = the E4M3 code of x[row][i] / scale[row]. Each thread takes eight neighboring elements of a row: one
 // load of 16 bytes, one store of 8.
 // lockstep: block = 32, 8
 // lockstep: grid = ceil_div(columns, 256), ceil_div(rows, 8)
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256)
         }
         return;
     }
-    // Rows begin anywhere: single elements, neighbouring lanes side by side.
+    // Rows begin anywhere: single elements, neighboring lanes side by side.
     for (int k = 0; k < 8; k++) {
         const int i = (8 * blockIdx.x + k) * blockDim.x + threadIdx.x;
         if (i < columns) {

@@ -1,4 +1,4 @@
-// One thread takes one element; four loads of a warp's neighbours are one request for four whole sectors.
+// One thread takes one element; four loads of a warp's neighbors are one request for four whole sectors.
 //@ kernel
 extern "C" __global__ void clamp_all(const float* x, float* y, float low, float high, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // A grid of fixed size: each thread starts at its own element and steps by the number of threads in the whole grid.
-// Any number of blocks gives the right result, and neighbouring threads stay neighbours in every round.
+// Any number of blocks gives the right result, and neighboring threads stay neighbors in every round.
 // lockstep: block = BLOCK
 // lockstep: grid = BLOCKS
 #define BLOCK 256

@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // Every element is added once, as in the reference, but threads are dealt to elements like cards to STRIDE piles:
-// neighbouring threads are STRIDE elements apart. With STRIDE 1 it is the reference.
+// neighboring threads are STRIDE elements apart. With STRIDE 1 it is the reference.
 // lockstep: grid = ceil_div(round_up(n, STRIDE), block_x)
 #define STRIDE 8
 

@@ -2,8 +2,8 @@
 
 // Matrix addition: c[row][column] = a[row][column] + b[row][column].
 //
-// The matrices lie in memory row by row. x is the column, so that the 32 threads of a warp, neighbours in x, touch
-// neighbouring memory.
+// The matrices lie in memory row by row. x is the column, so that the 32 threads of a warp, neighbors in x, touch
+// neighboring memory.
 extern "C" __global__ void matrix_add(const float* a, const float* b, float* c, int rows, int columns)
 {
     //@ coordinates

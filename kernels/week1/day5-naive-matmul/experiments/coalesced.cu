@@ -2,7 +2,7 @@
 
 // Step 2 of the ladder: x and y exchanged, and nothing else.
 //
-// The threads of a warp now sit side by side in a row of C. They read 32 neighbours of B, 4 sectors, and all the same
+// The threads of a warp now sit side by side in a row of C. They read 32 neighbors of B, 4 sectors, and all the same
 // element of A, 1 sector: a load of one address by many lanes is served once.
 // lockstep: block = BLOCK_X, BLOCK_Y
 #define BLOCK_X 32

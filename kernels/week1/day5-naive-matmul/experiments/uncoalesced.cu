@@ -2,7 +2,7 @@
 
 // Step 1 of the ladder: the first thing that comes to mind. x stands first, so x is the row.
 //
-// The result is right. But the 32 threads of a warp, neighbours in x, then sit in 32 different rows of A and C: each
+// The result is right. But the 32 threads of a warp, neighbors in x, then sit in 32 different rows of A and C: each
 // load of A and each store to C touches 32 sectors to use 4 bytes of each.
 // lockstep: block = BLOCK_X, BLOCK_Y
 // lockstep: grid = ceil_div(m, block_x), ceil_div(n, block_y)

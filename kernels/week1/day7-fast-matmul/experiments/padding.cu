@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
-// Day 6's transpose by tiles of 32 x 32, with PAD floats more in each row of the tile. Along a row neighbouring lanes
-// write neighbouring words; then they read a column, words that lie 32 + PAD apart.
+// Day 6's transpose by tiles of 32 x 32, with PAD floats more in each row of the tile. Along a row neighboring lanes
+// write neighboring words; then they read a column, words that lie 32 + PAD apart.
 // lockstep: block = 32, 8
 // lockstep: grid = ceil_div(columns, 32), ceil_div(rows, 32)
 #define PAD 0

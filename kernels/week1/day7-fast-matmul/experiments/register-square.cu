@@ -3,7 +3,7 @@
 // Step 5 of the ladder: a thread makes a square of EDGE x EDGE elements of C. In each step it reads EDGE elements of
 // each tile and does EDGE * EDGE multiply-adds: 2 / EDGE reads of shared memory for each.
 //
-// Rows and columns of a thread lie 16 apart, so that neighbouring threads read neighbouring words. With SPREAD 0 they
+// Rows and columns of a thread lie 16 apart, so that neighboring threads read neighboring words. With SPREAD 0 they
 // lie side by side instead: the same sums, and bank conflicts.
 // lockstep: block = 16, 16
 // lockstep: grid = ceil_div(n, 16 * EDGE), ceil_div(m, 16 * EDGE)

@@ -1,6 +1,6 @@
 #include "tma.cuh"
 
-// C = A * B by tiles of 32 x 32, in clusters of two blocks that are neighbours in a row of tiles. Both need the same tile of A.
+// C = A * B by tiles of 32 x 32, in clusters of two blocks that are neighbors in a row of tiles. Both need the same tile of A.
 // With MULTICAST 1 each block orders one half of it, for both blocks. With 0 each block orders all of it for itself.
 // lockstep: block = 128
 // lockstep: grid = round_up(ceil_div(n, 32), 2), ceil_div(m, 32)

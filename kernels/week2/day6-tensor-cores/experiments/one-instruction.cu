@@ -15,7 +15,7 @@ extern "C" __global__ void one_instruction(const uint16_t* a, const uint16_t* b,
                                 pair(a + (g + 8) * 16 + 2 * t + 8)};
     mma_bf16(d, from_a, pair(b + g * 16 + 2 * t), pair(b + g * 16 + 2 * t + 8));
 #else
-    // The same four results in each lane: two neighbours in row g, two in row g + 8.
+    // The same four results in each lane: two neighbors in row g, two in row g + 8.
 #pragma unroll
     for (int i = 0; i < 4; i++) {
 #pragma unroll

@@ -1,4 +1,4 @@
-// y = x rounded to bf16, two neighbours a thread: one store of 4 bytes where rows allow it.
+// y = x rounded to bf16, two neighbors a thread: one store of 4 bytes where rows allow it.
 #include "mma.cuh"
 
 extern "C" __global__ void store_two(const float* x, uint16_t* y, int rows, int columns)

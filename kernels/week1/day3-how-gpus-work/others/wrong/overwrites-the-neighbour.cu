@@ -1,4 +1,4 @@
-// Writes its neighbour's place as well.
+// Writes its neighbor's place as well.
 // rejected for: race
 // leads to: no barrier
 #include "lab.cuh"

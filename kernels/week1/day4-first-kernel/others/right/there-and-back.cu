@@ -1,4 +1,4 @@
-// The element goes to the neighbour lane and back.
+// The element goes to the neighbor lane and back.
 #include "lab.cuh"
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n)
 {

@@ -1,4 +1,4 @@
-// Adds the neighbour of b.
+// Adds the neighbor of b.
 // rejected for: out_of_bounds
 // leads to: past its end
 #include "lab.cuh"

@@ -1,4 +1,4 @@
-// Passes the sums through shared memory to a neighbour, and does not wait.
+// Passes the sums through shared memory to a neighbor, and does not wait.
 // rejected for: race
 // leads to: __syncthreads
 #include "lab.cuh"

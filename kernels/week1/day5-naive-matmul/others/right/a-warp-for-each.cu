@@ -1,5 +1,5 @@
 // A warp for each element, with a reduction by shuffles.
-// does not reach: Neighbours read neighbours
+// does not reach: Neighbors read neighbors
 #include "lab.cuh"
 // lockstep: block = 32, 4
 // lockstep: grid = n, ceil_div(m, 4)

@@ -1,4 +1,4 @@
-// x is the row in the block; tiles stored so that neighbours write neighbours.
+// x is the row in the block; tiles stored so that neighbors write neighbors.
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,4 +1,4 @@
-// Each thread makes eight neighbours of a row, and reads A by itself.
+// Each thread makes eight neighbors of a row, and reads A by itself.
 #include "lab.cuh"
 // lockstep: block = 64
 // lockstep: grid = ceil_div(n, 8), ceil_div(m, 64)

@@ -1,6 +1,6 @@
 // Every lane orders the box.
 // rejected for: barrier_phase
-// leads to: Initialise each barrier once
+// leads to: Initialize each barrier once
 #include "tma.cuh"
 // lockstep: block = 32
 // lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)

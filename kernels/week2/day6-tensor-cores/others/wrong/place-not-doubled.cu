@@ -1,4 +1,4 @@
-// Gives neighbouring lanes neighbouring elements.
+// Gives neighboring lanes neighboring elements.
 // rejected for: wrong_output
 // leads to: 2 * t
 #include "mma.cuh"

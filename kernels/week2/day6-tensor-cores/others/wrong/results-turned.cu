@@ -1,6 +1,6 @@
 // Stores the results by columns.
 // rejected for: moved_output
-// leads to: d[0] and d[1] are neighbours in a row
+// leads to: d[0] and d[1] are neighbors in a row
 #include "mma.cuh"
 
 // lockstep: block = 32

@@ -1,4 +1,4 @@
-// Gives neighbouring lanes neighbouring columns.
+// Gives neighboring lanes neighboring columns.
 #include "mma.cuh"
 
 extern "C" __global__ void store_four(const float* a, const float* b, float* c, int m)

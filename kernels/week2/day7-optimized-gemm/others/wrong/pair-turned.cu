@@ -1,4 +1,4 @@
-// Puts the right neighbour into the low half.
+// Puts the right neighbor into the low half.
 // rejected for: wrong_output
 // leads to: low half
 #include "mma.cuh"

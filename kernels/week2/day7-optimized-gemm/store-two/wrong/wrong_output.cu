@@ -1,4 +1,4 @@
-// Puts the right neighbour into the low half.
+// Puts the right neighbor into the low half.
 #include "mma.cuh"
 
 extern "C" __global__ void store_two(const float* x, uint16_t* y, int rows, int columns)

@@ -1,4 +1,4 @@
-// Waits first, initialises then.
+// Waits first, initializes then.
 // rejected for: barrier_phase
 // leads to: comes before anyone uses them
 #include "tma.cuh"

@@ -1,6 +1,6 @@
 // All threads make the barriers.
 // rejected for: barrier_phase
-// leads to: initialised by one thread
+// leads to: initialized by one thread
 #include "tma.cuh"
 
 // C = A * B with roles: warps 0 to 3 multiply, warp 4 copies. Each stage of the ring has two mbarriers, `full` and `empty`.

@@ -1,4 +1,4 @@
-// Initialises the first of each kind.
+// Initializes the first of each kind.
 // rejected for: barrier_phase
 // leads to: before mbarrier.init
 #include "tma.cuh"

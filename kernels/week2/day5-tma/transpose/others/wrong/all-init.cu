@@ -1,6 +1,6 @@
 // Everyone orders.
 // rejected for: barrier_phase
-// leads to: One thread initialises it
+// leads to: One thread initializes it
 #include "tma.cuh"
 // lockstep: block = 256
 // lockstep: grid = ceil_div(columns, 32), ceil_div(rows, 32)

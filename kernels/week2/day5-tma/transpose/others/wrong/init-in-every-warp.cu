@@ -1,6 +1,6 @@
 // One thread of each warp makes the barrier.
 // rejected for: barrier_phase
-// leads to: One thread initialises it
+// leads to: One thread initializes it
 #include "tma.cuh"
 
 // y = x transposed, 32 x 32 floats a block: a box of x comes in, the threads transpose it in shared memory, a box of y goes out.

@@ -12,7 +12,7 @@ __device__ inline uint32_t place(int row, int piece)
     return row * 128 + (piece ^ (row % 8)) * 16;
 }
 
-// Eight neighbours along k, from element x of a row; zeros outside of the matrix.
+// Eight neighbors along k, from element x of a row; zeros outside of the matrix.
 __device__ inline uint4 piece_of(const uint16_t* matrix, int row, int x, int rows, int k)
 {
     uint32_t words[4] = {};

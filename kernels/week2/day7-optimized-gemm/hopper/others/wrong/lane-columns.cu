@@ -1,4 +1,4 @@
-// Gives neighbouring lanes neighbouring columns.
+// Gives neighboring lanes neighboring columns.
 // rejected for: misaligned
 // leads to: A pointer to `float4` counts in steps
 #include "hopper.cuh"
