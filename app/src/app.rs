@@ -29,6 +29,10 @@ pub struct WindowOptions {
     pub data_dir: Option<PathBuf>,
     /// Day to open, as typed (`week1/day4`, `1.4`); else the last one.
     pub day: Option<String>,
+    /// Exercise of that day to open; else its own.
+    pub exercise: Option<String>,
+    /// File to put into the editor then; Undo leads back.
+    pub kernel: Option<PathBuf>,
 }
 
 /// Why there is no window.
@@ -112,7 +116,7 @@ impl App {
         let own_dir = paths::profile_dir(&data_dir, profile.as_deref());
         let (store, read_only) = match Store::open(&own_dir) {
             Ok(store) => (store, None),
-            Err(error @ (StoreError::InUse { .. } | StoreError::Unusable { .. })) => {
+            Err(error @ (StoreError::InUse { .. } | StoreError::Unusable { .. } | StoreError::Newer { .. })) => {
                 (Store::open_read_only(&own_dir), Some(error.to_string()))
             }
         };
@@ -126,6 +130,13 @@ impl App {
             app.state.settings.content = Some(content);
         }
         app.start(options.day.as_deref());
+        if let Some(exercise) = options.exercise {
+            let effects = app.state.apply(Command::OpenExercise(exercise));
+            app.perform(ctx, effects);
+        }
+        if let Some(kernel) = options.kernel {
+            app.services.import_kernel(kernel);
+        }
         app
     }
 

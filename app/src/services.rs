@@ -166,6 +166,10 @@ impl Services {
         self.elsewhere.open(slot, path, text, editor);
     }
 
+    pub fn import_kernel(&self, path: PathBuf) {
+        self.spawn("import", move |send| send(Update::Imported(read_kernel(&path))));
+    }
+
     pub fn pick_import(&self) {
         let picker = self.picker.clone();
         self.spawn("import", move |send| {

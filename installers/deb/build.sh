@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Builds a Debian package with dpkg-deb alone: installers/deb/build.sh [BINARY] [OUT_DIR]
-# BINARY defaults to the release build, which is made when missing. The package holds no NVIDIA file: the CUDA compiler
-# comes from `lockstep setup`, per user, or from any installed toolkit.
+# Builds a Debian package with dpkg-deb alone: installers/deb/build.sh [BINARY] [OUT_DIR] [VERSION]
+# BINARY defaults to the release build, which is made when missing; VERSION to Lockstep's own (trials of an upgrade
+# need an older one). The package holds no NVIDIA file: the CUDA compiler comes from `lockstep setup`, per user, or from
+# any installed toolkit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 binary=${1:-${CARGO_TARGET_DIR:-target}/release/lockstep}
 out=${2:-target/deb}
+version=${3:-$(installers/version.sh)}
 [ -e "$binary" ] || cargo build --release --locked -p lockstep -p lockstep-cuda
-version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 case $(installers/architecture.sh "$binary") in
     x86_64) architecture=amd64 ;;
     aarch64) architecture=arm64 ;;
@@ -17,17 +18,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 
-install -Dm755 "$binary" "$root/usr/bin/lockstep"
-# What `lockstep exec` gives programs as their driver.
-install -Dm644 "$(dirname "$binary")/liblockstep_cuda.so" -t "$root/usr/lib/lockstep"
-install -Dm644 installers/lockstep.desktop "$root/usr/share/applications/lockstep.desktop"
-install -Dm644 assets/icon.svg "$root/usr/share/icons/hicolor/scalable/apps/lockstep.svg"
-install -Dm644 assets/icon.png "$root/usr/share/icons/hicolor/256x256/apps/lockstep.png"
-install -Dm644 README.md "$root/usr/share/doc/lockstep/README.md"
-install -Dm644 app/JSON.md "$root/usr/share/doc/lockstep/JSON.md"
-cat LICENSE-MIT LICENSE-APACHE assets/fonts/UFL.txt > "$root/copyright"
-install -Dm644 "$root/copyright" "$root/usr/share/doc/lockstep/copyright"
-rm "$root/copyright"
+installers/stage.sh "$binary" "$root"
 installed_kib=$(du -sk "$root" | cut -f1)
 
 # The window opens its libraries at run time, so dpkg-shlibdeps would not see them: they are listed by hand.
@@ -40,7 +31,7 @@ Maintainer: Lockstep developers <dev@lockstep.invalid>
 Installed-Size: $installed_kib
 Section: education
 Priority: optional
-Depends: libc6 (>= 2.34), libgl1, libegl1, libx11-6, libx11-xcb1, libxcursor1, libxi6, libxkbcommon0, libxkbcommon-x11-0
+Depends: libc6 (>= 2.34), libgcc-s1, libgl1, libegl1, libx11-6, libx11-xcb1, libxcursor1, libxi6, libxkbcommon0, libxkbcommon-x11-0
 Recommends: libgl1-mesa-dri, libwayland-client0, python3-venv, xdg-desktop-portal
 Suggests: mesa-vulkan-drivers, nvidia-cuda-toolkit
 Description: learn GPU programming in CUDA C++, on a GPU or on an emulator
@@ -48,7 +39,8 @@ Description: learn GPU programming in CUDA C++, on a GPU or on an emulator
  own PTX emulator, judges them against float64 references, and shows what every
  thread did. The terminal commands work without a display.
 CONTROL
+(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
 mkdir -p "$out"
 package=$out/lockstep_${version}_${architecture}.deb
-dpkg-deb --root-owner-group --build "$root" "$package"
+dpkg-deb --root-owner-group --build "$root" "$package" >&2
 echo "$package"

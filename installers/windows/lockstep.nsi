@@ -1,5 +1,5 @@
 ; Windows installer, for one user, without administrator rights.
-; Build on any system with NSIS 3: makensis -DBINARY=path\to\lockstep.exe -DLIBRARY=path\to\lockstep_cuda.dll -DVERSION=0.1.0 installers/windows/lockstep.nsi
+; Built by installers/windows/build.sh, on any system with NSIS 3.
 ; It holds no NVIDIA file: the CUDA compiler comes from `lockstep setup`.
 Unicode true
 !ifndef BINARY
@@ -39,6 +39,9 @@ Section "Lockstep"
   File "..\..\LICENSE-MIT"
   File "..\..\assets\fonts\UFL.txt"
   File "..\..\LICENSE-APACHE"
+!ifdef THIRD_PARTY
+  File "/oname=THIRD-PARTY.txt" "${THIRD_PARTY}"
+!endif
   WriteRegStr HKCU "Software\Lockstep" "InstallDir" "$INSTDIR"
   CreateShortcut "$SMPROGRAMS\Lockstep.lnk" "$INSTDIR\lockstep.exe"
   WriteUninstaller "$INSTDIR\uninstall.exe"
@@ -46,6 +49,11 @@ Section "Lockstep"
   WriteRegStr HKCU "${KEY}" "DisplayName" "Lockstep"
   WriteRegStr HKCU "${KEY}" "DisplayVersion" "${VERSION}"
   WriteRegStr HKCU "${KEY}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+  WriteRegStr HKCU "${KEY}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+  WriteRegStr HKCU "${KEY}" "InstallLocation" "$INSTDIR"
+  WriteRegStr HKCU "${KEY}" "Publisher" "Lockstep developers"
+  WriteRegDWORD HKCU "${KEY}" "NoModify" 1
+  WriteRegDWORD HKCU "${KEY}" "NoRepair" 1
 SectionEnd
 
 ; The learner's texts and progress in %APPDATA%\lockstep stay.
@@ -56,6 +64,7 @@ Section "Uninstall"
   Delete "$INSTDIR\LICENSE-MIT"
   Delete "$INSTDIR\UFL.txt"
   Delete "$INSTDIR\LICENSE-APACHE"
+  Delete "$INSTDIR\THIRD-PARTY.txt"
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
   Delete "$SMPROGRAMS\Lockstep.lnk"

@@ -43,7 +43,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
 fn text(items: &[Item], ready: bool) -> String {
     let style = out::Style::stdout();
     let width = items.iter().map(|item| item.title.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
+    let mut text = format!("Lockstep {}\n\n", env!("CARGO_PKG_VERSION"));
     for Item { title, state, found, fix, .. } in items {
         let mark = match state {
             State::Fine => style.green("ok    "),

@@ -49,7 +49,10 @@ pub fn doctor(items: &[Item], ready: bool, recommended: &Recommendation) -> Valu
         json!({ "id": item.id, "title": item.title, "state": state, "found": item.found, "fix": item.fix })
     };
     let path = json!({ "title": recommended.path.title(), "what": recommended.what, "because": recommended.because });
-    envelope("doctor", json!({ "ready": ready, "items": all(items, item), "path": path }))
+    envelope(
+        "doctor",
+        json!({ "lockstep": env!("CARGO_PKG_VERSION"), "ready": ready, "items": all(items, item), "path": path }),
+    )
 }
 
 pub fn list(course: &Course) -> Value {

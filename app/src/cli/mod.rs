@@ -21,6 +21,7 @@ mod ladder;
 mod list;
 mod measure;
 mod npy;
+mod open;
 mod out;
 mod practice;
 mod profile;
@@ -147,6 +148,8 @@ enum Command {
     Run(run::Args),
     /// Let the small model write with your attention kernel over a quantized cache
     Decode(decode::Args),
+    /// Open the window, with a kernel that `lockstep export` wrote
+    Open(open::Args),
     /// List devices that kernels can run on
     Devices(devices::Args),
     /// Check whether this machine is ready, and say how to fix what is not
@@ -172,7 +175,7 @@ pub fn main() -> ExitCode {
     // clap ends the process itself: status 0 for help and version, 2 for wrong usage.
     let cli = Cli::parse();
     let places = cli.places;
-    let Some(command) = cli.command else { return window(&places) };
+    let Some(command) = cli.command else { return window(&places, crate::app::WindowOptions::default()) };
     let wants_json = command.wants_json();
     let name = command.name();
     let done = match command {
@@ -185,6 +188,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::run(&args, &places),
         Command::Run(args) => run::run(&args, &places),
         Command::Decode(args) => decode::run(&args, &places),
+        Command::Open(args) => return open::run(&args, &places),
         Command::Devices(args) => devices::run(&args, &places),
         Command::Doctor(args) => doctor::run(&args, &places),
         Command::Measure(args) => measure::run(&args, &places),
@@ -225,6 +229,7 @@ impl Command {
             Command::Measure(_)
             | Command::Setup(_)
             | Command::Exec(_)
+            | Command::Open(_)
             | Command::Export(_)
             | Command::Dev(_)
             | Command::Worker(_) => false,
@@ -242,6 +247,7 @@ impl Command {
             Command::Compile(_) => "compile",
             Command::Run(_) => "run",
             Command::Decode(_) => "decode",
+            Command::Open(_) => "open",
             Command::Devices(_) => "devices",
             Command::Doctor(_) => "doctor",
             Command::Measure(_) => "measure",
@@ -254,8 +260,13 @@ impl Command {
     }
 }
 
+/// All commands and options, for what is written from them: man pages, completions of shells.
+pub fn definition() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Opens the window, or says in one sentence why it cannot.
-fn window(places: &Places) -> ExitCode {
+fn window(places: &Places, first: crate::app::WindowOptions) -> ExitCode {
     #[cfg(windows)]
     if crate::console::is_ours_alone() && crate::console::start_again_without() {
         return ExitCode::SUCCESS;
@@ -263,7 +274,7 @@ fn window(places: &Places) -> ExitCode {
     let options = crate::app::WindowOptions {
         content: places.content.clone(),
         data_dir: places.data.as_ref().map(|_| places.data_dir()),
-        day: None,
+        ..first
     };
     match crate::app::run_window(options) {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,7 +21,11 @@ pub fn gpus(devices: &[DeviceInfo]) -> Vec<Item> {
     let item = |device: &DeviceInfo| {
         let (major, minor) = device.capability;
         let memory = device.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GB", bytes as f64 / 1e9));
-        let found = format!("{}, compute capability {major}.{minor}, {}{memory}", device.name, device.arch);
+        let mut found = format!("{}, compute capability {major}.{minor}, {}{memory}", device.name, device.arch);
+        if is_spark(device) {
+            found += "; a DGX Spark: CPU and GPU share one memory, a block gets 99 KiB of shared memory at most (page \
+                      `reference/dgx-spark`)";
+        }
         if device.capability < LEAST_CAPABILITY {
             let fix = "NVRTC 13 compiles for 7.5 (Turing) and newer: use the emulator, or a GPU elsewhere";
             return Item::limited(ID, TITLE, found, fix);
@@ -29,6 +33,11 @@ pub fn gpus(devices: &[DeviceInfo]) -> Vec<Item> {
         Item::fine(ID, TITLE, found)
     };
     devices.iter().filter(|device| device.kind == DeviceKind::Gpu).map(item).collect()
+}
+
+/// DGX Spark and the same chip in other makers' desktops: NVIDIA calls it GB10, and no other has capability 12.1.
+fn is_spark(device: &DeviceInfo) -> bool {
+    device.capability == (12, 1) || device.name.contains("GB10")
 }
 
 /// The greatest compute capability among GPUs that kernels can be compiled for.
@@ -143,6 +152,32 @@ fn ncu() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn named(name: &str, capability: (u32, u32)) -> DeviceInfo {
+        DeviceInfo {
+            choice: gpu_core::device::DeviceChoice::Gpu(0),
+            kind: DeviceKind::Gpu,
+            name: name.into(),
+            capability,
+            arch: format!("sm_{}{}a", capability.0, capability.1),
+            multiprocessors: Some(48),
+            memory_bytes: Some(128_000_000_000),
+            l2_bytes: None,
+            clock_khz: None,
+            memory_clock_khz: None,
+            memory_bus_bits: None,
+            shared_per_block_optin_bytes: Some(101_376),
+            driver_version: None,
+        }
+    }
+
+    #[test]
+    fn a_spark_is_called_by_its_name_and_nothing_else_is() {
+        let found = |name, capability| gpus(&[named(name, capability)])[0].found.clone();
+        assert!(found("NVIDIA GB10", (12, 1)).contains("DGX Spark"));
+        assert!(!found("NVIDIA GeForce RTX 5090", (12, 0)).contains("Spark"));
+        assert!(!found("NVIDIA H200", (9, 0)).contains("Spark"));
+    }
 
     #[test]
     fn driver_versions_are_read_from_both_kernel_modules() {

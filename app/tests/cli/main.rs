@@ -17,5 +17,6 @@ mod kernels;
 mod lab_support;
 mod ladders;
 mod others;
+mod packaging;
 mod run;
 mod usage;

@@ -1,6 +1,7 @@
 //! The learner's files: working texts with undo, progress, run histories, settings. Nothing typed is lost.
 //!
 //! ```text
+//! DATA/format.txt                             the layout's number; a program that knows only smaller ones does not write
 //! DATA/settings.toml                          what the learner chose
 //! DATA/window.json                            where the panes are, on each screen
 //! DATA/measured.json                          what lessons measured of this machine, the last complete run of each
@@ -18,6 +19,7 @@
 
 mod bundle;
 mod disk;
+mod format;
 mod history;
 mod journal;
 mod progress;
@@ -27,6 +29,7 @@ mod writer;
 
 pub use bundle::{BundleError, Imported, Offered};
 pub use disk::Problem;
+pub use format::FORMAT;
 pub use history::{Delta, History, common_ends};
 pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Given, Progress};
 pub use runs::{RunKind, RunPoint, RunRecord, source_sum};
@@ -86,6 +89,12 @@ pub enum StoreError {
     InUse { pid: Option<u32>, folder: PathBuf },
     #[error("the data folder cannot be written ({error}); set LOCKSTEP_DATA to a folder of yours: {}", .folder.display())]
     Unusable { error: std::io::Error, folder: PathBuf },
+    /// A newer version wrote it. Nothing was changed.
+    #[error(
+        "the data folder was written by a newer Lockstep (format {found}, this one writes {FORMAT}) and is left as it \
+         is; update this Lockstep, or set LOCKSTEP_DATA to another folder: {}", .folder.display()
+    )]
+    Newer { found: u32, folder: PathBuf },
 }
 
 /// The learner's files in one folder.
@@ -103,10 +112,11 @@ impl Store {
     /// Opens the data folder for this instance alone, making it where needed.
     ///
     /// # Errors
-    /// Another instance has it, or it cannot be written.
+    /// Another instance has it, a newer version wrote it, or it cannot be written.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         let unusable = |error| StoreError::Unusable { error, folder: root.to_owned() };
         std::fs::create_dir_all(root).map_err(unusable)?;
+        format::claim(root)?;
         let problems: Problems = Arc::new(Mutex::new(Vec::new()));
         let path = root.join("lockstep.lock");
         let mut lock =

@@ -3,4 +3,5 @@
 mod check;
 mod embedded;
 mod recorded;
+mod states;
 mod store;

@@ -30,6 +30,8 @@ struct SubjectArgs {
 struct Subject {
     /// The unit's address, as in `lockstep list`.
     unit: String,
+    /// The exercise's key.
+    exercise: String,
     kernel: Kernel,
     /// With the launch that the kernel asks for.
     spec: Spec,
@@ -48,7 +50,8 @@ impl SubjectArgs {
         let directives = launch_directives(&kernel.source.text, &spec.options)
             .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", kernel.shown)))?;
         let spec = spec.directed(&directives).map_err(Failure::Rejected)?;
-        Ok(Subject { unit: unit.address.clone(), kernel, spec, folder: self.output.clone() })
+        let (unit, exercise) = (unit.address.clone(), exercise.key.clone());
+        Ok(Subject { unit, exercise, kernel, spec, folder: self.output.clone() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::content::Kernel;
 use super::super::engine::{self, Target};
-use super::super::{Done, Failure, Places, out, usage};
+use super::super::{Done, Failure, Places, open, out, usage};
 use super::{Subject, SubjectArgs, host, write};
 use gpu_core::compile::includes::COURSE_HEADERS;
 use gpu_core::device::Argument;
@@ -35,7 +35,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
-    let Subject { kernel, spec, folder, .. } = &args.subject.load(places)?;
+    let subject = &args.subject.load(places)?;
+    let Subject { kernel, spec, folder, .. } = subject;
     let example = example_of(spec)?;
     let plan = host::Plan { spec, example: &example, title: &spec.title };
     let (name, text) = match args.api {
@@ -43,7 +44,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
         Api::Driver => ("main.cpp", host::driver(&plan)),
     };
     write(&folder.join(name), text.as_bytes())?;
-    sources(kernel, spec, folder)?;
+    sources(subject, folder)?;
     if args.api == Api::Driver {
         modules(kernel, spec, &engine::arch(&args.arch)?, places, folder)?;
     }
@@ -66,9 +67,10 @@ fn example_of(spec: &Spec) -> Result<Example, Failure> {
 }
 
 /// The kernels' texts and the course's headers, for nvcc and for the reader.
-fn sources(kernel: &Kernel, spec: &Spec, folder: &Path) -> Done {
-    write(&folder.join("kernel.cu"), kernel.source.text.as_bytes())?;
-    for given in spec.steps.iter().filter_map(|step| step.given.as_ref()) {
+fn sources(subject: &Subject, folder: &Path) -> Done {
+    let named = open::first_line(&subject.unit, &subject.exercise);
+    write(&folder.join("kernel.cu"), format!("{named}{}", subject.kernel.source.text).as_bytes())?;
+    for given in subject.spec.steps.iter().filter_map(|step| step.given.as_ref()) {
         write(&folder.join(host::file_name(&given.file)), given.text.as_bytes())?;
     }
     for (name, text) in COURSE_HEADERS {
