@@ -97,11 +97,11 @@ list_usr() { (cd "$root" && find usr/bin usr/lib/lockstep usr/share etc -name '*
 list_usr > "$before"
 
 # Recommended packages come too, as for everybody who types `apt install`; not in CI, which has the libraries.
-install() {
+put_in() {
     cp "$1" "$root/tmp/lockstep.deb"
     inside apt-get install -q -y ${here:+--no-install-recommends} --allow-downgrades /tmp/lockstep.deb && echo "$(basename "$1")"
 }
-trial "apt installs the version before" install "$older" || { finish; exit 1; }
+trial "apt installs the version before" put_in "$older" || { finish; exit 1; }
 trial "lockstep --version" as ada lockstep --version
 lists() { as ada lockstep list | grep -c -E '[0-9]'; }
 trial "lockstep list" lists
@@ -135,7 +135,7 @@ trial "a text of one's own passes and is noted" own
 # The compiler is not state: it may be a mount here.
 state() { (cd "$root$data" && find . -type f -not -path "./toolchain*" -not -path "./cache/*" -not -path "./headers/*" -not -path "./tmp/*" -not -name lockstep.lock -exec sha256sum {} + | sort -k2); }
 kept=$(state)
-trial "apt upgrades to $version" install "$newer"
+trial "apt upgrades to $version" put_in "$newer"
 unchanged() { [ "$(state)" = "$kept" ] && echo "$(wc -l <<<"$kept") files, byte for byte" || { diff <(state) <(echo "$kept") >&2; return 1; }; }
 trial "texts and progress are unchanged" unchanged
 goes_on() { as ada lockstep check week1/day4 | grep -q PASS; }
@@ -166,7 +166,7 @@ fi
 
 if [ -n "$window" ]; then
     screen() {
-        inside apt-get install -q -y --no-install-recommends xvfb xdotool imagemagick xdg-utils shared-mime-info libglib2.0-bin \
+        inside apt-get install -q -y --no-install-recommends xvfb xdotool imagemagick xdg-utils shared-mime-info desktop-file-utils libglib2.0-bin \
             && install -m755 installers/trials/window.sh "$root/usr/local/bin/lockstep-window"
     }
     trial "an X server in the root" screen
@@ -192,7 +192,7 @@ removed() { inside apt-get remove -q -y lockstep >/dev/null && ! [ -e "$root/usr
 if [ -z "$here" ]; then
     trial "apt remove" removed
     trial "texts and progress outlive it" unchanged
-    trial "apt installs it once more" install "$newer"
+    trial "apt installs it once more" put_in "$newer"
 fi
 purged() {
     inside apt-get purge -q -y lockstep >/dev/null || return 1
