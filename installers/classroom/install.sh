@@ -20,7 +20,12 @@ cat > "$folder/bin/lockstep" <<'WRAPPER'
 #!/bin/sh
 base=$(dirname "$(dirname "$(readlink -f "$0")")")
 : "${LOCKSTEP_NVRTC:=$base/shared}"
-export LOCKSTEP_NVRTC
+# Compiled kernels and unpacked headers are tens of MB and can be made again: not in a small home.
+: "${LOCKSTEP_CACHE:=${TMPDIR:-/tmp}/lockstep-$(id -un)}"
+export LOCKSTEP_NVRTC LOCKSTEP_CACHE
+mkdir -p -m 700 "$LOCKSTEP_CACHE" 2>/dev/null
+# Somebody else's folder of that name is not trusted with what a compiler reads.
+[ -O "$LOCKSTEP_CACHE" ] || unset LOCKSTEP_CACHE
 # An instructor's version of the course, when there is one.
 [ -d "$base/course" ] && set -- --content "$base/course" "$@"
 exec "$base/libexec/lockstep" "$@"

@@ -8,6 +8,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+/// Names another folder than the data folder for what can be made again: a classroom with small homes.
+pub const CACHE_VARIABLE: &str = "LOCKSTEP_CACHE";
+
+/// Where compiled kernels and unpacked headers go: what [`CACHE_VARIABLE`] names, else the data folder.
+pub fn base(data_dir: &Path) -> PathBuf {
+    match std::env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty()) {
+        Some(named) => std::path::absolute(&named).unwrap_or_else(|_| named.into()),
+        None => data_dir.to_owned(),
+    }
+}
+
 /// Most that the cache keeps, in bytes. A report has some 10 to 500 kB.
 const MAX_BYTES: u64 = 512 << 20;
 /// Writes between two looks at the size, on average: listing thousands of files takes milliseconds.
@@ -56,9 +67,9 @@ pub fn key(toolchain: &Toolchain, source: &Source, arch: Arch) -> String {
 }
 
 impl Cache {
-    /// The cache within a data folder. Touches nothing yet.
+    /// The cache of a data folder. Touches nothing yet.
     pub fn new(data_dir: &Path) -> Self {
-        Cache { folder: data_dir.join("cache").join("compile") }
+        Cache { folder: base(data_dir).join("cache").join("compile") }
     }
 
     fn path(&self, key: &str) -> PathBuf {

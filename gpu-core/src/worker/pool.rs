@@ -211,7 +211,7 @@ fn start(shared: &Shared, toolchain: &Toolchain) -> Result<Compiler, String> {
     let compiler: Compiler = Process::spawn(command, false)?;
     let start = ToCompiler::Start {
         toolchain: toolchain.clone(),
-        headers_dir: Some(shared.config.data_dir.join("headers")),
+        headers_dir: Some(crate::compile::cache::base(&shared.config.data_dir).join("headers")),
         memory_bytes: shared.limits().compile_memory_bytes,
     };
     compiler.send(&start).map_err(|error| error.to_string())?;
