@@ -42,7 +42,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, places: &Places) -> Done {
-    let Subject { unit, kernel, spec, folder } = &args.subject.load(places)?;
+    let Subject { unit, kernel, spec, folder, .. } = &args.subject.load(places)?;
     let op = Op::of(spec).map_err(|why| usage(format!("{unit} cannot be an operation yet: {why}")))?;
     let package = format!("lockstep_{}", op.name);
     let archs = archs(args, spec)?;
