@@ -18,7 +18,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum = 0.0f;
     for (int start = 0; start < k; start += TILE) {
-        // TODO 1: bring one element of A and one of B. The tile of A has its rows from C's row on and its columns from
+        // TODO 1: load one element of A and one of B. The tile of A has its rows from C's row on and its columns from
         // `start` on; the tile of B has its rows from `start` on. What lies outside the matrix is zero.
         tile_a[y][x] = 0.0f;
         tile_b[y][x] = 0.0f;

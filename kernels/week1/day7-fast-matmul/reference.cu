@@ -18,7 +18,7 @@
 #define DEPTH 16
 // The stores of A's slab walk down its columns. With rows of 132 the 16 + 16 words of a warp fall into 32 banks.
 #define PAD 4
-// A slab is brought in parts of 8 steps: in each of them the block's 256 threads bring a float4 of A and one of B.
+// A slab is loaded in parts of 8 steps: in each of them the block's 256 threads load a float4 of A and one of B.
 #define PARTS (DEPTH / 8)
 
 // Four neighboring floats of one row. WHOLE: they are known to lie inside and to be aligned to 16 bytes. Otherwise
@@ -73,7 +73,7 @@ __device__ void multiply(Slab* slabs, const float* a, const float* b, float* c, 
     const int first_row = blockIdx.y * TILE;
     const int first_column = blockIdx.x * TILE;
 
-    // The float4 that this thread brings of each part: of A's, 128 rows of 8, and of B's, 8 rows of 128.
+    // The float4 that this thread loads of each part: of A's, 128 rows of 8, and of B's, 8 rows of 128.
     const int a_row = thread / 2, a_column = thread % 2 * 4;
     const int b_row = thread / 32, b_column = thread % 32 * 4;
     float4 from_a[PARTS], from_b[PARTS];

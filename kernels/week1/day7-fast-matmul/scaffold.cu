@@ -22,7 +22,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum[4][4] = {};
     for (int start = 0; start < k; start += DEPTH) {
-        // TODO 1: the 256 threads bring TILE * DEPTH elements of A and as many of B, each thread several of each.
+        // TODO 1: the 256 threads load TILE * DEPTH elements of A and as many of B, each thread several of each.
         // Which row and column of its tile does element number e have, for e = thread, thread + 256, ...?
 
         __syncthreads();

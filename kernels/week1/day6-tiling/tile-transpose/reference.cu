@@ -2,7 +2,7 @@
 
 // Transpose by tiles as fast as it goes: what benchmarks compare with. solution.cu is the plain answer.
 //
-// A tile of 32 x 32 is brought and written in whole 128-byte lines. 32 x 8 threads do it in four steps each: a thread has
+// A tile of 32 x 32 is loaded and written in whole 128-byte lines. 32 x 8 threads do it in four steps each: a thread has
 // four loads on their way before it waits. Rows of 33 floats spread a column of the tile over all 32 banks.
 // lockstep: block = TILE, ROWS
 // lockstep: grid = ceil_div(columns, TILE), ceil_div(rows, TILE)

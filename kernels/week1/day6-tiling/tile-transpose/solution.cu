@@ -2,7 +2,7 @@
 
 // y = x transposed: y[c][r] = x[r][c]. x has rows x columns elements, y has columns x rows, both row-major.
 //
-// A block brings a tile into shared memory along the rows of x and writes it along the rows of y. Neither global access
+// A block loads a tile into shared memory along the rows of x and writes it along the rows of y. Neither global access
 // walks down a column; that happens in shared memory, where it costs much less.
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // Threads with no element of C leave at once. But the others wait for them at the barrier, and miss the elements of the
-// tiles that they should have brought.
+// tiles that they should have loaded.
 // lockstep: block = TILE, TILE
 #define TILE 16
 

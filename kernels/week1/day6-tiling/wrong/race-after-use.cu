@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// No barrier at the end of a round: a fast warp brings the next tiles while a slow one still multiplies with these.
+// No barrier at the end of a round: a fast warp loads the next tiles while a slow one still multiplies with these.
 // lockstep: block = TILE, TILE
 #define TILE 16
 

@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// No barrier between bringing the tiles and using them: a thread reads elements that another warp has not written yet.
+// No barrier between loading the tiles and using them: a thread reads elements that another warp has not written yet.
 // lockstep: block = TILE, TILE
 #define TILE 16
 

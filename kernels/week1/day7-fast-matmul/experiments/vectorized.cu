@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
 // Step 6 of the ladder: four floats in each load and each store, from global and from shared memory. The multiply-adds
-// are those of step 5; what shrinks is the number of instructions that bring their operands.
+// are those of step 5; what shrinks is the number of instructions that load their operands.
 //
 // For that A's tile stands on its side: its columns are rows here, and the 4 + 4 rows of a thread are two float4. PAD
 // floats more in each of these rows keep the scalar stores, which walk down a column, out of each other's banks.

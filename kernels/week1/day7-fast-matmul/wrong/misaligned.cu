@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// Both tiles are brought in float4. A row of A begins at row * k, a row of B at row * n: multiples of four floats only
+// Both tiles are loaded in float4. A row of A begins at row * k, a row of B at row * n: multiples of four floats only
 // where 4 divides k and n.
 // lockstep: block = 16, 16
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)

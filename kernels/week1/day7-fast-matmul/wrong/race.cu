@@ -1,7 +1,7 @@
 #include "lab.cuh"
 
-// Two pairs of tiles, used in turn: one round's tiles are brought while those of the round before are still read. Then
-// the barrier at the end of a round can go, but the one after bringing must stay; here both are gone.
+// Two pairs of tiles, used in turn: one round's tiles are loaded while those of the round before are still read. Then
+// the barrier at the end of a round can go, but the one after loading must stay; here both are gone.
 // lockstep: block = 16, 16
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
 #define TILE 64
@@ -21,7 +21,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
     for (int start = 0; start < k; start += DEPTH) {
         float(*tile_a)[DEPTH] = tiles_a[start / DEPTH % 2];
         float(*tile_b)[TILE] = tiles_b[start / DEPTH % 2];
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         for (int e = thread; e < TILE * DEPTH; e += 256) {
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;
             tile_a[e / DEPTH][e % DEPTH] = row < m && column < k ? a[row * k + column] : 0.0f;

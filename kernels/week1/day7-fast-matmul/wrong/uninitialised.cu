@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// Each thread brings one element of each tile, as on day 6, though a tile has four times as many as the block has
+// Each thread loads one element of each tile, as on day 6, though a tile has four times as many as the block has
 // threads.
 // lockstep: block = 16, 16
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
@@ -19,7 +19,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum[4][4] = {};
     for (int start = 0; start < k; start += DEPTH) {
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         {
             const int e = thread;
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;

@@ -1,4 +1,4 @@
-// Brings the tiles with cp.async.
+// Loads the tiles with cp.async.
 #include "lab.cuh"
 // lockstep: block = TILE, TILE
 #define TILE 16

@@ -1,4 +1,4 @@
-// Tiles of 8 x 32 and 32 x 32, the first padded, with blocks of 32 x 8; B is brought in four steps.
+// Tiles of 8 x 32 and 32 x 32, the first padded, with blocks of 32 x 8; B is loaded in four steps.
 #include "lab.cuh"
 
 // lockstep: block = 32, 8

@@ -1,6 +1,6 @@
-// The barrier stands before the tiles are brought, once in each round.
+// The barrier stands before the tiles are loaded, once in each round.
 // rejected for: race
-// leads to: between bringing and using
+// leads to: between loading and using
 #include "lab.cuh"
 
 // lockstep: block = TILE, TILE

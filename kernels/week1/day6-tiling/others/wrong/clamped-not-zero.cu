@@ -1,4 +1,4 @@
-// Brings the last element again instead of a zero outside.
+// Loads the last element again instead of a zero outside.
 // rejected for: wrong_output
 // leads to: belongs a zero
 #include "lab.cuh"

@@ -1,4 +1,4 @@
-// Brings nothing where a tile hangs over the edge.
+// Loads nothing where a tile hangs over the edge.
 // rejected for: uninitialised
 // leads to: zero
 #include "lab.cuh"

@@ -18,7 +18,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum = 0.0f;
     for (int start = 0; start < k; start += TILE) {
-        // Every thread brings one element of each tile. All threads take part, also those with no element of C.
+        // Every thread loads one element of each tile. All threads take part, also those with no element of C.
         const bool in_a = row < m && start + x < k;
         const bool in_b = start + y < k && column < n;
         tile_a[y][x] = in_a ? a[row * k + start + x] : 0.0f;

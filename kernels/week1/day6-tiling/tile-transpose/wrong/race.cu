@@ -1,6 +1,6 @@
 #include "lab.cuh"
 
-// No barrier between bringing the tile and reading it the other way round.
+// No barrier between loading the tile and reading it the other way round.
 // lockstep: block = TILE, TILE
 #define TILE 16
 

@@ -1,4 +1,4 @@
-// Steps by 16: elements are brought many times over, always the same.
+// Steps by 16: elements are loaded many times over, always the same.
 #include "lab.cuh"
 
 // lockstep: block = 16, 16
@@ -18,7 +18,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum[4][4] = {};
     for (int start = 0; start < k; start += DEPTH) {
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         for (int e = thread % 16; e < TILE * DEPTH; e += 16) {
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;
             tile_a[e / DEPTH][e % DEPTH] = row < m && column < k ? a[row * k + column] : 0.0f;

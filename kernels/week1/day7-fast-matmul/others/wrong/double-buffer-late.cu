@@ -1,4 +1,4 @@
-// Two pairs of tiles, and brings into the one that is read.
+// Two pairs of tiles, and loads into the one that is read.
 // rejected for: uninitialised
 // leads to: which nobody wrote
 #include "lab.cuh"

@@ -1,4 +1,4 @@
-// Brings b by float4 although n is not a multiple of four.
+// Loads b by float4 although n is not a multiple of four.
 // rejected for: misaligned
 // leads to: multiple of 16
 #include "lab.cuh"

@@ -1,4 +1,4 @@
-// Brings half of the tile.
+// Loads half of the tile.
 // rejected for: uninitialised
 // leads to: which nobody wrote
 #include "lab.cuh"

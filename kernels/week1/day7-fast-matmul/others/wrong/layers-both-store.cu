@@ -20,7 +20,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum[4][4] = {};
     for (int start = blockIdx.z * DEPTH; start < k; start += 2 * DEPTH) {
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         for (int e = thread; e < TILE * DEPTH; e += 256) {
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;
             tile_a[e / DEPTH][e % DEPTH] = row < m && column < k ? a[row * k + column] : 0.0f;

@@ -21,7 +21,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
     if (first_row + y >= m || first_column + x >= n) return;
     float sum[4][4] = {};
     for (int start = 0; start < k; start += DEPTH) {
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         for (int e = thread; e < TILE * DEPTH; e += 256) {
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;
             tile_a[e / DEPTH][e % DEPTH] = row < m && column < k ? a[row * k + column] : 0.0f;

@@ -1,6 +1,6 @@
-// Brings nothing where a tile hangs over the edge.
+// Loads nothing where a tile hangs over the edge.
 // rejected for: uninitialised
-// leads to: Outside the matrix bring zeros
+// leads to: Outside the matrix load zeros
 #include "lab.cuh"
 
 // lockstep: block = 16, 16
@@ -20,7 +20,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
 
     float sum[4][4] = {};
     for (int start = 0; start < k; start += DEPTH) {
-        // Neighboring threads bring neighboring elements of a row, in both tiles.
+        // Neighboring threads load neighboring elements of a row, in both tiles.
         for (int e = thread; e < TILE * DEPTH; e += 256) {
             const int row = first_row + e / DEPTH, column = start + e % DEPTH;
             if (row < m && column < k) tile_a[e / DEPTH][e % DEPTH] = a[row * k + column];

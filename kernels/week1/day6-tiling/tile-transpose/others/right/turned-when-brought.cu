@@ -1,4 +1,4 @@
-// Turns while bringing instead of while writing.
+// Turns while loading instead of while writing.
 #include "lab.cuh"
 
 // lockstep: block = TILE, TILE

@@ -1,4 +1,4 @@
-// Turns while bringing and while writing.
+// Turns while loading and while writing.
 // rejected for: transposed_output
 // leads to: rows and columns are exchanged
 #include "lab.cuh"
