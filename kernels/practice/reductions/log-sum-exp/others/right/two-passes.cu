@@ -1,14 +1,26 @@
-// A warp a row, two passes.
-#include "lab.cuh"
-// lockstep: block = 32
-// lockstep: grid = rows
+// First the largest element, then the sum.
+// does not reach: One pass
+__device__ float of_block(float own, bool is_sum) {
+    __shared__ float values[256];
+    __syncthreads();
+    values[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            float other = values[threadIdx.x + half];
+            values[threadIdx.x] = is_sum ? values[threadIdx.x] + other : fmaxf(values[threadIdx.x], other);
+        }
+        __syncthreads();
+    }
+    return values[0];
+}
+
 extern "C" __global__ void log_sum_exp(const float* x, float* y, int n) {
     const float* row = x + (size_t)blockIdx.x * n;
-    float most = -INFINITY;
-    for (int i = threadIdx.x; i < n; i += 32) most = fmaxf(most, row[i]);
-    for (int d = 16; d; d /= 2) most = fmaxf(most, __shfl_xor_sync(FULL_MASK, most, d));
-    float sum = 0;
-    for (int i = threadIdx.x; i < n; i += 32) sum += expf(row[i] - most);
-    for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(FULL_MASK, sum, d);
+    float most = -INFINITY, sum = 0.0f;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) most = fmaxf(most, row[i]);
+    most = of_block(most, false);
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += expf(row[i] - most);
+    sum = of_block(sum, true);
     if (threadIdx.x == 0) y[blockIdx.x] = most + logf(sum);
 }
