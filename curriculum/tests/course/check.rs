@@ -69,7 +69,7 @@ fn planted_mistakes_are_found_at_their_place() {
         ),
         (
             words("lesson.md"),
-            Box::new(replaced("solution.cu#index", "solution.cu#indices")),
+            Box::new(replaced("grid-stride.cu#loop", "grid-stride.cu#loops")),
             "expected an anchor that kernels",
         ),
         (
