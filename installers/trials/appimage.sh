@@ -31,7 +31,8 @@ trial "bare Debian 12: --version" as ada $run --version
 lists() { as ada $run list | grep -c -E '[0-9]'; }
 trial "bare Debian 12: list" lists
 trial "bare Debian 12: doctor says what to do (status 2)" fails_with 2 as ada $run doctor
-names() { as ada env DISPLAY=:77 $run doctor | grep -A1 'system libraries are missing' | grep "$1"; }
+# doctor itself ends with 2 here: there is no compiler.
+names() { { as ada env DISPLAY=:77 $run doctor || true; } | grep -A1 'system libraries are missing' | grep "$1"; }
 trial "bare Debian 12: doctor names the missing packages" names 'libegl1 libgl1 libx11-6'
 no_window() {
     inside apt-get update -q >/dev/null 2>&1

@@ -4,13 +4,14 @@
 picture=$1
 shift
 [ $# -gt 0 ] || set -- lockstep
-display=:$((90 + $$ % 9))
+display=:$((90 + $$ % 400))
+log=$(mktemp)
 Xvfb "$display" -screen 0 1400x900x24 -nolisten tcp >/dev/null 2>&1 &
 server=$!
 export DISPLAY=$display XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
 for _ in $(seq 100); do xdotool getdisplaygeometry >/dev/null 2>&1 && break; sleep 0.1; done
 began=$(date +%s%N)
-"$@" > /tmp/lockstep-window.log 2>&1 &
+"$@" > "$log" 2>&1 &
 program=$!
 window=
 for _ in $(seq 600); do
@@ -27,7 +28,7 @@ if [ -n "$window" ]; then
     import -window root "$picture" && [ "$(identify -format %k "$picture")" -gt 64 ] && status=0
     echo "window after $(((mapped - began) / 1000000)) ms, $(identify -format %k "$picture") colors in the picture"
 else
-    echo "no window: $(head -c 400 /tmp/lockstep-window.log)"
+    echo "no window: $(head -c 400 "$log")"
 fi
 kill $program 2>/dev/null
 wait $program 2>/dev/null
