@@ -1375,7 +1375,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__program)
-            opts="-o -h --exercise --kernel --api --arch --output --content --data --help"
+            opts="-o -h --exercise --kernel --out --output --api --arch --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1389,19 +1389,23 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --api)
                     COMPREPLY=($(compgen -W "runtime driver" -- "${cur}"))
                     return 0
                     ;;
                 --arch)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1421,7 +1425,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__export__subcmd__pytorch)
-            opts="-o -h --exercise --kernel --arch --out --output --content --data --help"
+            opts="-o -h --exercise --kernel --out --output --arch --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1435,10 +1439,6 @@ _lockstep() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --arch)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1448,6 +1448,10 @@ _lockstep() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -183,17 +183,17 @@ complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and not __fish_seen_subcommand_from program pytorch notebook instructor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l exercise -d 'An exercise other than the main one' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l kernel -d 'A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]' -r
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -s o -l output -l out -d 'Folder to write; must be empty or absent' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l api -d 'Which of CUDA\'s two interfaces the program uses' -r -f -a "runtime\t'`main.cu` for nvcc: cudaMalloc, cudaMemcpy, `<<<grid, block>>>`'
 driver\t'`main.cpp` for any C++ compiler: the driver is loaded at run time, the kernel is PTX'"
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l arch -d 'Architecture of the PTX of a driver program' -r
-complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -s o -l output -d 'Folder to write; must be empty or absent' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from program" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l exercise -d 'An exercise other than the main one' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l kernel -d 'A file, or `reference`, `solution`, `scaffold` [default: your own text, else the scaffold]' -r
-complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l arch -d 'Architectures to compile for [default: the exercise\'s, else sm_80, sm_90, sm_100 and sm_120]' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -s o -l output -l out -d 'Folder to write; must be empty or absent' -r -F
+complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l arch -d 'Architectures to compile for [default: the exercise\'s, else sm_80, sm_90, sm_100 and sm_120]' -r
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l content -d 'Read the course from this folder (with `curriculum/` and `kernels/`) over the built-in one' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -l data -d 'Keep texts, progress and fetched tools in this folder (also: LOCKSTEP_DATA)' -r -F
 complete -c lockstep -n "__fish_lockstep_using_subcommand export; and __fish_seen_subcommand_from pytorch" -s h -l help -d 'Print help'
