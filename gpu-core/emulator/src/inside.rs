@@ -50,6 +50,10 @@ pub mod exec {
         module.image.code.iter().map(|op| format!("{:?}", op.native)).collect()
     }
 }
+/// Whether the code asks for what differs from run to run: time.
+pub fn asks_for_time(module: &crate::Module) -> bool {
+    module.image.texts.iter().any(|text| text.contains("%clock") || text.contains("%globaltimer"))
+}
 pub mod isa {
     pub use crate::build::emit::Arch;
     #[cfg(target_arch = "x86_64")]

@@ -14,8 +14,10 @@ use crate::device::Device;
 use crate::exec::arrays::Arrays;
 use crate::exec::block::SharedArray;
 use crate::exec::grid::{Console, Grid, RESERVED_SHARED, Worker};
+use crate::exec::native::form::Made;
 use crate::exec::waiting::Waiting;
 use crate::exec::worker::Results;
+use crate::fast::Fast;
 use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
 use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
@@ -122,8 +124,8 @@ pub struct Options {
     pub max_faults: usize,
     /// The device whose limits count; that of the module's target when None.
     pub device: Option<Device>,
-    /// Machine code is made of kernels, where this machine can run it. Results are the same.
-    pub machine_code: bool,
+    /// Fast paths that may be taken; results, counters and faults are the same without them.
+    pub fast: Fast,
     /// The conditions of the graph that the launch is a part of.
     pub conditions: Option<Arc<Conditions>>,
 }
@@ -150,7 +152,7 @@ impl Default for Options {
             deterministic: false,
             max_faults: 20,
             device: None,
-            machine_code: true,
+            fast: Fast::default(),
             conditions: None,
         }
     }
@@ -424,20 +426,27 @@ fn run(
     }
     let shared_gaps = shared_gaps.into_iter().map(AtomicU64::into_inner).collect();
     // What is not watched would not be known to be touched either.
-    let finds_intervals = options.checks.race && !options.touched && clusters == [1, 1, 1] && shared_bytes > 0;
+    let finds_intervals = options.fast.barrier_intervals
+        && options.checks.race
+        && !options.touched
+        && clusters == [1, 1, 1]
+        && shared_bytes > 0;
     let cluster_size: u64 = clusters.iter().map(|n| u64::from(*n)).product();
     let mut grid = Grid {
         image,
         function: function as u32,
         launch,
         options,
-        code: if options.machine_code { image.machine_code(function, options.watches()) } else { None },
+        code: match options.fast.machine_code && options.fast.basic_blocks {
+            true => image.machine_code(function, Made::of(options.watches(), &options.fast)),
+            false => None,
+        },
         params,
         regions,
         own_sites,
         plan: if finds_intervals { image.plan(function) } else { None },
         separate: Default::default(),
-        races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers),
+        races: GlobalRaces::new(image, memory.take_shadows(&sizes), limit, workers, options.fast),
         shared_arrays,
         reserved_shared: code.needs.reserved.then_some(reserved_shared),
         shared_bytes,

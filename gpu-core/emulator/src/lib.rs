@@ -19,6 +19,8 @@ mod conditions;
 mod count;
 mod device;
 mod exec;
+mod fast;
+mod features;
 #[doc(hidden)]
 pub mod inside;
 mod isa;
@@ -37,6 +39,7 @@ mod texture_plan;
 pub use check::touched::{Touched, TouchedPiece};
 pub use conditions::Conditions;
 pub use device::{Device, REGISTERS_PER_SM};
+pub use fast::Fast;
 pub use isa::{ExampleKernel, examples};
 pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};

@@ -80,6 +80,18 @@ impl Allocation {
         }
     }
 
+    fn copy(&self) -> Option<Allocation> {
+        if self.mapped.is_some() {
+            return None;
+        }
+        let mut copy = Allocation::new(&self.name, self.base, self.bytes);
+        copy.bytes_mut().copy_from_slice(self.bytes_ref());
+        copy.init = self.init.iter().map(|word| AtomicU64::new(word.load(Ordering::Relaxed))).collect();
+        copy.all_written = AtomicBool::new(self.all_written.load(Ordering::Relaxed));
+        (copy.live, copy.read_only) = (self.live, self.read_only);
+        Some(copy)
+    }
+
     pub(crate) fn pointer(&mut self) -> *mut u8 {
         self.mapped.unwrap_or(self.data.pointer())
     }
@@ -267,6 +279,33 @@ impl Memory {
             spare_shadows: Vec::new(),
             objects: Arc::default(),
         }
+    }
+
+    /// The same contents at the same addresses, of another device. None where memory of the host is lent, which cannot be in
+    /// two places.
+    pub fn copy(&self) -> Option<Memory> {
+        let copies: Option<Vec<Allocation>> = self.allocations.iter().map(Allocation::copy).collect();
+        Some(Memory {
+            limit: self.limit,
+            used: self.used,
+            next: self.next,
+            allocations: copies?,
+            modules: self.modules.clone(),
+            heap: self.heap.clone(),
+            workspace: self.workspace,
+            spare_shadows: Vec::new(),
+            objects: Arc::clone(&self.objects),
+        })
+    }
+
+    /// Contents of all allocations, and a bit for each byte that was written, in the order of their addresses.
+    pub fn contents(&self) -> impl Iterator<Item = (&str, &[u8], Vec<u64>)> {
+        let written = |allocation: &Allocation| {
+            allocation.init.iter().map(|word| word.load(Ordering::Relaxed)).collect::<Vec<u64>>()
+        };
+        self.allocations
+            .iter()
+            .map(move |allocation| (allocation.name.as_str(), allocation.bytes_ref(), written(allocation)))
     }
 
     /// Bytes in live allocations, and the limit.

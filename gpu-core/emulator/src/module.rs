@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::exec::image::{GlobalVariable, Image};
+use crate::fast::Fast;
+use crate::features::in_forms;
 use crate::memory::Memory;
 use crate::report::SourceLine;
 
@@ -90,7 +92,15 @@ impl Module {
     /// # Errors
     /// Lists every problem of the module at once: syntax, unknown names, unsupported instructions.
     pub fn load(ptx: &str) -> Result<Module, LoadError> {
-        crate::build::module::load(ptx).map(|image| Module { image: Arc::new(image) })
+        Module::load_with(ptx, Fast::default())
+    }
+
+    /// The same with instructions in the forms that `fast` says.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load_with(ptx: &str, fast: Fast) -> Result<Module, LoadError> {
+        in_forms(fast, || crate::build::module::load(ptx)).map(|image| Module { image: Arc::new(image) })
     }
 
     /// The `.target`, for example `sm_90a`.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{download_u32, load, memory, run_with, upload_u32};
-use ptx_emulator::{Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, Launch, Options, Outcome};
 
 const WORDS: usize = 1024;
 const ROUNDS: usize = 8;
@@ -174,8 +174,7 @@ const FORMS: &[&str] = &[
 
 #[test]
 fn every_way_gives_what_lanes_one_after_the_other_give() {
-    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
-    let long = Options { workers: 1, trace: Some(request), ..Options::default() };
+    let long = Options { workers: 1, fast: Fast::NONE, ..Options::default() };
     let ways = [Options { workers: 1, ..Options::default() }, Options { workers: 1, ..Options::unchecked() }, long];
     for form in FORMS {
         let bits = if form.ends_with("64") { 64 } else { 32 };
@@ -277,9 +276,8 @@ fn words_anywhere_are_loaded_and_stored() {
     ret;
 }",
     );
-    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
     let short = Options { workers: 1, ..Options::default() };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let begin: Vec<u32> = (0..WORDS as u32).map(mixed).collect();
     for seed in 0..20u32 {
         for lanes in [u32::MAX, 0x0fff_0ff1, 1 << 13] {
@@ -377,8 +375,7 @@ fn steps(seed: u32, space: &str) -> String {
 #[test]
 fn every_way_finds_the_same_races() {
     let short = Options { deterministic: true, max_faults: 1000, ..Options::default() };
-    let request = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 20 };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let (mut clean, mut found) = (0, 0);
     for seed in 0..150 {
         for space in ["shared", "global"] {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{load, memory, run_with, upload_u32};
-use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, FaultKind, Launch, Options, Outcome};
 
 /// Round after round each thread fills its words of a tile, reads words of others in several ways, and meets the block before and
 /// behind that. In rounds `early`, threads below `some` come to no second barrier but write at once; in rounds `skip` nobody
@@ -95,8 +95,7 @@ fn says(text: &str, threads: u32, numbers: [u32; 3], options: &Options) -> Outco
 #[test]
 fn reads_that_are_told_later_race_as_those_that_are_told_at_once() {
     let short = Options { deterministic: true, workers: 1, ..Options::default() };
-    let request = TraceRequest { blocks: (0..3).collect(), warps: Vec::new(), max_bytes: 1 << 22 };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let (mut races, mut clean) = (0, 0);
     for reads in READS {
         let text = kernel(reads);

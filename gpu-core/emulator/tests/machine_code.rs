@@ -4,9 +4,10 @@
 mod common;
 
 use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
 
 use common::{Dice, load, memory};
-use ptx_emulator::{Checks, Launch, Options};
+use ptx_emulator::{Checks, Fast, Launch, Options};
 
 /// `r`: a register of 32 bits; `d`: of 64; `h`: of 16; `p`: a predicate; `i`, `f`, `g`, `j`: either such a register or a number;
 /// `n`: a count.
@@ -476,7 +477,7 @@ fn results(text: &str, options: &Options, seed: u64, threads: u32) -> (Vec<u8>, 
     let (out, outwide) = (fill(&mut memory, "out", 16384), fill(&mut memory, "outwide", 16384));
     let launch = Launch::new("k", [threads.div_ceil(64), 1, 1], [64, 1, 1]);
     let launch = launch.arg_u64(a).arg_u64(w).arg_u64(same).arg_u64(out).arg_u64(outwide).arg_u32(threads);
-    let outcome = common::run_with(&module, &mut memory, &launch, options);
+    let outcome = ptx_emulator::launch(&module, &mut memory, &launch, options, &AtomicBool::new(false));
     let mut all = Vec::new();
     for (address, words) in [(a, 8192), (w, 16384), (same, 16384), (out, 16384), (outwide, 16384)] {
         let mut bytes = vec![0; 4 * words];
@@ -500,10 +501,11 @@ fn compare(seed: u64) {
     let threads = [64, 128, 200, 256][dice.below(4)];
     let begins = [Begin::Loop(2048), Begin::Loop(1200), Begin::Lines(2048), Begin::Lines(1200)];
     let begin = begins[dice.below(begins.len())];
+    let without = Fast { machine_code: false, ..Fast::ALL };
     let differ = |instructions: &[String]| {
         let text = kernel(instructions, begin);
         let [with, without] =
-            [true, false].map(|machine_code| results(&text, &Options { machine_code, ..way.clone() }, seed, threads));
+            [Fast::ALL, without].map(|fast| results(&text, &Options { fast, ..way.clone() }, seed, threads));
         // The first word that differs, and what it is.
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight"));
         let words = with.0.chunks_exact(8).map(word).zip(without.0.chunks_exact(8).map(word));

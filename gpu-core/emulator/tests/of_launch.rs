@@ -4,23 +4,21 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, FaultKind, Launch, Options, Outcome};
 
 const BLOCKS: u32 = 5;
 /// The last warp of a block has 8 lanes.
 const THREADS: u32 = 40;
 
-/// Runs `k` with all blocks traced, which computes everything as it stands, or with none.
-fn launched(ptx: &str, a: u32, b: u32, trace: bool) -> (Outcome, Vec<u32>) {
+/// Runs `k` on some fast paths; without them everything is computed where it stands.
+fn launched(ptx: &str, a: u32, b: u32, fast: Fast) -> (Outcome, Vec<u32>) {
     let module = load(ptx);
     let mut memory = memory();
     let to = upload_u32(&mut memory, "to", &vec![0; (BLOCKS * THREADS) as usize]);
     let launch = Launch::new("k", [BLOCKS, 1, 1], [THREADS, 1, 1]).arg_u64(to).arg_u32(a).arg_u32(b);
-    let blocks = (0..u64::from(BLOCKS)).collect();
-    let request = TraceRequest { blocks, warps: Vec::new(), max_bytes: 1 << 24 };
-    let options = Options { trace: trace.then_some(request), line_counters: true, ..Options::default() };
+    let options = Options { fast, line_counters: true, ..Options::default() };
     let outcome = run_with(&module, &mut memory, &launch, &options);
-    (Outcome { trace: None, ..outcome }, download_u32(&memory, to, (BLOCKS * THREADS) as usize))
+    (outcome, download_u32(&memory, to, (BLOCKS * THREADS) as usize))
 }
 
 /// `body` makes `%r20` of `%r1` and `%r2` (arguments), `%r3` (threads of a block), `%r4` (lane), `%r9` (thread of the grid).
@@ -71,10 +69,10 @@ fn expected(value: impl Fn(u32, u32) -> u32) -> Vec<u32> {
 fn check(body: &str, value: impl Fn(u32, u32, u32, u32) -> u32) {
     let ptx = kernel(body);
     for (a, b) in [(3, 5), (0, 7), (u32::MAX, 2)] {
-        let (outcome, values) = launched(&ptx, a, b, false);
+        let (outcome, values) = launched(&ptx, a, b, Fast::ALL);
         assert!(outcome.completed && outcome.faults.is_empty(), "{body}\n{:#?}", outcome.faults);
         assert_eq!(values, expected(|lane, thread| value(a, b, lane, thread)), "{body}");
-        assert_eq!((outcome, values), launched(&ptx, a, b, true), "{body}");
+        assert_eq!((outcome, values), launched(&ptx, a, b, Fast::NONE), "{body}");
     }
 }
 
@@ -173,8 +171,8 @@ fn one_that_some_lanes_pass_by_is_undefined_there() {
 over:
     add.u32 %r20, %r11, %r9;",
     );
-    for trace in [false, true] {
-        let (outcome, _) = launched(&ptx, 1, 2, trace);
+    for fast in [Fast::ALL, Fast::NONE] {
+        let (outcome, _) = launched(&ptx, 1, 2, fast);
         assert_eq!(kinds(&outcome), [FaultKind::Uninitialised], "{:#?}", outcome.faults);
         assert_eq!(outcome.faults[0].occurrences, u64::from(BLOCKS * THREADS / 2));
     }

@@ -1,10 +1,10 @@
 //! Accesses that lie as the last one of their instruction did take a short way: it must find and count what the long one
-//! does. A trace makes every access take the long way.
+//! does. In the reference mode every access takes the long way.
 
 mod common;
 
 use common::{download_u32, load, memory, run, run_with, upload_u32};
-use ptx_emulator::{Checks, FaultKind, Launch, Memory, Module, Options, Outcome, TraceRequest};
+use ptx_emulator::{Checks, Fast, FaultKind, Launch, Memory, Module, Options, Outcome};
 
 /// Adds words `step` bytes apart, from each thread's own on.
 const WALK: &str = "
@@ -99,8 +99,7 @@ fn says(module: &Module, launch: impl Fn(&mut Memory) -> Launch, options: &Optio
 #[test]
 fn short_and_long_way_count_and_find_the_same() {
     let short = Options { deterministic: true, ..Options::default() };
-    let request = TraceRequest { blocks: (0..4096).collect(), warps: Vec::new(), max_bytes: 1 << 20 };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let text = include_str!("../../../assets/recorded/counters-h200.json");
     let recorded: serde_json::Value = serde_json::from_str(text).expect("valid JSON");
     let module = load(include_str!("ptx/counters.sm_90a.ptx"));
@@ -139,8 +138,7 @@ fn atomics_do_and_count_the_same_on_both_ways() {
     let checks = Checks::NONE;
     for workers in [1, 2] {
         let short = Options { checks, workers, ..Options::default() };
-        let request = TraceRequest { blocks: (0..64).collect(), warps: Vec::new(), max_bytes: 1 << 20 };
-        let long = Options { trace: Some(request), ..short.clone() };
+        let long = Options { fast: Fast::NONE, ..short.clone() };
         let bare = Options { workers, ..Options::unchecked() };
         let module = load(include_str!("../examples/speed/everyday.ptx"));
         for (kernel, n) in [("atomic_sum", 40_000), ("atomic_each", 30_000), ("histogram", 16_384)] {
@@ -216,8 +214,7 @@ fn atomics_go_where_their_addresses_say() {
                 (download_u32(&memory, to, 2048), outcome.counters)
             };
             let short = Options { checks: Checks::NONE, workers: 1, ..Options::default() };
-            let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
-            let long = Options { trace: Some(request), ..short.clone() };
+            let long = Options { fast: Fast::NONE, ..short.clone() };
             assert_eq!(play(&short), play(&long), "{form} {apart} {step}");
         }
     }
@@ -304,8 +301,7 @@ fn columns_of_shared_memory_race_as_rows_do() {
 #[test]
 fn stretches_count_and_find_what_single_steps_do() {
     let short = Options { deterministic: true, ..Options::default() };
-    let request = TraceRequest { blocks: (0..64).collect(), warps: Vec::new(), max_bytes: 1 << 20 };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let module = load(include_str!("../examples/speed/everyday.ptx"));
     for (kernel, threads, n) in [
         ("saxpy_grid", 200, 3000),

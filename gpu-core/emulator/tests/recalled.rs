@@ -4,7 +4,7 @@
 mod common;
 
 use common::{download_u32, load, memory, run_with, upload_u32};
-use ptx_emulator::{Fault, FaultKind, Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, Fault, FaultKind, Launch, Options, Outcome};
 
 /// Lanes that access the word of the lane whose number differs in the bits of 5.
 const TURN: u32 = 5;
@@ -62,8 +62,7 @@ $again:
 fn play(body: &str, threads: u32, words: usize, written: usize, rows: u32) -> (Outcome, u64, Vec<u32>, Vec<u32>) {
     let module = load(&kernel(body));
     let short = Options { deterministic: true, max_faults: 1000, ..Options::default() };
-    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
-    let long = Options { trace: Some(request), ..short.clone() };
+    let long = Options { fast: Fast::NONE, ..short.clone() };
     let [short, long] = [short, long].map(|options| {
         let mut memory = memory();
         let out = upload_u32(&mut memory, "out", &vec![0; threads as usize]);

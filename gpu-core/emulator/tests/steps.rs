@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, FaultKind, Launch, Options};
 
 /// `put`: each lane stores its number at `at + lane * step`. `get`: one thread reads one byte.
 fn kernels(bits: u32) -> String {
@@ -46,18 +46,16 @@ fn stores_a_step_apart_give_values_to_their_bytes_alone() {
         for (step, first) in [(-1, 96), (-1, 130), (1, 64), (2, 65), (3, 0), (3, 35), (5, 6), (6, 3), (7, 9)] {
             let (step, first) = (step * bytes as i64, first * bytes);
             let place = |lane: u64| (first as i64 + lane as i64 * step) as u64;
-            let launched = |trace: bool| {
+            let launched = |fast: Fast| {
                 let mut memory = memory();
                 let data = memory.alloc("data", BYTES).expect("fits");
                 let launch = Launch::new("put", [1, 1, 1], [32, 1, 1]).arg_u64(data + first).arg_u64(step as u64);
-                let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
-                let trace = trace.then_some(request);
-                let outcome = run_with(&module, &mut memory, &launch, &Options { trace, ..Options::default() });
+                let outcome = run_with(&module, &mut memory, &launch, &Options { fast, ..Options::default() });
                 assert!(outcome.faults.is_empty(), "{bytes} {step} {first}: {:#?}", outcome.faults);
-                (Outcome { trace: None, ..outcome }, memory, data)
+                (outcome, memory, data)
             };
-            let (short, mut memory, data) = launched(false);
-            assert_eq!(short, launched(true).0, "{bytes} {step} {first}");
+            let (short, mut memory, data) = launched(Fast::ALL);
+            assert_eq!(short, launched(Fast::NONE).0, "{bytes} {step} {first}");
             let mut stored = vec![0; BYTES as usize];
             memory.read(data, &mut stored).expect("inside");
             for lane in 0..32 {

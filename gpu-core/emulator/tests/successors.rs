@@ -3,7 +3,7 @@
 mod common;
 
 use common::{download_u32, load, memory, run_with, upload_u32};
-use ptx_emulator::{Fault, FaultKind, Launch, Options, Outcome, Space};
+use ptx_emulator::{Fast, Fault, FaultKind, Launch, Options, Outcome, Space};
 
 /// A kernel of `body` with three arguments, that may stop at `END`.
 fn kernel(body: &str) -> String {
@@ -26,7 +26,8 @@ fn each_way(body: &str, grid: u32, block: [u32; 3], check: impl Fn(&Outcome, &[u
         let a = upload_u32(&mut memory, "a", &(0..grid * threads).collect::<Vec<_>>());
         let c = upload_u32(&mut memory, "c", &vec![u32::MAX; (grid * threads) as usize]);
         let launch = Launch::new("k", [grid, 1, 1], block).arg_u64(a).arg_u64(c);
-        let options = Options { machine_code, workers, ..Options::default() };
+        let fast = Fast::default().with("machine_code", machine_code).expect("its name");
+        let options = Options { fast, workers, ..Options::default() };
         let outcome = run_with(&module, &mut memory, &launch, &options);
         check(&outcome, &download_u32(&memory, c, (grid * threads) as usize), threads);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ptx_emulator::{Launch, Memory, Module, Options, Outcome, launch};
+use ptx_emulator::{Fast, Launch, Memory, Module, Options, Outcome, launch};
 
 const VADD: &str = include_str!("../../tests/ptx/vadd.sm_90a.ptx");
 const SPEED: &str = include_str!("../../tests/ptx/speed.sm_90a.ptx");
@@ -46,6 +46,13 @@ impl Case {
 /// A kernel of `everyday.cu` in blocks of 256 threads.
 const fn everyday(name: &'static str, blocks: u32, n: u32) -> Case {
     Case::new(name, EVERYDAY_PTX, [blocks, 1], [256, 1], MIB, n)
+}
+
+impl Case {
+    /// Of no more blocks than a side has here, and of less to do for those that loop over it.
+    pub fn smaller(&self, side: u32) -> Case {
+        Case { grid: self.grid.map(|blocks| blocks.min(side)), n: self.n.min(1 << 16), ..*self }
+    }
 }
 
 const fn adding(case: Case) -> Case {
@@ -184,7 +191,12 @@ pub struct Ready {
 
 impl Ready {
     pub fn new(case: &Case) -> Ready {
-        let module = Module::load(case.ptx).expect("own PTX");
+        Ready::with(case, Fast::default())
+    }
+
+    /// With instructions in the forms that `fast` says.
+    pub fn with(case: &Case, fast: Fast) -> Ready {
+        let module = Module::load_with(case.ptx, fast).expect("own PTX");
         let mut memory = Memory::new(4 << 30);
         let mut launch = Launch::new(case.kernel, case.grid, case.block);
         for name in ["a", "b", "c"] {
@@ -203,6 +215,12 @@ impl Ready {
             launch = launch.arg_u64(address);
         }
         Ready { module, memory, launch: launch.arg_u32(case.n) }
+    }
+
+    /// Runs it once; gives what is in memory then, too.
+    pub fn end(mut self, options: &Options) -> (Outcome, Memory) {
+        let outcome = self.run(options);
+        (outcome, self.memory)
     }
 
     /// Runs it once; it must be clean.

@@ -104,6 +104,9 @@ impl Cx<'_> {
     /// Moves the marks for all of a stretch at once. False: nothing was done.
     #[inline(always)]
     pub(super) fn follow_whole(&mut self, pc: u32, infos: &[OpInfo], frame: u32) -> bool {
+        if !self.grid.options.fast.taint_summaries {
+            return false;
+        }
         let places = &mut self.worker.stretches.0;
         if places.is_empty() {
             places.resize_with(PLACES, Place::default);

@@ -60,7 +60,7 @@ impl Cx<'_> {
         if self.grid.aborted.load(Ordering::Relaxed) {
             return false;
         }
-        self.attention = self.tainted;
+        self.attention = self.tainted || self.steps();
         if self.tainted {
             self.before_op(op);
         }
@@ -101,7 +101,11 @@ impl Cx<'_> {
     /// Whether nothing but marks asks for attention.
     #[inline(always)]
     fn only_marks(&self) -> bool {
-        let alone = self.tainted && self.watch & watch::TRACE == 0 && self.warp.is_settled();
+        let alone = self.grid.options.fast.taint_ahead
+            && !self.steps()
+            && self.tainted
+            && self.watch & watch::TRACE == 0
+            && self.warp.is_settled();
         alone && !self.grid.aborted.load(Ordering::Relaxed)
     }
 

@@ -157,6 +157,9 @@ impl Cx<'_> {
         low: u64,
         end: u64,
     ) -> bool {
+        if !self.grid.options.fast.deferred_reads {
+            return false;
+        }
         let ((stamp, floor), mask) = (self.shared_stamp(op), self.mask);
         // Other blocks of a cluster do not come to its barriers.
         let alone = self.watch & watch::TRACE == 0 && self.peers.len() == 1;

@@ -23,6 +23,7 @@ use crate::exec::cx::{Cx, lanes};
 use crate::exec::image::Image;
 use crate::exec::op::Op;
 use crate::exec::warp::Warp;
+use crate::fast::Fast;
 use crate::isa::memory::{CTA, FETCH, NC};
 use crate::report::AccessKind;
 use groups::{is_grouped, rows_of};
@@ -40,6 +41,7 @@ pub struct GlobalRaces {
     /// [`Image::fetch_sites`].
     fetch_sites: Arc<[bool]>,
     updaters: Updaters,
+    fast: Fast,
 }
 
 /// A cell that a lane conflicts with: found under the lock, reported after it.
@@ -54,13 +56,14 @@ pub(super) type Conflicts = Vec<Conflict>;
 
 impl GlobalRaces {
     /// Takes the shadows of a launch's allocations; at most `limit` bytes of them are filled.
-    pub fn new(image: &Image, shadows: Vec<Shadow>, limit: u64, workers: usize) -> GlobalRaces {
+    pub fn new(image: &Image, shadows: Vec<Shadow>, limit: u64, workers: usize, fast: Fast) -> GlobalRaces {
         GlobalRaces {
             pages: Pages::new(shadows, limit, workers),
             line_sites: Arc::clone(image.line_sites()),
             patience: Patience::new(workers),
             fetch_sites: Arc::clone(image.fetch_sites()),
             updaters: Updaters::default(),
+            fast,
         }
     }
 
@@ -288,12 +291,9 @@ impl GlobalRaces {
                     at.pages.prefetch(at.table, ahead.wrapping_add(lane * runs.step) / SECTOR);
                 }
             }
-            if const { is_grouped(BYTES) } && runs.step < SECTOR && mine.effect != Effect::Atomic && !mine.cached {
-                if runs.step == 0 {
-                    self.access_grouped::<BYTES>(cx, &mut at, u32::MAX, |_| first, &mine, &mut conflicts);
-                } else {
-                    self.access_stepped::<BYTES>(cx, &mut at, first, runs.step, &mine, &mut conflicts);
-                }
+            let grouped = self.fast.sector_groups && mine.effect != Effect::Atomic && !mine.cached;
+            if const { is_grouped(BYTES) } && runs.step < SECTOR && grouped {
+                self.access_stepped::<BYTES>(cx, &mut at, first, runs.step, &mine, &mut conflicts);
                 drop(at);
                 if !conflicts.is_empty() {
                     report::<BYTES>(cx, op, &runs.spread(BYTES), kind, &mine, conflicts);

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::check::undefined::opcode;
-use crate::exec::block::Block;
+use crate::exec::block::{Block, Missed};
+use crate::exec::cx::Cx;
+use crate::exec::fault::Detail;
 use crate::exec::grid::Grid;
 use crate::exec::warp::{NONE, Split, Wait};
 use crate::report::{Class, Fault, FaultKind};
@@ -261,4 +263,34 @@ fn shorten(places: &[(u32, String)]) -> String {
     let more = places.len().saturating_sub(6);
     let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
     format!("{}{tail}", shown.join("; "))
+}
+
+impl Cx<'_> {
+    /// A barrier that some threads came to and the others ended before.
+    pub fn report_missed(&mut self, missed: Missed) {
+        if !self.grid.options.checks.barrier {
+            return;
+        }
+        let total = self.block.threads;
+        let first = self.thread_of(missed.first_thread);
+        let [x, y, z] = first.thread;
+        let message = format!(
+            "only {} of the {total} threads of block ({},{},{}) reach barrier {}, thread ({x},{y},{z}) first; the \
+             others ended before it{}",
+            missed.arrived,
+            self.block.id[0],
+            self.block.id[1],
+            self.block.id[2],
+            missed.barrier,
+            condition(self.grid, missed.pc)
+        );
+        self.fault_of(
+            FaultKind::BarrierDivergence,
+            missed.pc,
+            Some(first),
+            total - missed.arrived,
+            message,
+            Detail::default(),
+        );
+    }
 }

@@ -154,6 +154,9 @@ pub unsafe fn find_apart<'o, const FORM: u8, A: AddressWord, const BYTES: u64, c
     op: &Op,
     offsets: &'o mut [u32; 32],
 ) -> Option<Words<'o>> {
+    if !cx.grid.options.fast.gathers {
+        return None;
+    }
     let mask = cx.mask;
     // SAFETY: slots of a decoded instruction.
     let row = unsafe { &*cx.row::<A>(op.a) };

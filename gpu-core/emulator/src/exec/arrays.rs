@@ -58,13 +58,21 @@ impl Arrays {
     /// every thread has parts of its own.
     pub fn find_use(&mut self, image: &Image, function: usize, launch: &Launch, options: &Options) {
         mark_by_pointers(&mut self.regions, image, function, &launch.params);
+        for region in &mut self.regions {
+            region.summed &= options.fast.private_sums;
+            region.only_updated &= options.fast.row_locks;
+            if !options.fast.mod_ref {
+                region.only_read.store(false, Ordering::Relaxed);
+                region.only_atomic.store(false, Ordering::Relaxed);
+            }
+        }
         if options.touched {
             // Accesses that are not watched would not be known either.
             for region in &self.regions {
                 region.only_read.store(false, Ordering::Relaxed);
                 region.only_atomic.store(false, Ordering::Relaxed);
             }
-        } else if options.checks.race {
+        } else if options.checks.race && options.fast.thread_private {
             self.own_sites = own::known_or_found(&self.regions, image, function, launch);
         }
     }

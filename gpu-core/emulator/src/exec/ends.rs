@@ -122,7 +122,7 @@ impl Cx<'_> {
             self.warp.begin(self.grid, self.block, &mut self.worker.registers);
             let frame = self.warp.frame_mut(0);
             self.regs = frame.registers.rows.as_mut_ptr().cast();
-            if !std::mem::replace(&mut frame.registers.ready, true) {
+            if self.grid.options.fast.launch_constants && !std::mem::replace(&mut frame.registers.ready, true) {
                 self.fill_bank();
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cx::Cx;
 use super::native::Code;
+use super::native::form::Made;
 use super::op::{Exec, Op, OpInfo, Slot};
 use crate::build::emit::Needs;
 use crate::build::written::{Written, written_arguments};
@@ -89,7 +90,7 @@ pub struct FunctionImage {
     /// What was last found of whose parts of arrays are whose.
     pub(crate) owned: crate::check::own::Last,
     /// [`Image::machine_code`], made when first asked for.
-    pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; 2],
+    pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; Made::WAYS],
     /// [`Image::deciding_registers`], made when first asked for.
     pub(crate) deciding: std::sync::OnceLock<Vec<Range>>,
 }
@@ -248,14 +249,13 @@ impl Image {
         self.functions[function].plan.get_or_init(|| Plan::of(self, function).map(Box::new)).as_deref()
     }
 
-    /// The machine code of a function, for launches that count or check accesses or such that do not; None where there is
-    /// none.
-    pub fn machine_code(&self, function: usize, watched: bool) -> Option<&Code> {
+    /// The machine code of a function, made in one way or another; None where there is none.
+    pub fn machine_code(&self, function: usize, made: Made) -> Option<&Code> {
         #[cfg(target_arch = "x86_64")]
-        let make = || Code::of(self, function, watched).map(std::sync::Arc::new);
+        let make = || Code::of(self, function, made).map(std::sync::Arc::new);
         #[cfg(not(target_arch = "x86_64"))]
         let make = || None;
-        self.functions[function].machine[usize::from(watched)].get_or_init(make).as_deref()
+        self.functions[function].machine[made.way()].get_or_init(make).as_deref()
     }
 
     /// The registers of a function that what it does next can depend on.

@@ -7,6 +7,9 @@
 
 use super::cx::{Cx, lanes};
 use super::op::{Exec, Flow, Op};
+#[cfg(target_arch = "x86_64")]
+pub use crate::features::wide;
+pub use crate::features::{chosen, widest};
 
 /// A value that one lane of a register holds.
 pub trait Word: Copy + 'static {
@@ -49,43 +52,6 @@ pub const BASE: u8 = 0;
 pub const WIDE: u8 = 1;
 #[cfg(target_arch = "x86_64")]
 pub const WIDEST: u8 = 2;
-
-/// Whether the AVX2 forms can be used on this machine.
-#[cfg(target_arch = "x86_64")]
-pub fn wide() -> bool {
-    use std::sync::OnceLock;
-    static WIDE: OnceLock<bool> = OnceLock::new();
-    *WIDE.get_or_init(|| {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    })
-}
-
-/// Whether the machine has AVX-512 as well.
-pub fn widest() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::sync::OnceLock;
-        static WIDEST: OnceLock<bool> = OnceLock::new();
-        *WIDEST.get_or_init(|| {
-            wide()
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512cd")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-        })
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
-}
 
 /// Makes a value of a closure type that captures nothing.
 #[inline(always)]
@@ -183,7 +149,7 @@ unsafe fn run_wide<B: Body>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 /// The form of `B` for this machine.
 pub fn exec<B: Body>() -> Exec {
     #[cfg(target_arch = "x86_64")]
-    if wide() {
+    if chosen().vector_forms && wide() {
         return run_wide::<B>;
     }
     run_base::<B>
@@ -192,7 +158,7 @@ pub fn exec<B: Body>() -> Exec {
 /// The same with a form for AVX-512.
 pub fn exec_widest<B: Body>() -> Exec {
     #[cfg(target_arch = "x86_64")]
-    if widest() {
+    if chosen().vector_forms && widest() {
         return run_widest::<B>;
     }
     exec::<B>()

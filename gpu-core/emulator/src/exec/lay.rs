@@ -370,6 +370,9 @@ impl Cx<'_> {
     /// As [`super::op::Exec`].
     #[inline]
     pub unsafe fn note_lay<A: AddressWord>(&mut self, op: &Op, bytes: u64, kind: AccessKind) {
+        if !self.grid.options.fast.layout_cache {
+            return;
+        }
         let lays = &mut self.worker.patterns.lays;
         if lays.all.is_empty() {
             lays.all = vec![None; 2 * lays.sites];

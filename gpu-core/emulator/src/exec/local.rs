@@ -72,7 +72,7 @@ fn unwritten(cx: &mut Cx<'_>, places: &Places, bytes: u64) -> u32 {
 /// As [`Exec`].
 #[inline(always)]
 unsafe fn find<A: AddressWord, const WRITE: bool>(cx: &mut Cx<'_>, op: &Op, bytes: u64) -> Option<Places> {
-    if op.e.0 & STRONG != 0 || cx.watch & watch::TRACE != 0 {
+    if op.e.0 & STRONG != 0 || cx.watch & watch::TRACE != 0 || !cx.grid.options.fast.local_arrays {
         return None;
     }
     // SAFETY: passed on.

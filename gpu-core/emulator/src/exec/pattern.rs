@@ -293,6 +293,9 @@ impl Cx<'_> {
     /// Remembers how a common access lay; `runs` are relative to its window.
     #[inline(never)]
     pub fn remember(&mut self, op: &Op, bytes: u64, window: Window, runs: &Runs, kind: AccessKind) {
+        if !self.grid.options.fast.shape_cache {
+            return;
+        }
         let patterns = &mut self.worker.patterns;
         let index = patterns.index(op.site);
         let cell = &mut patterns.cells[index];

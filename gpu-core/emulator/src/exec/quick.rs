@@ -127,6 +127,9 @@ impl Cx<'_> {
                 return quick;
             }
         }
+        if !self.grid.options.fast.runs {
+            return OTHER;
+        }
         // SAFETY: passed on.
         let runs = unsafe {
             match self.mask {
@@ -256,7 +259,7 @@ impl Cx<'_> {
                         left &= !watch::INIT;
                     }
                 } else if !(WRITE && self.block.state.guarded) && self.needs_no_check::<WRITE>(op, followed)
-                    || !WRITE && self.brings_nothing::<BYTES>(followed)
+                    || !WRITE && self.grid.options.fast.known_reads && self.brings_nothing::<BYTES>(followed)
                 {
                     left &= !(watch::RACE | watch::INIT);
                 }
@@ -276,6 +279,9 @@ impl Cx<'_> {
     /// As [`Cx::quick`].
     #[inline(always)]
     pub unsafe fn quick_fill<const FORM: u8, A: AddressWord, const BYTES: u64>(&mut self, op: &Op) -> Option<Followed> {
+        if !self.grid.options.fast.async_copies {
+            return None;
+        }
         // SAFETY: passed on.
         unsafe {
             let followed = self.follow::<FORM, A>(op, BYTES)?;
@@ -393,6 +399,9 @@ impl Cx<'_> {
         followed: &Followed,
         quiet: bool,
     ) -> bool {
+        if !self.grid.options.fast.shadow_rows {
+            return false;
+        }
         // SAFETY: patterns live as long as the launch.
         let pattern = unsafe { &*followed.pattern };
         let first = followed.first as u32;

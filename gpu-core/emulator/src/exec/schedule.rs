@@ -3,12 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::cx::{Cx, watch};
-use super::fault::Detail;
 use super::native::form::BETWEEN;
 use super::op::{CONDITIONAL, Flow, Op};
 use super::warp::{NONE, Rest, Split, Wait, Warp};
 use super::worker::QUANTUM;
-use crate::report::FaultKind;
 
 /// Polls of memory after which a group that spins gives way.
 const POLL_LIMIT: u32 = 32;
@@ -66,7 +64,13 @@ impl Cx<'_> {
     }
 
     pub fn needs_attention(&self) -> bool {
-        self.tainted || self.watch & watch::TRACE != 0 || !self.warp.is_settled()
+        self.tainted || self.steps() || self.watch & watch::TRACE != 0 || !self.warp.is_settled()
+    }
+
+    /// Whether each instruction runs by itself.
+    #[inline(always)]
+    pub fn steps(&self) -> bool {
+        !self.grid.options.fast.basic_blocks
     }
 
     /// Ends the turn of a warp that has ended or come to a barrier and begins that of the next one that can run, as
@@ -74,6 +78,9 @@ impl Cx<'_> {
     /// takes as long as they do. False: nothing was done.
     #[inline(never)]
     pub(super) fn next_turn(&mut self, used: u64) -> bool {
+        if !self.grid.options.fast.direct_turns {
+            return false;
+        }
         let ends = matches!(&self.warp.splits[..], [] | [Split { wait: Wait::Barrier { .. }, .. }]);
         if !ends || !self.block.missed.is_empty() || self.grid.aborted.load(Ordering::Relaxed) {
             return false;
@@ -147,7 +154,7 @@ impl Cx<'_> {
                 self.rpc = rest.rpc;
                 self.watch = rest.watch;
                 self.tainted = rest.tainted;
-                self.attention = rest.tainted || rest.watch & watch::TRACE != 0 || !rest.settled;
+                self.attention = rest.tainted || self.steps() || rest.watch & watch::TRACE != 0 || !rest.settled;
                 let split = &self.warp.splits[0];
                 (self.pc, self.active) = (split.pc, split.mask);
                 self.warp.current = 0;
@@ -500,9 +507,12 @@ impl Cx<'_> {
         unsafe {
             let end = op.add((end - pc) as usize);
             let mut pc = pc;
+            let constants = self.grid.options.fast.launch_constants;
+            let skips = if constants { u8::MAX } else { 0 };
+            let skipped = |op: *const Op| usize::from((*op).skip & skips);
             // Their results are there, if others follow that have none yet.
-            let step = 1 + usize::from((*op).skip);
-            if (*op).of_launch && op.add(step) < end {
+            let step = 1 + skipped(op);
+            if constants && (*op).of_launch && op.add(step) < end {
                 pc += step as u32;
                 op = op.add(step);
             }
@@ -510,7 +520,7 @@ impl Cx<'_> {
             loop {
                 // What is next, and what runs it, is found out before: some processors hardly foresee where such calls go,
                 // and wait for it after each of them.
-                let step = 1 + usize::from((*op).skip);
+                let step = 1 + skipped(op);
                 let next = op.add(step);
                 let next_pc = pc + step as u32;
                 let next_run = (*if next < end { next } else { op }).run;
@@ -558,33 +568,6 @@ impl Cx<'_> {
             return true;
         }
         false
-    }
-
-    pub(super) fn report_missed(&mut self, missed: super::block::Missed) {
-        if !self.grid.options.checks.barrier {
-            return;
-        }
-        let total = self.block.threads;
-        let first = self.thread_of(missed.first_thread);
-        let [x, y, z] = first.thread;
-        let message = format!(
-            "only {} of the {total} threads of block ({},{},{}) reach barrier {}, thread ({x},{y},{z}) first; the \
-             others ended before it{}",
-            missed.arrived,
-            self.block.id[0],
-            self.block.id[1],
-            self.block.id[2],
-            missed.barrier,
-            crate::check::stuck::condition(self.grid, missed.pc)
-        );
-        self.fault_of(
-            FaultKind::BarrierDivergence,
-            missed.pc,
-            Some(first),
-            total - missed.arrived,
-            message,
-            Detail::default(),
-        );
     }
 }
 

@@ -14,7 +14,7 @@ impl Cx<'_> {
     /// more: in races strong ones take part as weak ones do, or not at all.
     #[inline(always)]
     pub fn is_near_weak(&self, op: &Op, load: bool) -> bool {
-        if self.watch & (watch::TRACE | watch::HEAP) != 0 {
+        if self.watch & (watch::TRACE | watch::HEAP) != 0 || !self.grid.options.fast.strong_as_weak {
             return false;
         }
         let raceless = self.watch & watch::RACE == 0;

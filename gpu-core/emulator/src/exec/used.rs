@@ -85,6 +85,9 @@ impl Cx<'_> {
         if at.at.iter().fold(0, |bits, at| bits | at) & (bytes - 1) != 0 {
             return true;
         }
+        if !self.grid.options.fast.whole_loads {
+            return false;
+        }
         if self.watch & (watch::TRACE | watch::HEAP) != 0 || at.low / WINDOW != at.high / WINDOW {
             return false;
         }

@@ -448,6 +448,10 @@ fn rsqrt(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 
 /// The form for machines with AVX2 or AVX-512 of an f32 operation, where it has one of its own.
 fn own_form(what: &str) -> Option<Exec> {
+    let fast = crate::exec::lanes::chosen();
+    if !fast.vector_forms || !fast.fast_math {
+        return None;
+    }
     #[cfg(target_arch = "x86_64")]
     if crate::exec::lanes::widest() {
         use crate::exec::flushed::{ADD, FMA, Flushed, MUL, SUB};

@@ -280,6 +280,9 @@ unsafe fn whole<A: AddressWord, const STORE: bool>(cx: &mut Cx<'_>, op: &Op) -> 
     let (transfer, base, strides) = unsafe { (transfer_of(op), addresses::<A>(cx, op, 1), &*cx.row::<u32>(op.b)) };
     let stride = strides[0];
     let alike = strides.iter().fold(0, |differ, other| differ | (other ^ stride)) == 0 && base.low == base.high;
+    if !cx.grid.options.fast.fragments {
+        return None;
+    }
     if !alike || cx.mask != u32::MAX || stride >= MOST_STRIDE || cx.watch & (watch::TRACE | watch::HEAP) != 0 {
         return None;
     }

@@ -170,8 +170,10 @@ pub fn intern<K: Eq + std::hash::Hash, V>(
 }
 
 fn plan_of(form: Form, arch: u32) -> &'static Plan {
-    static PLANS: OnceLock<Mutex<HashMap<(Form, u32), &'static Plan>>> = OnceLock::new();
-    intern(&PLANS, (form, arch), || Plan::new(form, arch))
+    /// A form, its architecture, and whether it is computed in lanes.
+    type Key = (Form, u32, bool);
+    static PLANS: OnceLock<Mutex<HashMap<Key, &'static Plan>>> = OnceLock::new();
+    intern(&PLANS, (form, arch, crate::exec::lanes::chosen().matrix_lanes), || Plan::new(form, arch))
 }
 
 fn wmma(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {

@@ -88,6 +88,7 @@ unsafe fn run<const WIDE: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
                 (base, cx.lane::<u32>(op.b, lane).into(), alike(cx.row::<u32>(op.b), lane, mask, |b| b))
             }
         };
+        let mask = if waits || cx.grid.options.fast.grouped_arrivals { mask } else { 1 << lane };
         let address = base.wrapping_add(offset as u64);
         let mut deed = Deed { code, relaxed, address, value, mask, lane };
         let done = is_place(cx, &deed).and_then(|()| match code {

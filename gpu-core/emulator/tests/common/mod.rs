@@ -1,9 +1,11 @@
 //! What the tests share: buffers of numbers and launches that must be clean.
 #![allow(dead_code)]
 
+pub mod twin;
+
 use std::sync::atomic::AtomicBool;
 
-use ptx_emulator::{FaultKind, Launch, Memory, Module, Options, Outcome, TraceRequest};
+use ptx_emulator::{Fast, FaultKind, Launch, Memory, Module, Options, Outcome};
 
 /// A device with 1 GiB.
 pub fn memory() -> Memory {
@@ -38,8 +40,13 @@ pub fn load(ptx: &str) -> Module {
     Module::load(ptx).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Launches, and where that is short and asked for, holds what came of it to the reference mode ([`twin`]).
 pub fn run_with(module: &Module, memory: &mut Memory, launch: &Launch, options: &Options) -> Outcome {
+    let before = twin::before(module, memory, options);
     let outcome = ptx_emulator::launch(module, memory, launch, options, &AtomicBool::new(false));
+    if let Some(before) = before {
+        twin::hold(module, before, launch, options, &outcome);
+    }
     for fault in &outcome.faults {
         // A sentence that was broken in the source without joining it again.
         assert!(!fault.message.contains("  "), "{}", fault.message);
@@ -62,19 +69,18 @@ pub fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
     outcome.faults.iter().map(|fault| fault.kind).collect()
 }
 
-/// Traced launches go the long way of every access and instruction. Runs a program so and as usual, and asserts that results,
+/// Runs a program in the reference mode and as usual, and asserts that results,
 /// counters and faults are the same, and that what ends without checks has the same results as well. Gives whether it is
 /// clean. `run` gives the contents of memory too; `program` is what is said of it where it fails.
 pub fn goes_both_ways(run: impl Fn(Options) -> (Outcome, Vec<u32>), program: &dyn std::fmt::Display) -> bool {
-    let trace = TraceRequest { blocks: vec![0, 1], warps: Vec::new(), max_bytes: 1 << 22 };
     let (short, c) = run(Options { workers: 1, ..Options::default() });
-    let (long, c_of_long) = run(Options { workers: 1, trace: Some(trace), ..Options::default() });
+    let (long, c_of_long) = run(Options { workers: 1, fast: Fast::NONE, ..Options::default() });
     let (unchecked, c_unchecked) = run(Options { workers: 1, ..Options::unchecked() });
     let told = |outcome: &Outcome| {
         outcome.faults.iter().map(|f| (f.kind, f.message.clone(), f.occurrences)).collect::<Vec<_>>()
     };
     assert_eq!(told(&short), told(&long), "{program}");
-    // What ends a launch is noticed by other warps a little later where nothing is traced.
+    // What ends a launch is noticed by other warps a little later on the fast paths.
     assert!(!short.completed || short.counters == long.counters, "{program}");
     assert!(c == c_of_long, "{program}");
     assert!(!unchecked.completed || !short.completed || c == c_unchecked, "{program}");

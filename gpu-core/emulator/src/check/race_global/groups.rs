@@ -156,6 +156,7 @@ impl GlobalRaces {
             next != 0 && at.at[next.trailing_zeros() as usize & 31] == at.at[lanes.trailing_zeros() as usize & 31]
         };
         if const { is_grouped(BYTES) }
+            && self.fast.sector_groups
             && kind != AccessKind::Atomic
             && !mine.cached
             && (kind == AccessKind::Write || !same(left))
@@ -222,7 +223,7 @@ impl GlobalRaces {
     ) {
         let mask = if runs.is_full() { u32::MAX } else { (1 << runs.width) - 1 };
         let first_of = |lane: usize| runs.at(lane) - reach.base;
-        if const { is_grouped(BYTES) } && mine.effect != Effect::Atomic && !mine.cached {
+        if const { is_grouped(BYTES) } && self.fast.sector_groups && mine.effect != Effect::Atomic && !mine.cached {
             return self.access_grouped::<BYTES>(cx, at, mask, first_of, mine, conflicts);
         }
         for lane in lanes(mask) {

@@ -35,6 +35,9 @@ impl GlobalRaces {
     #[inline(always)]
     pub(super) fn start_row(&self, at: &mut At<'_>, row: &Row, mine: &Mine) -> u64 {
         let mut number = row.first / SECTOR;
+        if !self.fast.first_touch {
+            return number;
+        }
         while number * SECTOR < row.end {
             let Some(page) = at.page(number) else { break };
             let entry = page.entry(number);
@@ -59,6 +62,9 @@ impl GlobalRaces {
     /// are touched once. Gives how many lanes that were.
     #[inline(always)]
     pub(super) fn start_apart(&self, at: &mut At<'_>, first: u64, step: u64, lane_0: &Piece, mine: &Mine) -> usize {
+        if !self.fast.first_touch {
+            return 0;
+        }
         let (read, write) = halves(lane_0, mine);
         let thread = thread_of(lane_0.stamp);
         for lane in 0..32 {

@@ -73,6 +73,10 @@ impl GlobalRaces {
         mine: &Mine,
         conflicts: &mut Conflicts,
     ) {
+        if step == 0 || !self.fast.sector_steps {
+            let first_of = |lane: usize| first + lane as u64 * step;
+            return self.access_grouped::<BYTES>(cx, at, u32::MAX, first_of, mine, conflicts);
+        }
         // SAFETY: the machine has what the form is for.
         #[cfg(target_arch = "x86_64")]
         unsafe {

@@ -235,7 +235,7 @@ impl GlobalRaces {
     /// Whether making a strip may pay.
     #[inline(always)]
     pub(super) fn may_make_strip<const BYTES: u64>(&self, cx: &Cx<'_>, step: u64, mine: &Mine) -> bool {
-        cx.worker.strips.credit > 0 && suits(BYTES, step, mine)
+        cx.grid.options.fast.sector_strips && cx.worker.strips.credit > 0 && suits(BYTES, step, mine)
     }
 
     /// Gives a sector of a strip what is known of it, and ends the strip. The page must be locked.

@@ -69,7 +69,7 @@ impl Emitter<'_> {
     fn find(&mut self, op: &Op, wide: bool, bytes: u64, ways: Ways, store: bool, from: DynamicLabel) {
         let cell = (Patterns::cell_of(op.site, self.image.sites.len()) * places::CELL) as i32;
         let (row, imm) = (op.a.0 as i32, op.imm);
-        if self.watched {
+        if self.made.watched {
             self.is_settled(op, cell, store, from);
         } else {
             dynasm!(self.ops; .arch x64; cmp DWORD [rbx + offset_of!(Cx<'static>, watch) as i32], 0; jne =>from);
@@ -147,7 +147,7 @@ impl Emitter<'_> {
             dynasm!(self.ops; .arch x64; test cl, (bytes - 1) as i8; jnz =>from);
         }
         let shared = window_from(op.e.0) == Window::Shared;
-        if self.watched && shared {
+        if self.made.watched && shared {
             let written = (offset_of!(Block, state) + offset_of!(SharedState, written)) as i32;
             let (done, routine) = (self.ops.new_dynamic_label(), self.routine(bytes, store));
             dynasm!(self.ops; .arch x64
@@ -162,7 +162,7 @@ impl Emitter<'_> {
             }
             dynasm!(self.ops; .arch x64; =>done);
         }
-        if self.watched {
+        if self.made.watched {
             // What it costs depends on the low bits of the address.
             dynasm!(self.ops; .arch x64
                 ; mov edx, ecx

@@ -84,7 +84,7 @@ impl Emitter<'_> {
 
     /// Goes on at `to`, if that has code and so much may run; else to `out`, or on.
     fn go(&mut self, stretch: &Range<usize>, to: u32, branch: Branch, out: DynamicLabel) {
-        let Some((label, count)) = self.blocks.get(&to).copied() else { return };
+        let Some((label, count)) = self.blocks.get(&to).copied().filter(|_| self.made.block_chaining) else { return };
         let end = stretch.end as u32;
         let done = stretch.len() as i32 + i32::from(branch != Branch::None);
         dynasm!(self.ops
@@ -96,7 +96,7 @@ impl Emitter<'_> {
             ; mov [rbx + offset_of!(Cx<'static>, left) as i32], rax
             ; mov DWORD [rbx + offset_of!(Cx<'static>, first) as i32], to as i32
         );
-        if self.watched {
+        if self.made.watched {
             let plain = self.ops.new_dynamic_label();
             dynasm!(self.ops
                 ; .arch x64

@@ -8,7 +8,7 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
 
 use super::constants::Constants;
-use super::form::Native;
+use super::form::{Made, Native};
 use super::hammock::{Hammock, Left, Within, masks};
 use super::meeting::gives_turn;
 use super::shuffle::Tables;
@@ -80,8 +80,7 @@ pub struct Emitter<'i> {
     pub blocks: HashMap<u32, (DynamicLabel, u32)>,
     /// Subnormals are flushed by the machine.
     flushing: bool,
-    /// Something is to be counted or checked about accesses.
-    pub watched: bool,
+    pub made: Made,
     /// It may be found that no two threads meet in shared memory ([`crate::check::intervals`]): else all that is watched there
     /// would find that something is to be checked.
     separable: bool,
@@ -104,7 +103,7 @@ pub struct Stretch {
 }
 
 /// The code of a function's stretches, by the instruction that each begins at.
-pub fn code(image: &Image, function: usize, watched: bool) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
+pub fn code(image: &Image, function: usize, made: Made) -> Option<(ExecutableBuffer, Vec<Stretch>)> {
     let entry = &image.functions[function];
     let range = image.code_of(entry);
     let code = &image.code[range.clone()];
@@ -129,7 +128,7 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         hammocks: Vec::new(),
         blocks: HashMap::new(),
         flushing: false,
-        watched,
+        made,
         separable: image.plan(function).is_some(),
         routines: Routines::default(),
         tables: Tables::default(),
@@ -155,9 +154,9 @@ pub fn code(image: &Image, function: usize, watched: bool) -> Option<(Executable
         let longest = at + 1..at + code[at].straight as usize;
         let end = longest.clone().find(|next| leaders[*next]).unwrap_or(longest.end);
         // With more calls than templates little is won, and nothing where accesses are watched.
-        let own = code[at..end].iter().filter(|op| !op.of_launch);
+        let own = code[at..end].iter().filter(|op| !emitter.is_done(op));
         let (templates, calls): (Vec<&Op>, Vec<&Op>) = own.partition(|op| emitter.has_template(op));
-        if !templates.is_empty() && (!watched || templates.len() >= calls.len()) {
+        if !templates.is_empty() && (!made.watched || templates.len() >= calls.len()) {
             let label = emitter.ops.new_dynamic_label();
             emitter.blocks.insert((range.start + at) as u32, (label, (end - at) as u32));
             blocks.push(at..end);
@@ -245,7 +244,7 @@ impl Emitter<'_> {
         let jump = self.jump_of(&stretch);
         for pc in stretch.start..stretch.end - usize::from(jump.is_some()) {
             let op = &self.image.code[pc];
-            if !op.of_launch {
+            if !self.is_done(op) {
                 self.instruction(pc as u32, op);
             }
         }
@@ -274,6 +273,11 @@ impl Emitter<'_> {
             self.run_apart(&apart);
         }
         (entry, inside)
+    }
+
+    /// Whether the registers have its results before the code begins.
+    pub fn is_done(&self, op: &Op) -> bool {
+        op.of_launch && self.made.launch_constants
     }
 
     pub fn instruction(&mut self, pc: u32, op: &Op) {
@@ -305,10 +309,10 @@ impl Emitter<'_> {
             return true;
         }
         match op.native.access() {
-            Some(_) => !self.watched || self.separable || window_from(op.e.0) != Window::Shared,
+            Some(_) => !self.made.watched || self.separable || window_from(op.e.0) != Window::Shared,
             None if op.native == Native::Shuffle => !op.d.is_none() && self.has_numbers(op),
             None if op.native == Native::Vote => !op.d.is_none() && self.all_vote(op),
-            None => op.native != Native::No && !op.d.is_none() && !op.of_launch,
+            None => op.native != Native::No && !op.d.is_none() && !self.is_done(op),
         }
     }
 

@@ -1,8 +1,37 @@
 //! Which instructions machine code can be made of. Their decoders say so ([`crate::build::emit::Emit::native`]).
 
+use crate::fast::Fast;
+
 /// Instructions between a branch and the place where lanes meet, at most, of which there is code for some of the lanes: a copy
 /// for each such branch.
 pub const BETWEEN: usize = 64;
+
+/// In which way machine code is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// For launches that count or check accesses.
+    pub watched: bool,
+    /// As [`Fast`] says.
+    pub launch_constants: bool,
+    pub block_chaining: bool,
+    pub predicated_regions: bool,
+}
+
+impl Made {
+    /// How many ways there are.
+    pub const WAYS: usize = 16;
+
+    pub fn of(watched: bool, fast: &Fast) -> Made {
+        let Fast { launch_constants, block_chaining, predicated_regions, .. } = *fast;
+        Made { watched, launch_constants, block_chaining, predicated_regions }
+    }
+
+    /// The number of this one.
+    pub fn way(self) -> usize {
+        let parts = [self.watched, self.launch_constants, self.block_chaining, self.predicated_regions];
+        parts.into_iter().fold(0, |way, part| 2 * way + usize::from(part))
+    }
+}
 
 /// What an instruction does to rows that hold all 32 lanes, where code for it can be made: `d`, `a`, `b` and `c` are those of
 /// [`crate::exec::op::Op`], a number behind a name the bits of a lane.

@@ -88,7 +88,10 @@ impl Emitter<'_> {
     pub fn is_hammock(&self, branch: usize) -> bool {
         let Some(op) = self.image.code.get(branch) else { return false };
         let around = op.straight == CONDITIONAL && op.list != NONE && op.list as usize > branch + 1;
-        around && op.list as usize - branch - 1 <= BETWEEN && self.has_ways(branch as u32, op.list, 1)
+        self.made.predicated_regions
+            && around
+            && op.list as usize - branch - 1 <= BETWEEN
+            && self.has_ways(branch as u32, op.list, 1)
     }
 
     /// Whether a branch is around something, or between two ways, that end before `end` and have code.
@@ -251,7 +254,7 @@ impl Emitter<'_> {
         dynasm!(self.ops; .arch x64; mov DWORD [rbx + offset_of!(Cx<'static>, first) as i32], from as i32);
         self.tally_some(from, 1);
         let ops = &self.image.code[from as usize..end as usize];
-        if ops.iter().any(|op| masks(op) && op.native != Native::No && !op.of_launch) {
+        if ops.iter().any(|op| masks(op) && op.native != Native::No && !self.is_done(op)) {
             self.widen();
             dynasm!(self.ops; .arch x64; vpbroadcastd ymm12, [rbx + offset_of!(Cx<'static>, active) as i32]);
             for part in 0..4 {
@@ -267,7 +270,7 @@ impl Emitter<'_> {
         }
         for pc in from..end {
             let op = &self.image.code[pc as usize];
-            if !op.of_launch {
+            if !self.is_done(op) {
                 self.instruction(pc, op);
             }
         }
@@ -349,7 +352,7 @@ impl Emitter<'_> {
 
     /// On with all lanes, if there is code and so much may run.
     fn go_to(&mut self, to: u32, leave: DynamicLabel) {
-        if let Some((label, count)) = self.blocks.get(&to).copied() {
+        if let Some((label, count)) = self.blocks.get(&to).copied().filter(|_| self.made.block_chaining) {
             let out = self.ops.new_dynamic_label();
             dynasm!(self.ops
                 ; .arch x64
@@ -390,7 +393,7 @@ impl Emitter<'_> {
 
     /// Code that runs if the launch counts.
     fn counted(&mut self, code: impl FnOnce(&mut Self)) {
-        if !self.watched {
+        if !self.made.watched {
             return;
         }
         let plain = self.ops.new_dynamic_label();

@@ -84,6 +84,7 @@ mod x86 {
     use dynasmrt::ExecutableBuffer;
 
     use super::emit::{self, Stretch};
+    use super::form::Made;
     use crate::exec::cx::Cx;
     use crate::exec::image::Image;
     use crate::exec::op::{Exec, Flow, Op};
@@ -146,13 +147,12 @@ mod x86 {
     }
 
     impl Code {
-        /// For a function of an image, for launches that count or check accesses or such that do not; None if nothing of it
-        /// gains, or this machine cannot run it.
-        pub fn of(image: &Image, function: usize, watched: bool) -> Option<Code> {
+        /// For a function of an image; None if nothing of it gains, or this machine cannot run it.
+        pub fn of(image: &Image, function: usize, made: Made) -> Option<Code> {
             if !crate::exec::lanes::wide() {
                 return None;
             }
-            let (buffer, stretches) = emit::code(image, function, watched)?;
+            let (buffer, stretches) = emit::code(image, function, made)?;
             Some(Code { buffer, first_pc: image.functions[function].first_pc, stretches })
         }
 

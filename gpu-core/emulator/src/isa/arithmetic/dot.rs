@@ -25,7 +25,7 @@ macro_rules! dot {
 pub(super) fn dp4a(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let (a, b) = (i.ty()?, i.ty()?);
     #[cfg(target_arch = "x86_64")]
-    if crate::exec::lanes::wide() {
+    if crate::exec::lanes::chosen().vector_forms && crate::exec::lanes::wide() {
         use crate::exec::lanes::exec_widest;
         let run = match (a.signed(), b.signed()) {
             (false, false) => exec_widest::<Bytes<false, false>>(),

@@ -116,8 +116,8 @@ pub enum Vectors {
 impl Vectors {
     /// Those that this processor has, the most lanes first.
     pub fn here() -> impl Iterator<Item = Vectors> {
-        let sixteen = crate::exec::lanes::widest().then_some(Vectors::Sixteen);
-        sixteen.into_iter().chain(crate::exec::lanes::wide().then_some(Vectors::Eight))
+        let sixteen = crate::features::widest().then_some(Vectors::Sixteen);
+        sixteen.into_iter().chain(crate::features::wide().then_some(Vectors::Eight))
     }
 }
 

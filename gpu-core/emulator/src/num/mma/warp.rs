@@ -193,6 +193,7 @@ impl Plan {
             #[cfg(target_arch = "x86_64")]
             lanewise: Vectors::here()
                 .next()
+                .filter(|_| crate::features::chosen().matrix_lanes)
                 .filter(|_| model.is_some_and(|model| super::lanewise::takes(&form, &model))),
         }
     }
