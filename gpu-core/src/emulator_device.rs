@@ -6,8 +6,10 @@ use crate::device::{
     Argument, Buffer, Corruption, CorruptionKind, Device, DeviceChoice, DeviceInfo, DeviceKind, Launch, Report,
     RunError, Sequence,
 };
+use crate::fast_paths::thread_time;
 use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
-use ptx_emulator::{Counters, FaultKind, LineCounters, Memory, Module, Options, SourceLine};
+use ptx_emulator::{Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,6 +24,10 @@ const MEMORY_BYTES: u64 = 4 << 30;
 /// A CPU that runs PTX.
 pub struct EmulatorDevice {
     info: DeviceInfo,
+    /// How launches are run, but for what each of them says itself.
+    options: Options,
+    /// Core time of this thread in launches.
+    spent: Cell<Duration>,
     own: Option<Loaded>,
     /// The course's kernels by file.
     given: Vec<(String, Loaded)>,
@@ -36,8 +42,8 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn new(ptx: &str) -> Result<Self, RunError> {
-        let module = Module::load(ptx)
+    fn new(ptx: &str, fast: Fast) -> Result<Self, RunError> {
+        let module = Module::load_with(ptx, fast)
             .map_err(|error| RunError::Environment(format!("the emulator cannot run this kernel: {error}")))?;
         Ok(Self { ptx: ptx.to_owned(), module })
     }
@@ -45,7 +51,18 @@ impl Loaded {
 
 impl EmulatorDevice {
     pub fn new() -> Self {
-        Self { info: Self::describe(), own: None, given: Vec::new(), kept: None }
+        Self::with(Options::default())
+    }
+
+    /// One that runs launches in another way than usual.
+    pub fn with(options: Options) -> Self {
+        let spent = Cell::default();
+        Self { info: Self::describe(), options, spent, own: None, given: Vec::new(), kept: None }
+    }
+
+    /// Core time that launches have taken since this was last asked, where they are made by one host thread.
+    pub fn take_spent(&self) -> Duration {
+        self.spent.take()
     }
 
     pub fn describe() -> DeviceInfo {
@@ -105,9 +122,11 @@ impl EmulatorDevice {
             cooperative: launch.geometry.cooperative,
         };
         let trace = launch.trace.clone();
-        let options = Options { trace, time_limit: Some(time_limit), written_once, ..Options::default() };
+        let options = Options { trace, time_limit: Some(time_limit), written_once, ..self.options.clone() };
         let module = self.module(launch.given)?;
+        let started = thread_time();
         let outcome = ptx_emulator::launch(module, memory, &request, &options, stop);
+        self.spent.set(self.spent.get() + thread_time().saturating_sub(started));
         if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
             return Err(RunError::Stopped);
         }
@@ -155,14 +174,14 @@ impl Device for EmulatorDevice {
     fn load(&mut self, compiled: &CompileReport) -> Result<(), RunError> {
         if self.own.as_ref().is_none_or(|own| own.ptx != compiled.ptx) {
             (self.own, self.kept) = (None, None);
-            self.own = Some(Loaded::new(&compiled.ptx)?);
+            self.own = Some(Loaded::new(&compiled.ptx, self.options.fast)?);
         }
         self.given.retain(|(file, loaded)| {
             compiled.given.iter().any(|kernel| kernel.file == *file && kernel.report.ptx == loaded.ptx)
         });
         for kernel in &compiled.given {
             if !self.given.iter().any(|(file, _)| *file == kernel.file) {
-                self.given.push((kernel.file.clone(), Loaded::new(&kernel.report.ptx)?));
+                self.given.push((kernel.file.clone(), Loaded::new(&kernel.report.ptx, self.options.fast)?));
             }
         }
         Ok(())

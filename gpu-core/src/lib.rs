@@ -6,6 +6,7 @@ pub mod counter_check;
 pub mod cuda;
 pub mod device;
 pub mod emulator_device;
+pub mod fast_paths;
 pub mod formats;
 pub mod instruction_check;
 pub mod job;

@@ -109,6 +109,18 @@ pub struct GivenKernel {
 }
 
 impl CompileReport {
+    /// Notes what the text says beside its code: kernels, arrays, and how they are to be launched.
+    ///
+    /// # Errors
+    /// File, line and what is wrong with a launch directive.
+    pub fn read(&mut self, source: &crate::job::Source) -> Result<(), String> {
+        self.declared = declared::kernels(&source.text);
+        self.arrays = arrays::arrays(&source.text, &source.options);
+        self.launch_directives = crate::spec::launch_directives(&source.text, &source.options)
+            .map_err(|(line, message)| format!("{}:{line}: {message}", source.name))?;
+        Ok(())
+    }
+
     /// What a step's kernel was compiled to: the learner's text, or the course's file that it names.
     pub fn of_step(&self, step: &Step) -> Option<&CompileReport> {
         match &step.given {

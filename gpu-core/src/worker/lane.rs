@@ -8,10 +8,10 @@ use super::process::{Process, Waited};
 use super::shared::Shared;
 use crate::bench::ceilings;
 use crate::compile::choice::Choice;
-use crate::compile::{CompileReport, GivenKernel, Severity, arrays, declared, locate, signature};
+use crate::compile::{CompileReport, GivenKernel, Severity, declared, locate, signature};
 use crate::device::{DeviceChoice, DeviceInfo, RunError};
 use crate::job::{Emit, Event, Job, JobId, Outcome, Source};
-use crate::spec::{Directive, Given, Spec, launch_directives};
+use crate::spec::{Given, Spec};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -257,9 +257,7 @@ impl Lane {
         if !report.succeeded {
             return Err(Outcome::CompileErrors(report.diagnostics));
         }
-        report.declared = declared::kernels(&source.text);
-        report.arrays = arrays::arrays(&source.text, &source.options);
-        report.launch_directives = directives(&source)?;
+        report.read(&source).map_err(Outcome::BadRequest)?;
         Ok(report)
     }
 
@@ -384,11 +382,6 @@ fn choose_arch(info: &DeviceInfo, spec: &Spec, timed: bool) -> Result<String, Ou
         }
         _ => Ok(arch.to_string()),
     }
-}
-
-fn directives(source: &Source) -> Result<Vec<Directive>, Outcome> {
-    launch_directives(&source.text, &source.options)
-        .map_err(|(line, message)| Outcome::BadRequest(format!("{}:{line}: {message}", source.name)))
 }
 
 /// A verdict's times as the learner lived them: from the job's submission, compiling included.

@@ -3,6 +3,7 @@
 mod bench_window;
 mod cheat_sheet;
 mod check;
+mod fast_paths;
 mod judged;
 mod jury;
 mod latency;
@@ -35,6 +36,8 @@ pub enum Command {
     BenchWindow(bench_window::Args),
     /// Take the README's pictures of the window
     Screenshots(screenshots::Args),
+    /// Run the course's kernels without the emulator's fast paths: all must come to the same, or how long each takes without
+    FastPaths(fast_paths::Args),
     /// List all keys, or write them as a page to print
     CheatSheet(cheat_sheet::Args),
     /// Time the way from an edit to its verdict, and recovery from kernels that hang or crash
@@ -55,6 +58,7 @@ pub fn run(command: &Command, places: &Places) -> Done {
         Command::NewProblem(args) => new_unit::run(&new_unit::PROBLEM, args, places),
         Command::BenchWindow(args) => bench_window::run(args, places),
         Command::Screenshots(args) => screenshots::run(args, places),
+        Command::FastPaths(args) => fast_paths::run(args, places),
         Command::CheatSheet(args) => cheat_sheet::run(args),
         Command::Latency(args) => latency::run(args, places),
         Command::VerifyCounters(args) => verify_counters::run(args, places),
