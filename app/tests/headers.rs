@@ -8,17 +8,25 @@ use gpu_core::compile::standins;
 use gpu_core::job::Outcome;
 use lab_support::TestLab;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A header takes two seconds on a quiet machine, and this one may not be.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(80);
 
-/// One warm compiler for all.
+/// A warm compiler: there are as many as cores, up to four, and a test takes one that is free.
 fn lab() -> std::sync::MutexGuard<'static, TestLab> {
-    static LAB: OnceLock<Mutex<TestLab>> = OnceLock::new();
-    LAB.get_or_init(|| Mutex::new(TestLab::with_limits(|limits| limits.compile_time = PATIENCE).warm()))
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
+    static LABS: [OnceLock<Mutex<TestLab>>; 4] = [const { OnceLock::new() }; 4];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let labs = &LABS[..cores.clamp(1, LABS.len())];
+    let one = |lab: &'static OnceLock<Mutex<TestLab>>| {
+        lab.get_or_init(|| Mutex::new(TestLab::with_limits(|limits| limits.compile_time = PATIENCE).warm()))
+    };
+    if let Some(free) = labs.iter().find_map(|lab| one(lab).try_lock().ok()) {
+        return free;
+    }
+    one(&labs[NEXT.fetch_add(1, Ordering::Relaxed) % labs.len()]).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const KERNEL: &str = "extern \"C\" __global__ void k(float* a) { a[threadIdx.x] = FLT_MAX - INT_MAX; }\n";

@@ -3,6 +3,7 @@
 
 use super::jury::{Case, Jury, JuryArgs, diagnoses, passed, source, why};
 use super::{course_folder, others, select};
+use crate::cli::engine::Answer;
 use crate::cli::{Done, Failure, Places, out, usage};
 use crate::widgets::figure::Drawing;
 use crate::{measure, mystery, viz};
@@ -143,7 +144,7 @@ fn exercise_cases<'c>(jury: &Jury<'_>, exercise: &'c Exercise, cases: &mut Vec<C
             } else if !diagnoses(answer).contains(&wrong.fault) {
                 vec![format!("it must be rejected for {}, not: {}", wrong.fault, why(answer))]
             } else {
-                Vec::new()
+                unplaced(exercise, &wrong.fault, answer).into_iter().collect()
             }
         }));
     }
@@ -167,6 +168,27 @@ fn exercise_cases<'c>(jury: &Jury<'_>, exercise: &'c Exercise, cases: &mut Vec<C
             _ => vec![format!("it must compile: {}", why(answer))],
         }));
     }
+}
+
+/// What the sentence about a wrong kernel of a day lacks: the line, the block and the thread.
+fn unplaced(exercise: &Exercise, fault: &str, answer: &Answer) -> Option<String> {
+    if !exercise.folder.starts_with("kernels/week") {
+        return None;
+    }
+    let summary = answer.verdict.as_ref().map_or("", |verdict| verdict.summary.as_str());
+    // Too much scratch memory is seen before anything runs.
+    if fault == "workspace" {
+        let tells = summary.contains(" bytes, and this exercise allows ");
+        return (!tells).then(|| format!("its sentence must say how much memory is allowed: {summary}"));
+    }
+    let placed = summary.contains("block (") && (summary.contains("thread (") || summary.contains(" lanes "));
+    let line = summary.contains(" at line ") || summary.contains(".cu:");
+    // A pattern of all elements says more than one of them, many draws have no thread, and of several launches the one that
+    // stored a wrong element need not be the learner's.
+    let is_known = summary.contains("holds what belongs to") || summary.contains("wrong on average");
+    let of_steps = exercise.spec.steps.len() > 1 && summary.contains("] is ") && summary.contains(", expected ");
+    let tells = placed && line || is_known || of_steps;
+    (!tells).then(|| format!("its sentence must name line, block and thread: {summary}"))
 }
 
 /// Counts what the quiz has learners predict, and marks with it what the quiz says is right and what is wrong.
