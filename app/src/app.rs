@@ -64,7 +64,11 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// # Errors
 /// There is no display, or neither OpenGL nor wgpu gives a window on it.
 pub fn run_window(options: WindowOptions) -> Result<(), WindowError> {
-    ready::display_connection().map_err(WindowError::NoDisplay)?;
+    let connection = ready::display_connection().map_err(WindowError::NoDisplay)?;
+    let libraries = |fix: String| format!("the window's system libraries are missing ({fix})");
+    if ready::keyboard_is_missing(&connection) {
+        return Err(WindowError::Failed(libraries(ready::missing_libraries().unwrap_or_default())));
+    }
     // OpenGL first: under software rendering a frame takes a quarter of wgpu's time.
     let glow = match open(&options, eframe::Renderer::Glow) {
         Ok(()) => return Ok(()),
@@ -72,7 +76,9 @@ pub fn run_window(options: WindowOptions) -> Result<(), WindowError> {
         Err(eframe::Error::WinitEventLoop(_) | eframe::Error::Winit(_)) => {
             let name = |variable: &str| std::env::var(variable).ok().filter(|name| !name.is_empty());
             let display = name("WAYLAND_DISPLAY").or_else(|| name("DISPLAY")).unwrap_or_default();
-            return Err(WindowError::NoDisplay(format!("the display `{display}` does not answer")));
+            let silent = format!("the display `{display}` does not answer");
+            // To winit a library that cannot be loaded is a display that cannot be reached.
+            return Err(WindowError::NoDisplay(ready::missing_libraries().map_or(silent, libraries)));
         }
         Err(error) => error.to_string(),
     };

@@ -75,17 +75,8 @@ pub fn item() -> Item {
             );
         }
     };
-    if cfg!(target_os = "linux") {
-        let missing: Vec<&str> =
-            LIBRARIES.iter().filter(|(file, _)| !library_exists(file)).map(|(_, package)| *package).collect();
-        if !missing.is_empty() {
-            return Item::limited(
-                ID,
-                TITLE,
-                format!("{connection}, but the window's system libraries are missing"),
-                format!("Debian, Ubuntu: sudo apt-get install {}", missing.join(" ")),
-            );
-        }
+    if let Some(fix) = missing_libraries() {
+        return Item::limited(ID, TITLE, format!("{connection}, but the window's system libraries are missing"), fix);
     }
     match x11_scale() {
         Some(scale) if connection.starts_with("X11") => {
@@ -93,6 +84,21 @@ pub fn item() -> Item {
         }
         _ => Item::fine(ID, TITLE, connection),
     }
+}
+
+/// How to get the libraries that the window would not find; None where all are there.
+pub fn missing_libraries() -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let missing: Vec<&str> =
+        LIBRARIES.iter().filter(|(file, _)| !library_exists(file)).map(|(_, package)| *package).collect();
+    (!missing.is_empty()).then(|| format!("Debian, Ubuntu: sudo apt-get install {}", missing.join(" ")))
+}
+
+/// True where the window would open on X11 and the library is missing that winit panics without.
+pub fn keyboard_is_missing(connection: &str) -> bool {
+    cfg!(target_os = "linux") && connection.starts_with("X11") && !library_exists("libxkbcommon-x11.so.0")
 }
 
 /// Looks where the dynamic loader looks, without opening anything.

@@ -5,7 +5,7 @@ mod gpu;
 mod path;
 mod python;
 
-pub use display::{display_connection, scale};
+pub use display::{display_connection, keyboard_is_missing, missing_libraries, scale};
 pub use gpu::{best_capability, gpus};
 pub use path::{Answers, Path as CoursePath, Recommendation, recommend};
 
