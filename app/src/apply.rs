@@ -99,6 +99,7 @@ impl State {
             Command::HideCompilerBanner => self.compiler_banner_hidden = true,
             Command::RunRung(file) => self.run_rung(&file, effects),
             Command::RunProgram(name) => self.run_program(&name, effects),
+            Command::Decode { cache, own } => self.decode(cache, own, effects),
             Command::StopRung => effects.push(Effect::StopRung),
             Command::Answered { question, correct, given } => self.answered(&question, correct, given, effects),
             Command::ReadyAnswered { question, correct, given } => {

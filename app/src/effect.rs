@@ -2,7 +2,7 @@
 //! [`crate::apply`] touches a file, a process or a clock.
 
 use crate::elsewhere::Merged;
-use crate::rungs::{Line, RungKey, RungRun};
+use crate::rungs::{Decoding, Line, RungKey, RungRun};
 use crate::state::{JobKey, LabKey, Purpose};
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
@@ -82,6 +82,11 @@ pub enum Effect {
     },
     /// Measure this machine with one of Lockstep's own programs, in a process of its own.
     RunProgram(RungKey),
+    /// Let the small model write, in a process of its own.
+    Decode {
+        key: RungKey,
+        request: Box<Decoding>,
+    },
     StopRung,
     /// Read what these devices of this machine were measured to do at most: name and driver of each.
     LoadCeilings(Vec<(String, Option<String>)>),

@@ -12,7 +12,7 @@ pub use kept::{RungKey, RungRun, load, save};
 use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -127,6 +127,44 @@ pub fn run_program(name: &str, stop: &AtomicBool, each: &mut dyn FnMut(Line)) ->
         .spawn()
         .map_err(|error| format!("Lockstep cannot start itself ({error}): {}", program.display()))?;
     finish(child, name, stop, each)
+}
+
+/// What the small model is to write with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoding {
+    /// A format as `lockstep decode --cache` takes it.
+    pub cache: &'static str,
+    /// The learner's text; None is the course's kernel.
+    pub kernel: Option<String>,
+    /// As `--device` takes it.
+    pub device: String,
+    pub data_dir: PathBuf,
+}
+
+/// Runs `lockstep decode --lines`: a line about the run, then a figure for each token.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_decoding(request: &Decoding, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> Result<(), String> {
+    let program =
+        std::env::current_exe().map_err(|error| format!("Lockstep does not find its own program: {error}"))?;
+    let folder = tempfile::tempdir().map_err(|error| format!("a scratch folder cannot be made: {error}"))?;
+    let mut command = Command::new(&program);
+    command.args(["decode", "--lines", "--cache", request.cache, "--device", &request.device, "--data"]);
+    command.arg(&request.data_dir);
+    if let Some(kernel) = &request.kernel {
+        let path = folder.path().join("kernel.cu");
+        std::fs::write(&path, kernel)
+            .map_err(|error| format!("the kernel cannot be written ({error}): {}", path.display()))?;
+        command.arg("--kernel").arg(path);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Its workers are of its group, and end with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child =
+        command.spawn().map_err(|error| format!("Lockstep cannot start itself ({error}): {}", program.display()))?;
+    finish(child, "decode", stop, each)
 }
 
 /// Follows a process to its end.

@@ -209,6 +209,16 @@ impl Services {
         });
     }
 
+    pub fn decode(&self, key: RungKey, request: rungs::Decoding) {
+        let stop = self.stop_rung.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("decode", move |send| {
+            let mut each = |line| send(Update::RungLine(key.clone(), line));
+            let ended = rungs::run_decoding(&request, &stop, &mut each);
+            send(Update::RungEnded(key.clone(), ended));
+        });
+    }
+
     pub fn stop_rung(&self) {
         self.stop_rung.store(true, Ordering::Relaxed);
     }

@@ -171,11 +171,17 @@ impl State {
         Some(OtherKey { other, sass: self.view.listing.kind == ListingKind::Sass, generation })
     }
 
+    /// True when machine code is looked at, as a listing or in the picture of the compilation.
+    pub fn looks_at_sass(&self) -> bool {
+        let is_shown = self.view.visualization.as_deref() == Some("compile-pipeline");
+        self.view.listing.kind == ListingKind::Sass || is_shown
+    }
+
     /// True when the listing that is looked at needs something that nobody has asked for.
     pub fn listing_lacks(&self) -> bool {
         let Some(versions) = self.desk().map(|desk| &desk.versions) else { return false };
         let Some(listed) = &versions.listed else { return false };
-        let sass = self.view.listing.kind == ListingKind::Sass;
+        let sass = self.looks_at_sass();
         let own = sass && listed.sass.is_none() && versions.sass_asked != versions.generation;
         own || self.other_wanted().is_some_and(|wanted| versions.other_asked.as_ref() != Some(&wanted))
     }

@@ -228,7 +228,7 @@ fn missed_questions_come_back_for_review() {
         Command::Reviewed { day: day.id.clone(), question: question.clone(), correct: true, given: Given::default() };
     window.harness.state_mut().command(again);
     let card = window.app().state.progress.review[&key];
-    assert!(card.due > window.app().state.today && card.level == 1, "{card:?}");
+    assert!(card.due > window.app().state.today && card.missed == 1, "{card:?}");
     window.click("Done");
     assert!(window.has("Nothing to review today"));
 }

@@ -1,5 +1,6 @@
 // One query of each head over a paged cache, plainly: a warp for each query head, two elements a lane. What the cache holds
-// is chosen by K_FORMAT and V_FORMAT: 0 fp16, 1 bf16, 2 e4m3, 3 NVFP4.
+// is chosen by K_FORMAT and V_FORMAT: 0 fp16, 1 bf16, 2 e4m3, 3 NVFP4, 4 INT4 with an
+// fp16 scale for 32.
 #include "lab.cuh"
 
 struct Pair
@@ -25,8 +26,8 @@ __device__ float half_to_float(unsigned short bits)
 }
 
 // Elements 2 * lane and 2 * lane + 1 of a row of 64.
-template <int FORMAT, typename Code>
-__device__ Pair load(const Code* codes, const unsigned char* scales, float scale, size_t row, int lane)
+template <int FORMAT, typename Code, typename Scale>
+__device__ Pair load(const Code* codes, const Scale* scales, float scale, size_t row, int lane)
 {
     if constexpr (FORMAT == 0) {
         const unsigned short* two = codes + row * 64 + 2 * lane;
@@ -37,6 +38,11 @@ __device__ Pair load(const Code* codes, const unsigned char* scales, float scale
     } else if constexpr (FORMAT == 2) {
         const unsigned char* two = codes + row * 64 + 2 * lane;
         return {e4m3(two[0]) * scale, e4m3(two[1]) * scale};
+    } else if constexpr (FORMAT == 4) {
+        int two = codes[row * 32 + lane];
+        scale *= half_to_float(scales[row * 2 + lane / 16]);
+        // Shifted to the top and back, so that bit 3 is the sign.
+        return {(float)(two << 28 >> 28) * scale, (float)(two << 24 >> 28) * scale};
     } else {
         unsigned two = codes[row * 32 + lane];
         scale *= e4m3(scales[row * 4 + lane / 8]);
@@ -54,14 +60,24 @@ typedef unsigned short VCode;
 #else
 typedef unsigned char VCode;
 #endif
+#if K_FORMAT == 4
+typedef unsigned short KScale;
+#else
+typedef unsigned char KScale;
+#endif
+#if V_FORMAT == 4
+typedef unsigned short VScale;
+#else
+typedef unsigned char VScale;
+#endif
 
 extern "C" __global__ void decode_paged(const float* q, const KCode* k_codes,
-#if K_FORMAT == 3
-                                        const unsigned char* k_scales,
+#if K_FORMAT >= 3
+                                        const KScale* k_scales,
 #endif
                                         const VCode* v_codes,
-#if V_FORMAT == 3
-                                        const unsigned char* v_scales,
+#if V_FORMAT >= 3
+                                        const VScale* v_scales,
 #endif
 #if K_FORMAT >= 2
                                         const float* k_scale, const float* v_scale,
@@ -69,11 +85,11 @@ extern "C" __global__ void decode_paged(const float* q, const KCode* k_codes,
                                         const int* page_table, const int* lengths, float* out, int heads,
                                         int key_heads, int page_size, int most_pages)
 {
-#if K_FORMAT != 3
-    const unsigned char* k_scales = nullptr;
+#if K_FORMAT < 3
+    const KScale* k_scales = nullptr;
 #endif
-#if V_FORMAT != 3
-    const unsigned char* v_scales = nullptr;
+#if V_FORMAT < 3
+    const VScale* v_scales = nullptr;
 #endif
 #if K_FORMAT >= 2
     float k_factor = k_scale[0], v_factor = v_scale[0];

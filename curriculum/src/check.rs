@@ -76,6 +76,10 @@ pub fn course(files: &Files, course: &Course) -> Vec<Finding> {
             }
         }
     }
+    for (day, problem) in crate::map::problems(course) {
+        let head = format!("{}/{}", day.folder(), day.kind.files().0);
+        findings.say(&head, "after", problem);
+    }
     findings.list
 }
 

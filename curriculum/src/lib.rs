@@ -14,6 +14,7 @@ mod ladder;
 mod lesson;
 mod limits;
 mod load;
+pub mod map;
 pub mod practice;
 pub mod quiz;
 pub mod review;

@@ -50,6 +50,9 @@ struct DayFile {
     minutes: Option<u32>,
     #[serde(default)]
     objectives: Vec<String>,
+    /// Units that it builds on.
+    #[serde(default)]
+    after: Vec<String>,
 }
 
 /// `notes.toml`: the small lists of a unit.
@@ -159,9 +162,9 @@ fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) 
         let expected = format!("an id of lower-case words and hyphens (found `{id}`)");
         errors.push(ContentError::new(path, 0, expected));
     }
-    let DayFile { title, summary, id, minutes, objectives } = head;
+    let DayFile { title, summary, id, minutes, objectives, after } = head;
     let minutes = minutes.unwrap_or(DAY_MINUTES);
-    let head = Head { id: id.unwrap_or_else(|| slug.to_owned()), title, summary, minutes, objectives };
+    let head = Head { id: id.unwrap_or_else(|| slug.to_owned()), title, summary, minutes, objectives, after };
     unit(files, UnitKind::Day { week, number }, address, head, errors)
 }
 
@@ -172,6 +175,7 @@ pub(crate) struct Head {
     pub summary: String,
     pub minutes: u32,
     pub objectives: Vec<String>,
+    pub after: Vec<String>,
 }
 
 /// Reads all that a unit has beside its head file.
@@ -201,7 +205,7 @@ pub(crate) fn unit(files: &Files, kind: UnitKind, address: String, head: Head, e
     let no_words = || if is_day { Lesson::empty_day() } else { Lesson { sections: Vec::new() } };
     let lesson = lesson.unwrap_or_else(no_words);
     let visualizations = shown(&lesson);
-    let Head { id, title, summary, minutes, objectives } = head;
+    let Head { id, title, summary, minutes, objectives, after } = head;
     Unit {
         kind,
         address,
@@ -211,6 +215,7 @@ pub(crate) fn unit(files: &Files, kind: UnitKind, address: String, head: Head, e
         status,
         minutes,
         objectives,
+        after,
         lesson,
         quiz,
         reflection: reflection

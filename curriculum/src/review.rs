@@ -1,16 +1,12 @@
-//! Spaced review as pure functions: a missed question comes back days later, a known one ever more rarely.
+//! Spaced review as pure functions: a question comes back when its answer is about to be forgotten, by [`fsrs`].
 
+pub mod fsrs;
+
+use fsrs::Memory;
 use serde::{Deserialize, Serialize};
 
-/// Days until a question returns, by box. A miss puts it into the first box; every right answer moves it one on.
-/// Roughly doubling, so that a week-1 question is seen again in weeks 1, 2 and 4 of the course and then rests.
-pub const INTERVAL_DAYS: [i64; 6] = [1, 3, 7, 16, 35, 90];
-
-/// Box of a question that was right the first time: it need not be drilled.
-const KNOWN_BOX: u8 = 2;
-
 /// A calendar day as days since 1970-01-01. Shown and stored as `2026-11-21`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(pub i64);
 
 impl Date {
@@ -79,34 +75,69 @@ impl<'de> Deserialize<'de> for Date {
 }
 
 /// What is remembered of one question between reviews.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Card {
-    /// Index into [`INTERVAL_DAYS`].
-    #[serde(rename = "box")]
-    pub level: u8,
     pub due: Date,
     /// Answers so far, and how many of them were wrong.
     pub seen: u32,
     pub missed: u32,
+    /// Of [`Memory`]; none in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stability: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    difficulty: Option<f64>,
+    /// Day of the last answer that counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<Date>,
+    /// Earlier versions had six boxes with fixed days.
+    #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
+    level: Option<u8>,
+}
+
+/// Days that the boxes of earlier versions rested.
+const BOX_DAYS: [i64; 6] = [1, 3, 7, 16, 35, 90];
+
+impl Card {
+    /// What is remembered, and the day of the answer that it is counted from.
+    pub fn memory(&self) -> (Memory, Date) {
+        let days = BOX_DAYS[usize::from(self.level.unwrap_or(0)).min(BOX_DAYS.len() - 1)];
+        let first = Memory::first(self.missed == 0);
+        let memory = Memory {
+            stability: self.stability.unwrap_or(days as f64),
+            difficulty: self.difficulty.unwrap_or(first.difficulty),
+        };
+        (memory.sound(), self.last.unwrap_or(Date(self.due.0.saturating_sub(days))))
+    }
+
+    /// The chance of a right answer on a day.
+    pub fn chance(&self, today: Date) -> f64 {
+        let (memory, last) = self.memory();
+        memory.chance(today.0.saturating_sub(last.0) as f64)
+    }
 }
 
 /// The card after an answer on `today`. None is a question that was never answered.
 pub fn answered(card: Option<&Card>, correct: bool, today: Date) -> Card {
-    let last = INTERVAL_DAYS.len() as u8 - 1;
-    let (level, seen, missed) = match card {
-        _ if !correct => (0, card.map_or(0, |c| c.seen), card.map_or(0, |c| c.missed)),
-        None => (KNOWN_BOX, 0, 0),
+    let (seen, missed) = card.map_or((0, 0), |card| (card.seen, card.missed));
+    let (seen, missed) = (seen.saturating_add(1), missed.saturating_add(u32::from(!correct)));
+    let memory = match card {
+        None => Memory::first(correct),
         // Right again before it was due (a second look at the same quiz) proves nothing about memory.
-        Some(card) if today < card.due => {
-            return Card { seen: card.seen + 1, ..*card };
+        Some(card) if correct && today < card.due => return Card { seen, ..*card },
+        Some(card) => {
+            let (memory, last) = card.memory();
+            memory.answered(correct, today.0.saturating_sub(last.0) as f64)
         }
-        Some(card) => (card.level.min(last).saturating_add(1).min(last), card.seen, card.missed),
     };
+    let rest = if correct { memory.interval_days() } else { 1 };
     Card {
-        level,
-        due: Date(today.0 + INTERVAL_DAYS[usize::from(level)]),
-        seen: seen + 1,
-        missed: missed + u32::from(!correct),
+        due: Date(today.0.saturating_add(rest)),
+        seen,
+        missed,
+        stability: Some(memory.stability),
+        difficulty: Some(memory.difficulty),
+        last: Some(today),
+        level: None,
     }
 }
 
@@ -138,10 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn a_miss_returns_tomorrow_and_climbs_again() {
+    fn a_miss_returns_tomorrow_and_the_gaps_grow() {
         let today = Date(100);
         let missed = answered(None, false, today);
-        assert_eq!((missed.level, missed.due, missed.seen, missed.missed), (0, Date(101), 1, 1));
+        assert_eq!((missed.due, missed.seen, missed.missed), (Date(101), 1, 1));
         let mut card = missed;
         let mut gaps = Vec::new();
         for _ in 0..8 {
@@ -149,23 +180,26 @@ mod tests {
             card = answered(Some(&card), true, day);
             gaps.push(card.due.0 - day.0);
         }
-        assert_eq!(gaps, [3, 7, 16, 35, 90, 90, 90, 90]);
+        assert!(gaps.is_sorted() && gaps[0] == 3 && gaps[3] > 14 && gaps[7] == 365, "{gaps:?}");
+        assert!((card.chance(card.due) - 0.9).abs() < 0.1 || gaps[7] == 365);
         let fell = answered(Some(&card), false, card.due);
-        assert_eq!((fell.level, fell.missed, fell.seen), (0, 2, 10));
+        assert_eq!((fell.due.0 - card.due.0, fell.missed, fell.seen), (1, 2, 10));
+        assert!(fell.memory().0.stability < card.memory().0.stability);
     }
 
     #[test]
-    fn right_at_once_skips_the_drill_and_right_too_early_changes_nothing() {
+    fn right_at_once_rests_longer_and_right_too_early_changes_nothing() {
         let card = answered(None, true, Date(10));
-        assert_eq!(card.due, Date(17));
+        assert_eq!(card.due, Date(13));
         let again = answered(Some(&card), true, Date(10));
-        assert_eq!((again.due, again.level, again.seen), (card.due, card.level, 2));
+        assert_eq!((again.due, again.memory(), again.seen), (card.due, card.memory(), 2));
         assert_eq!(answered(Some(&card), false, Date(10)).due, Date(11));
+        assert!((card.chance(Date(13)) - 0.9).abs() < 0.01 && card.chance(Date(60)) < 0.6);
     }
 
     #[test]
     fn the_most_urgent_come_first() {
-        let card = |due, missed| Card { level: 0, due: Date(due), seen: 3, missed };
+        let card = |due, missed| Card { due: Date(due), seen: 3, missed, ..Card::default() };
         let cards = [("a", card(5, 0)), ("b", card(3, 0)), ("c", card(5, 2)), ("d", card(9, 9))];
         let keys = |limit| due(cards.iter().map(|(k, c)| (*k, c)), Date(5), limit);
         assert_eq!(keys(9), ["b", "c", "a"]);
@@ -173,8 +207,15 @@ mod tests {
     }
 
     #[test]
-    fn a_card_from_an_unknown_version_does_not_panic() {
-        let card = Card { level: 200, due: Date(0), seen: u32::MAX - 1, missed: 0 };
-        assert_eq!(answered(Some(&card), true, Date(1)).level, 5);
+    fn cards_of_earlier_versions_go_on_from_their_box() {
+        let card = |level| Card { level: Some(level), due: Date(116), seen: 4, missed: 1, ..Card::default() };
+        let (memory, last) = card(3).memory();
+        assert_eq!((memory.stability, last), (16.0, Date(100)));
+        assert!((card(3).chance(Date(116)) - 0.9).abs() < 1e-9);
+        let next = answered(Some(&card(3)), true, Date(116));
+        assert!(next.due.0 - 116 > 16 && next.level.is_none(), "{next:?}");
+        // One of a version to come does not panic.
+        let odd = Card { level: Some(200), due: Date(i64::MIN), seen: u32::MAX, missed: u32::MAX, ..Card::default() };
+        assert!(answered(Some(&odd), false, Date(1)).due == Date(2));
     }
 }

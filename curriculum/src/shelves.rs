@@ -24,6 +24,8 @@ struct LabFile {
     quick_minutes: Option<u32>,
     order: u32,
     objectives: Vec<String>,
+    #[serde(default)]
+    after: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +36,8 @@ struct PageFile {
     order: u32,
     #[serde(default)]
     tags: Vec<String>,
+    #[serde(default)]
+    after: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +48,8 @@ struct ProblemFile {
     minutes: u32,
     difficulty: u32,
     concepts: Vec<String>,
+    #[serde(default)]
+    after: Vec<String>,
 }
 
 /// Reads one folder of `curriculum/` that is no week.
@@ -117,26 +123,27 @@ fn id(address: &str) -> String {
 }
 
 fn lab(files: &Files, address: String, errors: &mut Vec<ContentError>) -> Option<(u32, Unit)> {
-    let LabFile { title, summary, minutes, quick_minutes, order, objectives } =
+    let LabFile { title, summary, minutes, quick_minutes, order, objectives, after } =
         head(files, &address, "lab.toml", errors)?;
-    let head = Head { id: id(&address), title, summary, minutes, objectives };
+    let head = Head { id: id(&address), title, summary, minutes, objectives, after };
     Some((order, unit(files, UnitKind::Lab { quick_minutes }, address, head, errors)))
 }
 
 fn page(files: &Files, address: String, errors: &mut Vec<ContentError>) -> Option<(u32, Unit)> {
-    let PageFile { title, summary, order, tags } = head(files, &address, "page.toml", errors)?;
-    let head = Head { id: id(&address), title, summary, minutes: 0, objectives: Vec::new() };
+    let PageFile { title, summary, order, tags, after } = head(files, &address, "page.toml", errors)?;
+    let head = Head { id: id(&address), title, summary, minutes: 0, objectives: Vec::new(), after };
     Some((order, unit(files, UnitKind::Page { tags }, address, head, errors)))
 }
 
 fn problem(files: &Files, address: String, errors: &mut Vec<ContentError>) -> Option<(u32, Unit)> {
-    let ProblemFile { title, summary, minutes, difficulty, concepts } = head(files, &address, "problem.toml", errors)?;
+    let ProblemFile { title, summary, minutes, difficulty, concepts, after } =
+        head(files, &address, "problem.toml", errors)?;
     if !(1..=3).contains(&difficulty) {
         let path = format!("curriculum/{address}/problem.toml");
         errors.push(ContentError::new(path, 0, format!("a difficulty from 1 to 3 (found {difficulty})")));
     }
     let family = address.split('/').nth(1).unwrap_or_default().to_owned();
-    let head = Head { id: id(&address), title, summary, minutes, objectives: Vec::new() };
+    let head = Head { id: id(&address), title, summary, minutes, objectives: Vec::new(), after };
     Some((difficulty, unit(files, UnitKind::Problem { family, difficulty, concepts }, address, head, errors)))
 }
 

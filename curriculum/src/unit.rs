@@ -75,6 +75,8 @@ pub struct Unit {
     pub minutes: u32,
     /// What the learner can do afterwards.
     pub objectives: Vec<String>,
+    /// Addresses of units that it builds on, as written (`week1/day4`): see [`crate::map`].
+    pub after: Vec<String>,
     /// Empty sections while the unit is planned.
     pub lesson: Lesson,
     pub quiz: Quiz,

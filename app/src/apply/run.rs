@@ -2,8 +2,8 @@
 
 use crate::command::Command;
 use crate::effect::Effect;
-use crate::rungs::{RungKey, RungRun};
-use crate::state::{Compiler, Dialog, LabKey, Measured, Pane, Purpose, Running, Sight, State, ToastKind};
+use crate::rungs::{Decoding, RungKey, RungRun};
+use crate::state::{Compiler, Desk, Dialog, LabKey, Measured, Pane, Purpose, Running, Sight, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
 use gpu_core::compile::choice::Choice;
@@ -144,6 +144,31 @@ impl State {
         let key = RungKey::of_program(name);
         self.begin_rung(&key);
         effects.push(Effect::RunProgram(key));
+    }
+
+    /// The text of the exercise whose kernel decodes, where it was opened.
+    pub fn decode_desk(&self) -> Option<&Desk> {
+        let day = &self.course.unit(crate::cli::DECODE_DAY).ok()?.id;
+        let is_it = |desk: &&Desk| desk.day == *day && desk.exercise == curriculum::MAIN && desk.experiment.is_none();
+        self.desks.values().find(is_it).filter(|desk| desk.loaded)
+    }
+
+    /// Lets the small model write, in a process of its own.
+    pub(super) fn decode(&mut self, cache: &'static str, own: bool, effects: &mut Vec<Effect>) {
+        if self.running.is_some() || self.rungs.values().any(|rung| rung.running) {
+            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            return;
+        }
+        let kernel = self.decode_desk().filter(|_| own).map(|desk| desk.editor.text().to_owned());
+        // Remote devices have a process of their own, which this one cannot start.
+        let device = match (&self.devices.picked.lab, &self.devices.picked.choice) {
+            (LabKey::Here, DeviceChoice::Gpu(index)) => format!("gpu:{index}"),
+            _ => "emulator".to_owned(),
+        };
+        let key = RungKey::of_program(crate::viz::decode_writer::PROGRAM);
+        self.begin_rung(&key);
+        let request = Decoding { cache, kernel, device, data_dir: self.data_dir.clone() };
+        effects.push(Effect::Decode { key, request: Box::new(request) });
     }
 
     fn begin_rung(&mut self, key: &RungKey) {

@@ -3,7 +3,7 @@
 use super::run::source;
 use crate::effect::Effect;
 use crate::state::{Compiler, LabKey, Purpose, Slot, State, ToastKind};
-use crate::versions::{Against, Disassembler, ListingKind, Other, Version};
+use crate::versions::{Against, Disassembler, Other, Version};
 use curriculum::store::Slot as TextSlot;
 use gpu_core::compile::CompileReport;
 use gpu_core::job::{Emit, Event, Job, Outcome, Source};
@@ -33,7 +33,7 @@ impl State {
         if !matches!(self.compiler, Compiler::Found { .. }) || !self.listing_lacks() {
             return;
         }
-        let sass = self.view.listing.kind == ListingKind::Sass;
+        let sass = self.looks_at_sass();
         let wanted = self.other_wanted();
         let slot = self.desk.clone();
         let options = self.spec().map(|spec| spec.options.clone()).unwrap_or_default();

@@ -5,7 +5,9 @@ mod kernel;
 
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, json, out, usage};
+use crate::rungs::Figure;
 use gpu_core::job::Outcome;
+pub(crate) use kernel::DAY;
 use kernel::{Attention, Stopped};
 use serde_json::{Value, json as object};
 use small_model::{CacheFormat, Decoder, HELD_OUT, Model, attend, draw, perplexity};
@@ -16,7 +18,7 @@ const PROMPT: &str = "A warp is ";
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How keys and values are stored: fp16, bf16, fp8, k8v4 (keys e4m3, values NVFP4) or nvfp4
+    /// How keys and values are stored: fp16, bf16, fp8, k8v4 (keys e4m3, values NVFP4), nvfp4 or int4
     #[arg(long, value_name = "FORMAT", default_value = "k8v4")]
     cache: String,
     /// The attention: a file, or for k8v4 `scaffold`, `solution`, `reference` or `wrong/NAME` of week 4 day 7 [default: the
@@ -35,6 +37,9 @@ pub struct Args {
     /// Measure perplexity on held-out text with this cache and with fp16, and write nothing (on the CPU, no kernel)
     #[arg(long)]
     perplexity: bool,
+    /// Print one line of JSON about the run, then one for each byte with its time
+    #[arg(long, conflicts_with_all = ["json", "perplexity"])]
+    lines: bool,
     #[command(flatten)]
     device: DeviceArgs,
     /// Print one JSON object (app/JSON.md, "decode")
@@ -77,7 +82,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let mut attention =
         Attention::new(places, format, args.kernel.as_deref(), target.choice.clone(), args.device.arch()?)?;
     let lab = engine::start(places, &target);
-    if !args.json {
+    if args.lines {
+        out::print(&format!("{}\n", head(args, &model, format, &attention, &target.shown)));
+    } else if !args.json {
         out::print(&format!(
             "kernel  {}\ndevice  {}\ncache   {}, {} bytes a token (fp16: {})\n\n{}",
             attention.kernel.shown,
@@ -96,14 +103,17 @@ pub fn run(args: &Args, places: &Places) -> Done {
         fields["outcome"] = object!(answer.map_or("done", |answer| json::outcome(&answer.outcome)));
         fields["message"] = object!(answer.and_then(|answer| why(answer)));
         out::json(&json::envelope("decode", fields));
-    } else {
+    } else if !args.lines {
         out::print(&summary(&model, format, &written, &target.shown));
     }
     match stopped {
         Ok(()) => Ok(()),
         Err(Stopped::Failure(failure)) => Err(failure),
         Err(Stopped::Kernel(answer)) => {
-            if !args.json {
+            if args.lines {
+                let why = why(&answer).unwrap_or_else(|| "the kernel does not compile".to_owned());
+                out::print(&format!("{}\n", object!({ "error": why })));
+            } else if !args.json {
                 out::print(&answer.compile_text(&attention.kernel.for_report(), out::Style::stdout()));
                 if let Some(why) = why(&answer) {
                     out::print(&format!("\nFAILED after {} bytes: {why}\n", written.bytes.len()));
@@ -150,12 +160,39 @@ fn write(
         written.times_ms.push((began.elapsed().as_secs_f64() - checked) * 1e3);
         token = draw(&logits, args.temperature, random.next());
         written.bytes.push(token);
-        if !args.json {
+        if args.lines {
+            line(written, token, &args.device.device);
+        } else if !args.json {
             pending.push(token);
             show(&mut pending);
         }
     }
     Ok(())
+}
+
+/// What `--lines` says first.
+fn head(args: &Args, model: &Model, format: CacheFormat, attention: &Attention, device: &str) -> Value {
+    object!({
+        "kernel": attention.kernel.shown,
+        "device": device,
+        "cache": format.name(),
+        "prompt": args.prompt,
+        "bytes_per_token": format.bytes_per_token(model),
+        "fp16_bytes_per_token": CacheFormat::Fp16.bytes_per_token(model),
+    })
+}
+
+/// A token as a rung's figure: text and time.
+fn line(written: &Written, token: u8, device: &str) {
+    let figure = Figure {
+        name: format!("byte {}", written.bytes.len()),
+        rung: if token.is_ascii() { char::from(token).to_string() } else { "\u{fffd}".to_owned() },
+        device: device.to_owned(),
+        median_ms: written.times_ms.last().copied(),
+        ok: true,
+        ..Figure::default()
+    };
+    out::print(&format!("{}\n", serde_json::to_string(&figure).unwrap_or_default()));
 }
 
 /// Numbers in `[0, 1)` by SplitMix64, the same for a seed on every machine.

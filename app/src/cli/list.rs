@@ -1,10 +1,15 @@
 //! `lockstep list`: the course, week by week and shelf by shelf. Days that are not written yet are shown and say so.
 
+mod map;
+
 use super::{Done, Places, content, json, out};
 use curriculum::{MAIN, Status};
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// What leads to what: units by what they build on
+    #[arg(long)]
+    map: bool,
     /// Print one JSON object (app/JSON.md, "list")
     #[arg(long)]
     pub json: bool,
@@ -13,10 +18,14 @@ pub struct Args {
 pub fn run(args: &Args, places: &Places) -> Done {
     let course = content::course(places)?;
     if args.json {
-        out::json(&json::list(&course));
+        out::json(&if args.map { map::object(&course) } else { json::list(&course) });
         return Ok(());
     }
     let style = out::Style::stdout();
+    if args.map {
+        out::print(&map::text(&course, style));
+        return Ok(());
+    }
     let width = course.units().map(|day| day.address.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for shelf in course.shelves() {

@@ -28,11 +28,14 @@ mod profile;
 mod questions;
 mod record;
 mod report;
+mod review;
 mod rivals;
 mod run;
 mod setup;
 mod subject;
 mod worker;
+
+pub(crate) use decode::DAY as DECODE_DAY;
 
 use clap::{Parser, Subcommand};
 use curriculum::store::{Settings, Store};
@@ -134,6 +137,8 @@ enum Command {
     List(list::Args),
     /// Practice problems, and the one to try next
     Practice(practice::Args),
+    /// What you remember of the quizzes, and what is due for review
+    Review(review::Args),
     /// Compile a day's kernel and judge it
     Check(check::Args),
     /// Answer questions about kernels whose source is shut, by what the emulator counted of them
@@ -181,6 +186,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::List(args) => list::run(&args, &places),
         Command::Practice(args) => practice::run(&args, &places),
+        Command::Review(args) => review::run(&args, &places),
         Command::Check(args) => check::run(&args, &places),
         Command::Answer(args) => answer::run(&args, &places),
         Command::Bench(args) => bench::run(&args, &places),
@@ -217,6 +223,7 @@ impl Command {
         match self {
             Command::List(args) => args.json,
             Command::Practice(args) => args.json,
+            Command::Review(args) => args.json,
             Command::Check(args) => args.json,
             Command::Answer(args) => args.json,
             Command::Bench(args) => args.json,
@@ -240,6 +247,7 @@ impl Command {
         match self {
             Command::List(_) => "list",
             Command::Practice(_) => "practice",
+            Command::Review(_) => "review",
             Command::Check(_) => "check",
             Command::Answer(_) => "answer",
             Command::Bench(_) => "bench",

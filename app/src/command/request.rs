@@ -81,6 +81,11 @@ pub enum Command {
     RunRung(String),
     /// Measures this machine with a program of `crate::measure`, by name.
     RunProgram(String),
+    /// Let the small model write, with the cache in a format and the learner's own kernel or the course's.
+    Decode {
+        cache: &'static str,
+        own: bool,
+    },
     StopRung,
     Answered {
         question: String,

@@ -15,6 +15,7 @@ mod log;
 pub(crate) mod parts;
 mod progress;
 mod ready;
+mod remembered;
 mod results;
 mod search;
 mod status;

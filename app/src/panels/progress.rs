@@ -22,6 +22,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 for shelf in course.shelves() {
                     shelf_ui(ui, screen, &shelf);
                 }
+                super::remembered::show(ui, screen);
                 files_ui(ui, screen);
             } else {
                 review_ui(ui, screen);
@@ -60,6 +61,9 @@ fn overview_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         let tooltip = Action::Review.tooltip(ui.ctx());
         if review.on_hover_text(&tooltip).on_disabled_hover_text(tooltip).clicked() {
             screen.send(Command::Do(Action::Review));
+        }
+        if ui.button("Course map").on_hover_text("What leads to what, and what is ready for you").clicked() {
+            screen.send(Command::ShowVisualization("course-map".to_owned()));
         }
     });
 }
@@ -277,8 +281,8 @@ fn review_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     let state = screen.state;
     ui.label(RichText::new("Review").size(font_size::HEADING).bold());
-    let text =
-        "Questions that were missed come back after 1, 3, 7, 16, 35 and 90 days, for as long as they are missed.";
+    let text = "Questions that were missed come back the next day. One that you answer right rests longer each time: until \
+                you would be right nine times in ten.";
     ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).wrap());
     ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
     for (day_id, questions) in &state.review {

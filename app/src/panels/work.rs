@@ -122,6 +122,11 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     }
     let Some(shown) = screen.memory.visualizations.get_mut(id) else { return };
     let desk = state.desk();
+    // On a page without a kernel the one that was open before serves.
+    let compiled_desk = desk.or_else(|| state.desks.values().rev().find(|desk| desk.versions.listed.is_some()));
+    if shown.wants_listing() && state.listing_lacks() {
+        screen.commands.push(Command::FetchListing);
+    }
     let traced = desk.and_then(|desk| desk.traced.as_ref());
     let compiled = desk.and_then(|desk| desk.compiled.value());
     let entry = state.spec().map(gpu_core::spec::Spec::entry);
@@ -135,6 +140,11 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         bench: desk.and_then(|desk| desk.bench.value()),
         line: desk.and_then(|desk| u32::try_from(desk.editor.cursor_position().0).ok()),
         resources: compiled.and_then(|report| report.kernels.iter().find(|kernel| Some(kernel.name.as_str()) == entry)),
+        text: compiled_desk.map(|desk| desk.editor.text()),
+        compiled: compiled_desk.and_then(|desk| desk.versions.listed.as_ref()),
+        course: Some(&state.course),
+        progress: Some(&state.progress),
+        has_decode_kernel: state.decode_desk().is_some(),
         device: state.devices.info(&state.devices.picked),
         ceilings: state.devices.ceilings(),
         measured: Some(&state.rungs),
@@ -152,7 +162,9 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         Some(VizAction::GoToLine(place)) if place.file == crate::apply::KERNEL_NAME => {
             screen.send(Command::GoToLine { line: place.line, column: place.column });
         }
+        Some(VizAction::OpenUnit(id)) => screen.send(Command::OpenDay(id)),
         Some(VizAction::Measure(program)) => screen.send(Command::RunProgram(program.to_owned())),
+        Some(VizAction::Decode { cache, own }) => screen.send(Command::Decode { cache, own }),
         Some(VizAction::StopMeasuring) => screen.send(Command::StopRung),
         Some(VizAction::GoToLine(_)) | None => {}
     }

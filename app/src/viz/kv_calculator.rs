@@ -3,7 +3,7 @@
 use super::kit;
 use super::kv_model::{self, SHAPES, STORES, Shape, Store};
 use super::stepper::Stepper;
-use super::values::{self, number};
+use super::values::{self, number, thousands};
 use super::{Visualization, VizAction, VizInput};
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit;
@@ -328,19 +328,6 @@ impl Visualization for KvCalculator {
             thousands((self.batch as f64 / sizes.step_s).floor()),
         )
     }
-}
-
-/// `12,345`.
-fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -18,7 +18,10 @@ pub mod values;
 mod attention_steps;
 mod banks;
 mod coalescing;
+mod compile_pipeline;
+mod course_map;
 mod decode_timeline;
+pub mod decode_writer;
 mod dot_product;
 mod fp_bits;
 mod group_quantization;
@@ -27,6 +30,7 @@ mod kv_model;
 mod ladder_plot;
 mod launch;
 mod loops;
+mod machine;
 mod memory;
 mod mma_fragment;
 mod occupancy;
@@ -40,13 +44,16 @@ mod tiled;
 mod tiled_attention;
 mod tiles;
 mod tma_box;
+mod training_memory;
 mod transfer;
 mod two_level_scale;
 mod warp;
 
 use crate::rungs::{RungKey, RungRun};
+use curriculum::Course;
+use curriculum::store::Progress;
 use gpu_core::bench::{BenchReport, Ceilings};
-use gpu_core::compile::KernelResources;
+use gpu_core::compile::{CompileReport, KernelResources};
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{Fault, SourceLine, Trace};
 use std::collections::BTreeMap;
@@ -71,6 +78,13 @@ pub struct VizInput<'a> {
     /// The last benchmark of the exercise.
     pub bench: Option<&'a BenchReport>,
     pub resources: Option<&'a KernelResources>,
+    /// The learner's text and what the compiler last made of it, which need not be the open one.
+    pub text: Option<&'a str>,
+    pub compiled: Option<&'a CompileReport>,
+    pub course: Option<&'a Course>,
+    pub progress: Option<&'a Progress>,
+    /// The kernel of the day that decodes was opened, so that the model can write with it.
+    pub has_decode_kernel: bool,
     pub device: Option<&'a DeviceInfo>,
     /// What the device was measured to do at most, where that was done.
     pub ceilings: Option<&'a Ceilings>,
@@ -90,8 +104,12 @@ impl<'a> VizInput<'a> {
 pub enum VizAction {
     /// Show this line in the editor.
     GoToLine(SourceLine),
+    /// Open a unit of the course by its id.
+    OpenUnit(String),
     /// Start this program of `crate::measure`.
     Measure(&'static str),
+    /// Let the small model write, with the learner's own kernel or the course's.
+    Decode { cache: &'static str, own: bool },
     /// Stop what is being measured.
     StopMeasuring,
 }
@@ -102,6 +120,11 @@ pub trait Visualization {
     fn id(&self) -> &'static str;
 
     fn title(&self) -> &'static str;
+
+    /// Whether it shows machine code, which is asked for only when somebody looks.
+    fn wants_listing(&self) -> bool {
+        false
+    }
 
     /// The example as it stands with its controls: deterministic and small.
     fn example(&self) -> Trace;
@@ -142,6 +165,11 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
         Box::new(kv_calculator::KvCalculator::default()),
         Box::new(split_k::SplitK::default()),
         Box::new(decode_timeline::DecodeTimeline::default()),
+        Box::new(decode_writer::DecodeWriter::default()),
+        Box::new(training_memory::TrainingMemory::default()),
+        Box::new(machine::Machine::default()),
+        Box::new(compile_pipeline::CompilePipeline::default()),
+        Box::new(course_map::CourseMap::default()),
     ]
 }
 

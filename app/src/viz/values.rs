@@ -31,6 +31,19 @@ pub fn exact(value: f64) -> String {
     }
 }
 
+/// `12,345`.
+pub fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// How a cell is framed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Look {

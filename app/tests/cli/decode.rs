@@ -31,14 +31,21 @@ fn two_right_kernels_write_alike_and_a_wrong_one_does_not() {
 fn every_format_writes_and_says_how_exact_it_was() {
     let machine = Machine::new();
     let mut bytes = Vec::new();
-    for format in ["fp16", "bf16", "fp8", "k8v4", "nvfp4"] {
+    for format in ["fp16", "bf16", "fp8", "k8v4", "nvfp4", "int4"] {
         let (json, status) = machine.json(&["decode", "--cache", format, "--tokens", "3"]);
         assert_eq!((status, json["tokens"].as_u64()), (0, Some(3)), "{json}");
         let error = json["largest_error"].as_f64().unwrap();
         assert!(error < 1e-5, "{format}: {error}");
         bytes.push(json["bytes_per_token"].as_u64().unwrap());
     }
-    assert!(bytes[0] == bytes[1] && bytes[1] > bytes[2] && bytes[2] > bytes[3] && bytes[3] > bytes[4], "{bytes:?}");
+    assert!(
+        bytes[0] == bytes[1]
+            && bytes[1] > bytes[2]
+            && bytes[2] > bytes[3]
+            && bytes[3] > bytes[4]
+            && bytes[4] == bytes[5],
+        "{bytes:?}"
+    );
 }
 
 #[test]
@@ -55,4 +62,17 @@ fn a_kernel_that_breaks_ends_the_text() {
     assert!(ended.status == 1 && said, "{}{}", ended.stdout, ended.stderr);
     machine.run(&["decode", "--cache", "int3"]).fails(2, &["int3", "k8v4"]);
     machine.run(&["decode", "--tokens", "2000"]).fails(2, &["1024"]);
+}
+
+#[test]
+fn lines_are_a_rungs_and_end_with_what_went_wrong() {
+    let machine = Machine::new();
+    let ended = machine.run(&["decode", "--lines", "--tokens", "3", "--cache", "int4"]);
+    let lines: Vec<serde_json::Value> =
+        ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect();
+    assert_eq!((ended.status, lines.len(), &lines[0]["cache"]), (0, 4, &"int4".into()), "{}", ended.stdout);
+    assert!(lines[1..].iter().all(|line| line["ok"] == true && line["median_ms"].as_f64() > Some(0.0)), "{lines:?}");
+    let broken = machine.file("broken.cu", "extern \"C\" __global__ void decode_paged(int n) { int x = ; }\n");
+    let ended = machine.run(&["decode", "--lines", "--kernel", &broken]);
+    assert!(ended.status == 1 && ended.stdout.contains("{\"error\":"), "{}", ended.stdout);
 }

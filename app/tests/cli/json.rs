@@ -201,3 +201,32 @@ fn a_report_that_fails_is_still_one_object() {
     let (report, status) = machine.json(&["check", "week1/day4", "--kernel", &file]);
     assert_eq!((status, report["command"].as_str()), (1, Some("check")));
 }
+
+#[test]
+fn what_is_remembered_and_what_leads_where_print_what_the_page_shows() {
+    let machine = Machine::new();
+    let (nothing, status) = machine.json(&["review"]);
+    assert_eq!((status, &nothing["questions"]), (0, &serde_json::json!([])));
+    // A card as earlier versions wrote it, in the third box.
+    let card = "[review.\"first-kernel/guard\"]\nbox = 2\ndue = \"2026-01-08\"\nseen = 3\nmissed = 1\n";
+    machine.file("data/progress.toml", card);
+    let (review, status) = machine.json(&["review"]);
+    assert_eq!((status, review["due"].as_u64()), (0, Some(1)), "{review}");
+    agrees("review", &review);
+    assert_eq!(review["questions"][0]["last"], "2026-01-01");
+    assert!(review["questions"][0]["chance"].as_f64().unwrap() < 0.9, "{review}");
+    let words = machine.run(&["review", "--questions"]).stdout;
+    assert!(words.contains("week1/day4-first-kernel#guard") && words.contains("1 question is due today"), "{words}");
+
+    let (map, status) = machine.json(&["list", "--map"]);
+    assert_eq!(status, 0);
+    agrees("list-map", &map);
+    let units = map["map"].as_array().unwrap();
+    let of = |address: &str| units.iter().find(|unit| unit["address"] == address).unwrap();
+    let tiling = of("week1/day6-tiling");
+    assert_eq!(tiling["after"], serde_json::json!(["week1/day5-naive-matmul"]));
+    assert!(tiling["leads_to"].as_array().unwrap().iter().any(|unit| unit == "week1/day7-fast-matmul"), "{tiling}");
+    let level = |address: &str| of(address)["level"].as_u64().unwrap();
+    assert!(level("week1/day1-cpu-baseline") == 1 && level("week4/day7-production") > 15);
+    assert!(machine.run(&["list", "--map"]).stdout.contains("after week1/day5-naive-matmul"));
+}

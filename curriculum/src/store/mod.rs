@@ -31,7 +31,7 @@ pub use bundle::{BundleError, Imported, Offered};
 pub use disk::Problem;
 pub use format::FORMAT;
 pub use history::{Delta, History, common_ends};
-pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Given, Progress};
+pub use progress::{AnswerProgress, DayProgress, Done, ExerciseProgress, Given, Progress, Remembered, by_concept};
 pub use runs::{RunKind, RunPoint, RunRecord, source_sum};
 pub use settings::{Remote, Settings, ThemeChoice};
 

@@ -108,6 +108,33 @@ impl Done {
     }
 }
 
+/// A question and how well it is remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Remembered<'c> {
+    pub unit: &'c Unit,
+    pub question: &'c crate::quiz::Question,
+    /// Chance of a right answer today, by the model of `crate::review::fsrs`.
+    pub chance: f64,
+    /// Days after the last answer at which that chance is 0.9.
+    pub stability_days: f64,
+    pub last: Date,
+    pub due: Date,
+}
+
+/// Concepts of a list of questions: name, questions, mean chance today, and the earliest day on which one is due; the least
+/// remembered first.
+pub fn by_concept<'c>(remembered: &[Remembered<'c>]) -> Vec<(&'c str, usize, f64, Date)> {
+    let mut concepts: BTreeMap<&'c str, (usize, f64, Date)> = BTreeMap::new();
+    for one in remembered {
+        let entry = concepts.entry(&one.question.concept).or_insert((0, 0.0, one.due));
+        *entry = (entry.0 + 1, entry.1 + one.chance, entry.2.min(one.due));
+    }
+    let mut list: Vec<_> =
+        concepts.into_iter().map(|(name, (count, sum, due))| (name, count, sum / count as f64, due)).collect();
+    list.sort_by(|one, other| one.2.total_cmp(&other.2));
+    list
+}
+
 impl AnswerProgress {
     fn tried(&mut self, given: Given) {
         self.tries = self.tries.saturating_add(1);
@@ -189,6 +216,21 @@ impl Progress {
         found.take(limit).collect()
     }
 
+    /// Every question that was answered, with its chance of a right answer today; the least remembered first.
+    pub fn remembered<'c>(&self, course: &'c Course, today: Date) -> Vec<Remembered<'c>> {
+        let found = self.review.iter().filter_map(|(key, card)| {
+            let (id, question) = key.split_once('/')?;
+            let unit = course.unit_by_id(id)?;
+            let question = unit.quiz.question(question)?;
+            let (memory, last) = card.memory();
+            let chance = card.chance(today);
+            Some(Remembered { unit, question, chance, stability_days: memory.stability, last, due: card.due })
+        });
+        let mut found: Vec<Remembered<'c>> = found.collect();
+        found.sort_by(|one, other| one.chance.total_cmp(&other.chance));
+        found
+    }
+
     /// How much of a unit is done: its steps or parts, exercises passed, questions answered right. Questions that only a GPU
     /// can answer are extra: a day must come to its end on every machine.
     pub fn done(&self, day: &Unit) -> Done {
@@ -247,6 +289,25 @@ mod tests {
                 assert_eq!(due.iter().map(|(_, q)| q.id.as_str()).collect::<Vec<_>>(), ["linear-index"]);
             }
         }
+    }
+
+    #[test]
+    fn what_is_remembered_fades_and_is_told_by_concept() {
+        let course = Course::embedded();
+        let day = course.unit("first-kernel").unwrap();
+        let mut progress = Progress::default();
+        let [first, second] = [0, 1].map(|at| day.quiz.questions[at].id.as_str());
+        progress.answered(day, first, true, Given::default(), Date(100));
+        progress.answered(day, second, false, Given::default(), Date(100));
+        progress.answered(day, "gone-question", false, Given::default(), Date(100));
+        let now = progress.remembered(&course, Date(101));
+        assert_eq!(now.iter().map(|one| one.question.id.as_str()).collect::<Vec<_>>(), [second, first]);
+        assert!(now[0].chance < 0.85 && now[1].chance > 0.95, "{now:?}");
+        let later = progress.remembered(&course, Date(130));
+        assert!(later.iter().zip(&now).all(|(later, now)| later.chance < now.chance));
+        let concepts = by_concept(&now);
+        assert_eq!(concepts.iter().map(|(_, count, ..)| count).sum::<usize>(), 2);
+        assert_eq!(concepts[0].3, Date(101));
     }
 
     #[test]

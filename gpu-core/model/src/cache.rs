@@ -9,6 +9,8 @@ use gpu_core::spec::Dtype;
 
 /// Tokens of a page.
 pub const PAGE_SIZE: usize = 16;
+/// Elements that share a scale in INT4.
+const INT4_GROUP: usize = 32;
 /// In memory that holds no token: a large number in each of the formats.
 const GARBAGE: u8 = 0x55;
 
@@ -21,6 +23,8 @@ pub enum SideFormat {
     E4m3,
     /// Codes of four bits, an e4m3 scale for 16, one scale for the whole cache of a layer.
     Nvfp4,
+    /// Whole numbers from -7 to 7, an fp16 scale for 32.
+    Int4,
 }
 
 impl SideFormat {
@@ -30,6 +34,7 @@ impl SideFormat {
             SideFormat::Fp16 | SideFormat::Bf16 => (2 * depth, 0),
             SideFormat::E4m3 => (depth, 0),
             SideFormat::Nvfp4 => (depth / 2, depth / 16),
+            SideFormat::Int4 => (depth / 2, 2 * depth / INT4_GROUP),
         }
     }
 
@@ -37,7 +42,7 @@ impl SideFormat {
         match self {
             SideFormat::Fp16 => Some(Dtype::F16),
             SideFormat::Bf16 => Some(Dtype::Bf16),
-            SideFormat::E4m3 | SideFormat::Nvfp4 => None,
+            SideFormat::E4m3 | SideFormat::Nvfp4 | SideFormat::Int4 => None,
         }
     }
 
@@ -46,7 +51,8 @@ impl SideFormat {
     fn tensor_scale(self, largest: f32) -> f32 {
         let room = 2.0 * largest.max(f32::MIN_POSITIVE);
         match self {
-            SideFormat::Fp16 | SideFormat::Bf16 => 1.0,
+            // The scales of INT4's groups reach far enough on their own.
+            SideFormat::Fp16 | SideFormat::Bf16 | SideFormat::Int4 => 1.0,
             SideFormat::E4m3 => room / 448.0,
             SideFormat::Nvfp4 => room / (6.0 * 448.0),
         }
@@ -61,11 +67,18 @@ pub enum CacheFormat {
     Fp8,
     K8v4,
     Nvfp4,
+    Int4,
 }
 
 impl CacheFormat {
-    pub const ALL: [CacheFormat; 5] =
-        [CacheFormat::Fp16, CacheFormat::Bf16, CacheFormat::Fp8, CacheFormat::K8v4, CacheFormat::Nvfp4];
+    pub const ALL: [CacheFormat; 6] = [
+        CacheFormat::Fp16,
+        CacheFormat::Bf16,
+        CacheFormat::Fp8,
+        CacheFormat::K8v4,
+        CacheFormat::Nvfp4,
+        CacheFormat::Int4,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -74,6 +87,7 @@ impl CacheFormat {
             CacheFormat::Fp8 => "fp8",
             CacheFormat::K8v4 => "k8v4",
             CacheFormat::Nvfp4 => "nvfp4",
+            CacheFormat::Int4 => "int4",
         }
     }
 
@@ -85,6 +99,7 @@ impl CacheFormat {
             CacheFormat::Fp8 => (SideFormat::E4m3, SideFormat::E4m3),
             CacheFormat::K8v4 => (SideFormat::E4m3, SideFormat::Nvfp4),
             CacheFormat::Nvfp4 => (SideFormat::Nvfp4, SideFormat::Nvfp4),
+            CacheFormat::Int4 => (SideFormat::Int4, SideFormat::Int4),
         }
     }
 
@@ -104,7 +119,7 @@ pub struct Pool {
     /// One for all codes; 1 where the format has none.
     pub tensor_scale: f32,
     pub codes: Vec<u8>,
-    /// Those of groups of 16.
+    /// Those of groups: of 16 in NVFP4, of 32 in INT4.
     pub scales: Vec<u8>,
     /// What the bytes stand for.
     values: Vec<f32>,
@@ -146,17 +161,20 @@ fn stored(format: SideFormat, tensor_scale: f32, row: &[f32]) -> (Vec<u8>, Vec<u
         let values = codes.chunks_exact(2).map(|bytes| dtype.decode(bytes) as f32).collect();
         return (codes, Vec::new(), values);
     }
-    let is_nvfp4 = format == SideFormat::Nvfp4;
     let part = |kind| Part { name: String::new(), kind, is_given: false };
-    let format = if is_nvfp4 { Format::Nvfp4 } else { Format::E4m3 };
+    let (format, group, scales) = match format {
+        SideFormat::Nvfp4 => (Format::Nvfp4, 16, Some(ScaleType::E4m3)),
+        SideFormat::Int4 => (Format::Int4, INT4_GROUP, Some(ScaleType::F16)),
+        _ => (Format::E4m3, row.len(), None),
+    };
     let layout = Layout {
         format,
         shape: vec![row.len()],
         row_bytes: Layout::least_row_bytes(format, row.len()),
         packing: Packing::LowFirst,
-        group: if is_nvfp4 { 16 } else { row.len() },
-        axis: is_nvfp4.then_some(Axis::Last),
-        scales: is_nvfp4.then(|| part(ScaleType::E4m3)),
+        group,
+        axis: scales.map(|_| Axis::Last),
+        scales: scales.map(part),
         zero_points: None,
         tensor_scale: Some(Part { name: String::new(), kind: (), is_given: true }),
         is_exact: false,
@@ -249,9 +267,13 @@ mod tests {
     fn a_row_comes_back_within_its_format() {
         let row: Vec<f32> = (0..64).map(|i| ((i * 37 % 64) as f32 - 31.5) / 17.0).collect();
         // Relative to the largest of a group: half a step of each format.
-        for (format, most) in
-            [(SideFormat::Fp16, 5e-4), (SideFormat::Bf16, 4e-3), (SideFormat::E4m3, 0.036), (SideFormat::Nvfp4, 0.2)]
-        {
+        for (format, most) in [
+            (SideFormat::Fp16, 5e-4),
+            (SideFormat::Bf16, 4e-3),
+            (SideFormat::E4m3, 0.036),
+            (SideFormat::Nvfp4, 0.2),
+            (SideFormat::Int4, 0.08),
+        ] {
             let back = through(format, 2.0, &row);
             let worst = row.iter().zip(&back).map(|(a, b)| (a - b).abs() / 2.0).fold(0.0, f32::max);
             assert!(worst <= most && worst > 0.0, "{format:?}: {worst}");
@@ -279,5 +301,7 @@ mod tests {
         let of = |format: CacheFormat| format.bytes_per_token(&model) as f64;
         assert_eq!(of(CacheFormat::Fp16) / of(CacheFormat::Fp8), 2.0);
         assert_eq!(of(CacheFormat::Fp16) / of(CacheFormat::K8v4), 4.0 / 1.5625);
+        // Two bytes for 32 are as many as one for 16.
+        assert_eq!(of(CacheFormat::Int4), of(CacheFormat::Nvfp4));
     }
 }

@@ -1,8 +1,10 @@
-// Decode attention: one query a sequence over its cache, D = 128, K and V each in bf16 (both), e4m3 or NVFP4, contiguous or in pages.
+// Decode attention: one query a sequence over its cache, D = 128, K and V each in bf16 (both), e4m3 or four bits (NVFP4, or
+// INT4 with its scales), contiguous or in pages.
 //
 // A warp owns one key head and a stretch of tiles of 16 keys, cut so that all warps have equally many, across sequences of any
 // lengths. Its rows travel by cp.async through a ring of its own in shared memory, so that no warp waits for another. Compressed
-// operands become f16 in registers, which is exact: e4m3 and e2m1 times an e4m3 scale fit f16. The weights are split into two 16-bit
+// operands become f16 in registers, which is exact: e4m3 and e2m1 times an e4m3 scale fit f16, and so does INT4 times a bf16 scale
+// (11 bits) that is one of f16's normal numbers. The weights are split into two 16-bit
 // numbers, high and low part, in rows g and g + 8 of one mma, so that they lose nothing either.
 // lockstep: decode_split.grid = BLOCKS
 // lockstep: decode_split.block = THREADS
@@ -16,6 +18,9 @@
 #endif
 #ifndef V_BITS
 #define V_BITS 4
+#endif
+#ifndef INT4
+#define INT4 0  // 1: codes of four bits are whole numbers from -8 to 7, with a bf16 scale for 32 in place of an e4m3 for 16
 #endif
 #ifndef PAGED
 #define PAGED 0
@@ -62,11 +67,19 @@ __device__ inline uint32_t from_e4m3(uint32_t pair)
     return halves;
 }
 
-// e2m1 codes j of both halves of a word. The three bits of a magnitude go to f16's two lowest bits of the exponent and the highest
-// of the fraction: 2^14 too small, and exact, since tensor cores and mul take f16's subnormal numbers as they are.
-constexpr float E2M1_FACTOR = 16384.0f;
-__device__ inline uint32_t e2m1_pair(uint32_t word, int j)
+// Codes j of both halves of a word, as f16. Of e2m1 the three bits of a magnitude go to f16's two lowest bits of the exponent and
+// the highest of the fraction: 2^14 too small, and exact, since tensor cores and mul take f16's subnormal numbers as they are.
+//
+// A whole number n goes into the fraction of 1024 + (n + 8), from which 1032 is taken off again: exact, too.
+constexpr float FOUR_BITS_FACTOR = INT4 ? 1.0f : 16384.0f;
+__device__ inline uint32_t four_bits_pair(uint32_t word, int j)
 {
+#if INT4
+    const uint32_t biased = (word >> (4 * j) & 0x000f000f) ^ 0x64086408;
+    uint32_t number;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(number) : "r"(biased), "r"(0x64086408));
+    return number;
+#endif
     const uint32_t top = word << (12 - 4 * j);
     return (top & 0x80008000) | (top >> 3 & 0x0e000e00);
 }
@@ -91,6 +104,12 @@ __device__ inline uint32_t rest_f16(uint32_t rounded, float low, float high)
     float a, b;
     asm("{.reg .b16 x, y;\n\tmov.b32 {x, y}, %2;\n\tcvt.f32.f16 %0, x;\n\tcvt.f32.f16 %1, y;}" : "=f"(a), "=f"(b) : "r"(rounded));
     return pack_f16(low - a, high - b);
+}
+
+// A bf16 scale as two f16.
+__device__ inline uint32_t twice_from_bf16(uint32_t scale)
+{
+    return pack_f16(__uint_as_float(scale << 16), __uint_as_float(scale << 16));
 }
 
 __device__ inline float power_of_two(float x)
@@ -303,14 +322,17 @@ struct Cache
                 const uint32_t at = ring + stage * STAGE + K_BYTES + V_BYTES + TILE * V_SCALES + lane % 4 * 2;
                 uint32_t scales[2];
 #pragma unroll
-                for (int i = 0; i < 2; ++i) scales[i] = from_e4m3(load_scales(at + row_of(i, lane / 4) * 8));
+                for (int i = 0; i < 2; ++i) {
+                    const uint32_t two = load_scales(at + row_of(i, lane / 4) * 8);
+                    scales[i] = INT4 ? twice_from_bf16(two) : from_e4m3(two);
+                }
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
                     const int word = j / 2, code = j % 2 * 2;
                     const uint32_t pick = word < 2 ? 0x1010 : 0x3232;
                     const uint32_t f = __byte_perm(scales[0], 0, pick), h = __byte_perm(scales[1], 0, pick);
-                    mma_f16(s[0], q[2 * j], 0, q[2 * j + 1], 0, times(e2m1_pair(a[word], code), f), times(e2m1_pair(a[word], code + 1), f));
-                    mma_f16(s[1], q[2 * j], 0, q[2 * j + 1], 0, times(e2m1_pair(b[word], code), h), times(e2m1_pair(b[word], code + 1), h));
+                    mma_f16(s[0], q[2 * j], 0, q[2 * j + 1], 0, times(four_bits_pair(a[word], code), f), times(four_bits_pair(a[word], code + 1), f));
+                    mma_f16(s[1], q[2 * j], 0, q[2 * j + 1], 0, times(four_bits_pair(b[word], code), h), times(four_bits_pair(b[word], code + 1), h));
                 }
             } else {
 #pragma unroll
@@ -359,8 +381,13 @@ struct Cache
         if constexpr (V_BITS == 4) {
 #pragma unroll
             for (int i = 0; i < 2; ++i) {
-                const uint32_t at = codes + V_BYTES + (8 * i + t) * V_SCALES + g;
-                factors[i] = from_e4m3(load_scale(at) | load_scale(at + 4 * V_SCALES) << 8);
+                const uint32_t at = codes + V_BYTES + (8 * i + t) * V_SCALES + (INT4 ? g / 2 * 2 : g);
+                if constexpr (INT4) {
+                    const uint32_t even = load_scales(at), odd = load_scales(at + 4 * V_SCALES);
+                    factors[i] = pack_f16(__uint_as_float(even << 16), __uint_as_float(odd << 16));
+                } else {
+                    factors[i] = from_e4m3(load_scale(at) | load_scale(at + 4 * V_SCALES) << 8);
+                }
             }
         }
         constexpr int EACH = 32 / V_BITS;  // elements of a word
@@ -373,7 +400,7 @@ struct Cache
                 if constexpr (V_BITS == 4) {
                     const uint32_t halves[2] = {__byte_perm(even, odd, 0x5410), __byte_perm(even, odd, 0x7632)};
 #pragma unroll
-                    for (int j = 0; j < EACH; ++j) b[i][j] = times(e2m1_pair(halves[j / 4], j % 4), factors[i]);
+                    for (int j = 0; j < EACH; ++j) b[i][j] = times(four_bits_pair(halves[j / 4], j % 4), factors[i]);
                 } else if constexpr (V_BITS == 8) {
                     const uint32_t low = __byte_perm(even, odd, 0x5140), high = __byte_perm(even, odd, 0x7362);
                     b[i][0] = from_e4m3(low);
@@ -475,16 +502,22 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
 // The first kernel. A group has at most 8 heads.
 static_assert(Cache::SHARED <= SHARED_BYTES, "the launch must give what the ring takes");
 
+#if INT4
+typedef uint16_t FourBitsScale;
+#else
+typedef uint8_t FourBitsScale;
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     decode_split(const uint16_t* __restrict__ q, const uint8_t* __restrict__ k, const uint8_t* __restrict__ v,
 #if K_BITS < 16
                  const float* __restrict__ k_scale, const float* __restrict__ v_scale,
 #endif
 #if K_BITS == 4
-                 const uint8_t* __restrict__ k_scales,
+                 const FourBitsScale* __restrict__ k_scales,
 #endif
 #if V_BITS == 4
-                 const uint8_t* __restrict__ v_scales,
+                 const FourBitsScale* __restrict__ v_scales,
 #endif
 #if PAGED
                  const int* __restrict__ page_table, int page_size,
@@ -496,10 +529,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     const float *k_scale = nullptr, *v_scale = nullptr;
 #endif
 #if K_BITS != 4
-    const uint8_t* k_scales = nullptr;
+    const FourBitsScale* k_scales = nullptr;
 #endif
 #if V_BITS != 4
-    const uint8_t* v_scales = nullptr;
+    const FourBitsScale* v_scales = nullptr;
 #endif
 #if !PAGED
     const int *page_table = nullptr, page_size = 1;
@@ -516,16 +549,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     work.find(tile, sequence, first);
 
     const int group = heads / key_heads;
-    const float factor = (k_scale == nullptr ? 1.0f : *k_scale) * scale * LOG2_E * (K_BITS == 4 ? E2M1_FACTOR : 1.0f);
-    const float v_factor = (v_scale == nullptr ? 1.0f : *v_scale) * (V_BITS == 4 ? E2M1_FACTOR : 1.0f);
+    const float factor = (k_scale == nullptr ? 1.0f : *k_scale) * scale * LOG2_E * (K_BITS == 4 ? FOUR_BITS_FACTOR : 1.0f);
+    const float v_factor = (v_scale == nullptr ? 1.0f : *v_scale) * (V_BITS == 4 ? FOUR_BITS_FACTOR : 1.0f);
     for (; tile < end; ++sequence) {
         const int tiles = work.tiles(sequence), last = least(end, first + tiles);
         if (tile < last) {
             const long long row = (PAGED ? 0 : static_cast<long long>(sequence) * capacity * key_heads) + key_head;
             const Cache cache = {k + row * Cache::K_ROW,
                                  v + row * Cache::V_ROW,
-                                 k_scales + row * Cache::K_SCALES,
-                                 v_scales + row * Cache::V_SCALES,
+                                 reinterpret_cast<const uint8_t*>(k_scales) + row * Cache::K_SCALES,
+                                 reinterpret_cast<const uint8_t*>(v_scales) + row * Cache::V_SCALES,
                                  PAGED ? page_table + static_cast<long long>(sequence) * (capacity / page_size) : nullptr,
                                  page_size,
                                  key_heads,

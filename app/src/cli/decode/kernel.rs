@@ -133,6 +133,7 @@ fn spec_text(format: CacheFormat) -> String {
         SideFormat::Bf16 => 1,
         SideFormat::E4m3 => 2,
         SideFormat::Nvfp4 => 3,
+        SideFormat::Int4 => 4,
     };
     let mut text = format!(
         "title = \"Decode over a paged cache ({})\"\nentry = \"decode_paged\"\n\
@@ -152,11 +153,13 @@ fn spec_text(format: CacheFormat) -> String {
             SideFormat::Fp16 => ("f16", "64"),
             SideFormat::Bf16 => ("bf16", "64"),
             SideFormat::E4m3 => ("e4m3", "64"),
-            SideFormat::Nvfp4 => ("u8", "32"),
+            SideFormat::Nvfp4 | SideFormat::Int4 => ("u8", "32"),
         };
         buffer(&format!("{name}_codes"), dtype, &row(codes));
-        if side == SideFormat::Nvfp4 {
-            buffer(&format!("{name}_scales"), "e4m3", &row("4"));
+        match side {
+            SideFormat::Nvfp4 => buffer(&format!("{name}_scales"), "e4m3", &row("4")),
+            SideFormat::Int4 => buffer(&format!("{name}_scales"), "f16", &row("2")),
+            SideFormat::Fp16 | SideFormat::Bf16 | SideFormat::E4m3 => {}
         }
     }
     if number(k) >= 2 {
