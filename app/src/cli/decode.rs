@@ -2,6 +2,7 @@
 //! launch of the learner's kernel over a quantized, paged cache, so a wrong kernel writes another text.
 
 mod kernel;
+mod voice;
 
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, json, out, usage};
@@ -12,12 +13,16 @@ use kernel::{Attention, Stopped};
 use serde_json::{Value, json as object};
 use small_model::{CacheFormat, Decoder, HELD_OUT, Model, attend, draw, perplexity};
 use std::time::Instant;
+use voice::{ModelName, Voice};
 
 /// Bytes that a text begins with when nothing is asked.
 const PROMPT: &str = "A warp is ";
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// Which model writes: the course's own, or SmolLM2-135M, which `lockstep setup --model smollm2` fetches
+    #[arg(long, value_enum, default_value_t = ModelName::Course)]
+    model: ModelName,
     /// How keys and values are stored: fp16, bf16, fp8, k8v4 (keys e4m3, values NVFP4), nvfp4 or int4
     #[arg(long, value_name = "FORMAT", default_value = "k8v4")]
     cache: String,
@@ -28,7 +33,7 @@ pub struct Args {
     /// What the text begins with
     #[arg(long, value_name = "TEXT", default_value = PROMPT)]
     prompt: String,
-    /// Bytes to write
+    /// Tokens to write; of the course's model a token is a byte
     #[arg(long, value_name = "N", default_value_t = 120)]
     tokens: usize,
     /// 0 takes the most probable byte each time, 1 draws as the model says, in between is more careful (--seed draws others)
@@ -63,15 +68,19 @@ pub fn run(args: &Args, places: &Places) -> Done {
         let known = CacheFormat::ALL.map(CacheFormat::name).join(", ");
         usage(format!("there is no cache format `{}`; it can be {known}", args.cache))
     })?;
-    let model = Model::embedded().map_err(usage)?;
     if args.perplexity {
-        return measure(args, &model, format);
+        if args.model != ModelName::Course {
+            return Err(usage("--perplexity is of the course's own model and its held-out text; leave --model out"));
+        }
+        return measure(args, &Model::embedded().map_err(usage)?, format);
     }
+    let voice = Voice::open(args.model, places, &args.prompt)?;
+    let (model, prompt) = (&voice.model, &voice.prompt);
     let context = model.shape.context;
-    if args.prompt.is_empty() || args.tokens == 0 || args.prompt.len() + args.tokens > context {
+    if prompt.is_empty() || args.tokens == 0 || prompt.len() + args.tokens > context {
         return Err(usage(format!(
-            "the prompt has {} bytes and {} are to be written: write at least one each, and at most {context} together",
-            args.prompt.len(),
+            "the prompt has {} tokens and {} are to be written: write at least one each, and at most {context} together",
+            prompt.len(),
             args.tokens
         )));
     }
@@ -83,28 +92,28 @@ pub fn run(args: &Args, places: &Places) -> Done {
         Attention::new(places, format, args.kernel.as_deref(), target.choice.clone(), args.device.arch()?)?;
     let lab = engine::start(places, &target);
     if args.lines {
-        out::print(&format!("{}\n", head(args, &model, format, &attention, &target.shown)));
+        out::print(&format!("{}\n", head(args, model, format, &attention, &target.shown)));
     } else if !args.json {
         out::print(&format!(
             "kernel  {}\ndevice  {}\ncache   {}, {} bytes a token (fp16: {})\n\n{}",
             attention.kernel.shown,
             target.shown,
             format.name(),
-            format.bytes_per_token(&model),
-            CacheFormat::Fp16.bytes_per_token(&model),
+            format.bytes_per_token(model),
+            CacheFormat::Fp16.bytes_per_token(model),
             out::visible(&args.prompt)
         ));
     }
     let mut written = Written::default();
-    let stopped = write(args, &model, format, &mut attention, &lab, &mut written);
+    let stopped = write(args, &voice, format, &mut attention, &lab, &mut written);
     if args.json {
         let answer = if let Err(Stopped::Kernel(answer)) = &stopped { Some(answer) } else { None };
-        let mut fields = fields(args, &model, format, &attention, &written);
+        let mut fields = fields(args, model, format, &attention, &written);
         fields["outcome"] = object!(answer.map_or("done", |answer| json::outcome(&answer.outcome)));
         fields["message"] = object!(answer.and_then(|answer| why(answer)));
         out::json(&json::envelope("decode", fields));
     } else if !args.lines {
-        out::print(&summary(&model, format, &written, &target.shown));
+        out::print(&summary(model, format, &written, &target.shown));
     }
     match stopped {
         Ok(()) => Ok(()),
@@ -127,17 +136,18 @@ pub fn run(args: &Args, places: &Places) -> Done {
     }
 }
 
-/// Writes the text. The prompt's own attention, but for its last byte, is the CPU's.
+/// Writes the text. The prompt's own attention, but for its last token, is the CPU's.
 fn write(
     args: &Args,
-    model: &Model,
+    voice: &Voice,
     format: CacheFormat,
     attention: &mut Attention,
     lab: &gpu_core::worker::Lab,
     written: &mut Written,
 ) -> Result<(), Stopped> {
+    let model = &voice.model;
     let mut decoder = Decoder::new(model, format);
-    let (last, before) = args.prompt.as_bytes().split_last().unwrap_or((&b' ', &[]));
+    let (last, before) = voice.prompt.split_last().unwrap_or((&0, &[]));
     for token in before {
         decoder.step_on_cpu(*token);
     }
@@ -159,12 +169,16 @@ fn write(
         })?;
         written.times_ms.push((began.elapsed().as_secs_f64() - checked) * 1e3);
         token = draw(&logits, args.temperature, random.next());
-        written.bytes.push(token);
+        let piece = voice.bytes(token);
+        written.bytes.extend_from_slice(&piece);
         if args.lines {
-            line(written, token, &args.device.device);
+            line(written, &piece, &args.device.device);
         } else if !args.json {
-            pending.push(token);
+            pending.extend_from_slice(&piece);
             show(&mut pending);
+        }
+        if voice.ends_with(token) {
+            break;
         }
     }
     Ok(())
@@ -183,10 +197,10 @@ fn head(args: &Args, model: &Model, format: CacheFormat, attention: &Attention, 
 }
 
 /// A token as a rung's figure: text and time.
-fn line(written: &Written, token: u8, device: &str) {
+fn line(written: &Written, piece: &[u8], device: &str) {
     let figure = Figure {
-        name: format!("byte {}", written.bytes.len()),
-        rung: if token.is_ascii() { char::from(token).to_string() } else { "\u{fffd}".to_owned() },
+        name: format!("token {}", written.times_ms.len()),
+        rung: String::from_utf8_lossy(piece).into_owned(),
         device: device.to_owned(),
         median_ms: written.times_ms.last().copied(),
         ok: true,
@@ -239,9 +253,9 @@ fn summary(model: &Model, format: CacheFormat, written: &Written, device: &str) 
     let mut text = "\n\n".to_owned();
     if let Some(ms) = ms_per_token(written) {
         text += &format!(
-            "{} bytes, {ms:.1} ms each (median on {device}: {} launches through the judge with all copies, and the layers on \
+            "{} tokens, {ms:.1} ms each (median on {device}: {} launches through the judge with all copies, and the layers on \
              the CPU)\n",
-            written.bytes.len(),
+            written.times_ms.len(),
             model.shape.layers
         );
     }
@@ -263,7 +277,7 @@ fn fields(args: &Args, model: &Model, format: CacheFormat, attention: &Attention
         "cache": format.name(),
         "prompt": args.prompt,
         "text": String::from_utf8_lossy(&written.bytes),
-        "tokens": written.bytes.len(),
+        "tokens": written.times_ms.len(),
         "ms_per_token": ms_per_token(written),
         "bytes_per_token": format.bytes_per_token(model),
         "fp16_bytes_per_token": CacheFormat::Fp16.bytes_per_token(model),

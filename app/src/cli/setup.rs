@@ -1,11 +1,18 @@
 //! `lockstep setup`: installs NVRTC, its headers and the disassembler into the data folder.
 
+mod model;
+
+pub use model::path as smollm2_path;
+
 use super::{Done, Failure, Places, engine, out, usage};
 use gpu_core::compile::fetch::{self, FetchError, Package};
 use gpu_core::compile::locate;
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// Fetch a language model for `lockstep decode --model` in place of the compiler
+    #[arg(long, value_name = "NAME", value_parser = ["smollm2"], conflicts_with_all = ["force", "again"])]
+    model: Option<String>,
     /// Install even where a CUDA toolkit or Python package has NVRTC
     #[arg(long)]
     force: bool,
@@ -16,6 +23,9 @@ pub struct Args {
 
 pub fn run(args: &Args, places: &Places) -> Done {
     let data_dir = places.data_dir();
+    if args.model.is_some() {
+        return model::install(&data_dir, engine::stop_on_ctrl_c());
+    }
     if args.again {
         fetch::remove(&data_dir).map_err(usage)?;
     }

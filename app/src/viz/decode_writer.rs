@@ -16,7 +16,7 @@ use small_model::CacheFormat;
 
 /// Under this name its runs are kept, beside those of the programs that measure.
 pub const PROGRAM: &str = "decode";
-/// A run of November 2026 on the emulator of two cores, as `lockstep decode --lines` printed it.
+/// A run of 28 November 2026 on the emulator of two cores that were busy, as `lockstep decode --lines` printed it.
 const EXAMPLE: &str = include_str!("decode_writer/example.jsonl");
 
 const CHART: f32 = 110.0;

@@ -208,7 +208,7 @@ fn what_is_remembered_and_what_leads_where_print_what_the_page_shows() {
     let (nothing, status) = machine.json(&["review"]);
     assert_eq!((status, &nothing["questions"]), (0, &serde_json::json!([])));
     // A card as earlier versions wrote it, in the third box.
-    let card = "[review.\"first-kernel/guard\"]\nbox = 2\ndue = \"2026-01-08\"\nseen = 3\nmissed = 1\n";
+    let card = "[review.\"first-kernel/linear-index\"]\nbox = 2\ndue = \"2026-01-08\"\nseen = 3\nmissed = 1\n";
     machine.file("data/progress.toml", card);
     let (review, status) = machine.json(&["review"]);
     assert_eq!((status, review["due"].as_u64()), (0, Some(1)), "{review}");
@@ -216,7 +216,10 @@ fn what_is_remembered_and_what_leads_where_print_what_the_page_shows() {
     assert_eq!(review["questions"][0]["last"], "2026-01-01");
     assert!(review["questions"][0]["chance"].as_f64().unwrap() < 0.9, "{review}");
     let words = machine.run(&["review", "--questions"]).stdout;
-    assert!(words.contains("week1/day4-first-kernel#guard") && words.contains("1 question is due today"), "{words}");
+    assert!(
+        words.contains("week1/day4-first-kernel#linear-index") && words.contains("1 question is due today"),
+        "{words}"
+    );
 
     let (map, status) = machine.json(&["list", "--map"]);
     assert_eq!(status, 0);

@@ -147,6 +147,12 @@ impl Pool {
         self.values[row * self.depth..][..self.depth].copy_from_slice(&decoded);
     }
 
+    /// The largest magnitude of what was written.
+    pub fn largest(&self) -> f32 {
+        // Rows that nobody wrote hold NaN, of which `max` takes the other number.
+        self.values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
+    }
+
     /// What is stored in a row, decoded.
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.depth..][..self.depth]

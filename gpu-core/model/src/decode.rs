@@ -31,10 +31,10 @@ impl<'m> Decoder<'m> {
     /// The attention's.
     pub fn step<E>(
         &mut self,
-        token: u8,
+        token: impl Into<u32>,
         attention: &mut dyn FnMut(&Query<'_>) -> Result<Vec<f32>, E>,
     ) -> Result<Vec<f32>, E> {
-        let mut x = self.model.embed(&[token]);
+        let mut x = self.model.embed(&[token.into()]);
         let length = self.cache.length + 1;
         for layer in 0..self.model.shape.layers {
             let made = self.model.project(layer, &x, self.cache.length);
@@ -47,7 +47,7 @@ impl<'m> Decoder<'m> {
     }
 
     /// As [`step`](Self::step), with the attention on the CPU.
-    pub fn step_on_cpu(&mut self, token: u8) -> Vec<f32> {
+    pub fn step_on_cpu(&mut self, token: impl Into<u32>) -> Vec<f32> {
         let shape = self.model.shape;
         let answer: Result<Vec<f32>, std::convert::Infallible> =
             self.step(token, &mut |query| Ok(attend(&shape, query.cache, query.layer, query.q, query.length)));
@@ -59,29 +59,29 @@ impl<'m> Decoder<'m> {
 }
 
 /// The most probable token; the first of equal ones.
-pub fn largest(logits: &[f32]) -> u8 {
+pub fn largest(logits: &[f32]) -> u32 {
     let mut best = 0;
     for (token, logit) in logits.iter().enumerate() {
         if *logit > logits[best] {
             best = token;
         }
     }
-    best as u8
+    best as u32
 }
 
 /// A token drawn by the softmax of `logits / temperature`; `random` is in `[0, 1)`. At temperature 0 it is the most probable.
-pub fn draw(logits: &[f32], temperature: f64, random: f64) -> u8 {
+pub fn draw(logits: &[f32], temperature: f64, random: f64) -> u32 {
     let best = largest(logits);
     if temperature <= 0.0 {
         return best;
     }
-    let most = f64::from(logits[usize::from(best)]);
+    let most = f64::from(logits[best as usize]);
     let weights: Vec<f64> = logits.iter().map(|logit| ((f64::from(*logit) - most) / temperature).exp()).collect();
     let mut left = random * weights.iter().sum::<f64>();
     for (token, weight) in weights.iter().enumerate() {
         left -= weight;
         if left < 0.0 {
-            return token as u8;
+            return token as u32;
         }
     }
     best
@@ -107,7 +107,7 @@ mod tests {
             next = largest(&decoder.step_on_cpu(token));
         }
         for _ in 0..tokens {
-            bytes.push(next);
+            bytes.push(next as u8);
             next = largest(&decoder.step_on_cpu(next));
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -117,7 +117,7 @@ mod tests {
     fn tokens_are_drawn_as_often_as_they_are_probable() {
         let logits = [0.0, 2.0_f32.ln(), f32::NEG_INFINITY, 0.0];
         let counts = (0..400).fold([0; 4], |mut counts, at| {
-            counts[usize::from(draw(&logits, 1.0, (f64::from(at) + 0.5) / 400.0))] += 1;
+            counts[draw(&logits, 1.0, (f64::from(at) + 0.5) / 400.0) as usize] += 1;
             counts
         });
         assert_eq!(counts, [100, 200, 0, 100]);

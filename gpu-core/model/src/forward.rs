@@ -11,13 +11,9 @@ pub struct Projected {
 }
 
 impl Model {
-    pub(crate) fn embed(&self, tokens: &[u8]) -> Vec<f32> {
+    pub(crate) fn embed(&self, tokens: &[u32]) -> Vec<f32> {
         let width = self.shape.width;
-        tokens
-            .iter()
-            .flat_map(|token| &self.embedding.values[usize::from(*token) * width..][..width])
-            .copied()
-            .collect()
+        tokens.iter().flat_map(|token| &self.embedding.values[*token as usize * width..][..width]).copied().collect()
     }
 
     /// Queries, keys (both rotated) and values; the first token of `x` is at `position`.

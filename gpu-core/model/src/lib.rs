@@ -1,18 +1,21 @@
-//! The course's small language model: everything but the attention on the CPU in f32, and the cache of keys and values
+//! The course's small language model, or another one with Llama's layers from a GGUF file: everything but the attention on the CPU in f32, and the cache of keys and values
 //! that a kernel attends over. Weights and their recipe are in `assets/small-model`.
 
 mod attend;
 mod cache;
 mod decode;
 mod forward;
+pub mod gguf;
 mod matrix;
 mod perplexity;
+mod tokenizer;
 mod weights;
 
 pub use attend::attend;
 pub use cache::{Cache, CacheFormat, LayerCache, PAGE_SIZE, Pool, SideFormat};
 pub use decode::{Decoder, Query, draw, largest};
 pub use perplexity::{Perplexity, perplexity};
+pub use tokenizer::Tokenizer;
 pub use weights::{Model, Shape};
 
 /// Text of lessons that the model was not trained on.

@@ -50,7 +50,8 @@ fn window_logits(model: &Model, format: CacheFormat, tokens: &[u8]) -> Vec<f32> 
     let shape = &model.shape;
     let (k_format, v_format) = format.sides();
     let depth = shape.head_dim;
-    let mut x = model.embed(tokens);
+    let numbers: Vec<u32> = tokens.iter().map(|byte| u32::from(*byte)).collect();
+    let mut x = model.embed(&numbers);
     for (index, layer) in model.layers.iter().enumerate() {
         let made = model.project(index, &x, 0);
         let stored = |rows: &[f32], format, largest| -> Vec<f32> {

@@ -1,5 +1,7 @@
 //! The weights file: safetensors, whose header says every extent.
 
+use crate::cache::CacheFormat;
+use crate::decode::Decoder;
 use crate::matrix::Matrix;
 use gpu_core::spec::Dtype;
 use serde_json::{Map, Value};
@@ -111,6 +113,20 @@ impl Model {
             layers: (0..shape.layers).map(layer).collect::<Result<_, _>>()?,
             final_norm: file.tensor("final_norm", &[shape.width])?,
         })
+    }
+
+    /// Takes the largest keys and values that a text makes for those of training, for a model whose file does not have them. A
+    /// cache leaves room for twice as much.
+    pub fn calibrate(&mut self, tokens: &[u32]) {
+        let mut decoder = Decoder::new(self, CacheFormat::Bf16);
+        for token in tokens.iter().take(self.shape.context) {
+            decoder.step_on_cpu(*token);
+        }
+        let pools = &decoder.cache.layers;
+        let found: Vec<(f32, f32)> = pools.iter().map(|pools| (pools.k.largest(), pools.v.largest())).collect();
+        for (layer, (k, v)) in self.layers.iter_mut().zip(found) {
+            (layer.k_largest, layer.v_largest) = (k, v);
+        }
     }
 
     pub fn parameters(&self) -> usize {
