@@ -64,6 +64,9 @@ _lockstep() {
             lockstep,profile)
                 cmd="lockstep__subcmd__profile"
                 ;;
+            lockstep,review)
+                cmd="lockstep__subcmd__review"
+                ;;
             lockstep,run)
                 cmd="lockstep__subcmd__run"
                 ;;
@@ -229,6 +232,9 @@ _lockstep() {
             lockstep__subcmd__help,profile)
                 cmd="lockstep__subcmd__help__subcmd__profile"
                 ;;
+            lockstep__subcmd__help,review)
+                cmd="lockstep__subcmd__help__subcmd__review"
+                ;;
             lockstep__subcmd__help,run)
                 cmd="lockstep__subcmd__help__subcmd__run"
                 ;;
@@ -293,7 +299,7 @@ _lockstep() {
 
     case "${cmd}" in
         lockstep)
-            opts="-h -V --content --data --help --version list practice check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
+            opts="-h -V --content --data --help --version list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -483,12 +489,16 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__decode)
-            opts="-h --cache --kernel --prompt --tokens --temperature --perplexity --device --arch --seed --json --content --data --help"
+            opts="-h --model --cache --kernel --prompt --tokens --temperature --perplexity --lines --device --arch --seed --json --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --model)
+                    COMPREPLY=($(compgen -W "course smollm2" -- "${cur}"))
+                    return 0
+                    ;;
                 --cache)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1471,7 +1481,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__help)
-            opts="list practice check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
+            opts="list practice review check answer bench profile compile run decode open devices doctor measure setup exec export dev worker help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1932,6 +1942,20 @@ _lockstep() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        lockstep__subcmd__help__subcmd__review)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         lockstep__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1975,7 +1999,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__list)
-            opts="-h --json --content --data --help"
+            opts="-h --map --json --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2124,6 +2148,28 @@ _lockstep() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        lockstep__subcmd__review)
+            opts="-h --questions --json --content --data --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --content)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         lockstep__subcmd__run)
             opts="-h --spec --entry --write-spec --size --all-sizes --against --input --output --set --time-limit --allow-nan --allow-partial --device --arch --seed --json --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2195,12 +2241,16 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__setup)
-            opts="-h --force --again --content --data --help"
+            opts="-h --model --force --again --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --model)
+                    COMPREPLY=($(compgen -W "smollm2" -- "${cur}"))
+                    return 0
+                    ;;
                 --content)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
