@@ -89,7 +89,7 @@ pub struct Card {
     /// Day of the last answer that counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Date>,
-    /// Earlier versions had six boxes with fixed days.
+    /// Earlier versions had six boxes with fixed days. Still written, so that they can read the file.
     #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
     level: Option<u8>,
 }
@@ -137,7 +137,7 @@ pub fn answered(card: Option<&Card>, correct: bool, today: Date) -> Card {
         stability: Some(memory.stability),
         difficulty: Some(memory.difficulty),
         last: Some(today),
-        level: None,
+        level: Some(BOX_DAYS.iter().filter(|days| **days <= rest).count().saturating_sub(1) as u8),
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!((memory.stability, last), (16.0, Date(100)));
         assert!((card(3).chance(Date(116)) - 0.9).abs() < 1e-9);
         let next = answered(Some(&card(3)), true, Date(116));
-        assert!(next.due.0 - 116 > 16 && next.level.is_none(), "{next:?}");
+        assert!(next.due.0 - 116 == 39 && next.level == Some(4), "{next:?}");
         // One of a version to come does not panic.
         let odd = Card { level: Some(200), due: Date(i64::MIN), seen: u32::MAX, missed: u32::MAX, ..Card::default() };
         assert!(answered(Some(&odd), false, Date(1)).due == Date(2));
