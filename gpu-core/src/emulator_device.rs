@@ -8,11 +8,11 @@ use crate::device::{
 };
 use crate::fast_paths::thread_time;
 use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
-use ptx_emulator::{Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine};
+use ptx_emulator::{Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine, WorkTime};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The architecture that kernels are compiled for unless an exercise requires another: the richest one whose
 /// instructions a data-centre GPU of today runs, so that the same PTX can be compared with hardware.
@@ -227,11 +227,11 @@ impl EmulatorDevice {
             None => reserve(&mut memory, arguments)?,
         };
         let packed = place(&mut memory, arguments, &addresses)?;
-        let deadline = Instant::now() + sequence.time_limit;
+        let spent = WorkTime::start();
         let mut report = Report { completed: true, ..Report::default() };
         let mut lines = BTreeMap::new();
         for launch in &sequence.launches {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = sequence.time_limit.saturating_sub(spent.elapsed());
             self.one(launch, &mut memory, &packed, left, sequence.written_once, &mut report, &mut lines, stop)?;
             // What follows would work on what a broken launch left, and its faults would hide the cause.
             if !report.completed || (!report.faults.is_empty() && sequence.launches.len() > 1) {

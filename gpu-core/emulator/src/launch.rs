@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -456,7 +456,7 @@ fn run(
         places: (resident / cluster_size) as usize,
         blocks,
         waiting: Waiting::new(workers, blocks / cluster_size, code.needs.order),
-        started: Instant::now(),
+        started: crate::WorkTime::start(),
         stop,
         aborted: AtomicBool::new(false),
         executed: Default::default(),

@@ -35,6 +35,7 @@ mod tensor_layout;
 mod tensor_rows;
 mod texture;
 mod texture_plan;
+mod work_time;
 
 pub use check::touched::{Touched, TouchedPiece};
 pub use conditions::Conditions;
@@ -48,3 +49,4 @@ pub use report::*;
 pub use tensor::{Im2col, Piece, TensorMap, TensorMapError, TensorType};
 pub use tensor_layout::{Interleave, Swizzle};
 pub use texture::{AddressMode, ChannelFormat, Sampler, TexelArray, TextureLevel, TextureObject};
+pub use work_time::WorkTime;

@@ -241,7 +241,8 @@ pub fn most_telling_first(keys: Vec<&'static str>, whole: &[&[&'static str]]) ->
         _ if OF_THE_WHOLE.contains(&key) => 0,
         // Some elements may be missing for many reasons, and how the others are wrong says which.
         "never_written" => 2,
-        "wrong_output" => 3,
+        "precision" => 3,
+        "wrong_output" => 4,
         _ => 1,
     };
     // Faults are causes and keep their place at the front.
@@ -259,7 +260,8 @@ pub fn usage_hints(counters: &Counters) -> Vec<&'static str> {
     let mut keys = Vec::new();
     let wasteful = [counters.global_load, counters.global_store]
         .into_iter()
-        .any(|traffic| traffic.requests >= LEAST_REQUESTS && traffic.sectors * SECTOR_BYTES > 2 * traffic.bytes.max(1));
+        // One lane's few bytes are a sector, however they lie.
+        .any(|t| t.requests >= LEAST_REQUESTS && t.sectors > 2 * t.requests.max(t.bytes / SECTOR_BYTES));
     // One thread at a time has no neighbours to share a sector with.
     let alone = counters.thread_instructions <= counters.warp_instructions;
     if wasteful && !alone {

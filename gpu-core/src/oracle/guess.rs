@@ -96,8 +96,7 @@ pub(super) const SUM_OF_TWO: Guesses = Guesses {
     ..Guesses::NONE
 };
 pub(super) const SUM: Guesses = Guesses { early: Some(|case, _| sum::guess(case)), ..Guesses::NONE };
-pub(super) const MATMUL_BT: Guesses =
-    Guesses { special: &[|case, sample| tiles::of_transposed(case, sample).map(Guess::from)], ..Guesses::NONE };
+pub(super) const MATMUL_BT: Guesses = Guesses { special: &[tiles::of_transposed], ..Guesses::NONE };
 pub(super) const MATMUL: Guesses = Guesses { special: &[matmul::guess], ..Guesses::NONE };
 pub(super) const MATMUL_CALL: Guesses =
     Guesses { special: &[|case, sample| call::guess(case, sample).map(Guess::from), matmul::guess], ..Guesses::NONE };

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// Creating a CUDA context takes 0.2 s warm, many seconds on a machine with many GPUs or none initialised.
 const OPEN_TIME: Duration = Duration::from_secs(60);
+/// How often the limit of a run may pass by the clock before its worker is taken for lost: the emulator ends a run by itself
+/// after as much work, and on a busy machine that takes longer.
+const EMULATOR_PATIENCE: u32 = 4;
 /// How long a stopped task may take to end by itself. A kernel on a GPU cannot be stopped, only killed.
 const STOP_GRACE_EMULATOR: Duration = Duration::from_millis(1000);
 const STOP_GRACE_GPU: Duration = Duration::from_millis(200);
@@ -305,6 +308,8 @@ impl Lane {
         self.shared.note_worker(&role, worker.pid(), true);
         let task = ToDevice::Task { task: Box::new(task), console_bytes: self.shared.limits().console_bytes };
         worker.send(&task).map_err(|error| Outcome::Environment(error.to_string()))?;
+        // The emulator keeps its own limit, which a busy machine stretches.
+        let time = if self.choice == DeviceChoice::Emulator { time.saturating_mul(EMULATOR_PATIENCE) } else { time };
         let mut deadline = Instant::now() + time;
         let mut stopping = false;
         let outcome = loop {

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
 
 use super::access::Region;
 use super::block::SharedArray;
 use super::image::{FunctionImage, Image};
 use super::waiting::{Apart, Waiting};
 pub use super::worker::Worker;
+use crate::WorkTime;
 use crate::check::intervals::{Plan, Separate};
 use crate::check::race::GlobalRaces;
 use crate::launch::{Launch, Options};
@@ -54,7 +54,7 @@ pub struct Grid<'r> {
     pub places: usize,
     pub blocks: u64,
     pub waiting: Waiting,
-    pub started: Instant,
+    pub started: WorkTime,
     pub stop: &'r AtomicBool,
     pub aborted: AtomicBool,
     pub executed: Apart<AtomicU64>,
@@ -195,7 +195,7 @@ impl Grid<'_> {
     pub fn over(&self) -> bool {
         self.aborted.load(Ordering::Relaxed)
             || self.stop.load(Ordering::Relaxed)
-            || self.options.time_limit.is_some_and(|limit| self.started.elapsed() > limit)
+            || self.options.time_limit.is_some_and(|limit| self.started.is_over(limit))
     }
 
     /// Looks at stop flag, clock and step budget. False: end the launch.
@@ -208,7 +208,7 @@ impl Grid<'_> {
             return false;
         }
         if let Some(limit) = self.options.time_limit
-            && self.started.elapsed() > limit
+            && self.started.is_over(limit)
         {
             let (pc, place) = place();
             let endless = pc.filter(|pc| crate::check::race_words::is_endless(self.image, *pc));

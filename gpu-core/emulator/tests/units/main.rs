@@ -22,4 +22,5 @@ mod race_pages;
 mod sync;
 mod tensor;
 mod tensor_rows;
+mod work_time;
 mod written;

@@ -79,7 +79,7 @@ fn carried(want: &[f64], sample: &[Element], sizes: &Sizes) -> Option<String> {
 }
 
 /// Some of the products are missing.
-fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> Option<String> {
+pub(super) fn part_of_the_sum(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes) -> Option<String> {
     let Sizes { n, k, .. } = *sizes;
     let product = |index: usize, i: usize| a[index / n * k + i] * b[i * n + index % n];
     let products = |index: usize| (0..k).map(move |i| product(index, i));

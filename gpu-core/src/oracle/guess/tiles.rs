@@ -1,8 +1,8 @@
 //! Wrong products of matrices by tiles: sums that are added again and again, tiles that are put together from the wrong parts.
 
-use super::matmul::{Sizes, TILES};
+use super::matmul::{Sizes, TILES, part_of_the_sum};
 use super::tree::lost;
-use super::{Case, Element, all};
+use super::{Case, Element, Guess, all};
 
 /// What numbers of threads that are no power of two come down to when they are halved.
 const PARTS: [usize; 6] = [3, 5, 7, 9, 15, 25];
@@ -82,6 +82,7 @@ fn stored(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str;
 
 /// Halves and quarters of tiles that have changed places.
 fn quarters(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&str; 2]) -> Option<String> {
+    let (of_a, of_b) = ([sizes.m, sizes.k], [sizes.k, sizes.n]);
     let (a, b) = (inside(a, sizes.m, sizes.k), inside(b, sizes.k, sizes.n));
     for half in [4, 8, 16, 32] {
         let edge = 2 * half;
@@ -90,21 +91,40 @@ fn quarters(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&st
             if low == right { (row, column) } else { (row ^ half, column ^ half) }
         };
         let at = |seen: Seen<'_>, (row, column): (usize, usize)| seen(row, column);
+        // What is exchanged with nothing is gone, and something else lost it.
+        let tall = |[rows, _]: [usize; 2]| rows > half;
+        let wide = |[_, columns]: [usize; 2]| columns > half;
         let tries: [(&str, bool, &str); 6] = [
             (
                 names[0],
-                product(sample, sizes, edge, &|r, c| at(&a, crossed(r, c)), &b),
+                tall(of_a) && wide(of_a) && product(sample, sizes, edge, &|r, c| at(&a, crossed(r, c)), &b),
                 "the upper right and the lower left quarter",
             ),
             (
                 names[1],
-                product(sample, sizes, edge, &a, &|r, c| at(&b, crossed(r, c))),
+                tall(of_b) && wide(of_b) && product(sample, sizes, edge, &a, &|r, c| at(&b, crossed(r, c))),
                 "the upper right and the lower left quarter",
             ),
-            (names[0], product(sample, sizes, edge, &|r, c| a(r ^ half, c), &b), "the upper and the lower half"),
-            (names[1], product(sample, sizes, edge, &a, &|r, c| b(r, c ^ half)), "the left and the right half"),
-            (names[0], product(sample, sizes, edge, &|r, c| a(r, c ^ half), &b), "the left and the right half"),
-            (names[1], product(sample, sizes, edge, &a, &|r, c| b(r ^ half, c)), "the upper and the lower half"),
+            (
+                names[0],
+                tall(of_a) && product(sample, sizes, edge, &|r, c| a(r ^ half, c), &b),
+                "the upper and the lower half",
+            ),
+            (
+                names[1],
+                wide(of_b) && product(sample, sizes, edge, &a, &|r, c| b(r, c ^ half)),
+                "the left and the right half",
+            ),
+            (
+                names[0],
+                wide(of_a) && product(sample, sizes, edge, &|r, c| a(r, c ^ half), &b),
+                "the left and the right half",
+            ),
+            (
+                names[1],
+                tall(of_b) && product(sample, sizes, edge, &a, &|r, c| b(r ^ half, c)),
+                "the upper and the lower half",
+            ),
         ];
         if let Some((name, _, which)) = tries.into_iter().find(|(_, fits, _)| *fits) {
             return Some(format!("{which} of each {edge} x {edge} part of {name} are exchanged"));
@@ -114,7 +134,7 @@ fn quarters(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&st
 }
 
 /// The same where the second matrix is given transposed, as products of tensor cores have it.
-pub(super) fn of_transposed(case: &Case<'_>, sample: &[Element]) -> Option<String> {
+pub(super) fn of_transposed(case: &Case<'_>, sample: &[Element]) -> Option<Guess> {
     const MOST_WORK: usize = 1 << 22;
     let [a, b] = case.inputs else { return None };
     let [left, right] = &case.signature.inputs[..] else { return None };
@@ -123,7 +143,10 @@ pub(super) fn of_transposed(case: &Case<'_>, sample: &[Element]) -> Option<Strin
         return None;
     }
     let columns: Vec<f64> = (0..k * n).map(|at| b[at % n * k + at / n]).collect();
-    quarters(a, &columns, sample, &Sizes { m, n, k }, [left.name.as_str(), right.name.as_str()])
+    let (sizes, names) = (Sizes { m, n, k }, [left.name.as_str(), right.name.as_str()]);
+    let part = (k >= 3).then(|| part_of_the_sum(a, &columns, sample, &sizes)).flatten();
+    let part = part.map(|words| Guess { words, key: Some("cut_sums") });
+    part.or_else(|| quarters(a, &columns, sample, &sizes, names).map(Guess::from))
 }
 
 #[cfg(test)]
