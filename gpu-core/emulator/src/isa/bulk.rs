@@ -6,7 +6,7 @@ use super::Ty;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::op::{Flow, Op, Slot};
-use crate::exec::space::{PARAM_BASE, Window};
+use crate::exec::space::{PARAM_BASE, Window, window_of};
 use crate::memory::{all_bits, set_bits};
 use crate::report::{AccessKind, FaultKind, Space, StepCopy, TensorBox};
 use crate::tensor::{TensorMap, TensorType};
@@ -414,6 +414,13 @@ unsafe fn reduce(from: &Span, to: *mut u8, bytes: u64, operation: usize, ty: Ty)
 
 unsafe fn tensor(cx: &mut Cx<'_>, op: &Op, slots: &[Slot], lane: usize, shared: u64, descriptor: u64) -> Option<Moved> {
     let rank = (op.imm >> 20 & 7) as usize;
+    if window_of(descriptor) == Window::Local {
+        let text = "uses a tensor map in the thread's own memory, where the copy engine cannot read it: a parameter that is no \
+                    `const __grid_constant__ CUtensorMap` is copied there"
+            .to_owned();
+        cx.bulk_fault(lane, FaultKind::BadLaunch, Space::Local, descriptor, 128, text);
+        return None;
+    }
     let mut raw = [0u8; 128];
     let readable =
         cx.peek(descriptor, lane, &mut raw).is_some() || cx.peek(PARAM_BASE + descriptor, lane, &mut raw).is_some();

@@ -271,15 +271,26 @@ unsafe fn read_parts<const BYTES: u64>(cx: &mut Cx<'_>, op: &Op, source: &mut Op
     // SAFETY: as the caller says.
     unsafe { data.write_bytes(0, ROOM) };
     let mut sizes = [bytes; 32];
+    let mut beyond = None;
     for lane in lanes(mask) {
         // SAFETY: slots of a decoded instruction.
         unsafe {
             if op.list_len & 4 != 0 {
-                sizes[lane] = u64::from(cx.lane::<u32>(op.d, lane)).min(bytes);
+                let asked = u64::from(cx.lane::<u32>(op.d, lane));
+                sizes[lane] = asked.min(bytes);
+                if asked > bytes {
+                    beyond = Some(asked as u32 as i32);
+                }
             } else if (cx.pred(op.e) >> lane & 1 != 0) != (op.list_len & 1 != 0) {
                 sizes[lane] = 0;
             }
         }
+    }
+    if let Some(asked) = beyond {
+        let why = format!(
+            "`cp.async` is to read {asked} bytes of the {bytes} that it writes: the source size is from 0 to {bytes}"
+        );
+        super::matrix::report_undefined(cx, &why);
     }
     let present = lanes(mask).fold(0u32, |sizes_seen, lane| sizes_seen | 1 << sizes[lane]);
     for size in (1..=bytes).filter(|size| present >> size & 1 != 0) {

@@ -91,6 +91,11 @@ fn quarters(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&st
             if low == right { (row, column) } else { (row ^ half, column ^ half) }
         };
         let at = |seen: Seen<'_>, (row, column): (usize, usize)| seen(row, column);
+        // Where one half is right, nothing was exchanged: the other is a copy of it.
+        let both = |half_of: &dyn Fn(usize) -> usize| {
+            [0, 1].into_iter().all(|side| sample.iter().any(|element| half_of(element.index) / half % 2 == side))
+        };
+        let (upper_and_lower, left_and_right) = (both(&|index| index / sizes.n), both(&|index| index % sizes.n));
         // What is exchanged with nothing is gone, and something else lost it.
         let tall = |[rows, _]: [usize; 2]| rows > half;
         let wide = |[_, columns]: [usize; 2]| columns > half;
@@ -107,12 +112,12 @@ fn quarters(a: &[f64], b: &[f64], sample: &[Element], sizes: &Sizes, names: [&st
             ),
             (
                 names[0],
-                tall(of_a) && product(sample, sizes, edge, &|r, c| a(r ^ half, c), &b),
+                tall(of_a) && upper_and_lower && product(sample, sizes, edge, &|r, c| a(r ^ half, c), &b),
                 "the upper and the lower half",
             ),
             (
                 names[1],
-                wide(of_b) && product(sample, sizes, edge, &a, &|r, c| b(r, c ^ half)),
+                wide(of_b) && left_and_right && product(sample, sizes, edge, &a, &|r, c| b(r, c ^ half)),
                 "the left and the right half",
             ),
             (
@@ -139,7 +144,8 @@ pub(super) fn of_transposed(case: &Case<'_>, sample: &[Element]) -> Option<Guess
     let [a, b] = case.inputs else { return None };
     let [left, right] = &case.signature.inputs[..] else { return None };
     let (m, k, n) = (left.shape[0], left.shape[1], right.shape[0]);
-    if sample.len() * k * 32 > MOST_WORK {
+    let zeros = sample.iter().all(|element| element.got == 0.0);
+    if zeros || sample.len() * k * 32 > MOST_WORK {
         return None;
     }
     let columns: Vec<f64> = (0..k * n).map(|at| b[at % n * k + at / n]).collect();

@@ -1,10 +1,8 @@
-// Passes the map and not its address.
-// rejected for: compile_error
-// leads to: `&x_map`
+// Every parameter is const anyway.
+// rejected for: bad_launch
+// leads to: __grid_constant__
 #include "tma.cuh"
 
-// y = x by boxes of 32 x 64 floats, 16 of them for each block, one after the other through a ring of STAGES stages: each box
-// comes in by one copy and goes out by another. One thread gives all the orders.
 // lockstep: block = 32
 // lockstep: grid = ceil_div(ceil_div(columns, BOX_COLUMNS) * ceil_div(rows, BOX_ROWS), BOXES)
 #define BOX_ROWS 32
@@ -12,7 +10,7 @@
 #define BOXES 16
 #define STAGES 4
 
-extern "C" __global__ void copy(const float* x, float* y, const __grid_constant__ CUtensorMap x_map,
+extern "C" __global__ void copy(const float* x, float* y, const CUtensorMap x_map,
                                 const __grid_constant__ CUtensorMap y_map, int rows, int columns)
 {
     __shared__ __align__(128) float ring[STAGES][BOX_ROWS][BOX_COLUMNS];
@@ -40,7 +38,7 @@ extern "C" __global__ void copy(const float* x, float* y, const __grid_constant_
             const uint32_t barrier = shared_address(&full[stage]);
             barrier_expect(barrier, sizeof(ring[0]));
 
-            load_box(shared_address(ring[stage]), x_map, barrier, column_of(turn), row_of(turn));
+            load_box(shared_address(ring[stage]), &x_map, barrier, column_of(turn), row_of(turn));
         }
     };
 
