@@ -106,10 +106,8 @@ if trial "NVIDIA's wheel for Windows, into a path with a space and an umlaut" wh
     trial "check week1/day4: a race is rejected (status 1)" fails_with 1 lockstep check week1/day4 --kernel wrong/race
     odd="$c/Users/Jürgen Müller/my kernels"
     umlauts() {
-        mkdir -p "$odd" && cp -r kernels/week1/day4*/main/reference.cu "$odd/möglich.cu" 2>/dev/null \
-            || find kernels -path '*day4*' -name reference.cu | head -n1 | xargs -I{} cp {} "$odd/möglich.cu"
+        mkdir -p "$odd" && cp kernels/week1/day4-first-kernel/reference.cu "$odd/möglich.cu" || return 1
         (cd "$odd" && LOCKSTEP_DATA='C:\Users\Jürgen Müller\Lockstep Daten' lockstep check week1/day4 --kernel 'möglich.cu' | tail -n1)
-        [ "${PIPESTATUS[0]}" -eq 0 ]
     }
     trial "paths with spaces and umlauts" umlauts
     killed() {
