@@ -4,6 +4,7 @@ use crate::command::{Action, Command};
 use crate::dock::Dock;
 use crate::effect::{Effect, Update};
 use crate::file_dialogs::Picker;
+use crate::kept::WindowFile;
 use crate::lab::{Engine, Labs};
 use crate::panels::{self, Memory, Screen};
 use crate::services::Services;
@@ -157,6 +158,7 @@ impl App {
         let settings = store.settings();
         let progress = store.progress();
         let rungs = crate::rungs::load(&store);
+        let window: WindowFile = store.window().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         let labs = settings.remotes.iter().map(|remote| LabKey::Remote(remote.name.clone())).chain([LabKey::Here]);
         let labs: BTreeMap<LabKey, LabDevices> = labs.map(|lab| (lab, LabDevices::default())).collect();
         let now_unix_s = unix_s();
@@ -166,6 +168,7 @@ impl App {
             data_dir: data_dir.clone(),
             read_only: None,
             unsaved: None,
+            places: window.places,
             typed_unsaved: false,
             leaves_unsaved: false,
             progress,
@@ -180,13 +183,12 @@ impl App {
                 against: Against::default(),
                 listing: ListingView::default(),
                 difference: 0,
-                dock: store
-                    .window()
-                    .and_then(|text| serde_json::from_str(&text).ok())
-                    .map_or_else(Dock::default, Dock::new),
+                dock: Dock::new(window.dock),
                 focus: (Pane::Editor, 0),
                 plot: None,
                 sight: None,
+                full: None,
+                line_colors: false,
             },
             desks: BTreeMap::new(),
             desk: None,
@@ -202,6 +204,7 @@ impl App {
             rungs,
             log: Vec::new(),
             search: crate::state::Search::default(),
+            sandbox: crate::sandbox::Sandbox::default(),
             ready: crate::state::Slot::Empty,
             review: Vec::new(),
             reviews: 0,
@@ -257,6 +260,10 @@ impl App {
             let unit = self.state.day();
             if let Some(step) = unit.and_then(|unit| unit.step_by_id(step.as_deref()?)) {
                 effects.extend(self.state.apply(Command::ShowStep(step)));
+            }
+            let picture = self.state.places.picture.clone();
+            if let Some(picture) = picture.filter(|id| resumes && crate::viz::by_id(id).is_some()) {
+                self.state.view.visualization = Some(picture);
             }
             self.perform(&ctx, effects);
         }
@@ -334,19 +341,19 @@ impl App {
                     self.services.store.edit(&slot, text);
                 }
                 Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),
-                Effect::SaveWindow => {
-                    if let Ok(text) = serde_json::to_string(&self.state.view.dock.saved()) {
-                        self.services.store.save_window(text);
-                    }
-                }
+                Effect::SaveWindow => self.save_window(),
                 Effect::SaveMeasured => crate::rungs::save(&self.services.store, &self.state.rungs),
                 Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
                 Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
+                Effect::KeepRun { slot, kept } => self.services.keep_run(slot, *kept),
                 Effect::LoadRun { slot, run, number } => self.services.load_run(slot, *run, number),
                 Effect::ReadRun { slot, run } => self.services.read_run(slot, *run),
                 Effect::InstallDisassembler => self.services.install_disassembler(),
                 Effect::OpenElsewhere { slot, text, editor } => self.services.open_elsewhere(slot, text, editor),
                 Effect::CloseElsewhere(slot) => self.services.elsewhere.close(slot),
+                Effect::Format { slot, version, text, tab_width } => {
+                    self.services.format(slot, version, text, tab_width);
+                }
                 Effect::PickImport => self.services.pick_import(),
                 Effect::PickExport { name, text } => self.services.pick_export(name, text),
                 Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
@@ -381,6 +388,16 @@ impl App {
                 Effect::ApplyLook => self.apply_look(ctx),
                 Effect::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
             }
+        }
+    }
+
+    /// Notes where panes, carets and texts are.
+    pub fn save_window(&mut self) {
+        self.state.places.scrolls.extend(self.memory.scrolls().clone());
+        self.state.note_places();
+        let file = WindowFile { dock: self.state.view.dock.saved(), places: self.state.places.clone() };
+        if let Ok(text) = serde_json::to_string(&file) {
+            self.services.store.save_window(text);
         }
     }
 
@@ -431,6 +448,7 @@ impl eframe::App for App {
 
     #[expect(clippy::disallowed_methods, reason = "the window is gone; what was typed last is not yet on disk")]
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.save_window();
         self.services.store.flush(FLUSH_TIME);
     }
 }

@@ -8,7 +8,10 @@ mod heat;
 mod learner;
 mod mystery;
 mod open;
+mod recall;
+mod rename;
 mod run;
+mod sandbox;
 mod settings;
 mod update;
 mod versions;
@@ -62,7 +65,7 @@ impl State {
             Command::OpenExercise(key) => self.open_exercise(&key, effects),
             Command::OpenExperiment(name) => self.open_experiment(&name, effects),
             Command::TurnKnob { name, value } => self.turn_knob(&name, value, effects),
-            Command::OpenInEditor(text) => self.replace_text(text, "Text replaced; Undo brings yours back", effects),
+            Command::OpenInEditor(text) => self.replace_text(text, "Text replaced; Undo restores yours", effects),
             Command::Edit(action) => self.edit(&action, effects),
             Command::GoToLine { line, column } => {
                 self.view.dock.show(Pane::Editor);
@@ -72,6 +75,11 @@ impl State {
             Command::FocusPane(pane) => self.focus(pane),
             Command::PressPane(pane) => self.view.focus.0 = pane,
             Command::CloseFind => self.close_find(effects),
+            Command::SetSandboxSize { name, value } => {
+                self.sandbox.size.insert(name, value);
+            }
+            Command::SetSandboxKernel(name) => self.sandbox.kernel = Some(name),
+            Command::SetNewName(text) => self.set_new_name(text),
             Command::SetFind { query, replacement, match_case, whole_word, regex } => {
                 self.set_find(query, replacement, match_case, whole_word, regex, effects);
             }
@@ -112,6 +120,7 @@ impl State {
             Command::CountMystery { exercise, mystery } => self.count_mystery(&exercise, &mystery, effects),
             Command::MysteriesSolved(exercise) => self.mysteries_solved(&exercise, effects),
             Command::Predict { day, question, run } => self.predict(day, question, *run, effects),
+            Command::FillTable { day, table, typed } => self.fill_table(&day, table, typed, effects),
             Command::Reflect { id, text } => self.reflect(&id, text, effects),
             Command::MarkStepDone(step) => self.mark_step(step, effects),
             Command::DismissToast(id) => self.toasts.retain(|toast| toast.id != id),
@@ -149,7 +158,11 @@ impl State {
             return self.edit(&edit, effects);
         }
         match action {
+            Action::Check if self.desk.as_ref().is_some_and(crate::sandbox::is_free) => self.run_sandbox(effects),
             Action::Check => self.start_check(effects),
+            Action::Benchmark if self.desk.as_ref().is_some_and(crate::sandbox::is_free) => {
+                self.toast(ToastKind::Info, "The sandbox has no benchmark: Check runs the kernel and counts its work");
+            }
             Action::Benchmark => self.start_bench(effects),
             Action::Stop => self.stop(effects),
             Action::ImportKernel => {
@@ -234,6 +247,14 @@ impl State {
             Action::ShowLog => self.show_and_focus(Pane::Log, effects),
             Action::ClearLog => self.log.clear(),
             Action::ShowProgress => self.show_and_focus(Pane::Progress, effects),
+            Action::ShowGallery => self.show_and_focus(Pane::Gallery, effects),
+            Action::ShowGlossary => self.show_and_focus(Pane::Glossary, effects),
+            Action::Sandbox => self.open_sandbox(effects),
+            Action::FullSize => self.toggle_full(),
+            Action::LineColors => self.view.line_colors = !self.view.line_colors,
+            Action::Rename => self.ask_new_name(),
+            Action::Format => self.format(effects),
+            Action::QuickFix => self.quick_fix(effects),
             Action::SearchCourse => self.open_search(effects),
             Action::Review => self.begin_review(effects),
             Action::ResetDay => self.ask(Dialog::ConfirmResetDay),
@@ -282,7 +303,8 @@ impl State {
             | Action::DuplicateLine
             | Action::DeleteLine
             | Action::MoveLineUp
-            | Action::MoveLineDown => {}
+            | Action::MoveLineDown
+            | Action::GoToDefinition => {}
         }
     }
 
@@ -304,7 +326,7 @@ impl State {
             Some(Dialog::ConfirmSolution) => self.unlock_solution(effects),
             Some(Dialog::ConfirmReset) => {
                 if let Some(scaffold) = self.scaffold().map(str::to_owned) {
-                    self.replace_text(scaffold, "Back at the scaffold; Undo brings your text back", effects);
+                    self.replace_text(scaffold, "Back to the scaffold; Undo restores your text", effects);
                 }
             }
             Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
@@ -315,6 +337,7 @@ impl State {
                 effects.push(Effect::Quit);
             }
             Some(Dialog::Profiles { new, .. }) => self.switch_profile(Some(new), effects),
+            Some(Dialog::Rename { old, new }) => self.rename(&old, &new, effects),
             Some(Dialog::GoToLine { text }) => {
                 // `12` or `12:5`.
                 let mut parts = text.trim().splitn(2, ':');
@@ -332,13 +355,14 @@ impl State {
     /// Does one edit on the open text and sees to everything that follows from it.
     fn edit(&mut self, action: &EditorAction, effects: &mut Vec<Effect>) {
         let (now_s, closes_pairs) = (self.now_s, self.settings.close_brackets);
+        let tab_width = self.settings.tab_width as usize;
         let Some(desk) = self.desk_mut() else { return };
         if !desk.loaded {
             return;
         }
         let found = desk.editor.find.matches.len() as u64;
         let before = desk.editor.version();
-        desk.editor.closes_pairs = closes_pairs;
+        (desk.editor.closes_pairs, desk.editor.tab_width) = (closes_pairs, tab_width);
         desk.editor.act(action, now_s);
         let replaced = (*action == EditorAction::ReplaceAll && desk.editor.version() != before).then_some(found);
         self.text_may_have_changed(effects);

@@ -2,6 +2,7 @@
 //! [`crate::apply`] touches a file, a process or a clock.
 
 use crate::elsewhere::Merged;
+use crate::kept::Kept;
 use crate::rungs::{Decoding, Line, RungKey, RungRun};
 use crate::state::{JobKey, LabKey, Purpose};
 use crate::widgets::code_editor::Change;
@@ -50,6 +51,11 @@ pub enum Effect {
         run: Box<RunRecord>,
         source: String,
     },
+    /// Note what the last run of a text found.
+    KeepRun {
+        slot: Slot,
+        kept: Box<Kept>,
+    },
     /// Read the text of an earlier run.
     LoadRun {
         slot: Slot,
@@ -69,6 +75,13 @@ pub enum Effect {
         editor: Option<String>,
     },
     CloseElsewhere(Slot),
+    /// Lay a text out with clang-format.
+    Format {
+        slot: Slot,
+        version: u64,
+        text: String,
+        tab_width: u32,
+    },
     PickImport,
     PickExport {
         name: String,
@@ -154,6 +167,8 @@ pub enum Update {
         text: String,
         past: Vec<Change>,
         runs: Vec<RunRecord>,
+        /// What the last run found, in an earlier session.
+        kept: Option<Box<Kept>>,
     },
     /// The text of a run by its sum; None when it is gone.
     RunText {
@@ -177,6 +192,12 @@ pub enum Update {
         slot: Slot,
         text: String,
         how: Merged,
+    },
+    /// What clang-format made of a version of a text, or why nothing.
+    Formatted {
+        slot: Slot,
+        version: u64,
+        result: Result<String, String>,
     },
     Imported(Result<(String, String), String>),
     Exported(Result<Option<PathBuf>, String>),

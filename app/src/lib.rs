@@ -7,6 +7,7 @@ pub mod apply;
 pub mod builtins;
 #[deny(clippy::disallowed_methods)]
 pub mod cheat_sheet;
+mod clang_format;
 pub mod cli;
 #[deny(clippy::disallowed_methods)]
 pub mod command;
@@ -21,6 +22,8 @@ pub mod file_dialogs;
 #[deny(clippy::disallowed_methods)]
 pub mod fonts;
 #[deny(clippy::disallowed_methods)]
+pub mod instruction_words;
+pub mod kept;
 pub mod lab;
 #[deny(clippy::disallowed_methods)]
 pub mod listing;
@@ -30,8 +33,10 @@ pub mod mystery;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;
+pub mod quick_fix;
 pub mod ready;
 pub mod rungs;
+pub mod sandbox;
 pub mod services;
 #[deny(clippy::disallowed_methods)]
 pub mod state;

@@ -4,6 +4,7 @@
 use crate::effect::{Learner, OpenedProfile, Update};
 use crate::elsewhere::Elsewhere;
 use crate::file_dialogs::Picker;
+use crate::kept::Kept;
 use crate::rungs;
 use crate::rungs::RungKey;
 use crate::state::Compiler;
@@ -115,7 +116,18 @@ impl Services {
             }
             past.reverse();
             let runs = store.runs(&slot);
-            send(Update::Loaded { slot, text, past, runs });
+            let kept = store.last_run(&slot).and_then(|bytes| Kept::decode(&bytes)).map(Box::new);
+            send(Update::Loaded { slot, text, past, runs, kept });
+        });
+    }
+
+    /// What the last run found, to be there after a restart.
+    pub fn keep_run(&self, slot: Slot, kept: Kept) {
+        let store = self.store.clone();
+        self.spawn("keep a run", move |_| {
+            if let Some(bytes) = kept.encode() {
+                store.save_last_run(&slot, bytes);
+            }
         });
     }
 
@@ -168,6 +180,14 @@ impl Services {
 
     pub fn import_kernel(&self, path: PathBuf) {
         self.spawn("import", move |send| send(Update::Imported(read_kernel(&path))));
+    }
+
+    /// clang-format of this machine, in the course's style.
+    pub fn format(&self, slot: Slot, version: u64, text: String, tab_width: u32) {
+        self.spawn("clang-format", move |send| {
+            let result = crate::clang_format::format(&text, tab_width);
+            send(Update::Formatted { slot, version, result });
+        });
     }
 
     pub fn pick_import(&self) {

@@ -116,6 +116,10 @@ pub struct View {
     pub focus: (Pane, u64),
     /// What is to be made of the plot in sight; a new generation is a new request.
     pub plot: Option<(PlotWish, u64)>,
+    /// The pane that has the whole window.
+    pub full: Option<Pane>,
+    /// Each line of the kernel and what it was compiled to have one colour.
+    pub line_colors: bool,
     /// What is to be scrolled to; a new generation is a new request.
     pub sight: Option<(Sight, u64)>,
 }
@@ -150,6 +154,8 @@ pub enum Purpose {
         question: String,
         run: Box<PredictRun>,
     },
+    /// A kernel of one's own, which nobody judges.
+    Sandbox,
     /// A kernel whose source is shut; its results stay out of the panes.
     Mystery(MysteryKey),
 }
@@ -300,6 +306,11 @@ pub enum Dialog {
     GoToLine {
         text: String,
     },
+    /// A new name for the one at the cursor.
+    Rename {
+        old: String,
+        new: String,
+    },
     Settings(Box<SettingsDraft>),
     Shortcuts,
     About,
@@ -374,6 +385,8 @@ pub struct State {
     pub read_only: Option<String>,
     /// Why something is not on disk; it is tried again.
     pub unsaved: Option<String>,
+    /// Where texts were when they were seen last, in this session or an earlier one.
+    pub places: crate::kept::Places,
     /// Something was typed that no file takes, for the data folder is only read.
     pub typed_unsaved: bool,
     /// The learner closes the window although something is not on disk.
@@ -402,6 +415,7 @@ pub struct State {
     pub rungs: BTreeMap<crate::rungs::RungKey, crate::rungs::RungRun>,
     pub log: Vec<LogLine>,
     pub search: Search,
+    pub sandbox: crate::sandbox::Sandbox,
     /// What the ready check found.
     pub ready: Slot<Vec<crate::ready::Item>>,
     /// Questions under review by day id; empty outside of a review.
@@ -481,9 +495,16 @@ impl State {
     /// Whether a pane has anything to show now; its tab is left out where not.
     pub fn has_content(&self, pane: Pane) -> bool {
         match pane {
-            Pane::Course | Pane::Search | Pane::Lesson | Pane::Progress | Pane::Ready | Pane::Log | Pane::Toolbar => {
-                true
-            }
+            Pane::Course
+            | Pane::Search
+            | Pane::Lesson
+            | Pane::Progress
+            | Pane::Ready
+            | Pane::Gallery
+            | Pane::Glossary
+            | Pane::Log
+            | Pane::Toolbar => true,
+            Pane::Sandbox => self.desk.as_ref().is_some_and(crate::sandbox::is_free),
             Pane::Visualization => self.view.visualization.is_some(),
             Pane::Solution => self.solution_unlocked(),
             Pane::Editor
@@ -499,6 +520,9 @@ impl State {
 
     /// The panes in sight, in reading order.
     pub fn panes_in_sight(&self) -> Vec<Pane> {
+        if let Some(full) = self.view.full.filter(|pane| self.has_content(*pane)) {
+            return vec![full];
+        }
         self.view.dock.in_sight(|pane| self.has_content(pane))
     }
 

@@ -439,6 +439,11 @@ fn apply_to_visuals(style: &mut egui::Style, t: &Tokens) {
     v.widgets.open = widget(t.hover, t.border_strong, t.text);
 }
 
+/// The quiet background of a line of the kernel and of what it was compiled to; neighbours differ.
+pub fn line_tint(t: &Tokens, line: u32) -> Color32 {
+    t.series[line as usize % t.series.len()].gamma_multiply(if t.dark { 0.22 } else { 0.16 })
+}
+
 /// WCAG 2.2 contrast ratio of two opaque colours, 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
     let luminance = |c: Color32| {

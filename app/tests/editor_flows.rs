@@ -344,7 +344,7 @@ fn runs_of_an_earlier_session_can_be_compared_with_and_the_solution_stays_closed
     assert!(window.has("1 difference: 1 line came, 0 went"));
     window.harness.state_mut().command(Command::SetAgainst(Against::Reference));
     window.settle();
-    assert!(window.has("The solution is still closed"));
+    assert!(window.has("The solution is locked"));
     window.harness.state_mut().command(Command::SetAgainst(Against::LastPassing));
     window.settle();
     assert!(window.has("No run has passed yet"));

@@ -14,6 +14,9 @@ fn scene_of_pane(pane: Pane) -> &'static str {
         Pane::Search => "search",
         Pane::Progress => "progress",
         Pane::Ready => "ready",
+        Pane::Gallery => "gallery",
+        Pane::Glossary => "glossary",
+        Pane::Sandbox => "sandbox",
         Pane::Editor => "code",
         Pane::Visualization => "explore",
         Pane::Solution => "solution",
@@ -41,6 +44,7 @@ fn scene_of_dialog(dialog: &Dialog) -> &'static str {
         Dialog::ConfirmImport => "dialog_import",
         Dialog::OfferPrograms(_) => "dialog_programs",
         Dialog::ConfirmQuit => "dialog_unsaved",
+        Dialog::Rename { .. } => "dialog_rename",
         Dialog::Profiles { .. } => "dialog_profiles",
     }
 }
@@ -68,6 +72,7 @@ fn dialogs() -> Vec<Dialog> {
         Dialog::ConfirmImport,
         Dialog::OfferPrograms(Vec::new()),
         Dialog::ConfirmQuit,
+        Dialog::Rename { old: String::new(), new: String::new() },
         Dialog::Profiles { names: Vec::new(), new: String::new() },
     ]
 }

@@ -26,7 +26,7 @@ fn dialogs_fit_a_small_window() {
             (Action::Settings, &["Settings", "Your editor", "Save"]),
             (Action::Shortcuts, &["Keyboard Shortcuts", "Ctrl+S", "Close"]),
             (Action::Profiles, &["New profile", "Open"]),
-            (Action::ResetDay, &["Start this day anew?", "Cancel", "Reset the day"]),
+            (Action::ResetDay, &["Start this day over?", "Cancel", "Reset the day"]),
         ];
         for (action, parts) in dialogs {
             act(&mut window, action);

@@ -241,7 +241,7 @@ fn a_day_is_reset_after_asking() {
     let day = window.app().state.day().expect("a day").clone();
     assert!(window.app().state.progress.done(&day).finished > 0);
     act(&mut window, Action::ResetDay);
-    assert!(window.has("Start this day anew?"));
+    assert!(window.has("Start this day over?"));
     window.click("Cancel");
     assert_eq!(window.text(), GOOD, "asking changes nothing");
     act(&mut window, Action::ResetDay);
@@ -284,7 +284,7 @@ fn everything_moves_to_another_computer_as_one_file() {
     let mut other = Window::open(true, SIZE, simple_script());
     assert!(other.text().contains("TODO"));
     act(&mut other, Action::ImportState);
-    assert!(other.has("Take over another computer's state?"));
+    assert!(other.has("Import another computer's state?"));
     other.harness.state_mut().command(Command::CloseDialog);
     let learner = import_from(&other.app().services.store, &file).expect("it is read");
     other.harness.state_mut().inject(Update::StateImported(Ok(Some((Box::new(learner.0), learner.1)))));

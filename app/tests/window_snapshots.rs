@@ -244,6 +244,29 @@ fn every_result_tab() {
 }
 
 #[test]
+fn pages_of_their_own() {
+    scenes(&[
+        ("gallery", &|window| act(window, Action::ShowGallery)),
+        ("glossary", &|window| act(window, Action::ShowGlossary)),
+        ("sandbox", &|window| {
+            act(window, Action::Sandbox);
+            window.until("the text", |app| app.state.desk().is_some_and(|desk| desk.loaded));
+            act(window, Action::LayoutCode);
+            window.harness.state_mut().command(Command::ShowPane(Pane::Sandbox));
+            window.settle();
+        }),
+    ]);
+}
+
+#[test]
+fn passed() {
+    everywhere("passed", |window| {
+        window.paste_kernel(GOOD);
+        window.key(Modifiers::COMMAND, Key::Enter);
+    });
+}
+
+#[test]
 fn a_run_that_hangs() {
     let script = |job: &Job| match job {
         Job::Check { .. } => None,
@@ -323,6 +346,11 @@ fn dialogs() {
         ("dialog_profiles", &|window| {
             window.harness.state_mut().command(Command::CloseDialog);
             window.harness.state_mut().inject(Update::Profiles(vec!["Ada".into(), "Grace".into()]));
+        }),
+        ("dialog_rename", &|window| {
+            window.harness.state_mut().command(Command::CloseDialog);
+            let (old, new) = ("i".to_owned(), "index".to_owned());
+            window.harness.state_mut().state.dialog = Some(lockstep::state::Dialog::Rename { old, new });
         }),
         ("dialog_unsaved", &|window| {
             let path = "/home/learner/.local/share/lockstep/progress.toml";

@@ -6,10 +6,12 @@
 //! - `{{viz launch: what to look for}}`: a visualization by id;
 //! - `{{experiment block-size}}`, `{{exercise matrix-add}}` and `{{answer mystery}}`: buttons that open them;
 //! - `{{measure cpu-matmul}}`: a button that measures this machine (`app/src/measure/`);
+//! - a fenced block `fill NAME`: a table to fill in and check ([`crate::fill`]);
 //! - `![what it shows](index.svg)`: a figure, a file beside the lesson (`app/src/widgets/figure.rs` says what it may hold).
 
 use crate::error::ContentError;
 use crate::files::Files;
+use crate::fill::FillTable;
 use crate::unit::{Block, Lesson, Section, Step};
 
 /// Where a lesson's pieces are looked up.
@@ -38,9 +40,29 @@ const MOST_PARTS: usize = 24;
 pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentError>) -> Lesson {
     let mut sections: Vec<Section> = Vec::new();
     let mut fenced = false;
+    // A table to fill in that is being read: its name and lines.
+    let mut filled: Option<(&str, Vec<&str>)> = None;
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
         let error = |expected: String| ContentError::new(source.path, number, expected);
+        if let Some((name, lines)) = &mut filled {
+            if !line.trim_start().starts_with("```") {
+                lines.push(line);
+                continue;
+            }
+            let table = FillTable::parse(name, lines);
+            filled = None;
+            match (table, sections.last_mut()) {
+                (Ok(table), Some(section)) => push_block(section, Block::Fill(table)),
+                (Ok(_), None) => errors.push(error("a heading before the table".to_owned())),
+                (Err(expected), _) => errors.push(error(expected)),
+            }
+            continue;
+        }
+        if !fenced && let Some(name) = line.strip_prefix("```fill") {
+            filled = Some((name.trim(), Vec::new()));
+            continue;
+        }
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         }
@@ -87,7 +109,7 @@ pub(crate) fn parse(source: &Source<'_>, text: &str, errors: &mut Vec<ContentErr
     if sections.is_empty() && !is_day && !errors.iter().any(|error| error.path == source.path) {
         errors.push(ContentError::new(source.path, 0, "some text"));
     }
-    if fenced {
+    if fenced || filled.is_some() {
         errors.push(ContentError::new(source.path, text.lines().count(), "``` that closes the last code block"));
     }
     if !is_day {
@@ -200,6 +222,7 @@ fn push_block(section: &mut Section, block: Block) {
         Block::Exercise { key } => format!("*[Exercise: {key}]*"),
         Block::Answer { key } => format!("*[Questions: {key}]*"),
         Block::Measure { name } => format!("*[Measure: {name}]*"),
+        Block::Fill(table) => table.markdown(),
     };
     section.markdown.push_str(&stand_in);
     section.markdown.push('\n');

@@ -10,6 +10,7 @@ mod declared;
 mod error;
 mod exercise;
 mod files;
+pub mod fill;
 mod ladder;
 mod lesson;
 mod limits;

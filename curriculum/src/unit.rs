@@ -188,6 +188,8 @@ pub enum Block {
     Measure {
         name: String,
     },
+    /// A table to fill in.
+    Fill(crate::fill::FillTable),
 }
 
 /// A "what would happen if" question with something to compare one's own answer with.

@@ -10,8 +10,20 @@ use crate::tour::TOUR;
 const STEP: f32 = 1.15;
 
 impl State {
+    /// Gives all the room to the pane that has the keyboard, or back.
+    pub(super) fn toggle_full(&mut self) {
+        let pane = self.view.focus.0;
+        let sight = self.panes_in_sight();
+        self.view.full = match self.view.full {
+            Some(_) => None,
+            None => sight.contains(&pane).then_some(pane).or(sight.first().copied()),
+        };
+        self.focus(self.view.full.unwrap_or(pane));
+    }
+
     /// Opens a pane and brings it to the front.
     pub(super) fn show_pane(&mut self, pane: Pane, effects: &mut Vec<Effect>) {
+        self.leave_full_for(pane);
         self.view.dock.show(pane);
         effects.push(Effect::SaveWindow);
     }
@@ -65,6 +77,7 @@ impl State {
     }
 
     pub(super) fn set_layout(&mut self, layout: Layout, effects: &mut Vec<Effect>) {
+        self.view.full = None;
         self.view.dock.set_layout(layout);
         effects.push(Effect::SaveWindow);
         if !self.is_in_sight(self.view.focus.0) {
@@ -89,7 +102,17 @@ impl State {
         effects.push(Effect::SaveWindow);
     }
 
+    /// Another pane was asked for than the one that has the window.
+    pub(super) fn leave_full_for(&mut self, pane: Pane) {
+        if self.view.full.is_some_and(|full| full != pane) {
+            self.view.full = None;
+        }
+    }
+
     pub(super) fn focus(&mut self, pane: Pane) {
+        if pane != Pane::Toolbar {
+            self.leave_full_for(pane);
+        }
         self.view.focus = (pane, self.view.focus.1 + 1);
     }
 

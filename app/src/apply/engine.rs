@@ -89,11 +89,20 @@ impl State {
     }
 
     fn diagnose_event(&mut self, slot: &TextSlot, event: Event) {
+        let is_open = self.desk.as_ref() == Some(slot);
+        let scaffold = self.scaffold().filter(|_| is_open);
+        let is_scaffold = self.desk().is_some_and(|desk| scaffold == Some(desk.editor.text()));
         let Some(desk) = self.desks.get_mut(slot) else { return };
         match event {
             // What was typed meanwhile has moved or mended the places; its own compilation follows at once.
             Event::Compiled(_) if desk.compiling_version != desk.editor.version() => {}
-            Event::Compiled(report) => set_compiled(desk, *report),
+            Event::Compiled(mut report) => {
+                if is_scaffold {
+                    // What is not used yet is what there is to do.
+                    report.diagnostics.retain(|found| found.severity != Severity::Warning);
+                }
+                set_compiled(desk, *report);
+            }
             Event::Finished(outcome) => {
                 desk.compiling = None;
                 match outcome {
@@ -154,8 +163,14 @@ impl State {
                 effects.push(Effect::AddRun { slot, run: Box::new(record.clone()), source });
                 self.note_best(owner.as_ref(), &record, effects);
             }
-            Event::Finished(outcome) => self.run_ended(outcome),
-            Event::Progress { .. } | Event::Devices(_) | Event::Ran(_) | Event::Ceilings(_) => {}
+            Event::Finished(outcome) => {
+                self.run_ended(outcome);
+                if let Some(slot) = &owner {
+                    self.keep_run(slot, effects);
+                }
+            }
+            Event::Ran(report) => self.sandbox_ran(*report),
+            Event::Progress { .. } | Event::Devices(_) | Event::Ceilings(_) => {}
         }
     }
 
@@ -172,11 +187,7 @@ impl State {
         let is_check = self.running.as_ref().is_some_and(|running| running.purpose == Purpose::Check);
         let course = self.course.clone();
         let Some(desk) = self.desks.get_mut(&slot) else { return };
-        let mut marks = fault_marks(&verdict.faults);
-        if marks.is_empty() {
-            marks.extend(wrong_mark(&verdict));
-        }
-        desk.editor.marks.set_run(marks);
+        desk.editor.marks.set_run(run_marks(&verdict));
         desk.editor.marks.set_heat(heat::of_verdict(&verdict));
         if is_check {
             // The last size on the emulator is traced; only the emulator counts.
@@ -248,7 +259,7 @@ impl State {
             self.running = None;
             return;
         };
-        self.running = None;
+        let is_sandbox = self.running.take().is_some_and(|running| running.purpose == Purpose::Sandbox);
         let Some(desk) = self.desks.get_mut(&slot) else { return };
         let trouble = match outcome {
             Outcome::Done => None,
@@ -267,6 +278,9 @@ impl State {
                 Some(why)
             }
         };
+        if is_sandbox {
+            self.sandbox_ended(trouble.as_deref());
+        }
         let Some(desk) = self.desks.get_mut(&slot) else { return };
         match trouble {
             Some(trouble) => {
@@ -375,7 +389,16 @@ fn own_line<'a>(source: &'a Option<SourceLine>, inlined_at: &'a Option<SourceLin
     source.iter().chain(inlined_at).find(|place| place.file == KERNEL_NAME)
 }
 
-fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
+/// Where a run went wrong: its faults, or the line that wrote the first wrong element.
+pub(super) fn run_marks(verdict: &Verdict) -> Vec<LineMark> {
+    let mut marks = fault_marks(&verdict.faults);
+    if marks.is_empty() {
+        marks.extend(wrong_mark(verdict));
+    }
+    marks
+}
+
+pub(super) fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
     let mark = |line: u32, column: u32, message: String| LineMark { kind: MarkKind::Fault, line, column, message };
     let mut marks: Vec<LineMark> = Vec::new();
     for fault in faults {

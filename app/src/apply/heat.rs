@@ -25,7 +25,7 @@ pub(super) fn of_bench(report: &BenchReport) -> Vec<Heat> {
     points.find_map(|point| Some(lines(point.counters.as_ref()?, &point.lines))).unwrap_or_default()
 }
 
-fn lines(whole: &Counters, lines: &[LineCounters]) -> Vec<Heat> {
+pub(super) fn lines(whole: &Counters, lines: &[LineCounters]) -> Vec<Heat> {
     let own = lines.iter().filter(|line| line.source.file == KERNEL_NAME && line.source.line > 0);
     let mut found: Vec<Heat> = own.map(|line| heat(whole, line)).collect();
     found.sort_by_key(|heat| heat.line);

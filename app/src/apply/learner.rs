@@ -81,11 +81,12 @@ impl State {
                 }
                 _ => {}
             }
+            effects.push(Effect::KeepRun { slot: slot.clone(), kept: Box::default() });
             effects.push(Effect::Journal { slot, text: exercise.scaffold.clone() });
         }
         effects.push(Effect::SaveProgress);
         self.show_step(day.first_step(), effects);
-        self.toast(ToastKind::Info, "The day starts anew; Undo in the editor brings your text back");
+        self.toast(ToastKind::Info, "The day starts over; Undo in the editor restores your text");
     }
 
     /// Other files are open: everything that was read from the old ones goes.
@@ -98,6 +99,7 @@ impl State {
         self.rungs = learner.measured;
         self.desks.clear();
         self.desk = None;
+        self.places = crate::kept::Places::default();
         self.review.clear();
         let ready = std::iter::once(crate::state::READY_QUIZ.to_owned());
         for quiz in self.course.units().map(|unit| unit.id.clone()).chain(ready) {

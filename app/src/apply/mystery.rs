@@ -27,7 +27,7 @@ impl State {
                 self.running = None;
                 let why = match outcome {
                     Outcome::Done if self.mysteries.contains_key(&key) => return,
-                    Outcome::Done => "The run gave no figures".to_owned(),
+                    Outcome::Done => "The run gave no numbers".to_owned(),
                     Outcome::CompileErrors(_) => "The kernel does not compile".to_owned(),
                     Outcome::Stopped => "Stopped".to_owned(),
                     Outcome::LimitExceeded(why)

@@ -101,7 +101,7 @@ impl State {
         } else {
             self.toast(
                 ToastKind::Bad,
-                format!("The line `#define {name}` is gone from the text; Undo or Reset brings it back"),
+                format!("The line `#define {name}` is gone from the text; Undo or Reset restores it"),
             );
         }
     }
@@ -129,7 +129,7 @@ impl State {
         // Going on from a step that is read, not done, finishes it; who jumps ahead has not read it.
         let left = self.view.step;
         let is_read = match left {
-            Step::Challenge | Step::Explore | Step::Concept => true,
+            Step::Challenge | Step::Explore | Step::Concept => self.progress.has_filled_step(unit, left),
             Step::CodeIt | Step::Verify => false,
             // What it asks for is done, where it asks for something.
             Step::Part(_) => unit
@@ -177,6 +177,19 @@ impl State {
         }
     }
 
+    /// Keeps what was typed into a table. The step is done when all that it asks for is right.
+    pub(super) fn fill_table(&mut self, day: &str, table: String, typed: Vec<String>, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(unit) = course.unit_by_id(day) else { return };
+        self.progress.days.entry(unit.id.clone()).or_default().tables.insert(table, typed);
+        let step = self.view.step;
+        let is_read = matches!(step, Step::Challenge | Step::Explore | Step::Concept);
+        if is_read && self.progress.has_filled_step(unit, step) {
+            self.progress.step_done(unit, step);
+        }
+        effects.push(Effect::SaveProgress);
+    }
+
     pub(super) fn open_link(&mut self, target: &str, effects: &mut Vec<Effect>) {
         if target.starts_with("https://") || target.starts_with("http://") {
             effects.push(Effect::OpenUrl(target.to_owned()));
@@ -198,12 +211,12 @@ impl State {
             };
             self.toast(ToastKind::Info, text);
         } else {
-            self.toast(ToastKind::Bad, format!("This link leads nowhere: {target}"));
+            self.toast(ToastKind::Bad, format!("This link has no target: {target}"));
         }
     }
 }
 
-fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String>) -> Desk {
+pub(super) fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Option<String>) -> Desk {
     Desk {
         slot,
         day: day.to_owned(),

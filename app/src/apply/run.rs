@@ -99,7 +99,13 @@ impl State {
             desk.judged = desk.editor.version();
             desk.judged_text.clone_from(&text);
             desk.editor.marks.forget_run();
-            self.view.dock.show(if bench { Pane::Timing } else { Pane::Verdict });
+            let results = match &purpose {
+                Purpose::Sandbox => Pane::Sandbox,
+                _ if bench => Pane::Timing,
+                _ => Pane::Verdict,
+            };
+            self.leave_full_for(results);
+            self.view.dock.show(results);
             self.bring_into_view(if bench { Sight::Plots } else { Sight::Verdict });
         }
         self.running = Some(Running {

@@ -82,7 +82,7 @@ impl State {
         self.use_settings(settings, effects);
         match sound {
             true => self.toast(ToastKind::Good, "Settings saved"),
-            false => self.toast(ToastKind::Bad, "A setting of the file makes no sense, and was left out"),
+            false => self.toast(ToastKind::Bad, "One setting in the file is not valid and was skipped"),
         }
     }
 

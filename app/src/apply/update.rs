@@ -12,7 +12,7 @@ impl State {
     pub fn update(&mut self, update: Update) -> Vec<Effect> {
         let mut effects = Vec::new();
         match update {
-            Update::Loaded { slot, text, past, runs } => {
+            Update::Loaded { slot, text, past, runs, kept } => {
                 let now_s = self.now_s;
                 if let Some(desk) = self.desks.get_mut(&slot).filter(|desk| !desk.loaded) {
                     desk.editor = crate::widgets::code_editor::Editor::with_past(text, past);
@@ -20,6 +20,7 @@ impl State {
                     desk.journalled = desk.editor.version();
                     desk.runs = runs;
                     desk.compile_at_s = Some(now_s);
+                    self.recall(&slot, kept.map(|kept| *kept));
                 }
             }
             Update::RunText { slot, sum, text } => self.run_was_read(&slot, sum, text),
@@ -30,8 +31,9 @@ impl State {
                 self.disassembler_came(came, &mut effects);
                 self.look_around(&mut effects);
             }
+            Update::Formatted { slot, version, result } => self.formatted(&slot, version, result, &mut effects),
             Update::Imported(Ok((name, text))) => {
-                self.replace_text(text, &format!("{name} is in the editor; Undo brings your text back"), &mut effects);
+                self.replace_text(text, &format!("{name} is in the editor; Undo restores your text"), &mut effects);
             }
             Update::Exported(Ok(Some(path))) => {
                 self.toast(ToastKind::Good, format!("Saved {}", path.display()));
@@ -115,7 +117,7 @@ impl State {
                     let offered = offered.into_iter().map(|offered| (offered, false)).collect();
                     self.dialog = Some(crate::state::Dialog::OfferPrograms(offered));
                 }
-                self.toast(ToastKind::Good, "Everything was taken over; what it replaced is kept in the folder aside");
+                self.toast(ToastKind::Good, "Imported; what it replaced is in the folder aside");
             }
             Update::StateExported(Ok(None)) | Update::StateImported(Ok(None)) => {}
             Update::StateExported(Err(problem)) => {

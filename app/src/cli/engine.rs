@@ -297,7 +297,7 @@ pub fn ready_items(places: &Places) -> (Vec<Item>, Option<(u32, u32)>) {
             "sandbox",
             "Compiler's sandbox",
             jail,
-            "run kernels of people whom you trust: here nothing but the check of their text keeps the compiler from files. On \
+            "run kernels of people you trust: here nothing but the check of their text keeps the compiler from files. On \
              Linux, a kernel of 5.13 or later with Landlock enabled confines it fully; limits of time and memory hold anyway",
         ),
         Some(jail) => Item::fine("sandbox", "Compiler's sandbox", jail),

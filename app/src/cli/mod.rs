@@ -30,7 +30,7 @@ mod record;
 mod report;
 mod review;
 mod rivals;
-mod run;
+pub(crate) mod run;
 mod setup;
 mod subject;
 mod worker;

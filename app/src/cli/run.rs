@@ -1,7 +1,7 @@
 //! `lockstep run`: a kernel of one's own at sizes of one's own. Its spec says what it takes; without one, that is guessed from
 //! the kernel's parameters. What can be said of the outputs is said, and a fault is a failure.
 
-mod guess;
+pub(crate) mod guess;
 mod options;
 
 use super::engine::{self, DeviceArgs};

@@ -49,6 +49,14 @@ pub enum Command {
     /// The mouse was pressed in a pane: it is the current one, and what was pressed has the keyboard.
     PressPane(Pane),
     CloseFind,
+    /// A size of the sandbox's kernel by name.
+    SetSandboxSize {
+        name: String,
+        value: i64,
+    },
+    /// Which kernel of the sandbox's text is run.
+    SetSandboxKernel(String),
+    SetNewName(String),
     SetAgainst(crate::versions::Against),
     /// Reads the text to compare with.
     ReadVersion(crate::versions::Against),
@@ -118,6 +126,13 @@ pub enum Command {
     },
     /// All questions of an answer exercise of the open unit were answered right.
     MysteriesSolved(String),
+    /// What was typed into a table of a unit's lesson, to be checked and kept.
+    FillTable {
+        /// The unit's id.
+        day: String,
+        table: String,
+        typed: Vec<String>,
+    },
     Reflect {
         id: String,
         text: String,

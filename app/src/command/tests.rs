@@ -1,7 +1,7 @@
 //! The table of actions is complete, no key is given twice, and none is one that the system keeps for itself.
 
 use super::*;
-use egui::KeyboardShortcut;
+use egui::{Key, KeyboardShortcut};
 use std::collections::HashSet;
 
 #[test]

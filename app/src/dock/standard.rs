@@ -5,10 +5,11 @@ use crate::state::Pane;
 use std::collections::BTreeSet;
 
 /// Opened on request; each then joins its group.
-const ASIDE: [Pane; 5] = [Pane::Compare, Pane::Search, Pane::Progress, Pane::Ready, Pane::Log];
+const ASIDE: [Pane; 7] =
+    [Pane::Compare, Pane::Search, Pane::Progress, Pane::Ready, Pane::Gallery, Pane::Glossary, Pane::Log];
 
 const COURSE: [Pane; 2] = [Pane::Course, Pane::Search];
-const LESSON: [Pane; 3] = [Pane::Lesson, Pane::Progress, Pane::Ready];
+const LESSON: [Pane; 5] = [Pane::Lesson, Pane::Progress, Pane::Ready, Pane::Gallery, Pane::Glossary];
 
 pub(super) fn arrangement(place: Place) -> Arrangement {
     let (root, hidden) = match place {
@@ -23,8 +24,8 @@ pub(super) fn arrangement(place: Place) -> Arrangement {
 }
 
 fn results() -> Node {
-    use Pane::{Compiled, Console, Counters, Log, Problems, Timing, Verdict};
-    Node::tabs(&[Verdict, Problems, Console, Counters, Compiled, Timing, Log])
+    use Pane::{Compiled, Console, Counters, Log, Problems, Sandbox, Timing, Verdict};
+    Node::tabs(&[Verdict, Problems, Console, Counters, Compiled, Timing, Sandbox, Log])
 }
 
 fn work() -> Node {
@@ -45,10 +46,10 @@ fn code() -> (Node, Vec<Pane>) {
 }
 
 fn profile() -> (Node, Vec<Pane>) {
-    use Pane::{Compiled, Console, Counters, Log, Problems, Timing, Verdict, Visualization};
+    use Pane::{Compiled, Console, Counters, Log, Problems, Sandbox, Timing, Verdict, Visualization};
     let left = Node::Column(vec![
         (0.62, Node::tabs(&[Pane::Editor, Pane::Solution, Pane::Compare])),
-        (0.38, Node::tabs(&[Counters, Verdict, Problems, Console, Log])),
+        (0.38, Node::tabs(&[Counters, Verdict, Problems, Console, Sandbox, Log])),
     ]);
     let right = Node::Column(vec![(0.5, Node::tabs(&[Compiled, Visualization])), (0.5, Node::tabs(&[Timing]))]);
     let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.5, left), (0.5, right)]);
@@ -57,9 +58,11 @@ fn profile() -> (Node, Vec<Pane>) {
 
 /// Text on the left, what was made of it on the right, each as high as the window.
 fn low_profile() -> (Node, Vec<Pane>) {
-    use Pane::{Compare, Compiled, Console, Counters, Editor, Log, Problems, Solution, Timing, Verdict, Visualization};
+    use Pane::{
+        Compare, Compiled, Console, Counters, Editor, Log, Problems, Sandbox, Solution, Timing, Verdict, Visualization,
+    };
     let left = Node::tabs(&[Editor, Solution, Compare, Problems, Console, Log]);
-    let right = Node::tabs(&[Compiled, Timing, Counters, Verdict, Visualization]);
+    let right = Node::tabs(&[Compiled, Timing, Counters, Verdict, Sandbox, Visualization]);
     let root = Node::Row(vec![(0.2, Node::tabs(&COURSE)), (0.34, Node::tabs(&LESSON)), (0.5, left), (0.5, right)]);
     (root, vec![Pane::Course, Pane::Lesson])
 }

@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, unit: &Unit, key: &str) {
     let answers = screen.memory.answers.entry(place).or_default();
     let marks: Vec<Option<bool>> = drawn.iter().flat_map(|mystery| marks(answers, mystery)).collect();
     if marks.contains(&Some(false)) && !marks.contains(&None) {
-        if ui.button("Ask me again").on_hover_text("Draws kernels anew and forgets these answers").clicked() {
+        if ui.button("Ask me again").on_hover_text("Picks new kernels and clears these answers").clicked() {
             *answers = Answers { draw: answers.draw + 1, ..Answers::default() };
         }
     } else if marks.iter().all(|mark| *mark == Some(true)) && !screen.state.progress.has_passed(unit, key) {
@@ -86,7 +86,7 @@ fn mystery_ui(
     grid.striped(true).show(ui, |ui| {
         for (quantity, value) in &figures {
             ui.label(RichText::new(quantity.name).monospace().small()).on_hover_text(quantity.what);
-            ui.label(format!("{} {}", parts::number(*value), quantity.unit));
+            ui.label(format!("{} {}", parts::quantity(*value), quantity.unit));
             ui.end_row();
         }
     });

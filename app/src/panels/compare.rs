@@ -170,8 +170,8 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
             }
             Version::None(why) => parts::empty(ui, "Nothing to compare with", why),
             Version::Locked => {
-                let text = "It is open once your kernel passes, or when you ask to see it.";
-                parts::empty(ui, "The solution is still closed", text);
+                let text = "It opens once your kernel passes, or when you ask for it.";
+                parts::empty(ui, "The solution is locked", text);
                 ui.vertical_centered(|ui| {
                     if ui.button(Action::ShowSolution.info().text).clicked() {
                         screen.send(Command::Do(Action::ShowSolution));
@@ -256,9 +256,8 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
             }
         }
         if count > 0 {
-            let back = ui
-                .button("Take this one back")
-                .on_hover_text("Puts the other text's lines here; Undo brings yours back");
+            let back =
+                ui.button("Take this one back").on_hover_text("Puts the other text's lines here; Undo restores yours");
             if back.clicked()
                 && let Some((range, with)) = memory.differences.get(memory.at).and_then(|at| memory.taking_back(at))
             {
@@ -267,7 +266,7 @@ fn differences_ui(ui: &mut Ui, screen: &mut Screen<'_>, memory: &mut CompareMemo
             }
             let all = ui
                 .button("Restore all of it")
-                .on_hover_text("Puts the whole other text into the editor; Undo brings yours back");
+                .on_hover_text("Puts the whole other text into the editor; Undo restores yours");
             if all.clicked() {
                 screen.send(Command::OpenInEditor(old.to_owned()));
             }

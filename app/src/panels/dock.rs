@@ -3,7 +3,9 @@
 
 mod borders;
 
-use super::{Screen, compare, course, lesson, log, parts, progress, ready, results, search, work};
+use super::{
+    Screen, compare, course, gallery, glossary, lesson, log, parts, progress, ready, results, sandbox, search, work,
+};
 use crate::command::{Action, Command};
 use crate::dock::Node;
 use crate::state::Pane;
@@ -20,7 +22,14 @@ const TABS_HEIGHT: f32 = 32.0;
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     let state = screen.state;
     if state.panes_in_sight().is_empty() {
-        return parts::empty(ui, "Every pane is closed", "F9, F10 and F11 bring the layouts back; so does View.");
+        return parts::empty(
+            ui,
+            "Every pane is closed",
+            "Press F9, F10 or F11 for a layout, or open a pane from the View menu.",
+        );
+    }
+    if let Some(pane) = state.view.full.filter(|pane| state.has_content(*pane)) {
+        return full_ui(ui, screen, pane);
     }
     let before = state.view.dock.root();
     let mut tiles = Tiles::default();
@@ -43,6 +52,32 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     if let Some(pane) = closed {
         screen.send(Command::ClosePane(pane));
     }
+}
+
+/// One pane in the room of all.
+fn full_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
+    let t = theme::tokens(ui);
+    egui::Frame::new().fill(t.window).inner_margin(egui::Margin::symmetric(space::M as i8, space::XS as i8)).show(
+        ui,
+        |ui| {
+            let words = |ui: &mut Ui, screen: &mut Screen<'_>| {
+                ui.label(title(screen, pane));
+            };
+            parts::sides(ui, "full size", screen, words, |ui, screen| {
+                let back = ui.button("All panes").on_hover_text(Action::FullSize.tooltip(ui.ctx()));
+                // Panes without a text box of their own have the keyboard here.
+                if pane != Pane::Editor && screen.takes_focus(pane) {
+                    back.request_focus();
+                }
+                if back.clicked() {
+                    screen.send(Command::Do(Action::FullSize));
+                }
+            });
+        },
+    );
+    let fill = if Pane::WORK.contains(&pane) { t.inset } else { t.panel };
+    ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, fill);
+    ui.scope_builder(UiBuilder::new().scope_id(Id::unique(("pane", pane))), |ui| pane_ui(ui, screen, pane));
 }
 
 /// A pane's tile has the same id in every arrangement, so that dragging survives one.
@@ -156,7 +191,7 @@ impl Behavior<Pane> for Drawing<'_, '_> {
         let response = ui.interact(rect, id, Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, state.active, &text));
         // Panes with a text box or a list give the keyboard to that; the others to their tab, from which Tab leads in.
-        let own = matches!(pane, Some(Pane::Editor | Pane::Course | Pane::Search) | None);
+        let own = matches!(pane, Some(Pane::Editor | Pane::Course | Pane::Search | Pane::Glossary) | None);
         if let Some(pane) = pane.filter(|_| !own && state.active)
             && self.screen.takes_focus(pane)
         {
@@ -299,6 +334,9 @@ fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
         Pane::Search => search::show(ui, screen),
         Pane::Progress => progress::show(ui, screen),
         Pane::Ready => ready::show(ui, screen),
+        Pane::Gallery => gallery::show(ui, screen),
+        Pane::Glossary => glossary::show(ui, screen),
+        Pane::Sandbox => sandbox::show(ui, screen),
         Pane::Log => log::show(ui, screen),
         Pane::Toolbar => {}
     }

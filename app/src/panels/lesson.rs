@@ -1,6 +1,6 @@
 //! The lesson pane: the step's text with its interactive parts, hints while coding, quiz and reflection at the end.
 
-use super::{Screen, answer, day, parts};
+use super::{Screen, answer, day, fill, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::fonts::Bold;
@@ -27,8 +27,12 @@ pub fn pane_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     let step = screen.state.view.step;
-    let scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step)).auto_shrink(false);
-    scroll.show(ui, |ui| {
+    let key = format!("lesson {}/{}", day.id, day.step_id(step));
+    let mut scroll = ScrollArea::vertical().id_salt(("lesson", &day.id, step)).auto_shrink(false);
+    if let Some(down) = screen.kept_scroll(&key) {
+        scroll = scroll.vertical_scroll_offset(down);
+    }
+    let shown = scroll.show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(space::XL as i8, space::L as i8)).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(theme::PROSE_WIDTH));
             ui.spacing_mut().item_spacing.y = space::M;
@@ -56,6 +60,7 @@ fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
         });
         focus::follow(ui);
     });
+    screen.memory.scrolls.insert(key, shown.state.unclamped_offset().y);
 }
 
 fn objectives_ui(ui: &mut Ui, day: &Unit) {
@@ -93,6 +98,7 @@ fn blocks_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
             Block::Exercise { key } => exercise_ui(ui, screen, day, key),
             Block::Answer { key } => answer::show(ui, screen, day, key),
             Block::Measure { name } => measure_ui(ui, screen, name),
+            Block::Fill(table) => fill::show(ui, screen, day, table),
         }
     }
 }
@@ -236,7 +242,7 @@ fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     for rung in rungs {
         ui.label(&rung.title);
         let needs = if rung.packages.is_empty() {
-            "Needs Python alone.".to_owned()
+            "Needs only Python.".to_owned()
         } else {
             format!("Needs {}.", rung.packages.join(", "))
         };
@@ -488,7 +494,7 @@ fn next_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, step: Step) {
     match next {
         Some(next) => {
             let text = format!("Next: {} ›", day.step_title(next));
-            if ui.button(text).on_hover_text("Marks this step as done where it was for reading").clicked() {
+            if ui.button(text).on_hover_text("Goes on; a step for reading is then done").clicked() {
                 screen.send(Command::ShowStep(next));
             }
         }

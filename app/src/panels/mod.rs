@@ -8,7 +8,10 @@ mod course;
 mod day;
 mod dialogs;
 mod dock;
+mod fill;
 mod find;
+mod gallery;
+mod glossary;
 mod lead;
 mod lesson;
 mod log;
@@ -17,6 +20,7 @@ mod progress;
 mod ready;
 mod remembered;
 mod results;
+mod sandbox;
 mod search;
 mod status;
 mod toolbar;
@@ -55,6 +59,14 @@ pub struct Memory {
     reflections: HashMap<String, Reflections>,
     /// Answers about kernels whose source is shut, by unit and exercise.
     answers: HashMap<String, answer::Answers>,
+    /// The cards of the gallery.
+    gallery: Option<Vec<gallery::Card>>,
+    glossary: glossary::Looked,
+    /// The line of the kernel that the pointer is on, in the editor or in a listing, and what is set in this frame.
+    hovered_line: Option<u32>,
+    hovered_now: Option<u32>,
+    /// What is being typed into tables of lessons, by unit and table.
+    tables: HashMap<String, fill::Typed>,
     visualizations: HashMap<String, Box<dyn Visualization>>,
     plots: HashMap<String, TimingPlotState>,
     listing: results::ListingMemory,
@@ -73,6 +85,8 @@ pub struct Memory {
     find_focus_granted: u64,
     /// The last wish for the plot that was granted.
     plot_granted: u64,
+    /// How far texts are scrolled down, in points, as far as they were seen.
+    scrolls: std::collections::BTreeMap<String, f32>,
     /// The last request to scroll that was granted.
     sight_granted: u64,
     /// Keys that wait for the control that they are for.
@@ -130,6 +144,11 @@ impl Memory {
         }
     }
 
+    /// How far texts are scrolled down, in points.
+    pub fn scrolls(&self) -> &std::collections::BTreeMap<String, f32> {
+        &self.scrolls
+    }
+
     pub fn quiz_mut(&mut self, day: &str) -> &mut QuizState {
         self.quizzes.entry(day.to_owned()).or_default()
     }
@@ -167,6 +186,12 @@ impl Screen<'_> {
     fn comes_into_view(&mut self, what: crate::state::Sight) -> bool {
         let Some((wanted, generation)) = self.state.view.sight else { return false };
         wanted == what && std::mem::replace(&mut self.memory.sight_granted, generation) != generation
+    }
+
+    /// How far down a text was in an earlier session, once: when it is seen for the first time in this one.
+    fn kept_scroll(&self, key: &str) -> Option<f32> {
+        let is_seen = self.memory.scrolls.contains_key(key);
+        self.state.places.scrolls.get(key).copied().filter(|_| !is_seen)
     }
 
     /// A Markdown text, laid out once.
@@ -280,6 +305,11 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
     day::show(ui, screen);
     egui::CentralPanel::default().frame(bare(t.panel)).show(ui, |ui| dock::show(ui, screen));
     ui.scope_builder(egui::UiBuilder::new().max_rect(strip.inner), |ui| status::show(ui, screen));
+    let memory = &mut *screen.memory;
+    if std::mem::replace(&mut memory.hovered_line, memory.hovered_now) != memory.hovered_now.take() {
+        // What is linked to it was drawn before.
+        ui.ctx().request_repaint();
+    }
     if let Some(pane) = screen.memory.pressed_pane.take()
         && screen.state.view.focus.0 != pane
     {

@@ -138,6 +138,12 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A figure of a run: whole numbers with separators.
+pub fn quantity(value: f64) -> String {
+    let is_whole = value.fract() == 0.0 && (0.0..1e15).contains(&value);
+    if is_whole { grouped(value as u64) } else { number(value) }
+}
+
 /// A milestone, and how what was measured or counted stands to it; None where that cannot be told.
 pub fn milestone(ui: &mut Ui, name: &str, reached: Option<bool>, because: &str) {
     let t = theme::tokens(ui);
@@ -165,6 +171,7 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!((time(12.4), time(1234.0), time(3.2e9)), ("12 ns".into(), "1.23 µs".into(), "3.20 s".into()));
         assert_eq!((number(0.0), number(1.5), number(-2.0)), ("0".into(), "1.5".into(), "-2".into()));
+        assert_eq!((quantity(16384.0), quantity(0.25), quantity(-2.0)), ("16,384".into(), "0.25".into(), "-2".into()));
         assert_eq!((number(1e-9), number(f64::NAN)), ("1.0000e-9".into(), "NaN".into()));
     }
 }

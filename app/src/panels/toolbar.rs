@@ -6,7 +6,7 @@ use crate::dock;
 use crate::state::{DeviceKey, LabKey, Pane, Slot};
 use crate::theme::{self, space};
 use crate::widgets::focus;
-use egui::{Button, ComboBox, Frame, Margin, MenuBar, RichText, Stroke, Ui};
+use egui::{Button, ComboBox, Frame, Margin, MenuBar, RichText, ScrollArea, Stroke, Ui};
 use gpu_core::device::{DeviceChoice, DeviceInfo};
 
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
@@ -26,16 +26,26 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
 
 fn menu_ui(ui: &mut Ui, screen: &mut Screen<'_>, menu: Menu) {
     ui.menu_button(menu.title(), |ui| {
-        ui.set_min_width(230.0);
-        for action in Action::ALL.into_iter().filter(|action| action.info().menu == menu) {
-            let button = Button::new(action.info().text).shortcut_text(action.shortcut_text(ui.ctx()));
-            let enabled = is_enabled(screen, action);
-            let button = button.selected(is_on(screen, action));
-            if ui.add_enabled(enabled, button).on_hover_text(action.info().tooltip).clicked() {
-                screen.send(Command::Do(action));
-                ui.close();
+        ui.set_min_width(240.0);
+        ui.spacing_mut().item_spacing.y = space::XXS;
+        // A long menu would end below the window.
+        let room = ui.ctx().content_rect().height() - 60.0;
+        ScrollArea::vertical().max_height(room).show(ui, |ui| {
+            let actions = Action::ALL.into_iter().filter(|action| action.info().menu == menu);
+            for (index, action) in actions.enumerate() {
+                if index > 0 && action.begins_group() {
+                    ui.separator();
+                }
+                let button = Button::new(action.info().text).shortcut_text(action.shortcut_text(ui.ctx()));
+                let enabled = is_enabled(screen, action);
+                let button = button.selected(is_on(screen, action));
+                if ui.add_enabled(enabled, button).on_hover_text(action.info().tooltip).clicked() {
+                    screen.send(Command::Do(action));
+                    ui.close();
+                }
             }
-        }
+            focus::follow(ui);
+        });
     });
 }
 
@@ -71,6 +81,10 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
         | Action::MoveLineUp
         | Action::MoveLineDown
         | Action::NextHint
+        | Action::GoToDefinition
+        | Action::Rename
+        | Action::Format
+        | Action::QuickFix
         | Action::CopyPlot
         | Action::SavePlotSvg
         | Action::SavePlotPng
@@ -102,6 +116,11 @@ fn is_on(screen: &Screen<'_>, action: Action) -> bool {
         Action::ShowPlots => state.is_in_sight(Pane::Timing),
         Action::ShowLog => state.is_in_sight(Pane::Log),
         Action::ShowProgress => state.is_in_sight(Pane::Progress),
+        Action::ShowGallery => state.is_in_sight(Pane::Gallery),
+        Action::ShowGlossary => state.is_in_sight(Pane::Glossary),
+        Action::Sandbox => state.has_content(Pane::Sandbox),
+        Action::FullSize => state.view.full.is_some(),
+        Action::LineColors => state.view.line_colors,
         Action::SearchCourse => state.is_in_sight(Pane::Search),
         Action::LayoutRead => state.view.dock.layout() == dock::Layout::Read,
         Action::LayoutCode => state.view.dock.layout() == dock::Layout::Code,

@@ -13,6 +13,9 @@ use egui::{Frame, RichText, ScrollArea, Ui};
 /// The editor's title: what is being edited.
 pub fn editor_title(screen: &Screen<'_>) -> String {
     let state = screen.state;
+    if state.desk.as_ref().is_some_and(crate::sandbox::is_free) {
+        return "Sandbox".to_owned();
+    }
     match (state.experiment(), state.exercise(), state.desk()) {
         (Some(experiment), ..) => format!("Experiment: {}", experiment.title),
         (_, Some(exercise), Some(desk)) if desk.exercise != curriculum::MAIN => {
@@ -63,8 +66,22 @@ pub fn editor_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         find::show(ui, screen, &desk.editor.find, &desk.editor.selection());
     }
     let key = format!("{}/{}", desk.day, desk.exercise);
-    let look = EditorLook { editor: &desk.editor, key: &key, read_only: false, label: "Code editor" };
+    let place = format!("editor {key}");
+    let down = screen.kept_scroll(&place);
+    let t = theme::tokens(ui);
+    let (memory, colors) = (&*screen.memory, screen.state.view.line_colors);
+    let is_linked = screen.state.is_in_sight(Pane::Compiled);
+    let tint = |line: u32| match is_linked && memory.hovered_line == Some(line) {
+        true => Some(t.hover),
+        false => (colors && memory.listing.has_line(line)).then(|| theme::line_tint(t, line)),
+    };
+    let look =
+        EditorLook { editor: &desk.editor, key: &key, read_only: false, label: "Code editor", down, tint: &tint };
     let response = code_editor::show(ui, &look);
+    if response.hovered.is_some() {
+        screen.memory.hovered_now = response.hovered;
+    }
+    screen.memory.scrolls.insert(place, response.down);
     if screen.takes_focus(Pane::Editor) {
         response.response.request_focus();
     }
@@ -187,7 +204,7 @@ pub fn solution_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
                 ui.add(egui::Label::new(RichText::new(text).color(t.text_muted)).truncate());
             };
             parts::sides(ui, "solution", screen, words, |ui, screen| {
-                if ui.button("Put into the editor").on_hover_text("Undo brings your text back").clicked() {
+                if ui.button("Put into the editor").on_hover_text("Undo restores your text").clicked() {
                     screen.send(Command::OpenInEditor(text(fast).to_owned()));
                 }
                 if ui.button("Copy").clicked() {

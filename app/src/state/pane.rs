@@ -10,6 +10,9 @@ pub enum Pane {
     Progress,
     /// The ready check.
     Ready,
+    /// All pictures.
+    Gallery,
+    Glossary,
     Editor,
     Visualization,
     Solution,
@@ -23,18 +26,22 @@ pub enum Pane {
     Compiled,
     /// Plots of times and counts.
     Timing,
+    /// Sizes and results of a kernel of one's own.
+    Sandbox,
     Log,
     Toolbar,
 }
 
 impl Pane {
     /// Every tile.
-    pub const DOCKED: [Pane; 16] = [
+    pub const DOCKED: [Pane; 19] = [
         Pane::Course,
         Pane::Search,
         Pane::Lesson,
         Pane::Progress,
         Pane::Ready,
+        Pane::Gallery,
+        Pane::Glossary,
         Pane::Editor,
         Pane::Visualization,
         Pane::Solution,
@@ -45,6 +52,7 @@ impl Pane {
         Pane::Counters,
         Pane::Compiled,
         Pane::Timing,
+        Pane::Sandbox,
         Pane::Log,
     ];
 
@@ -62,6 +70,8 @@ impl Pane {
             Pane::Lesson => "Lesson",
             Pane::Progress => "Progress",
             Pane::Ready => "Ready Check",
+            Pane::Gallery => "Pictures",
+            Pane::Glossary => "Glossary",
             Pane::Editor => "Editor",
             Pane::Visualization => "Visualization",
             Pane::Solution => "Solution",
@@ -72,6 +82,7 @@ impl Pane {
             Pane::Counters => "Counters",
             Pane::Compiled => "PTX & SASS",
             Pane::Timing => "Plots",
+            Pane::Sandbox => "Sandbox",
             Pane::Log => "Log",
             Pane::Toolbar => "Toolbar",
         }

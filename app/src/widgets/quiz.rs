@@ -378,7 +378,7 @@ fn mark_ui(ui: &mut Ui, question: &Question, state: &mut QuestionState, actions:
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Show the answer").on_hover_text("Closes the question for further tries").clicked() {
+        if ui.button("Show the answer").on_hover_text("Shows the answer; no more tries after that").clicked() {
             state.opened = true;
         }
         if is_choice(question) {

@@ -89,8 +89,12 @@ fn mark_multiple(question: &Question, choices: &[Choice], chosen: &BTreeSet<usiz
         return Ok(Mark { correct: true, message: question.why.clone() });
     }
     if !complete {
-        let so_far = if reasons.is_empty() { "Right so far, but" } else { "And" };
-        reasons.push(format!("{so_far} something that is right is not ticked."));
+        let missed = if reasons.is_empty() {
+            "Close: you missed a correct answer."
+        } else {
+            "You also missed a correct answer."
+        };
+        reasons.push(missed.to_owned());
     }
     Ok(Mark::wrong(reasons.join("\n\n")))
 }
@@ -254,8 +258,12 @@ mod tests {
         assert!(marked(&[0, 2]).unwrap().correct);
         let wrong = marked(&[0, 1]).unwrap();
         assert!(!wrong.correct && wrong.message.starts_with("Not \"b\": why b"), "{}", wrong.message);
-        assert!(wrong.message.contains("not ticked") && !wrong.message.contains("\"c\""), "{}", wrong.message);
-        assert!(marked(&[0]).unwrap().message.starts_with("Right so far"));
+        assert!(
+            wrong.message.contains("missed a correct answer") && !wrong.message.contains("\"c\""),
+            "{}",
+            wrong.message
+        );
+        assert!(marked(&[0]).unwrap().message.starts_with("Close"));
         let Kind::Multiple { choices } = &q.kind else { unreachable!() };
         assert_eq!(left_out(choices, &[0, 1].into()), ["\"c\": why c"]);
         assert!(!marked(&[0, 1, 2]).unwrap().correct);

@@ -10,6 +10,7 @@
 //! DATA/days/DAY-ID/EXERCISE/journal.jsonl     every edit, for recovery and undo
 //! DATA/days/DAY-ID/EXERCISE/runs.jsonl        every run
 //! DATA/days/DAY-ID/EXERCISE/sources/SUM.cu    the text of every run
+//! DATA/days/DAY-ID/EXERCISE/last-run.bin      what the last run found, for the window
 //! DATA/aside/                                 damaged files, never deleted
 //! DATA/lockstep.lock                          held by the one instance that writes
 //! ```
@@ -254,6 +255,16 @@ impl Store {
     /// Keeps it; returns at once.
     pub fn save_window(&self, text: String) {
         self.order(Order::Replace { path: self.root.join("window.json"), bytes: text.into_bytes() });
+    }
+
+    /// What the window keeps of the last run of a text, in its own form; not part of an export.
+    pub fn last_run(&self, slot: &Slot) -> Option<Vec<u8>> {
+        std::fs::read(self.slot_folder(slot).join("last-run.bin")).ok()
+    }
+
+    /// Keeps it; returns at once.
+    pub fn save_last_run(&self, slot: &Slot, bytes: Vec<u8>) {
+        self.order(Order::Replace { path: self.slot_folder(slot).join("last-run.bin"), bytes });
     }
 
     /// Adds a run to an exercise's history and keeps the text that ran; returns at once.

@@ -40,6 +40,9 @@ pub struct DayProgress {
     /// By question id: the last answer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, AnswerProgress>,
+    /// What was typed into the tables of the lesson, by table: each cell that is asked for, row by row.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, Vec<String>>,
     /// The learner's own words by reflection id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reflections: BTreeMap<String, String>,
@@ -184,6 +187,20 @@ impl Progress {
         let key = format!("{}/{question}", day.id);
         let card = review::answered(self.review.get(&key), correct, today);
         self.review.insert(key, card);
+    }
+
+    /// What was typed into a table of a lesson; nothing where it was not touched.
+    pub fn filled(&self, day: &Unit, table: &str) -> &[String] {
+        self.days.get(&day.id).and_then(|progress| progress.tables.get(table)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether every table of a step is filled in right.
+    pub fn has_filled_step(&self, day: &Unit, step: Step) -> bool {
+        let blocks = day.lesson.section(step).map_or(&[][..], |section| &section.blocks);
+        blocks.iter().all(|block| match block {
+            crate::unit::Block::Fill(table) => table.is_solved(self.filled(day, &table.name)),
+            _ => true,
+        })
     }
 
     /// Notes an answer to a question of the ready check; these do not come back for review.

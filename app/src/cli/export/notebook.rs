@@ -170,6 +170,7 @@ fn notebook(unit: &Unit, folder: &Path) -> Result<Value, Failure> {
                 Block::Answer { key } => {
                     cells.words(&format!("> In a terminal: `lockstep answer {} {key}`", unit.address));
                 }
+                Block::Fill(table) => cells.words(&table.markdown()),
                 Block::Measure { name } => cells.code(&format!("lockstep.measure({name:?})"), &["measure"]),
             }
         }

@@ -20,6 +20,15 @@ pub struct Guessed {
 }
 
 impl Guessed {
+    /// The sizes that it runs at, by variable.
+    pub fn size(&self) -> Size {
+        self.spec.check.first().cloned().unwrap_or_default()
+    }
+
+    pub fn guesses(&self) -> &[String] {
+        &self.guesses
+    }
+
     /// What to tell before the run.
     pub fn words(&self, file: &Path) -> String {
         let mut text = "No --spec, so this is guessed from the kernel's parameters:\n".to_owned();

@@ -8,6 +8,7 @@ use crate::command::{Action, Command, Menu, keys_text};
 use crate::fonts::Bold;
 use crate::state::Dialog;
 use crate::theme::{self, font_size, radius, space};
+use crate::widgets::code_editor::names;
 use crate::widgets::{focus, sentence};
 use curriculum::store::Offered;
 use egui::{Frame, Grid, Id, Key, Modal, RichText, ScrollArea, Stroke, TextEdit, Ui};
@@ -30,6 +31,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
     let response = Modal::new(id).frame(frame).show(ui.ctx(), |ui| match dialog {
         Dialog::Palette { query } => palette::show(ui, screen, query),
         Dialog::GoToLine { text } => go_to_line(ui, screen, text),
+        Dialog::Rename { old, new } => rename(ui, screen, old, new),
         Dialog::Settings(draft) => settings::show(ui, screen, draft),
         Dialog::Shortcuts => shortcuts(ui, screen),
         Dialog::About => about(ui, screen),
@@ -43,7 +45,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
         Dialog::ConfirmResetDay => confirm(
             ui,
             screen,
-            "Start this day anew?",
+            "Start this day over?",
             "Steps, answers, passed checks and reviews of this day are forgotten, and the scaffold replaces your text \
              (Undo brings the text back). Runs stay in the plots.",
             "Reset the day",
@@ -51,7 +53,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
         Dialog::ConfirmImport => confirm(
             ui,
             screen,
-            "Take over another computer's state?",
+            "Import another computer's state?",
             "Texts, progress and settings are replaced by those of the file that you choose next; what is there now is \
              kept in the folder `aside` of the data folder. Run histories are joined.",
             "Choose the file…",
@@ -63,7 +65,7 @@ pub fn show(ui: &Ui, screen: &mut Screen<'_>, dialog: &Dialog) {
             ui,
             screen,
             "Go back to the scaffold?",
-            "The text that the day starts from replaces yours. One Undo brings yours back.",
+            "The text that the day starts from replaces yours. One Undo restores yours.",
             "Reset",
         ),
     });
@@ -226,6 +228,31 @@ fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
         screen.send(Command::ConfirmDialog);
     }
     ui.label(RichText::new("Enter goes there, Escape closes").small().color(t.text_muted));
+}
+
+fn rename(ui: &mut Ui, screen: &mut Screen<'_>, old: &str, new: &str) {
+    set_width(ui, 360.0);
+    title(ui, "Rename");
+    let places = screen.state.desk().map_or(0, |desk| names::occurrences(desk.editor.text(), old).len());
+    let text = format!("`{old}` is in {} of this text.", parts::counted(places as u64, "place"));
+    ui.label(sentence::job(ui, &text, theme::tokens(ui).text_muted));
+    let mut typed = new.to_owned();
+    let response = ui.add(TextEdit::singleline(&mut typed).desired_width(f32::INFINITY));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, new, new, "");
+        info.label = Some("New name".to_owned());
+        info
+    });
+    if screen.memory.dialog_opens {
+        response.request_focus();
+    }
+    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if typed != new {
+        screen.send(Command::SetNewName(typed));
+    } else if enter {
+        screen.send(Command::ConfirmDialog);
+    }
+    buttons(ui, screen, "Rename", Command::ConfirmDialog);
 }
 
 /// Width from which the cheat sheet has room for what each action does.

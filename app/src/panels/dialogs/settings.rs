@@ -54,6 +54,18 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, old: &SettingsDraft) {
             let about = Action::CloseBrackets.info().tooltip;
             tick::checkbox(ui, &mut draft.settings.close_brackets, words).on_hover_text(about);
             ui.end_row();
+            let label = ui.label("Indentation");
+            let drag = DragValue::new(&mut draft.settings.tab_width).range(1..=8).speed(0.05).suffix(" columns");
+            ui.add(drag).labelled_by(label.id);
+            ui.end_row();
+            ui.label("Motion");
+            let about = Action::ReducedMotion.tooltip(ui.ctx());
+            tick::checkbox(ui, &mut draft.settings.reduced_motion, "Nothing moves by itself").on_hover_text(about);
+            ui.end_row();
+            ui.label("Lecture");
+            let about = Action::Projector.tooltip(ui.ctx());
+            tick::checkbox(ui, &mut draft.settings.projector, "Large type, high contrast").on_hover_text(about);
+            ui.end_row();
         });
         ui.add_space(space::M);
         parts::caption(ui, "Compiler and course");

@@ -2,7 +2,8 @@
 //! editor's line and the listing's rows point at each other; another architecture or run may stand beside.
 
 use crate::apply::KERNEL_NAME;
-use crate::command::Command;
+use crate::command::{Action, Command};
+use crate::instruction_words;
 use crate::listing::{self, Change, Listing, RowKind};
 use crate::panels::{Screen, parts};
 use crate::state::{Desk, Slot};
@@ -53,6 +54,11 @@ impl ListingMemory {
         };
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
         self.cursor_line = 0;
+    }
+
+    /// Whether a line of the source became instructions.
+    pub fn has_line(&self, line: u32) -> bool {
+        !self.own.rows_of(line).is_empty()
     }
 
     /// The shown row's text, kind and source line, and its sign.
@@ -147,6 +153,11 @@ fn choices_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, listed: &Compil
             }
         });
         response.response.labelled_by(label.id);
+        let colors = screen.state.view.line_colors;
+        let about = Action::LineColors.tooltip(ui.ctx());
+        if ui.selectable_label(colors, "Colors").on_hover_text(about).clicked() {
+            screen.commands.push(Command::Do(Action::LineColors));
+        }
         ui.toggle_value(&mut view.everything, "All lines").on_hover_text("Directives and comments too");
         let copied = match view.kind {
             ListingKind::Ptx => Some(listed.ptx.as_str()),
@@ -351,6 +362,21 @@ fn rows_ui(
                 let line = memory.line_of(memory.selected).unwrap_or(cursor_line);
                 screen.commands.push(Command::GoToLine { line, column: 0 });
             }
+            let under = response.hover_pos().map(|pos| ((pos.y - whole.top()) / height) as usize);
+            if let Some(row) = under.filter(|row| *row < rows) {
+                screen.memory.hovered_now = memory.line_of(row);
+                if let Some((word, words)) = memory.row(row).and_then(|(row, _)| instruction_words::of(&row.text)) {
+                    let text = format!("{word}: {words}");
+                    response.clone().on_hover_ui_at_pointer(|ui| {
+                        ui.label(text);
+                    });
+                }
+            }
+            let linked = Linked {
+                cursor: cursor_line,
+                hovered: screen.memory.hovered_line,
+                colors: screen.state.view.line_colors,
+            };
             let row_rect = |row: usize| {
                 let top = whole.top() + row as f32 * height;
                 Rect::from_min_max(pos2(whole.left(), top), pos2(whole.right(), top + height))
@@ -364,7 +390,7 @@ fn rows_ui(
             let first = (viewport.top() / height).floor().max(0.0) as usize;
             let last = ((viewport.bottom() / height).ceil().max(0.0) as usize).min(rows);
             for index in first..last.max(first) {
-                row_ui(ui, t, &font, char_width, memory, index, row_rect(index), cursor_line, focused);
+                row_ui(ui, t, &font, char_width, memory, index, row_rect(index), linked, focused);
             }
             let name = memory.row(memory.selected).map_or_else(String::new, |(row, sign)| {
                 let place = row.line.map_or("no source line".to_owned(), |line| format!("source line {line}"));
@@ -422,6 +448,15 @@ fn key_step(ui: &Ui, at: usize, rows: usize, page: usize) -> Option<usize> {
     })
 }
 
+/// Lines of the source that rows are linked to.
+#[derive(Clone, Copy)]
+struct Linked {
+    cursor: u32,
+    hovered: Option<u32>,
+    /// Each line has a colour.
+    colors: bool,
+}
+
 #[expect(clippy::too_many_arguments, reason = "one row of one listing")]
 fn row_ui(
     ui: &Ui,
@@ -431,9 +466,10 @@ fn row_ui(
     memory: &ListingMemory,
     index: usize,
     rect: Rect,
-    cursor_line: u32,
+    linked: Linked,
     focused: bool,
 ) {
+    let cursor_line = linked.cursor;
     let Some((row, sign)) = memory.row(index) else { return };
     let painter = ui.painter();
     let band = Rect::from_x_y_ranges(ui.clip_rect().x_range(), rect.y_range());
@@ -441,6 +477,8 @@ fn row_ui(
         "+" => Some(t.pass_soft),
         "−" => Some(t.fail_soft),
         _ if memory.line_of(index) == Some(cursor_line) => Some(t.accent_soft),
+        _ if memory.line_of(index).is_some_and(|line| linked.hovered == Some(line)) => Some(t.hover),
+        _ if linked.colors => memory.line_of(index).map(|line| theme::line_tint(t, line)),
         _ => None,
     };
     if let Some(fill) = fill {

@@ -48,7 +48,7 @@ fn latest(desk: &Desk) -> Option<(&str, &Counters, &[LineCounters])> {
     })
 }
 
-fn facts(c: &Counters) -> Vec<(&'static str, String)> {
+pub(super) fn facts(c: &Counters) -> Vec<(&'static str, String)> {
     let (g, n) = (parts::grouped, parts::counted);
     let mut rows = vec![
         ("Warp instructions", g(c.warp_instructions)),

@@ -8,13 +8,15 @@ mod passed;
 mod problems;
 mod timing;
 
+pub use headline::of_counters as headline;
 pub use timing::timed_runs;
+pub use verdict::fault_ui;
 mod verdict;
 
 pub use compiled::ListingMemory;
 
 use super::{Screen, parts};
-use crate::state::{Desk, Pane, Slot};
+use crate::state::{Desk, Pane, Sight, Slot};
 use crate::theme::space;
 use crate::widgets::focus;
 use egui::{Frame, Margin, ScrollArea, Ui};
@@ -33,6 +35,9 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
             // Sentences wrap; the counters' table may be wider than the pane.
             let wide = pane == Pane::Counters;
             ScrollArea::new([wide, true]).auto_shrink(false).show(ui, |ui| {
+                if pane == Pane::Verdict && screen.comes_into_view(Sight::Verdict) {
+                    ui.scroll_to_cursor(Some(egui::Align::TOP));
+                }
                 Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| match pane {
                     Pane::Verdict => verdict::show(ui, screen, desk),
                     Pane::Problems => problems::show(ui, screen, desk),
@@ -42,6 +47,18 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
             });
         }
     }
+}
+
+/// What was counted, as name and value.
+pub fn facts_ui(ui: &mut Ui, counters: &gpu_core::emulator::Counters) {
+    egui::Grid::new("facts").num_columns(2).spacing([crate::theme::space::XXL, crate::theme::space::XXS]).show(
+        ui,
+        |ui| {
+            for (name, value) in counters::facts(counters) {
+                parts::fact(ui, name, value);
+            }
+        },
+    );
 }
 
 /// A pane's title with what is new in it.

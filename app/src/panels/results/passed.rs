@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdict
             tick_ui(ui, t, drawn_share(ui, screen, desk));
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::XXS;
-                ui.label(RichText::new("✔ Passed").size(font_size::HEADING).bold().color(t.pass));
+                ui.label(RichText::new("Passed").size(font_size::HEADING).bold().color(t.pass));
                 ui.add(egui::Label::new(sentence::job(ui, &verdict.summary, t.text)).wrap());
             });
         });

@@ -43,6 +43,9 @@ const COPIES: [(Action, &str, PlotWish); 3] = [
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ScrollArea::vertical().id_salt("timing").auto_shrink(false).show(ui, |ui| {
+        if screen.comes_into_view(Sight::Plots) {
+            ui.scroll_to_cursor(Some(egui::Align::TOP));
+        }
         Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = space::S;
             match &desk.bench {
@@ -56,9 +59,6 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                     ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
                 }),
                 Slot::Empty | Slot::Ready(_) => {}
-            }
-            if screen.comes_into_view(Sight::Plots) {
-                ui.scroll_to_cursor(Some(egui::Align::TOP));
             }
             if let Some(words) = desk.bench.value().filter(|_| !desk.bench.is_pending()).and_then(headline::of_report) {
                 ui.label(sentence::job(ui, &words, t.text));

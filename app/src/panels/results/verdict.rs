@@ -4,7 +4,7 @@ use crate::apply::KERNEL_NAME;
 use crate::command::Command;
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Pane, Sight, Slot, State};
+use crate::state::{Desk, Pane, Slot, State};
 use crate::theme::{self, space};
 use crate::widgets::sentence;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
@@ -21,9 +21,6 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::S;
     let running = desk.verdict.is_pending();
-    if screen.comes_into_view(Sight::Verdict) {
-        ui.scroll_to_cursor(Some(egui::Align::TOP));
-    }
     match &desk.verdict {
         Slot::Empty => {
             return parts::empty(

@@ -61,6 +61,8 @@ pub enum EditorAction {
         line: u32,
         column: u32,
     },
+    /// To where the name at the cursor is declared in this text.
+    GoToDefinition,
     /// Text that an input method is composing; empty ends it.
     Compose(String),
     /// Opens the list of completions.

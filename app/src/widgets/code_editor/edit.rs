@@ -1,20 +1,21 @@
 //! What each action does to the text, the cursor and the history.
 
 use super::complete::{complete, is_word};
+use super::names;
 use super::signature::call_at;
 use super::{Change, EditKind, Editor, EditorAction, Motion, Show};
 use std::ops::Range;
 
-/// One level of indentation, as CUDA samples and the course's kernels use.
-const INDENT: &str = "    ";
+/// The widest level of indentation.
+const SPACES: &str = "        ";
 
 /// Indentation without its last level.
-fn one_level_out(indent: &str) -> &str {
+fn one_level_out(indent: &str, columns: usize) -> &str {
     if let Some(outer) = indent.strip_suffix('\t') {
         return outer;
     }
     let spaces = indent.len() - indent.trim_end_matches(' ').len();
-    &indent[..indent.len() - spaces.min(INDENT.len())]
+    &indent[..indent.len() - spaces.min(columns)]
 }
 
 impl Editor {
@@ -172,6 +173,12 @@ impl Editor {
                 }
             }
             EditorAction::GoTo { line, column } => self.go_to(*line, *column),
+            EditorAction::GoToDefinition => {
+                if let Some(found) = names::definition(self.text(), self.head) {
+                    (self.anchor, self.head) = (found.start, found.end);
+                    self.show_cursor(Show::Center);
+                }
+            }
             EditorAction::Compose(text) => {
                 self.composing.clone_from(text);
                 self.show_cursor(Show::Inside);
@@ -235,7 +242,7 @@ impl Editor {
         let line = self.buffer.line_range(self.buffer.line_of(self.head));
         let before = &self.text()[line.start..self.head];
         if text == "}" && self.selection().is_empty() && !before.is_empty() && before.trim().is_empty() {
-            let range = line.start + one_level_out(before).len()..self.head;
+            let range = line.start + one_level_out(before, self.columns()).len()..self.head;
             let end = range.start + 1;
             self.replace_all_of(EditKind::Other, &[(range, "}".to_owned())], (end, end), now_s);
             return;
@@ -252,7 +259,7 @@ impl Editor {
         let opens = before.trim_end().ends_with(['{', '(']);
         let closes = self.text()[self.selection().end..].starts_with(['}', ')']);
         // A closing brace that goes to the next line goes one level out.
-        let outer = if closes && !opens { one_level_out(&indent) } else { &indent };
+        let outer = if closes && !opens { one_level_out(&indent, self.columns()) } else { &indent };
         let mut text = format!("\n{outer}");
         if opens {
             text.push_str(self.level(line.start));
@@ -293,7 +300,12 @@ impl Editor {
         let below = line + 1..self.buffer.line_count().min(line + LINES);
         let first =
             above.chain(below).find_map(|line| self.buffer.line(line).chars().next().filter(|c| " \t".contains(*c)));
-        if first == Some('\t') { "\t" } else { INDENT }
+        if first == Some('\t') { "\t" } else { &SPACES[..self.columns()] }
+    }
+
+    /// Columns of a level of indentation.
+    fn columns(&self) -> usize {
+        self.tab_width.clamp(1, SPACES.len())
     }
 
     /// Inside the indentation Backspace goes back one level.
@@ -301,7 +313,7 @@ impl Editor {
         let start = self.buffer.line_range(self.buffer.line_of(self.head)).start;
         let before = &self.text()[start..self.head];
         if !before.is_empty() && before.bytes().all(|byte| byte == b' ') {
-            start + (before.len() - 1) / INDENT.len() * INDENT.len()
+            start + (before.len() - 1) / self.columns() * self.columns()
         } else {
             self.buffer.previous_char(self.head)
         }
@@ -335,8 +347,8 @@ impl Editor {
     fn indent(&mut self, now_s: f64) {
         if self.selection().is_empty() {
             let with = match self.level(self.head) {
-                INDENT => " ".repeat(INDENT.len() - self.buffer.column_of(self.head) % INDENT.len()),
-                tab => tab.to_owned(),
+                "\t" => "\t".to_owned(),
+                _ => " ".repeat(self.columns() - self.buffer.column_of(self.head) % self.columns()),
             };
             self.insert(EditKind::Other, &with, now_s);
             return;
@@ -357,7 +369,7 @@ impl Editor {
             let text = &self.text()[range.clone()];
             let spaces = match text.strip_prefix('\t') {
                 Some(_) => 1,
-                None => text.bytes().take(INDENT.len()).take_while(|byte| *byte == b' ').count(),
+                None => text.bytes().take(self.columns()).take_while(|byte| *byte == b' ').count(),
             };
             if spaces > 0 {
                 edits.push((range.start..range.start + spaces, String::new()));

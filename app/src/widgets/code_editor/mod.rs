@@ -15,6 +15,7 @@ mod heat;
 mod history;
 mod input;
 mod marks;
+pub mod names;
 mod paint;
 mod pairs;
 mod popup;
@@ -81,6 +82,8 @@ pub struct Editor {
     folds: folds::Folds,
     /// Brackets and quotes are closed while they are typed.
     pub closes_pairs: bool,
+    /// Columns of a level of indentation, where the text has no tabs.
+    pub tab_width: usize,
     pairs: pairs::Pairs,
     reveal: Reveal,
     pub find: Find,
@@ -110,6 +113,7 @@ impl Editor {
             parameters_of: None,
             folds: folds::Folds::default(),
             closes_pairs: false,
+            tab_width: 4,
             pairs: pairs::Pairs::default(),
             reveal: Reveal::default(),
             find: Find::default(),

@@ -20,12 +20,20 @@ pub struct EditorLook<'a> {
     pub read_only: bool,
     /// Name for screen readers.
     pub label: &'a str,
+    /// Scrolls so far down in this frame, in points.
+    pub down: Option<f32>,
+    /// The background of a line (one-based), where it is linked to something elsewhere.
+    pub tint: &'a dyn Fn(u32) -> Option<egui::Color32>,
 }
 
 /// What the learner did in this frame.
 pub struct EditorResponse {
     pub actions: Vec<EditorAction>,
     pub response: Response,
+    /// How far down it is scrolled, in points.
+    pub down: f32,
+    /// The line under the pointer, one-based.
+    pub hovered: Option<u32>,
 }
 
 /// The editor's widget, the same for every text, so that focus can be asked for by name.
@@ -105,6 +113,10 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     let mut area = egui::ScrollArea::both().id_salt(look.key).auto_shrink(false);
     if let Some(offset) = before_search(ui, editor, look.key) {
         area = area.scroll_offset(offset);
+    } else if let Some(down) = look.down {
+        area = area.vertical_scroll_offset(down);
+        // The caret was put back too, which asks for no jump.
+        ui.data_mut(|data| data.insert_temp(revealed_id(look.key), editor.reveal().generation));
     }
     let output = area.show_viewport(&mut body_ui, |ui, viewport| {
         let content = content_size(editor, &metrics, viewport.size());
@@ -123,6 +135,12 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
         }
         let cursor = cursor_rect(editor, &metrics, &page, content_rect.min);
         reveal(ui, editor, look.key, cursor);
+        for (line, _) in page.shown() {
+            if let Some(fill) = (look.tint)(line as u32 + 1) {
+                let top = page.top_of(line, &metrics);
+                ui.painter().rect_filled(Rect::from_x_y_ranges(clip.x_range(), top..=top + metrics.row), 0.0, fill);
+            }
+        }
         paint::body(ui, editor, t, &metrics, &page, focused);
         if focused && let Some(x) = page.x_of(editor, editor.buffer().line_of(editor.cursor()), editor.cursor()) {
             let rect = Rect::from_min_size(pos2(x, cursor.top()), vec2(1.0, metrics.row));
@@ -161,14 +179,19 @@ pub fn show(ui: &mut Ui, look: &EditorLook<'_>) -> EditorResponse {
     if editor.find.from.is_none() {
         ui.data_mut(|data| data.insert_temp(scroll_id(look.key), output.state.clamped_offset()));
     }
+    let down = output.state.unclamped_offset().y;
     let (mut response, page) = output.inner;
     paint::gutter(ui, editor, t, &metrics, &page, gutter, &mut actions);
     ui.advance_cursor_after_rect(whole);
+    let hovered = response.hover_pos().and_then(|pos| {
+        let row = (pos.y - page.origin.y) / metrics.row;
+        page.line_at(if row < 0.0 { usize::MAX } else { row as usize }).map(|line| line as u32 + 1)
+    });
     if response.hovered() {
         response = response.on_hover_cursor(egui::CursorIcon::Text);
         hover_message(editor, &metrics, &page, &response);
     }
-    EditorResponse { actions, response }
+    EditorResponse { actions, response, down, hovered }
 }
 
 fn metrics(ui: &Ui, editor: &Editor) -> Metrics {

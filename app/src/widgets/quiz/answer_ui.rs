@@ -233,7 +233,7 @@ impl Grid<'_> {
     fn show(&self, ui: &mut Ui, settled: bool, state: &mut QuestionState) {
         let tokens = theme::tokens(ui);
         if self.is_many() {
-            ui.label(RichText::new("More than one belongs to it.").small().color(tokens.text_muted));
+            ui.label(RichText::new("Pick all that belong.").small().color(tokens.text_muted));
         }
         let gutter = 28.0;
         let room = ui.available_width() - gutter - space::M;

@@ -52,7 +52,7 @@ pub fn reflections_ui(ui: &mut Ui, reflections: &[Reflection], state: &mut Refle
                 let edit = egui::TextEdit::multiline(&mut entry.written)
                     .desired_width(f32::INFINITY)
                     .desired_rows(2)
-                    .hint_text("Your answer, for yourself");
+                    .hint_text("Your own notes");
                 let edit = ui.add(edit);
                 let name = format!("Your answer to: {}", curriculum::search::plain(&reflection.ask));
                 ui.ctx().accesskit_node_builder(edit.id, |node| node.set_label(name));

@@ -89,6 +89,9 @@ impl Chart<'_> {
             if self.shown.reference.is_some() {
                 plot_kit::legend_entry(ui, Swatch::Dashed, tokens.reference, "reference kernel");
             }
+            if self.shown.least.is_some() {
+                plot_kit::legend_entry(ui, Swatch::Dashed, tokens.ceiling, "least possible");
+            }
             for (index, (other, _)) in self.others().enumerate() {
                 let text = format!("{}, measured on {}", other.name, other.device);
                 plot_kit::legend_entry(ui, Swatch::Dashed, tokens.series[(index + 4) % tokens.series.len()], &text);
@@ -152,7 +155,7 @@ impl Chart<'_> {
                 plot_kit::marks(&input, step)
             });
         }
-        let levels = self.shown.reference.into_iter().chain(self.shown.ceiling);
+        let levels = self.shown.reference.into_iter().chain(self.shown.ceiling).chain(self.shown.least);
         let levels = levels.chain(self.others().map(|(_, value)| value));
         let (low, top) = levels
             .fold((self.shown.low, self.shown.high.max(0.0)), |(low, top), level| (low.min(level), top.max(level)));
@@ -225,6 +228,11 @@ impl Chart<'_> {
         let at = |x: f64, y: f64| transform.position_from_point(&PlotPoint::new(x, self.y(y)));
         if let Some(ceiling) = self.shown.ceiling {
             painter.hline(rect.x_range(), at(0.0, ceiling).y, Stroke::new(2.0, tokens.ceiling));
+        }
+        if let Some(least) = self.shown.least {
+            let y = at(0.0, least).y;
+            let stroke = Stroke::new(1.5, tokens.ceiling);
+            plot_kit::dashed(painter, pos2(rect.left(), y), pos2(rect.right(), y), stroke);
         }
         if let Some(reference) = self.shown.reference {
             let y = at(0.0, reference).y;

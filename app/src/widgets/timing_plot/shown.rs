@@ -4,6 +4,7 @@
 use super::{Measure, TimedRun, amount};
 use egui::{Color32, Rect};
 use gpu_core::bench::{BenchPoint, Timing};
+use gpu_core::emulator::{Counters, Traffic};
 use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -89,6 +90,8 @@ pub(super) struct Shown {
     /// Level of the reference kernel, from the newest run that has it.
     pub reference: Option<f64>,
     pub ceiling: Option<f64>,
+    /// The fewest sectors that the bytes of the newest counted run need, where sectors are shown.
+    pub least: Option<f64>,
     /// The newest run that was timed: it tells what another program's time means on the axis.
     pub newest_timed: Option<usize>,
     /// The newest run that is drawn.
@@ -136,6 +139,13 @@ impl Shown {
         };
         let reference = newest_of(&|point| Some(point.reference?.median_ns));
         let ceiling = newest_of(&ceiling_ns);
+        let traffic = |counters: &Counters| match measure {
+            Measure::LoadSectors => Some(counters.global_load),
+            Measure::StoreSectors => Some(counters.global_store),
+            _ => None,
+        };
+        let counted_point = runs.iter().rev().find_map(|(_, run)| run.point.counters.as_ref());
+        let least = counted_point.and_then(traffic).and_then(|traffic| fewest_sectors(&traffic));
         let newest_timed = newest(&|point| Some(point.stats?.median_ns)).map(|(at, _)| at);
         let newest = drawn.iter().rfind(|(.., drawn)| drawn.ends().is_some()).or(drawn.last()).map(|(at, ..)| *at);
         let mut kinds = [false; Drawn::KINDS];
@@ -151,6 +161,7 @@ impl Shown {
             high,
             reference,
             ceiling,
+            least,
             newest_timed,
             newest,
             kinds,
@@ -237,6 +248,13 @@ pub(super) fn drawn(run: &TimedRun, measure: Measure) -> Drawn {
 /// The time that the measured ceiling allows for this point.
 fn ceiling_ns(point: &BenchPoint) -> Option<f64> {
     Some(point.stats?.median_ns * point.share_of_ceiling?)
+}
+
+/// Sectors of a request that hold its bytes and nothing else.
+fn fewest_sectors(traffic: &Traffic) -> Option<f64> {
+    const SECTOR_BYTES: f64 = 32.0;
+    let requests = traffic.requests as f64;
+    (traffic.requests > 0).then(|| (traffic.bytes as f64 / SECTOR_BYTES / requests).max(1.0))
 }
 
 /// Where a time stands on the axis of a quantity, for work as in `point`.

@@ -1,0 +1,87 @@
+//! The gallery: every picture of the course, with what it shows and the units that use it.
+
+use super::Screen;
+use crate::command::Command;
+use crate::fonts::Bold;
+use crate::theme::{self, font_size, radius, space};
+use crate::viz::{self, VizInput};
+use crate::widgets::focus;
+use curriculum::{Block, Course, Unit};
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Stroke, Ui};
+
+/// Least width of a card, in points.
+const CARD: f32 = 260.0;
+
+/// What a card says; made once, for the pictures do not change.
+pub struct Card {
+    id: String,
+    title: String,
+    about: String,
+}
+
+pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
+    let t = theme::tokens(ui);
+    let cards =
+        screen.memory.gallery.get_or_insert_with(|| viz::all().iter().map(|picture| card(&**picture)).collect());
+    let cards = std::mem::take(cards);
+    let course = screen.state.course.clone();
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
+            ui.label(RichText::new("Pictures").size(font_size::HEADING).bold());
+            let text = "Each shows your own run where there is one, else an example with controls.";
+            ui.add(Label::new(RichText::new(text).color(t.text_muted)).wrap());
+            ui.add_space(space::S);
+            let columns = ((ui.available_width() + space::M) / (CARD + space::M)).floor().clamp(1.0, 4.0) as usize;
+            for row in cards.chunks(columns) {
+                ui.columns(columns, |columns| {
+                    for (ui, card) in columns.iter_mut().zip(row) {
+                        card_ui(ui, screen, &course, card);
+                    }
+                });
+            }
+        });
+        focus::follow(ui);
+    });
+    screen.memory.gallery = Some(cards);
+}
+
+fn card(picture: &dyn viz::Visualization) -> Card {
+    let about = picture.describe(&VizInput::default());
+    // Its first sentence says what it is.
+    let about = about.split_inclusive(['.', '\n']).next().unwrap_or_default().trim().to_owned();
+    Card { id: picture.id().to_owned(), title: picture.title().to_owned(), about }
+}
+
+fn card_ui(ui: &mut Ui, screen: &mut Screen<'_>, course: &Course, card: &Card) {
+    let t = theme::tokens(ui);
+    let frame = Frame::new()
+        .fill(t.raised)
+        .stroke(Stroke::new(1.0, t.border))
+        .corner_radius(radius::MEDIUM)
+        .inner_margin(space::M);
+    frame.show(ui, |ui| {
+        ui.take_available_width();
+        ui.spacing_mut().item_spacing.y = space::XS;
+        ui.label(RichText::new(&card.title).bold());
+        ui.add(Label::new(RichText::new(&card.about).small().color(t.text_muted)).wrap());
+        ui.horizontal_wrapped(|ui| {
+            let button = ui.button("Open");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Open {}", card.title)));
+            if button.on_hover_text("Shows it in the work area").clicked() {
+                screen.send(Command::ShowVisualization(card.id.clone()));
+            }
+            for unit in users(course, &card.id).take(2) {
+                let link = ui.link(RichText::new(unit.place()).small());
+                if link.on_hover_text(&unit.title).clicked() {
+                    screen.send(Command::OpenDay(unit.id.clone()));
+                }
+            }
+        });
+    });
+}
+
+/// The units whose lesson has the picture.
+fn users<'a>(course: &'a Course, id: &'a str) -> impl Iterator<Item = &'a Unit> {
+    let shows = move |block: &Block| matches!(block, Block::Visualization { id: shown, .. } if shown == id);
+    course.units().filter(move |unit| unit.lesson.sections.iter().flat_map(|section| &section.blocks).any(shows))
+}
