@@ -78,8 +78,17 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("content", "a folder with a course, whose Python rungs can be run"),
 ];
 /// Settings that a state file may bring; others are not taken over.
-const HARMLESS: [&str; 8] =
-    ["theme", "scale", "editor_points", "device", "projector", "close_brackets", "reduced_motion", "tour_seen"];
+const HARMLESS: [&str; 9] = [
+    "theme",
+    "scale",
+    "editor_points",
+    "device",
+    "projector",
+    "close_brackets",
+    "tab_width",
+    "reduced_motion",
+    "tour_seen",
+];
 
 /// A setting of a state file that was not taken over, because it names something that would be run.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,6 +223,7 @@ mod tests {
             python: Some("a".into()),
             projector: true,
             close_brackets: false,
+            tab_width: 8,
             reduced_motion: true,
             tour_seen: true,
             editor: Some("a".into()),

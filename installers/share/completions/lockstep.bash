@@ -85,6 +85,9 @@ _lockstep() {
             lockstep__subcmd__dev,check)
                 cmd="lockstep__subcmd__dev__subcmd__check"
                 ;;
+            lockstep__subcmd__dev,fast-paths)
+                cmd="lockstep__subcmd__dev__subcmd__fast__subcmd__paths"
+                ;;
             lockstep__subcmd__dev,help)
                 cmd="lockstep__subcmd__dev__subcmd__help"
                 ;;
@@ -123,6 +126,9 @@ _lockstep() {
                 ;;
             lockstep__subcmd__dev__subcmd__help,check)
                 cmd="lockstep__subcmd__dev__subcmd__help__subcmd__check"
+                ;;
+            lockstep__subcmd__dev__subcmd__help,fast-paths)
+                cmd="lockstep__subcmd__dev__subcmd__help__subcmd__fast__subcmd__paths"
                 ;;
             lockstep__subcmd__dev__subcmd__help,help)
                 cmd="lockstep__subcmd__dev__subcmd__help__subcmd__help"
@@ -252,6 +258,9 @@ _lockstep() {
                 ;;
             lockstep__subcmd__help__subcmd__dev,check)
                 cmd="lockstep__subcmd__help__subcmd__dev__subcmd__check"
+                ;;
+            lockstep__subcmd__help__subcmd__dev,fast-paths)
+                cmd="lockstep__subcmd__help__subcmd__dev__subcmd__fast__subcmd__paths"
                 ;;
             lockstep__subcmd__help__subcmd__dev,latency)
                 cmd="lockstep__subcmd__help__subcmd__dev__subcmd__latency"
@@ -547,7 +556,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev)
-            opts="-h --content --data --help check others new-day new-lab new-page new-problem bench-window screenshots cheat-sheet latency verify-counters verify-instructions help"
+            opts="-h --content --data --help check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -674,8 +683,46 @@ _lockstep() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        lockstep__subcmd__dev__subcmd__fast__subcmd__paths)
+            opts="-h --sample --alone --only --times --seed --content --data --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --sample)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --times)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --content)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         lockstep__subcmd__dev__subcmd__help)
-            opts="check others new-day new-lab new-page new-problem bench-window screenshots cheat-sheet latency verify-counters verify-instructions help"
+            opts="check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -717,6 +764,20 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        lockstep__subcmd__dev__subcmd__help__subcmd__fast__subcmd__paths)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1565,7 +1626,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__help__subcmd__dev)
-            opts="check others new-day new-lab new-page new-problem bench-window screenshots cheat-sheet latency verify-counters verify-instructions"
+            opts="check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1607,6 +1668,20 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__help__subcmd__dev__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        lockstep__subcmd__help__subcmd__dev__subcmd__fast__subcmd__paths)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

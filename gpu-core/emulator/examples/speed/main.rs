@@ -6,6 +6,7 @@
 //! package `numba-cuda`: its simulator then runs the same kernels in turns with the emulator. Rates are of core time, so
 //! that waiting for a core does not count; what shares caches and cores still does, so look at the load.
 
+#[allow(dead_code, reason = "the tests of the reference mode run these cases too, smaller and to their end")]
 mod cases;
 mod clock;
 mod scaling;
