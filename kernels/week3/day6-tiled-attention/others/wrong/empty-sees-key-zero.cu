@@ -1,5 +1,5 @@
 // A query that sees nothing is given key 0.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: a query that sees no key
 #include "lab.cuh"
 

@@ -1,6 +1,6 @@
 // Writes out as [queries, heads, d].
 // rejected for: wrong_output
-// leads to: look at the formula
+// leads to: query's row is head * queries + query
 #include "lab.cuh"
 
 // out = softmax(q * k^T / sqrt(D)) * v for each head, and the log-sum-exp of each query's scores. A block does QUERIES queries of a
