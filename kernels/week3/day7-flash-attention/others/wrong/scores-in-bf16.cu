@@ -1,5 +1,5 @@
 // Rounds the scores to bf16.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: the scores
 #include "mma.cuh"
 

@@ -1,5 +1,5 @@
 // The running sum is cut to 16 bits.
-// rejected for: precision
+// rejected for: wrong_output
 // leads to: something else rounded to 16 bits
 #include "mma.cuh"
 
