@@ -23,6 +23,7 @@ pub mod file_dialogs;
 pub mod fonts;
 #[deny(clippy::disallowed_methods)]
 pub mod instruction_words;
+#[deny(clippy::disallowed_methods)]
 pub mod kept;
 pub mod lab;
 #[deny(clippy::disallowed_methods)]
@@ -33,9 +34,11 @@ pub mod mystery;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;
+#[deny(clippy::disallowed_methods)]
 pub mod quick_fix;
 pub mod ready;
 pub mod rungs;
+#[deny(clippy::disallowed_methods)]
 pub mod sandbox;
 pub mod services;
 #[deny(clippy::disallowed_methods)]

@@ -577,7 +577,7 @@ fn an_answer_that_no_longer_fits_is_left_out() {
     if let Kind::Single { choices } = &mut quiz.questions[0].kind {
         choices.reverse();
     }
-    let mut state = QuizState::default();
+    let mut state = QuizState::all_in_sight();
     state.restore(&quiz, "guard", &answer(&["Writing past the end of `c`"]));
     state.restore(&quiz, "same-warp", &answer(&["thread 32", "a choice that is gone"]));
     state.restore(&quiz, "idle", &answer(&["many"]));

@@ -51,6 +51,9 @@ fn the_strip_says_what_is_under_way() {
 #[test]
 fn who_jumps_ahead_has_not_read_what_was_skipped() {
     let mut window = Window::open(true, SIZE, simple_script());
+    // A day whose challenge has no table to fill in: that is done when the table is right.
+    let id = window.app().state.course.unit("week1/day5").expect("a day").id.clone();
+    window.do_command(Command::OpenDay(id));
     let day = window.app().state.day().expect("a day").clone();
     let is_done = |window: &Window, step| window.app().state.progress.is_step_done(&day, step);
     window.key(Modifiers::COMMAND, Key::Num4);
@@ -256,7 +259,7 @@ fn a_second_key_follows_the_first_and_is_not_typed() {
     // Neither a wrong key nor taking it back types anything or stays.
     lead(&mut window);
     second(&mut window, Key::Q, "q");
-    assert!(window.has("Ctrl+K Q is no command"));
+    assert!(window.harness.query_by_label_contains("Ctrl+K Q is no command").is_some());
     lead(&mut window);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!window.has("Move Pane"));

@@ -3,7 +3,7 @@
 use super::{Screen, parts};
 use crate::command::Command;
 use crate::theme::{self, space};
-use crate::widgets::sentence;
+use crate::widgets::{focus, sentence};
 use curriculum::Unit;
 use curriculum::fill::{FillCell, FillTable};
 use egui::{Grid, Key, RichText, TextEdit, Ui};
@@ -95,6 +95,7 @@ fn cell_ui(ui: &mut Ui, typed: &mut Typed, index: usize, is_right: bool, name: &
         ui.spacing_mut().item_spacing.x = space::XS;
         let before = text.clone();
         let response = ui.add(TextEdit::singleline(text).desired_width(CELL).hint_text("?"));
+        focus::ring(ui, &response);
         response.widget_info(|| {
             let mut info = egui::WidgetInfo::text_edit(true, &before, &before, "?");
             info.label = Some(name.to_owned());

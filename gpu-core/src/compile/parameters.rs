@@ -100,8 +100,7 @@ pub fn wide(fault: &Fault, spec: &Spec) -> Option<String> {
     let bytes = element_bytes(fault, spec)?;
     let outside = matches!(fault.kind, FaultKind::OutOfBounds | FaultKind::Misaligned);
     let elements = fault.access_bytes / bytes;
-    // A thread takes 16 bytes at most; boxes and rows of a copy engine are larger, and no pointer's elements.
-    (outside && elements > 1 && fault.access_bytes <= 16).then(|| {
+    (outside && elements > 1).then(|| {
         format!(
             "Each access takes {elements} elements of `{name}` at once: element i of a pointer to {} bytes begins at \
              `{name}[{elements} * i]`, and there are 1/{elements} as many of them",

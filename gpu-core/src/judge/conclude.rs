@@ -55,13 +55,7 @@ impl Session<'_> {
             (&differ, &mut failure, fault.and_then(|fault| parameters::wide(fault, self.spec)))
         {
             failure.push_str(&format!(" {wide}."));
-            // Codes of one byte are read by fours in every good kernel: there it is no more than a thought.
-            let place = if fault.and_then(|fault| parameters::element_bytes(fault, self.spec)) == Some(1) {
-                hints.len()
-            } else {
-                0
-            };
-            hints.insert(place, "wide_access".to_owned());
+            hints.insert(0, "wide_access".to_owned());
         }
         let (resolved, mut cases): (Vec<Resolved>, Vec<CaseReport>) =
             self.judged.into_iter().map(|judged| (judged.resolved, judged.report)).unzip();

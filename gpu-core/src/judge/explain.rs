@@ -241,8 +241,7 @@ pub fn most_telling_first(keys: Vec<&'static str>, whole: &[&[&'static str]]) ->
         _ if OF_THE_WHOLE.contains(&key) => 0,
         // Some elements may be missing for many reasons, and how the others are wrong says which.
         "never_written" => 2,
-        "precision" => 3,
-        "wrong_output" => 4,
+        "wrong_output" => 3,
         _ => 1,
     };
     // Faults are causes and keep their place at the front.

@@ -65,7 +65,8 @@ pub fn definition(text: &str, offset: usize) -> Option<Range<usize>> {
             (is_name(&word) && !NO_TYPES.contains(&word.as_str())) || starred.ends_with('>') || word == "#define";
         // `a * b` multiplies: a declaration ends its name with one of these.
         let ends = word == "#define" || after.starts_with([',', ')', '=', ';', '[', '(', '{', ':']);
-        is_type && ends && !text[..place.start].ends_with('.')
+        // So it does with a space on either side, as nobody writes a pointer here.
+        is_type && ends && !text[..place.start].ends_with('.') && !text[..place.start].ends_with(" * ")
     };
     let before = places.iter().filter(|place| place.start <= offset).rfind(declares);
     before.or_else(|| places.iter().find(declares)).cloned()

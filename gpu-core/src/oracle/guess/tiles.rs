@@ -151,8 +151,7 @@ pub(super) fn of_transposed(case: &Case<'_>, sample: &[Element]) -> Option<Guess
     let columns: Vec<f64> = (0..k * n).map(|at| b[at % n * k + at / n]).collect();
     let (sizes, names) = (Sizes { m, n, k }, [left.name.as_str(), right.name.as_str()]);
     let part = (k >= 3).then(|| part_of_the_sum(a, &columns, sample, &sizes)).flatten();
-    let part = part.map(|words| Guess { words, key: Some("cut_sums") });
-    part.or_else(|| quarters(a, &columns, sample, &sizes, names).map(Guess::from))
+    part.or_else(|| quarters(a, &columns, sample, &sizes, names)).map(Guess::from)
 }
 
 #[cfg(test)]

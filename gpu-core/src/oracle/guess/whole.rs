@@ -1,6 +1,6 @@
 //! Results that are right but for one thing done to all of them: a factor, a constant, a factor for each row.
 
-use super::{CLOSE, Case, Element, Guess, all};
+use super::{CLOSE, Case, Element, Guess, all, is_every};
 
 /// Factors that say what happened, and what to say.
 const FACTORS: [(f64, &str, Option<&str>); 4] = [
@@ -44,7 +44,7 @@ pub(super) fn constant(case: &Case<'_>, sample: &[Element]) -> Option<String> {
     // What rounds to a constant is a constant: of products of tiles it is a whole number.
     let more = if (more - more.round()).abs() < 1e-3 { more.round() } else { more };
     let differs = sample.iter().any(|element| (want(element.index) - want(first.index)).abs() > 1e-3 * first.magnitude);
-    if more == 0.0 || !differs || !all(sample, |index| Some(want(index) + more)) {
+    if more == 0.0 || !is_every(case) || !differs || !all(sample, |index| Some(want(index) + more)) {
         return None;
     }
     let (sign, by) = if more > 0.0 { ("large", more) } else { ("small", -more) };

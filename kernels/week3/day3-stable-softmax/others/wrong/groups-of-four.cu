@@ -1,6 +1,6 @@
 // Groups of four columns, and no remainder.
 // rejected for: never_written
-// leads to: leave out the last columns % 4
+// leads to: was never written
 #include "lab.cuh"
 // lockstep: block = 256
 // lockstep: grid = rows

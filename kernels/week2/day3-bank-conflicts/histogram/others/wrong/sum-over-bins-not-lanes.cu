@@ -1,6 +1,6 @@
 // Counts in one layout and adds up in the other.
-// rejected for: moved_output
-// leads to: the same layout
+// rejected for: wrong_output
+// leads to: Each counter once
 #include "lab.cuh"
 // lockstep: block = 256
 // lockstep: grid = min(512, ceil_div(n, 4096))

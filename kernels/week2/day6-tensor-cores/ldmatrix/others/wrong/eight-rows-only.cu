@@ -1,6 +1,6 @@
 // Points all halves at the same eight rows.
 // rejected for: wrong_output
-// leads to: lane % 16 is the row
+// leads to: holds what belongs to
 // C = A * B^T: a block makes 64 x 64 of C, its four warps 32 x 32 each. A is m x k, B is n x k, both bf16; C is m x n, float.
 //
 // Three ways people write `place`: the XOR, as here; rows padded to 144 bytes, as free of conflicts and an eighth more shared

@@ -1,6 +1,6 @@
 // Forgets the warp in the rows of A.
 // rejected for: wrong_output
-// leads to: are exchanged
+// leads to: holds what belongs to
 #include "mma.cuh"
 
 // lockstep: block = 128
