@@ -11,6 +11,7 @@ const LAYERS: &[&str] = &[
     "conditions",
     "report",
     "features",
+    "work_time",
     "num",
     "ptx",
     "tensor_layout",

@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Write;
 
 use common::{download_u32, load, memory, run_clean, run_with, upload_u32};
-use ptx_emulator::{Fast, FaultKind, Launch, Options, Outcome};
+use ptx_emulator::{FaultKind, Launch, Options, Outcome, TraceRequest};
 
 const BYTES: u32 = 2048;
 
@@ -140,7 +140,8 @@ $again:
 fn ways(text: &str) -> [(Outcome, Vec<u32>); 3] {
     let module = load(text);
     let short = Options { deterministic: true, max_faults: 1000, ..Options::default() };
-    let long = Options { fast: Fast::NONE, ..short.clone() };
+    let request = TraceRequest { blocks: vec![0], warps: Vec::new(), max_bytes: 1 << 20 };
+    let long = Options { trace: Some(request), ..short.clone() };
     [short, long, Options::unchecked()].map(|options| {
         let mut memory = memory();
         let out = upload_u32(&mut memory, "out", &[1; 64]);
