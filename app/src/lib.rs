@@ -25,6 +25,7 @@ pub mod fonts;
 pub mod instruction_words;
 #[deny(clippy::disallowed_methods)]
 pub mod kept;
+#[deny(clippy::disallowed_methods)]
 pub mod lab;
 #[deny(clippy::disallowed_methods)]
 pub mod listing;

@@ -96,6 +96,9 @@ fn cell_ui(ui: &mut Ui, typed: &mut Typed, index: usize, is_right: bool, name: &
         let before = text.clone();
         let response = ui.add(TextEdit::singleline(text).desired_width(CELL).hint_text("?"));
         focus::ring(ui, &response);
+        if response.gained_focus() {
+            response.scroll_to_me(None);
+        }
         response.widget_info(|| {
             let mut info = egui::WidgetInfo::text_edit(true, &before, &before, "?");
             info.label = Some(name.to_owned());
