@@ -474,12 +474,24 @@ impl Cx<'_> {
         if self.is_in_no_race(op, reach, kind) {
             return;
         }
+        if kind == AccessKind::Atomic {
+            self.note_number(at.mask, at.low);
+        }
         if kind == AccessKind::Atomic && at.contiguous {
             let low = at.low;
             let runs = Runs { count: 1, width: 32, step: BYTES, starts: [low; 4], low, high: at.high };
             return grid.races.access_runs::<BYTES>(self, op, reach, &runs, kind);
         }
         grid.races.access::<BYTES>(self, op, reach, at, kind);
+    }
+
+    /// Remembers an atomic of one lane: see [`crate::exec::block::Block::numbers`].
+    #[inline(always)]
+    pub fn note_number(&mut self, mask: u32, address: u64) {
+        if mask.is_power_of_two() {
+            let thread = self.warp.index * 32 + mask.trailing_zeros();
+            self.block.note_number(address & !3, thread);
+        }
     }
 
     /// Whether it is known of an array that no such access to it is in a race.

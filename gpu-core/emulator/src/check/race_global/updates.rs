@@ -53,9 +53,8 @@ impl GlobalRaces {
         if cx.grid.regions[words.region as usize].only_atomic.load(Ordering::Relaxed) && op.e.0 & CTA == 0 {
             return;
         }
-        if matches!(words.lie, Lie::One) && words.mask.is_power_of_two() {
-            let thread = cx.warp.index * 32 + words.mask.trailing_zeros();
-            cx.block.note_number(words.low & !3, thread);
+        if matches!(words.lie, Lie::One) {
+            cx.note_number(words.mask, words.low);
         }
         match words.lie {
             Lie::Row if let Some(runs) = words.runs(BYTES) => {
