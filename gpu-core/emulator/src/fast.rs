@@ -43,7 +43,7 @@ fast_paths! {
     /// Forms of instructions for AVX2 and AVX-512. Off: one lane after the other.
     vector_forms,
     /// Short series for `rsqrt`, `ex2`, `lg2`, `sin` and `cos`, and `.ftz` by the machine where nothing is subnormal
-    /// (`exec/nearly.rs`, `exec/flushed.rs`).
+    /// (`exec/fast_math/nearly.rs`, `exec/fast_math/flushed.rs`).
     fast_math,
     /// Products of matrices in the lanes where their results belong (`num/mma/lanewise.rs`). Off: by tiles.
     matrix_lanes,
@@ -52,33 +52,33 @@ fast_paths! {
     /// Basic blocks, or parts of them, run without a look in between. Off: each instruction by itself, no machine code, and
     /// taint is moved by each instruction.
     basic_blocks,
-    /// Basic blocks of which machine code is made (`exec/native/`).
+    /// Basic blocks of which machine code is made (`jit/`).
     machine_code,
-    /// Machine code that goes on to the next basic block by itself (`exec/native/chain.rs`).
+    /// Machine code that goes on to the next basic block by itself (`jit/chain.rs`).
     block_chaining,
-    /// Machine code for branches whose lanes diverge and reconverge soon (`exec/native/hammock.rs`).
+    /// Machine code for branches whose lanes diverge and reconverge soon (`jit/hammock.rs`).
     predicated_regions,
     /// A warp that waits or has ended gives way to the next one inside the interpreter loop (`Cx::next_turn`).
     direct_turns,
-    /// What a launch fixes is computed once (`build/of_launch.rs`).
+    /// What a launch fixes is computed once (`analysis/launch_constants.rs`).
     launch_constants,
 
     // Where an access goes.
-    /// Addresses in a few runs are found, counted and checked by these (`exec/quick.rs`). Off: `shape_cache` learns nothing.
+    /// Addresses in a few runs are found, counted and checked by these (`exec/memory/quick.rs`). Off: `shape_cache` learns nothing.
     runs,
-    /// Inline cache of an access's shape: runs (`exec/pattern.rs`).
+    /// Inline cache of an access's shape: runs (`exec/memory/pattern.rs`).
     shape_cache,
-    /// Inline cache of an access's shape: lanes in no runs (`exec/lay.rs`).
+    /// Inline cache of an access's shape: lanes in no runs (`exec/memory/lay.rs`).
     layout_cache,
-    /// Words anywhere in one array go as offsets in it (`exec/apart.rs`).
+    /// Words anywhere in one array go as offsets in it (`exec/memory/apart.rs`).
     gathers,
-    /// Local memory that is named (`exec/local.rs`).
+    /// Local memory that is named (`exec/memory/local.rs`).
     local_arrays,
     /// Fragments of matrices move as a whole (`isa/fragment_memory.rs`).
     fragments,
-    /// Strong accesses that need no order beyond the host's take the ways of weak ones (`exec/strong.rs`).
+    /// Strong accesses that need no order beyond the host's take the ways of weak ones (`exec/memory/strong.rs`).
     strong_as_weak,
-    /// Loads of which some bytes are not used go as one (`exec/used.rs`).
+    /// Loads of which some bytes are not used go as one (`exec/memory/used.rs`).
     whole_loads,
     /// A `cp.async` whose shape is known (`Cx::quick_fill`).
     async_copies,
@@ -86,35 +86,35 @@ fast_paths! {
     grouped_arrivals,
     /// What a kernel only adds to, each host thread adds up for itself (`isa/atomic/sums.rs`).
     private_sums,
-    /// One lock for the atomics of a warp, where several host threads run (`exec/updates.rs`).
+    /// One lock for the atomics of a warp, where several host threads run (`exec/memory/updates.rs`).
     row_locks,
 
     // What need not be watched for races.
-    /// Arrays that a kernel only reads, or only updates by atomics (mod-ref: `build/written.rs`).
+    /// Arrays that a kernel only reads, or only updates by atomics (mod-ref: `analysis/mod_ref.rs`).
     mod_ref,
-    /// Arrays of which each thread has parts of its own (`check/own/`).
+    /// Arrays of which each thread has parts of its own (`analysis/thread_private/`).
     thread_private,
-    /// Shared memory in which no two threads meet between two barriers (`check/intervals.rs`).
+    /// Shared memory in which no two threads meet between two barriers (`analysis/barrier_intervals.rs`).
     barrier_intervals,
-    /// Reads of shared memory are told to its shadow when somebody asks (`check/later.rs`).
+    /// Reads of shared memory are told to its shadow when somebody asks (`check/race/later.rs`).
     deferred_reads,
     /// Reads of global memory that bring nothing new are not told again (`Cx::brings_nothing`).
     known_reads,
     /// Rows and columns of shared memory are settled by vectors (`Cx::settles_row`).
     shadow_rows,
-    /// The first access to a sector of global memory leaves one record (`check/race_global/once.rs`).
+    /// The first access to a sector of global memory leaves one record (`check/race/global/once.rs`).
     first_touch,
-    /// Lanes that share a sector of global memory are checked as one (`check/race_global/groups.rs`).
+    /// Lanes that share a sector of global memory are checked as one (`check/race/global/groups.rs`).
     sector_groups,
-    /// The same by the step from lane to lane (`check/race_global/stepped.rs`).
+    /// The same by the step from lane to lane (`check/race/global/stepped.rs`).
     sector_steps,
-    /// Lanes with whole sectors to themselves share one record (`check/race_global/strips.rs`).
+    /// Lanes with whole sectors to themselves share one record (`check/race/global/strips.rs`).
     sector_strips,
 
     // Uninitialised values in registers.
-    /// Taint is moved ahead of what only computes (`check/followed.rs`).
+    /// Taint is moved ahead of what only computes (`check/undef/followed.rs`).
     taint_ahead,
-    /// What a stretch does to taint is found once (`check/ahead.rs`).
+    /// What a stretch does to taint is found once (`check/undef/ahead.rs`).
     taint_summaries,
 }
 

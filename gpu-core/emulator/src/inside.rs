@@ -12,7 +12,9 @@ pub mod build {
     }
 }
 pub mod check {
-    pub use crate::check::{history, marks, own, race_pages, sync};
+    pub use crate::analysis::thread_private as own;
+    pub use crate::check::race::{history, pages as race_pages, sync};
+    pub use crate::check::undef::marks;
 
     /// Whether the last launch of a kernel was found to be one in which no two threads of a block meet in shared memory between
     /// two barriers, and if so how many bytes of it no thread can access.
@@ -29,21 +31,21 @@ pub mod check {
         options: &crate::Options,
     ) -> Vec<String> {
         let function = module.image.functions.iter().position(|function| function.name == launch.kernel);
-        let mut arrays = crate::exec::arrays::Arrays::of(memory, options);
+        let mut arrays = crate::exec::memory::arrays::Arrays::of(memory, options);
         arrays.find_use(&module.image, function.expect("a kernel of the module"), launch, options);
         arrays.regions.iter().filter(|region| region.is_owned()).map(|region| region.name.clone()).collect()
     }
 }
 pub mod exec {
-    pub use crate::exec::address::AddressWord;
-    pub use crate::exec::crew;
     pub use crate::exec::lanes::{BASE, widest};
     #[cfg(target_arch = "x86_64")]
     pub use crate::exec::lanes::{WIDE, WIDEST, wide};
-    pub use crate::exec::op::Slot;
-    pub use crate::exec::warp::Poison;
+    pub use crate::exec::memory::address::AddressWord;
     #[cfg(target_arch = "x86_64")]
-    pub use crate::exec::{deal, deal_wide};
+    pub use crate::exec::memory::{deal, deal_wide};
+    pub use crate::exec::op::Slot;
+    pub use crate::exec::sched::crew;
+    pub use crate::exec::sched::warp::Poison;
 
     /// What machine code can be made of the instructions of a module.
     pub fn templates(module: &crate::Module) -> Vec<String> {
@@ -72,5 +74,5 @@ pub mod tensor {
     pub use crate::tensor::*;
 }
 pub mod tensor_rows {
-    pub use crate::tensor_rows::*;
+    pub use crate::tensor::rows::*;
 }

@@ -7,16 +7,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::check::race::GlobalRaces;
-use crate::check::sync::Syncs;
-use crate::check::touched::Touched;
+use crate::check::race::sync::Syncs;
+use crate::check::race::touched::Touched;
 use crate::conditions::Conditions;
 use crate::device::Device;
-use crate::exec::arrays::Arrays;
-use crate::exec::block::SharedArray;
 use crate::exec::grid::{Console, Grid, RESERVED_SHARED, Worker};
-use crate::exec::native::form::Made;
-use crate::exec::waiting::Waiting;
-use crate::exec::worker::Results;
+use crate::exec::memory::arrays::Arrays;
+use crate::exec::sched::block::SharedArray;
+use crate::exec::sched::waiting::Waiting;
+use crate::exec::sched::worker::Results;
+use crate::exec::template::Made;
 use crate::fast::Fast;
 use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
@@ -488,7 +488,7 @@ fn run(
         work();
         true
     } else {
-        crate::exec::crew::work_together(workers - 1, &work, || grid.waiting.miss())
+        crate::exec::sched::crew::work_together(workers - 1, &work, || grid.waiting.miss())
     };
     let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let heap = std::mem::take(&mut *grid.heap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));

@@ -8,11 +8,12 @@
 #![allow(clippy::precedence, reason = "bits are packed and masked as the manuals write it")]
 #![allow(clippy::needless_range_loop, reason = "loops over the 32 lanes index several rows at once, and vectorise")]
 
+mod analysis;
+mod jit;
 /// What `tests/order.rs` replaces.
 mod atomics {
     pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 }
-mod backing;
 mod build;
 mod check;
 mod conditions;
@@ -31,13 +32,10 @@ pub mod num;
 mod ptx;
 mod report;
 mod tensor;
-mod tensor_layout;
-mod tensor_rows;
 mod texture;
-mod texture_plan;
 mod work_time;
 
-pub use check::touched::{Touched, TouchedPiece};
+pub use check::race::touched::{Touched, TouchedPiece};
 pub use conditions::Conditions;
 pub use device::{Device, REGISTERS_PER_SM};
 pub use fast::Fast;
@@ -46,7 +44,7 @@ pub use launch::{Checks, Launch, Options, Outcome, launch};
 pub use memory::{Memory, MemoryError};
 pub use module::{KernelInfo, LoadError, LoadProblem, Module, ParamInfo};
 pub use report::*;
+pub use tensor::layout::{Interleave, Swizzle};
 pub use tensor::{Im2col, Piece, TensorMap, TensorMapError, TensorType};
-pub use tensor_layout::{Interleave, Swizzle};
 pub use texture::{AddressMode, ChannelFormat, Sampler, TexelArray, TextureLevel, TextureObject};
 pub use work_time::WorkTime;

@@ -545,7 +545,7 @@ fn every_template_is_tried() {
         let text = kernel(&instructions(&mut dice, 60), Begin::Loop(2048));
         found.extend(ptx_emulator::inside::exec::templates(&load(&text)));
     }
-    let source = include_str!("../src/exec/native/form.rs");
+    let source = include_str!("../src/exec/template.rs");
     let names = |start: &str| {
         let body = source.split(start).nth(1).and_then(|rest| rest.split("\n}").next()).expect("the list");
         let names = body.lines().map(str::trim).filter(|line| !line.starts_with("//"));

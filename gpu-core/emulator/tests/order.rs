@@ -1,5 +1,5 @@
 //! All executions of small programs that are put together from what keeps host memory in order (`exec/order.rs`) and from
-//! what finds launches that wait for ever (`exec/waiting.rs`), on a machine that promises no more than Rust does. A test on
+//! what finds launches that wait for ever (`exec/sched/waiting.rs`), on a machine that promises no more than Rust does. A test on
 //! a real machine sees only the orders that this machine has: x86 shows hardly any.
 
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use loom::thread;
 #[path = "../src/exec/order.rs"]
 mod order;
 #[allow(dead_code, reason = "one file of the emulator, used in part")]
-#[path = "../src/exec/waiting.rs"]
+#[path = "../src/exec/sched/waiting.rs"]
 mod waiting;
 
-/// What `exec/waiting.rs` takes its atomics from.
+/// What `exec/sched/waiting.rs` takes its atomics from.
 mod atomics {
     pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 }

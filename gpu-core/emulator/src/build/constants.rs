@@ -45,7 +45,7 @@ impl Pool {
 }
 
 /// Whether a register and a type take rows of the same size.
-pub(super) fn fits(have: u32, want: u32) -> bool {
+pub(crate) fn fits(have: u32, want: u32) -> bool {
     let row = |bits: u32| if bits == 1 { 1 } else { bits.max(32) };
     row(have) == row(want)
 }

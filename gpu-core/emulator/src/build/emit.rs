@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use crate::exec::image::ParamArea;
-use crate::exec::native::form::Native;
+use crate::exec::memory::space::Window;
 use crate::exec::op::{Exec, Flow, Op, OpInfo, Slot, Taint};
-use crate::exec::space::Window;
+use crate::exec::template::Native;
 use crate::isa::{Ty, special};
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 
 use super::constants::fits;
 pub use super::constants::{Pool, immediate};
-pub use super::flow::{Edge, Target};
 pub use super::inst::Inst;
+pub use crate::analysis::flow::{Edge, Target};
 
 /// A register.
 #[derive(Clone, Copy, Debug)]
@@ -375,7 +375,7 @@ impl<'m> Emit<'m> {
             Some(Entity::KernelParam { offset }) => Ok((Window::Param, u64::from(offset))),
             Some(Entity::Function(index)) => {
                 self.called.push(index);
-                Ok((Window::Global, crate::exec::space::CODE_BASE + 16 * u64::from(index)))
+                Ok((Window::Global, crate::exec::memory::space::CODE_BASE + 16 * u64::from(index)))
             }
             Some(Entity::FrameParam(_)) => {
                 Err(format!("the address of `{name}`, a parameter of a device function, is not supported"))

@@ -2,8 +2,8 @@
 
 use super::emit::{Decoded, Emit, Entity, Reg};
 use crate::exec::image::ParamArea;
+use crate::exec::memory::space::Window;
 use crate::exec::op::Slot;
-use crate::exec::space::Window;
 use crate::isa::{self, Ty};
 use crate::ptx::tree::{Instruction, Operand};
 
@@ -113,13 +113,13 @@ impl<'a> Inst<'a> {
 }
 
 /// Name of the memory behind a parameter or result that is a register. No register can be called so.
-pub(super) fn area_name(register: &str) -> String {
+pub(crate) fn area_name(register: &str) -> String {
     format!("{register}@area")
 }
 
 /// Decodes one instruction: vector registers are taken apart, registers that are passed to functions or come back from
 /// them go through memory, and what remains is looked up in the table.
-pub(super) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
+pub(crate) fn decode(emit: &mut Emit<'_>, instruction: &Instruction<'_>) -> Result<(), String> {
     isa::legal::check(instruction.opcode, emit.arch)?;
     let name = instruction.parts().next().unwrap_or_default();
     if name == "ret" && !emit.result_registers.is_empty() {
@@ -378,12 +378,12 @@ fn transfer(
 }
 
 /// At the start of a function: a parameter that is a register gets its value.
-pub(super) fn receive(emit: &mut Emit<'_>, register: &str) -> Result<(), String> {
+pub(crate) fn receive(emit: &mut Emit<'_>, register: &str) -> Result<(), String> {
     transfer(emit, None, register, &area_name(register), false)
 }
 
 /// Before a function returns: results that are registers go to where the caller finds them.
-pub(super) fn hand_back(emit: &mut Emit<'_>, guard: Option<(&str, bool)>) -> Result<(), String> {
+pub(crate) fn hand_back(emit: &mut Emit<'_>, guard: Option<(&str, bool)>) -> Result<(), String> {
     for register in emit.result_registers.clone() {
         transfer(emit, guard, &register, &area_name(&register), true)?;
     }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::emit::{Arch, Edge, Emit, Entity, Needs, Pool, Scope};
-use super::fetched::may_poll;
-use super::flow::{Graph, RegisterUse, resolve};
 use super::inst::{decode, hand_back, receive};
-use super::of_launch;
-use crate::check::undefined::{is_bitwise, is_move, opcode};
-use crate::check::{followed, gates};
+use crate::analysis::fetched::may_poll;
+use crate::analysis::flow::{Graph, RegisterUse, resolve};
+use crate::analysis::launch_constants;
+use crate::check::undef::undefined::{is_bitwise, is_move, opcode};
+use crate::check::undef::{followed, gates};
 use crate::exec::image::{FunctionImage, Image, SharedVariable};
 use crate::exec::op::{CONDITIONAL, Op, OpInfo, Slot};
-use crate::exec::warp::NONE;
+use crate::exec::sched::warp::NONE;
 use crate::isa;
 use crate::module::{KernelInfo, LoadError, LoadProblem, ParamInfo};
 use crate::ptx::tree::{Body, Function, Loc, Place, Statement, Tree, VarSpace, Variable};
@@ -62,32 +62,32 @@ fn load_as_it_is(ptx: &str) -> Result<Image, LoadError> {
     }
 }
 
-pub(super) struct Builder<'t, 'a> {
-    pub(super) tree: &'t Tree<'a>,
-    pub(super) image: Image,
-    pub(super) pool: Pool,
-    pub(super) globals: HashMap<String, Entity>,
-    pub(super) files: HashMap<u32, String>,
-    pub(super) sources: HashMap<Loc, u32>,
-    pub(super) problems: Vec<LoadProblem>,
+pub(crate) struct Builder<'t, 'a> {
+    pub(crate) tree: &'t Tree<'a>,
+    pub(crate) image: Image,
+    pub(crate) pool: Pool,
+    pub(crate) globals: HashMap<String, Entity>,
+    pub(crate) files: HashMap<u32, String>,
+    pub(crate) sources: HashMap<Loc, u32>,
+    pub(crate) problems: Vec<LoadProblem>,
     /// Shared variables by name with size and offset, and the size hardware would use.
-    pub(super) shared: HashMap<String, SharedVariable>,
+    pub(crate) shared: HashMap<String, SharedVariable>,
     /// Those that functions declare, by where their names stand in the text: what they are called there and mean.
-    pub(super) own_shared: HashMap<usize, (String, Entity)>,
-    pub(super) next_shared: u32,
+    pub(crate) own_shared: HashMap<usize, (String, Entity)>,
+    pub(crate) next_shared: u32,
     /// Where the next `.global` or `.const` variable may lie.
-    pub(super) next_global: u64,
-    pub(super) next_managed: u64,
+    pub(crate) next_global: u64,
+    pub(crate) next_managed: u64,
     /// What each function mentions: shared variables, callees, calls through pointers.
-    pub(super) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
+    pub(crate) mentions: Vec<(Vec<String>, Vec<u32>, bool)>,
     /// What each function needs.
-    pub(super) needs: Vec<Needs>,
+    pub(crate) needs: Vec<Needs>,
     /// Most 32-bit registers that each function holds at once; None when it is too large to be looked at.
-    pub(super) live_words: Vec<Option<u32>>,
+    pub(crate) live_words: Vec<Option<u32>>,
 }
 
 impl<'t, 'a> Builder<'t, 'a> {
-    pub(super) fn new(tree: &'t Tree<'a>) -> Builder<'t, 'a> {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Builder<'t, 'a> {
         let image = Image {
             id: NEXT_MODULE.fetch_add(1, Ordering::Relaxed),
             target: tree.target.to_owned(),
@@ -122,7 +122,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         }
     }
 
-    pub(super) fn problem(&mut self, message: &str, line: u32) {
+    pub(crate) fn problem(&mut self, message: &str, line: u32) {
         self.problems.push(LoadProblem {
             message: message.to_owned(),
             instruction: String::new(),
@@ -131,7 +131,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         });
     }
 
-    pub(super) fn build(&mut self) {
+    pub(crate) fn build(&mut self) {
         let tree = self.tree;
         // Functions with bodies get numbers first: initialisers and calls may name any of them.
         let mut bodies = Vec::new();
@@ -172,7 +172,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         self.image.pool = std::mem::take(&mut self.pool.rows);
     }
 
-    pub(super) fn source(&mut self, loc: Option<Loc>) -> Option<u32> {
+    pub(crate) fn source(&mut self, loc: Option<Loc>) -> Option<u32> {
         let loc = loc?;
         if let Some(index) = self.sources.get(&loc) {
             return Some(*index);
@@ -204,7 +204,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         folders.any(of_cuda) && folders.any(|folder| folder == "include")
     }
 
-    pub(super) fn function(&mut self, function: &Function<'a>) {
+    pub(crate) fn function(&mut self, function: &Function<'a>) {
         // No kernel reaches the variables of another one, so each has them at the same offsets: a matrix descriptor holds
         // addresses below 256 KiB only.
         let others = self.next_shared;
@@ -333,9 +333,9 @@ impl<'t, 'a> Builder<'t, 'a> {
         });
         let param_bytes = kernel.map_or(0, |kernel| self.image.kernels[kernel].param_bytes);
         let of_launch = match function.entry {
-            true => of_launch::find(
+            true => launch_constants::find(
                 &mut code,
-                &of_launch::Kernel {
+                &launch_constants::Kernel {
                     infos: &infos,
                     texts: &self.image.texts,
                     sites: &sites,
@@ -394,7 +394,7 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     /// Resolves branch targets and meeting points; says how the function uses its registers.
     #[allow(clippy::too_many_arguments, reason = "a function's pieces, which its builder took apart to lend them out")]
-    pub(super) fn link(
+    pub(crate) fn link(
         &mut self,
         code: &mut [Op],
         infos: &[OpInfo],
@@ -441,10 +441,10 @@ impl<'t, 'a> Builder<'t, 'a> {
                 _ => {}
             }
         }
-        super::fences::check(code, infos, &graph, entry);
-        super::data::mark(code, infos, &self.image.texts);
-        self.image.fetches |= super::fetched::mark(code, infos, &self.image.texts, &graph);
-        self.image.hoisted.extend(super::hoisted::find(code, infos, &self.image.texts, &graph, first_pc));
+        crate::analysis::fences::check(code, infos, &graph, entry);
+        crate::analysis::data::mark(code, infos, &self.image.texts);
+        self.image.fetches |= crate::analysis::fetched::mark(code, infos, &self.image.texts, &graph);
+        self.image.hoisted.extend(crate::analysis::hoisted::find(code, infos, &self.image.texts, &graph, first_pc));
         let mut straight = 0;
         for ((op, info), edge) in code.iter_mut().zip(infos).zip(edges).rev() {
             let guarded = !op.guard.is_pool() || op.guard_flip != 0;
@@ -457,7 +457,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         graph.registers(infos, widths, |at| always.is_some_and(|pool| code[at].guard.0 & pool == 0))
     }
 
-    pub(super) fn declare_kernel(&mut self, function: &Function<'a>) -> Option<usize> {
+    pub(crate) fn declare_kernel(&mut self, function: &Function<'a>) -> Option<usize> {
         if !function.entry {
             return None;
         }
@@ -498,7 +498,7 @@ impl<'t, 'a> Builder<'t, 'a> {
         Some(self.image.kernels.len() - 1)
     }
 
-    pub(super) fn body(
+    pub(crate) fn body(
         &mut self,
         emit: &mut Emit<'_>,
         body: Vec<Statement<'a>>,

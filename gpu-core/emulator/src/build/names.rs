@@ -45,7 +45,7 @@ struct Check<'a> {
 }
 
 /// What is wrong with the names of a module and with its head. The tree's names are slices of `text`.
-pub(super) fn check<'a>(text: &'a str, tree: &Tree<'a>) -> Vec<LoadProblem> {
+pub(crate) fn check<'a>(text: &'a str, tree: &Tree<'a>) -> Vec<LoadProblem> {
     let mut check = Check { text, problems: Vec::new() };
     let version = version_of(tree.version);
     if !tree.version.is_empty() && version.is_none() {

@@ -6,8 +6,10 @@ use super::emit::{Emit, Entity, Reg};
 use super::inst::area_name;
 use super::module::Builder;
 use crate::exec::image::{GlobalVariable, ParamArea, SharedVariable};
+use crate::exec::memory::space::{
+    CODE_BASE, MANAGED_BASE, MANAGED_SLICES, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window,
+};
 use crate::exec::op::Slot;
-use crate::exec::space::{CODE_BASE, MANAGED_BASE, MANAGED_SLICES, MODULE_BASE, MODULE_SLICE, SHARED_GAP, Window};
 use crate::isa::Ty;
 use crate::ptx::tree::{Body, Function, Init, Operand, Statement, VarSpace, Variable};
 
@@ -28,7 +30,7 @@ fn element_bytes(variable: &Variable<'_>) -> u32 {
 }
 
 impl<'a> Builder<'_, 'a> {
-    pub(super) fn size_of(&mut self, variable: &Variable<'_>, limit: u64) -> Option<(u64, u64)> {
+    pub(crate) fn size_of(&mut self, variable: &Variable<'_>, limit: u64) -> Option<(u64, u64)> {
         let Some(element) = type_bytes(variable.ty) else {
             self.problem(&format!("`.{}` is no type that a variable can have", variable.ty), variable.line);
             return None;
@@ -44,7 +46,7 @@ impl<'a> Builder<'_, 'a> {
         Some((bytes, u64::from(variable.align).max(element)))
     }
 
-    pub(super) fn variables(&mut self) {
+    pub(crate) fn variables(&mut self) {
         let tree = self.tree;
         self.next_global = MODULE_BASE + self.image.id % (1 << 20) * MODULE_SLICE;
         self.next_managed = MANAGED_BASE + self.image.id % MANAGED_SLICES * MODULE_SLICE;
@@ -92,7 +94,7 @@ impl<'a> Builder<'_, 'a> {
         });
     }
 
-    pub(super) fn initial_bytes(
+    pub(crate) fn initial_bytes(
         &mut self,
         variable: &Variable<'_>,
         bytes: u64,
@@ -172,7 +174,7 @@ impl<'a> Builder<'_, 'a> {
 
     /// Places the shared variables that a function declares. Those of other functions and scopes may have the same
     /// names; only what is declared elsewhere too (`.extern`) is one variable.
-    pub(super) fn shared_of(&mut self, function: &Function<'a>) {
+    pub(crate) fn shared_of(&mut self, function: &Function<'a>) {
         let body = function.body.as_ref().map(Body::statements);
         for statement in body.iter().flat_map(|body| body.iter()) {
             let Statement::Variable(variable) = statement else { continue };
@@ -191,7 +193,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// Offset of dynamic shared memory: behind all static shared variables of the module, wherever declared.
-    pub(super) fn dynamic_base(&mut self) -> u32 {
+    pub(crate) fn dynamic_base(&mut self) -> u32 {
         if self.image.dynamic_shared == 0 {
             let bytes = |variable: &Variable<'_>| {
                 let bytes = type_bytes(variable.ty).unwrap_or(0).saturating_mul(variable.count.unwrap_or(0));
@@ -221,7 +223,7 @@ impl<'a> Builder<'_, 'a> {
         self.image.dynamic_shared
     }
 
-    pub(super) fn frame_params(&mut self, emit: &mut Emit<'_>, params: &[Variable<'a>]) -> Vec<ParamArea> {
+    pub(crate) fn frame_params(&mut self, emit: &mut Emit<'_>, params: &[Variable<'a>]) -> Vec<ParamArea> {
         params
             .iter()
             .filter_map(|param| {
@@ -242,7 +244,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// Parameters of a device function whose address is taken lie on its stack, where pointers reach them.
-    pub(super) fn spill_params(
+    pub(crate) fn spill_params(
         &mut self,
         emit: &mut Emit<'_>,
         params: &[Variable<'a>],
@@ -276,7 +278,7 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    pub(super) fn registers(
+    pub(crate) fn registers(
         &mut self,
         emit: &mut Emit<'_>,
         ty: &str,
@@ -327,7 +329,7 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    pub(super) fn local_variable(&mut self, emit: &mut Emit<'_>, variable: &Variable<'a>, local_bytes: &mut u32) {
+    pub(crate) fn local_variable(&mut self, emit: &mut Emit<'_>, variable: &Variable<'a>, local_bytes: &mut u32) {
         let entity = match variable.space {
             VarSpace::Local => {
                 let Some((bytes, align)) = self.size_of(variable, 512 << 10) else { return };

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::check::copies::NEAR;
+use crate::check::async_copy::copies::NEAR;
 use crate::check::repeats::Told;
-use crate::exec::access::{Addresses, Reach, Runs};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::memory::access::{Addresses, Reach, Runs};
+use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
-use crate::exec::space::Window;
 use crate::memory::{all_bits, set_bits, set_bits_alone};
 use crate::report::{AccessKind, AllocationRef, FaultKind, Space};
 
@@ -73,7 +73,7 @@ impl Cx<'_> {
             }
         }
         let Some((lane, piece)) = wrong else { return };
-        let (address, who, verb) = (at.at[lane], text_of(&self.thread(lane)), crate::exec::access::verb(kind));
+        let (address, who, verb) = (at.at[lane], text_of(&self.thread(lane)), crate::exec::memory::access::verb(kind));
         let (fault, message, allocation) = match piece {
             Some((base, size)) => (
                 FaultKind::OutOfBounds,
@@ -291,7 +291,7 @@ impl Cx<'_> {
             let message = format!(
                 "{} {} {bytes} bytes of{what} while an asynchronous copy fills them (started at {}); wait for it first",
                 text_of(&self.thread(lane)),
-                crate::exec::access::verb(kind),
+                crate::exec::memory::access::verb(kind),
                 self.grid.image.place(copy_pc)
             );
             let other = self.grid.image.other_side(Some(copy_pc), self.thread_of(thread), Some(AccessKind::AsyncCopy));

@@ -1,19 +1,19 @@
 //! Shared memory of another block of the cluster: order between the blocks, and whether the other one runs at all.
 //!
 //! Blocks count logical time each for itself, so that order between them is asked of what they published
-//! ([`super::sync`]): cluster barriers, arrivals at each other's mbarriers, releases.
+//! ([`crate::check::race::sync`]): cluster barriers, arrivals at each other's mbarriers, releases.
 
 use std::collections::HashMap;
 
 use super::race::Party;
-use super::shadow::{FLAG, clock_of, other_of, site_of, thread_of};
-use super::undefined_bits::Quick;
-use crate::exec::access::{Addresses, STRONG, verb};
-use crate::exec::block::Block;
+use crate::check::race::shadow::{FLAG, clock_of, other_of, site_of, thread_of};
+use crate::check::undef::undefined_bits::Quick;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::memory::access::{Addresses, STRONG, verb};
+use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
-use crate::exec::space::Window;
+use crate::exec::sched::block::Block;
 use crate::report::{AccessKind, FaultKind, Space, ThreadId};
 
 /// One access of another block.

@@ -1,14 +1,14 @@
 //! What matrix instructions make of undefined elements: tiles at an edge are filled in part, and what was not filled touches
 //! rows and columns alone that nobody stores.
 
-use super::undefined::{Bits, Moved};
+use crate::check::undef::undefined::{Bits, Moved};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::op::Op;
 
 impl Cx<'_> {
     /// Undefined results of a product of matrices. None: this is none, or what it makes of them is not known, as with undefined
     /// metadata or scales.
-    pub(super) fn undefined_products(&self, op: &Op) -> Option<Moved> {
+    pub(crate) fn undefined_products(&self, op: &Op) -> Option<Moved> {
         let plan = crate::isa::matrix::plan(op)?;
         let slots = self.image().list(op);
         let [a, b, c, d] = plan.form.registers();
@@ -26,7 +26,7 @@ impl Cx<'_> {
 
 /// Undefined bits of a register that `ldmatrix` fills from eight rows, of which those of `missing` are: four lanes get a row,
 /// or, where the matrix is turned, each lane an element of two rows.
-pub(super) fn of_matrix(missing: u32, turned: bool) -> Bits {
+pub(crate) fn of_matrix(missing: u32, turned: bool) -> Bits {
     Bits::each(|lane| match turned {
         false if missing >> (lane / 4) & 1 != 0 => u128::from(u32::MAX),
         false => 0,

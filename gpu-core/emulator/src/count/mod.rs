@@ -14,10 +14,10 @@ mod tables;
 pub use tables::{Counts, Site, Tallies};
 pub mod trace;
 
-use crate::exec::access::{Addresses, Runs};
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::memory::access::{Addresses, Runs};
+use crate::exec::memory::space::Window;
 use crate::exec::op::Op;
-use crate::exec::space::Window;
 use crate::report::AccessKind;
 
 /// Distinct 32-byte sectors of a warp access. Inactive lanes repeat the first active one.

@@ -1,9 +1,9 @@
 //! Every step of chosen warps, up to a memory bound.
 
-use crate::exec::access::{Addresses, space_of};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
-use crate::exec::space::Window;
+use crate::exec::memory::access::{Addresses, space_of};
+use crate::exec::memory::space::Window;
 use crate::report::{
     AccessKind, Step, StepAccess, StepBarrier, StepCopy, TensorBox, Trace, TraceAllocation, TraceInstruction,
     TraceRequest, WarpTrace,

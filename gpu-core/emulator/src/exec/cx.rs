@@ -1,13 +1,13 @@
 //! What an instruction can reach: the lanes it runs for, its registers, its warp, block and launch.
 
-use super::block::Block;
 use super::grid::{Grid, Tids, Worker};
 use super::image::Image;
 use super::lanes::Word;
 use super::op::Slot;
-use super::schedule::Round;
-use super::warp::Warp;
 use crate::count::Tallies;
+use crate::exec::sched::block::Block;
+use crate::exec::sched::schedule::Round;
+use crate::exec::sched::warp::Warp;
 use crate::isa::cluster::Cluster;
 
 /// Bits of [`Cx::watch`]: what beyond running a memory access has to be done.

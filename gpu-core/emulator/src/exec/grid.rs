@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::access::Region;
-use super::block::SharedArray;
 use super::image::{FunctionImage, Image};
-use super::waiting::{Apart, Waiting};
-pub use super::worker::Worker;
 use crate::WorkTime;
-use crate::check::intervals::{Plan, Separate};
+use crate::analysis::barrier_intervals::{Plan, Separate};
 use crate::check::race::GlobalRaces;
+use crate::exec::memory::access::Region;
+use crate::exec::sched::block::SharedArray;
+use crate::exec::sched::waiting::{Apart, Waiting};
+pub use crate::exec::sched::worker::Worker;
 use crate::launch::{Launch, Options};
 use crate::report::{Fault, FaultKind, OtherSide, ThreadId};
 
@@ -31,12 +31,12 @@ pub struct Grid<'r> {
     pub launch: &'r Launch,
     pub options: &'r Options,
     /// Machine code of the kernel.
-    pub code: Option<&'r super::native::Code>,
+    pub code: Option<&'r crate::jit::Code>,
     /// The argument block, padded to 16 bytes.
     pub params: Vec<u128>,
     pub regions: Vec<Region>,
     pub races: GlobalRaces,
-    /// The array that a memory access belongs to, where every thread has parts of its own ([`crate::check::own::find`]).
+    /// The array that a memory access belongs to, where every thread has parts of its own ([`crate::analysis::thread_private::find`]).
     pub own_sites: Arc<[u32]>,
     /// What shows whether threads meet in shared memory between two barriers, and what was found of this launch.
     pub plan: Option<&'r Plan>,
@@ -70,7 +70,7 @@ pub struct Grid<'r> {
     pub faults: Mutex<Vec<Fault>>,
     pub console: Mutex<Console>,
     pub notes: Mutex<Vec<String>>,
-    pub syncs: crate::check::sync::Syncs,
+    pub syncs: crate::check::race::sync::Syncs,
     pub deferred: crate::check::race::Deferred,
     pub clusters: [u32; 3],
     /// Zeroed memory for the grid barrier of cooperative groups; 0 when no kernel asks for it.
@@ -80,7 +80,7 @@ pub struct Grid<'r> {
     /// Where it is, if a thread may have got any of it.
     pub watched_heap: std::ops::Range<u64>,
     pub ticks: Apart<AtomicU64>,
-    pub updates: super::updates::Updates,
+    pub updates: crate::exec::memory::updates::Updates,
     /// Texture and surface objects.
     pub(crate) objects: Arc<crate::texture::TextureObjects>,
 }
@@ -144,7 +144,7 @@ impl Grid<'_> {
     }
 
     /// Linear number of a block by its cluster and its rank there.
-    pub(super) fn block_in_cluster(&self, cluster: u64, rank: u64) -> u64 {
+    pub(crate) fn block_in_cluster(&self, cluster: u64, rank: u64) -> u64 {
         if self.clusters == [1, 1, 1] {
             return cluster;
         }
@@ -211,7 +211,7 @@ impl Grid<'_> {
             && self.started.is_over(limit)
         {
             let (pc, place) = place();
-            let endless = pc.filter(|pc| crate::check::race_words::is_endless(self.image, *pc));
+            let endless = pc.filter(|pc| crate::check::race::words::is_endless(self.image, *pc));
             let why = endless.map_or("", |_| {
                 ", a loop in which nothing is left that could end it: the value of a plain variable may be kept, so a flag is \
                  polled with `volatile` or an atomic"

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::cx::Cx;
-use super::native::Code;
-use super::native::form::Made;
 use super::op::{Exec, Op, OpInfo, Slot};
+use crate::analysis::barrier_intervals::{Last, Plan};
+use crate::analysis::mod_ref::{Written, written_arguments};
+use crate::analysis::thread_private::Structure;
 use crate::build::emit::Needs;
-use crate::build::written::{Written, written_arguments};
-use crate::check::frozen::{Range, deciding_registers};
-use crate::check::intervals::{Last, Plan};
-use crate::check::own::Structure;
+use crate::check::deadlock::frozen::{Range, deciding_registers};
+use crate::exec::template::Made;
 use crate::isa::memory::FETCH;
+use crate::jit::Code;
 use crate::module::KernelInfo;
 use crate::report::{AccessKind, OtherSide, SourceLine, ThreadId};
 
@@ -64,7 +64,7 @@ pub struct FunctionImage {
     pub results: Vec<ParamArea>,
     /// Registers that may be read before they are written, with their bytes a lane (0 for a predicate).
     pub undefined: Vec<Slot>,
-    /// Only instructions behind a gate of [`crate::check::gates`] name those.
+    /// Only instructions behind a gate of [`crate::check::undef::gates`] name those.
     pub gated: bool,
     /// Instructions whose results are the same in all warps of a launch, in an order in which they can run (of kernels).
     pub of_launch: Vec<u32>,
@@ -88,7 +88,7 @@ pub struct FunctionImage {
     pub(crate) plan: std::sync::OnceLock<Option<Box<Plan>>>,
     pub(crate) separate: Last,
     /// What was last found of whose parts of arrays are whose.
-    pub(crate) owned: crate::check::own::Last,
+    pub(crate) owned: crate::analysis::thread_private::Last,
     /// [`Image::machine_code`], made when first asked for.
     pub(crate) machine: [std::sync::OnceLock<Option<std::sync::Arc<Code>>>; Made::WAYS],
     /// [`Image::deciding_registers`], made when first asked for.
@@ -170,10 +170,10 @@ pub struct Image {
     pub kernels: Vec<KernelInfo>,
     pub code: Vec<Op>,
     pub infos: Vec<OpInfo>,
-    /// What runs the instructions behind a gate of [`crate::check::gates`], in their order.
+    /// What runs the instructions behind a gate of [`crate::check::undef::gates`], in their order.
     pub(crate) gates: Vec<(u32, Exec)>,
     /// Loads that some lanes do not need, in their order.
-    pub(crate) hoisted: Vec<crate::build::hoisted::Hoisted>,
+    pub(crate) hoisted: Vec<crate::analysis::hoisted::Hoisted>,
     pub texts: Texts,
     pub sources: Vec<SourceLine>,
     /// For each source: where the function that it is in was called, when it was inlined.

@@ -55,7 +55,7 @@ pub const WIDEST: u8 = 2;
 
 /// Makes a value of a closure type that captures nothing.
 #[inline(always)]
-pub(super) fn conjure<F: Copy>() -> F {
+pub(crate) fn conjure<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0) };
     // SAFETY: F has no bytes, and the caller of `un`, `bin`, ... held a value of this `Copy` type.
     unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }

@@ -1,7 +1,7 @@
 //! A decoded instruction.
 
 use super::cx::Cx;
-use super::native::form::Native;
+use crate::exec::template::Native;
 use crate::report::Class;
 
 /// Where an operand lives: a byte offset into the frame's registers, or with [`Slot::POOL`] set into the pool of
@@ -112,10 +112,10 @@ pub struct OpInfo {
     /// A bit for each of the first of `reads` that no way from here on asks for again.
     pub last: u16,
     /// A bit for each register that it names, and for each that it and those that follow it straight on do: see
-    /// [`crate::check::marks::bit`].
+    /// [`crate::check::undef::marks::bit`].
     pub names: u32,
     pub names_ahead: u32,
-    /// So many instructions from this one on only compute: see [`crate::check::followed`].
+    /// So many instructions from this one on only compute: see [`crate::check::undef::followed`].
     pub followed: u8,
     /// Something reads what it writes.
     pub result_used: bool,

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use super::cx::Cx;
 use super::op::Slot;
-use super::space::Window;
 use crate::build::variables::display_name;
-use crate::check::undefined::opcode;
+use crate::check::undef::undefined::opcode;
+use crate::exec::memory::space::Window;
 use crate::report::AllocationRef;
 
 /// Instructions of a function beyond which nothing is followed: reports must not take long.
@@ -116,7 +116,9 @@ impl Cx<'_> {
     }
 
     fn region_at(&self, address: u64) -> Option<Origin> {
-        let holds = |region: &super::access::Region| !region.freed && (region.base..=region.end).contains(&address);
+        let holds = |region: &crate::exec::memory::access::Region| {
+            !region.freed && (region.base..=region.end).contains(&address)
+        };
         self.grid.regions.iter().position(holds).map(Origin::Global)
     }
 

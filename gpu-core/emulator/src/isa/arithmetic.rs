@@ -8,8 +8,8 @@ use carry::{Carry, carry, carry_out};
 use super::{Row, Ty, example, float};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, each_bin, tri, un};
-use crate::exec::native::form::Native;
 use crate::exec::op::Exec;
+use crate::exec::template::Native;
 use crate::report::Class;
 use dot::{dp2a, dp4a};
 

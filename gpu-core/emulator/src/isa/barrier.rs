@@ -3,14 +3,14 @@
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::repeats::Told;
-use crate::exec::block::{BARRIERS, Reduced, completion};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::BASE;
 #[cfg(target_arch = "x86_64")]
 use crate::exec::op::Exec;
 use crate::exec::op::{Flow, Op, Taint};
-use crate::exec::warp::Wait;
+use crate::exec::sched::block::{BARRIERS, Reduced, completion};
+use crate::exec::sched::warp::Wait;
 use crate::report::{Class, FaultKind};
 
 pub const ROWS: &[Row] = &[

@@ -4,8 +4,8 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::Cx;
 use crate::exec::lanes::{Body, bin, blend, exec_widest, imm_tri, tri, un};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::exec::template::Native;
 use crate::report::Class;
 
 pub const ROWS: &[Row] = &[

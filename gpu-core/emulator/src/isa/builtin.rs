@@ -2,12 +2,12 @@
 
 use super::printf;
 use crate::check::repeats::Told;
-use crate::exec::access::Region;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{Builtin, CallSite, ParamArea};
+use crate::exec::memory::access::Region;
+use crate::exec::memory::space::{Window, window_base, window_of};
 use crate::exec::op::{Flow, Op, Slot};
-use crate::exec::space::{Window, window_base, window_of};
 use crate::memory::all_bits;
 use crate::report::FaultKind;
 

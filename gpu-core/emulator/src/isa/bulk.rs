@@ -5,13 +5,13 @@
 use super::Ty;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::memory::space::{PARAM_BASE, Window, window_of};
 use crate::exec::op::{Flow, Op, Slot};
-use crate::exec::space::{PARAM_BASE, Window, window_of};
 use crate::memory::{all_bits, set_bits};
 use crate::report::{AccessKind, FaultKind, Space, StepCopy, TensorBox};
+use crate::tensor::layout::Interleave;
+use crate::tensor::rows::{Rows, TensorRow, WALKS, Walk};
 use crate::tensor::{TensorMap, TensorType};
-use crate::tensor_layout::Interleave;
-use crate::tensor_rows::{Rows, TensorRow, WALKS, Walk};
 
 // Where data goes, in the low bits of `Op::imm`.
 pub(super) const TO_SHARED: i64 = 1;

@@ -5,11 +5,11 @@ use super::Ty;
 use super::bulk::*;
 use super::memory::{Place, place};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::memory::space::Window;
 use crate::exec::op::{Slot, Taint};
-use crate::exec::space::Window;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
-use crate::tensor_rows::Walk;
+use crate::tensor::rows::Walk;
 
 const REDUCTIONS: &[&str] = &["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 

@@ -6,9 +6,9 @@ use super::movement::get_wide;
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
+use crate::exec::memory::space::SHARED_BASE;
 use crate::exec::op::{Flow, Op, Taint};
-use crate::exec::space::SHARED_BASE;
-use crate::exec::warp::Wait;
+use crate::exec::sched::warp::Wait;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 

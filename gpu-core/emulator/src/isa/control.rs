@@ -5,9 +5,9 @@ use crate::build::emit::{Decoded, Edge, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::image::{CallSite, CallTarget, ParamArea};
+use crate::exec::memory::space::CODE_BASE;
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
-use crate::exec::space::CODE_BASE;
-use crate::exec::warp::{MAX_DEPTH, NONE};
+use crate::exec::sched::warp::{MAX_DEPTH, NONE};
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 

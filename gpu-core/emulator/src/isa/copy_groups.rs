@@ -28,7 +28,7 @@ struct Pending {
     bytes: u32,
     pc: u32,
     addresses: [u32; 32],
-    /// [`crate::exec::access::Addresses::contiguous`].
+    /// [`crate::exec::memory::access::Addresses::contiguous`].
     contiguous: bool,
 }
 
@@ -191,13 +191,13 @@ impl Cx<'_> {
         for copy in &block.copies.over {
             let site = image.code[copy.pc as usize].site;
             copy.runs(copy.mask, |low, bytes| shadow.settle(low, low + bytes));
-            let first = crate::check::shadow::stamp(clock, site, warp * 32);
+            let first = crate::check::race::shadow::stamp(clock, site, warp * 32);
             shadow.note(first, true);
             shadow.fill_lanes(&copy.addresses, copy.mask, copy.bytes, copy.contiguous, first);
         }
     }
 
-    /// Lanes begin to fill what they point to; `contiguous` as [`crate::exec::access::Addresses::contiguous`].
+    /// Lanes begin to fill what they point to; `contiguous` as [`crate::exec::memory::access::Addresses::contiguous`].
     #[inline(always)]
     pub fn start_copy(&mut self, addresses: [u32; 32], mask: u32, contiguous: bool, bytes: u32) {
         if self.watch == 0 {

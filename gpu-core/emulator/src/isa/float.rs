@@ -7,10 +7,10 @@ pub use extremes::{min_max, unpack};
 
 use super::{Row, Ty, example, half};
 use crate::build::emit::{Decoded, Emit, Inst};
+use crate::exec::fast_math::rarely::{bin_rarely, tri_rarely};
 use crate::exec::lanes::{bin, each_un, imm_bin, imm_tri, imm_un, tri, un};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Taint};
-use crate::exec::rarely::{bin_rarely, tri_rarely};
+use crate::exec::template::Native;
 use crate::num::arith32::{self, Mode};
 use crate::num::{Rounding, approx, arith64, canonical, flush};
 use crate::report::Class;
@@ -454,9 +454,9 @@ fn own_form(what: &str) -> Option<Exec> {
     }
     #[cfg(target_arch = "x86_64")]
     if crate::exec::lanes::widest() {
-        use crate::exec::flushed::{ADD, FMA, Flushed, MUL, SUB};
+        use crate::exec::fast_math::flushed::{ADD, FMA, Flushed, MUL, SUB};
+        use crate::exec::fast_math::nearly::{Ex2, Lg2, Near, Rsqrt, Wave};
         use crate::exec::lanes::exec_widest;
-        use crate::exec::nearly::{Ex2, Lg2, Near, Rsqrt, Wave};
         return Some(match what {
             "add" => exec_widest::<Flushed<ADD>>(),
             "sub" => exec_widest::<Flushed<SUB>>(),
@@ -477,9 +477,9 @@ fn own_form(what: &str) -> Option<Exec> {
     }
     #[cfg(target_arch = "x86_64")]
     if crate::exec::lanes::wide() {
+        use crate::exec::fast_math::nearly::{Ex2, Lg2, Wave};
+        use crate::exec::fast_math::nearly_wide::NearWide;
         use crate::exec::lanes::exec;
-        use crate::exec::nearly::{Ex2, Lg2, Wave};
-        use crate::exec::nearly_wide::NearWide;
         return Some(match what {
             "ex2" => exec::<NearWide<Ex2, false>>(),
             "ex2.ftz" => exec::<NearWide<Ex2, true>>(),

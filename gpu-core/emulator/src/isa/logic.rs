@@ -4,8 +4,8 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{bin, imm_tri, tri, un};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op, Taint};
+use crate::exec::template::Native;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 

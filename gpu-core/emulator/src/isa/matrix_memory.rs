@@ -8,15 +8,15 @@ use super::Ty;
 use super::matrix::{intern, registers, row, whole_warp};
 use super::memory::{place, space};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{AddressWord, Addresses, Found, addresses, window_code, window_from};
 use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::is_spare;
 use crate::exec::lanes::{Body, blend, blend_as, exec_widest};
-use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::memory::access::{AddressWord, Addresses, Found, addresses, window_code, window_from};
 #[cfg(target_arch = "x86_64")]
-use crate::exec::recalled::recalled;
-use crate::exec::space::Window;
+use crate::exec::memory::recalled::recalled;
+use crate::exec::memory::space::Window;
+use crate::exec::op::{Flow, Op, Slot, Taint};
 use crate::num::mma::rows::{RowsForm, transpose};
 use crate::num::mma::warp::Row as Registers;
 use crate::report::AccessKind;
@@ -82,7 +82,7 @@ unsafe fn reach_rows<A: AddressWord>(
     op: &Op,
     form: &RowsForm,
     kind: AccessKind,
-) -> Option<(crate::exec::access::Reach, Addresses)> {
+) -> Option<(crate::exec::memory::access::Reach, Addresses)> {
     let window = window_from(op.e.0);
     let all = cx.mask;
     cx.mask &= u32::MAX >> (32 - form.rows());
@@ -104,7 +104,7 @@ unsafe fn reach_rows<A: AddressWord>(
     }
 }
 
-/// Rows at which the lanes of `mask` point to as they did the last time ([`crate::exec::lay`]): copied to `memory`, or from
+/// Rows at which the lanes of `mask` point to as they did the last time ([`crate::exec::memory::lay`]): copied to `memory`, or from
 /// there (`WRITE`). False: it goes the long way; nothing was done.
 ///
 /// # Safety

@@ -5,11 +5,11 @@ use super::mbarrier::{
     OPAQUE, RELAXED, TEST, TEST_PARITY, TRY, TRY_PARITY,
 };
 use crate::check::repeats::Told;
-use crate::exec::block::SharedArray;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op};
-use crate::exec::space::Window;
+use crate::exec::sched::block::SharedArray;
 use crate::memory::set_bits;
 use crate::report::FaultKind;
 

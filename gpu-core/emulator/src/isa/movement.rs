@@ -6,9 +6,9 @@ use super::{Row, Ty, example};
 use crate::build::emit::{Decoded, Emit, Entity, Inst};
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::lanes::{Body, Word, bin, blend, copy, exec_widest};
-use crate::exec::native::form::Native;
+use crate::exec::memory::space::{Window, window_base, window_of};
 use crate::exec::op::{Exec, Flow, Op, Slot, Taint};
-use crate::exec::space::{Window, window_base, window_of};
+use crate::exec::template::Native;
 use crate::ptx::tree::Operand;
 use crate::report::Class;
 

@@ -9,8 +9,8 @@ use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, exec_widest};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::{WIDE, WIDEST};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Flow, Op, Slot, Taint};
+use crate::exec::template::Native;
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 

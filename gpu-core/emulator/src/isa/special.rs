@@ -3,8 +3,8 @@
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::{RESERVED_SHARED, RESERVED_TAKEN};
 use crate::exec::lanes::{Body, blend, exec_widest, splat};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Exec, Flow, Op};
+use crate::exec::template::Native;
 
 /// Warps that a multiprocessor of an H200 has room for.
 const WARP_SLOTS: u64 = 64;

@@ -1,6 +1,6 @@
 //! Textures: `tex`, `tld4` and `txq` of texture objects (the unified mode; CUDA C++ knows no other).
 //!
-//! What is read is planned in `texture_plan.rs`, filtered in `num/filter.rs`. `tests/textures.rs` holds both to what an
+//! What is read is planned in `texture/plan.rs`, filtered in `num/filter.rs`. `tests/textures.rs` holds both to what an
 //! H200 gave.
 
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use super::memory::NC;
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
-use crate::exec::access::{Addresses, Found, Reach};
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
+use crate::exec::memory::access::{Addresses, Found, Reach};
+use crate::exec::memory::space::Window;
 use crate::exec::op::{Flow, Op, Slot, Taint};
-use crate::exec::space::Window;
 use crate::num::{filter, half};
 use crate::ptx::tree::Operand;
 use crate::report::{AccessKind, Class, FaultKind, Space};
+use crate::texture::plan::{Coordinates, Request, Texel};
 use crate::texture::{TexelArray, TextureObject};
-use crate::texture_plan::{Coordinates, Request, Texel};
 
 pub const ROWS: &[Row] = &[
     Row { opcode: "tex", class: Class::Global, decode: tex, examples: &[] },

@@ -6,9 +6,9 @@ use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::fault::{Detail, text_of};
 use crate::exec::lanes::{Bits, Body, Word, exec, exec_widest, mask_of};
-use crate::exec::native::form::Native;
 use crate::exec::op::{Flow, Op, Slot, Taint};
-use crate::exec::warp::{Split, Wait};
+use crate::exec::sched::warp::{Split, Wait};
+use crate::exec::template::Native;
 use crate::ptx::tree::Operand;
 use crate::report::{Class, FaultKind};
 

@@ -4,17 +4,17 @@
 
 use super::Code;
 use super::words::{update_words, update_words_far};
-use crate::exec::access::{AddressWord, window_from};
-#[cfg(target_arch = "x86_64")]
-use crate::exec::apart::find_apart;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::lanes::is_spare;
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::{WIDE, WIDEST};
+use crate::exec::memory::access::{AddressWord, window_from};
+#[cfg(target_arch = "x86_64")]
+use crate::exec::memory::apart::find_apart;
+use crate::exec::memory::quick::Shape;
+use crate::exec::memory::space::{Window, window_base};
+use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
-use crate::exec::quick::Shape;
-use crate::exec::space::{Window, window_base};
-use crate::exec::words::{Lie, Words};
 use crate::isa::memory::RELEASE;
 #[cfg(target_arch = "x86_64")]
 use crate::report::AccessKind;

@@ -9,12 +9,12 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 
 use super::{Code, OPERATIONS, unpack};
-use crate::exec::access::Region;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
+use crate::exec::memory::access::Region;
+use crate::exec::memory::updates::STRIPE;
+use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
-use crate::exec::updates::STRIPE;
-use crate::exec::words::{Lie, Words};
 use crate::isa::Ty;
 
 /// Bytes of the copies of all host threads; arrays for which that leaves no room have none.

@@ -9,11 +9,11 @@ use crate::exec::cx::{Cx, lanes};
 #[cfg(target_arch = "x86_64")]
 use crate::exec::lanes::BASE;
 use crate::exec::lanes::blend;
+use crate::exec::memory::space::Window;
+use crate::exec::memory::updates::Apartness;
+use crate::exec::memory::words::{Lie, Words};
 use crate::exec::op::Op;
 use crate::exec::order::BEFORE_STORE;
-use crate::exec::space::Window;
-use crate::exec::updates::Apartness;
-use crate::exec::words::{Lie, Words};
 use crate::isa::Ty;
 
 /// Whether an atomic is one of [`update_words`].

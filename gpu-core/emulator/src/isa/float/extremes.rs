@@ -4,8 +4,8 @@ use super::super::{Ty, half};
 use super::{emit2, emit3};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::exec::lanes::{bin, imm_bin, imm_tri, tri};
-use crate::exec::native::form::Native;
 use crate::exec::op::Exec;
+use crate::exec::template::Native;
 use crate::num::minmax;
 
 pub fn min_max(e: &mut Emit<'_>, i: &mut Inst<'_>, min: bool) -> Decoded<()> {

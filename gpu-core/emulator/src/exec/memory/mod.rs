@@ -1,0 +1,26 @@
+//! Where accesses go and how they are moved: the plain way first (`access`, `transfer`), then the fast paths.
+
+pub mod access;
+pub mod address;
+#[cfg(target_arch = "x86_64")]
+pub mod apart;
+pub mod arrays;
+pub mod bad_access;
+#[cfg(target_arch = "x86_64")]
+pub mod deal;
+#[cfg(target_arch = "x86_64")]
+pub mod deal_wide;
+#[cfg(target_arch = "x86_64")]
+pub mod lay;
+pub mod local;
+pub mod pattern;
+pub mod quick;
+#[cfg(target_arch = "x86_64")]
+pub mod recalled;
+pub mod runs;
+pub mod space;
+pub mod strong;
+pub mod transfer;
+pub mod updates;
+pub mod used;
+pub mod words;
