@@ -7,6 +7,7 @@ mod solution;
 
 use crate::answer::AnswerExercise;
 use crate::course::{Course, Exercise};
+use crate::exercise::path_of_given;
 use crate::files::Files;
 use crate::load::line_with;
 use crate::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, Question, quantity};
@@ -290,7 +291,11 @@ fn unexpected(findings: &mut Findings<'_>, day: &Unit, folder: &str) {
         let of_answer = day.answers.iter().any(|answer| {
             path.strip_prefix(&format!("{}/", answer.folder)).is_some_and(|name| is_of_answer(files, answer, name))
         });
-        if !known && !of_answer {
+        let is_given = day.exercises.iter().any(|exercise| {
+            let given = exercise.spec.given();
+            given.iter().any(|given| path_of_given(files, &exercise.folder, &given.file).is_ok_and(|of| of == path))
+        });
+        if !known && !of_answer && !is_given {
             findings.say(
                 &path,
                 "",

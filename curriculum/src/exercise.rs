@@ -88,11 +88,27 @@ pub(crate) fn read_given(
     errors: &mut Vec<ContentError>,
 ) {
     let read = |file: &str| {
-        files.text(&format!("{folder}/{file}")).map(without_anchors).ok_or_else(|| "this file to exist".to_owned())
+        let path = path_of_given(files, folder, file)?;
+        files.text(&path).map(without_anchors).ok_or_else(|| "this file to exist".to_owned())
     };
     if let Err(missing) = spec.read_given(read) {
         let line = files.text(spec_path).map_or(0, |text| line_with(text, "given"));
         errors.push(ContentError::new(spec_path, line, format!("for a step's `given`, {missing}")));
+    }
+}
+
+/// Where a step's `given` is. Behind `../` it is in the unit's own folder, and not beyond.
+pub(crate) fn path_of_given(files: &Files, folder: &str, file: &str) -> Result<String, String> {
+    let Some(above) = file.strip_prefix("../") else { return Ok(format!("{folder}/{file}")) };
+    let unit = folder.rsplit_once('/').map_or("", |(unit, _)| unit);
+    let of_course = unit.strip_prefix("kernels/").map(|address| format!("curriculum/{address}"));
+    // Texts of a unit lie right in its folder; a week or a family has a file of its own alone.
+    let is_unit = |folder: String| {
+        ["lesson.md", "page.md", "problem.md"].iter().any(|name| files.text(&format!("{folder}/{name}")).is_some())
+    };
+    match of_course.is_some_and(is_unit) {
+        true => Ok(format!("{unit}/{above}")),
+        false => Err("a path inside the unit's folder".to_owned()),
     }
 }
 
@@ -286,5 +302,16 @@ mod tests {
         let text = "# /// script\n# requires-python = \">=3.9\"\n# dependencies = [\"torch\", \"triton\"]\n# ///\n";
         assert_eq!(inline_dependencies(text), Some(vec!["torch".to_owned(), "triton".to_owned()]));
         assert_eq!(inline_dependencies("import numpy\n"), None);
+    }
+
+    #[test]
+    fn a_given_kernel_may_be_shared_within_its_unit() {
+        let files = Files::from_texts([("curriculum/week3/day4/lesson.md", ""), ("curriculum/week3/week.toml", "")]);
+        let path = |folder: &str, file: &str| path_of_given(&files, folder, file);
+        assert_eq!(path("kernels/week3/day4/mask", "given/a.cu"), Ok("kernels/week3/day4/mask/given/a.cu".to_owned()));
+        assert_eq!(path("kernels/week3/day4/mask", "../given/a.cu"), Ok("kernels/week3/day4/given/a.cu".to_owned()));
+        let refused = Err("a path inside the unit's folder".to_owned());
+        assert_eq!(path("kernels/week3/day4", "../given/a.cu"), refused, "a week is no unit");
+        assert_eq!(path("kernels/ladders/attention", "../a.cu"), refused);
     }
 }

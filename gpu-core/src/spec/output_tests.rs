@@ -199,6 +199,14 @@ fn fills_read_and_wrong_ones_are_named() {
 }
 
 #[test]
+fn a_switch_may_be_zero() {
+    let with = QUANTIZER.replace("m = 2, n = 8", "m = 2, n = 8, causal = 0");
+    let spec = read(&with).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(spec.check[0].get("causal"), Some(&0));
+    rejects("m = 2, n = 8", "m = 2, n = 8, causal = -1", &["found -1"]);
+}
+
+#[test]
 fn sizes_may_be_zero_only_where_a_buffer_may_be_empty() {
     rejects("m = 2, n = 8", "m = 0, n = 8", &["a positive whole number", "found 0"]);
     let empty = QUANTIZER

@@ -6,7 +6,7 @@ use super::read_outputs::{judged_names, read_outputs, read_views};
 use super::step::{check_args, read_steps};
 use super::tensor_map::read_map;
 use super::toml_reader::{self, Item, Reader, Section, SpecError, SpecProblem, is_identifier, join, line_and_column};
-use super::{CeilingKind, Cost, Dtype, Expr, LaunchShape, Param, Parsed, Role, Size, Spec, Tolerance};
+use super::{CeilingKind, Cost, Dtype, Expr, LaunchShape, Param, Parsed, Role, Size, Spec, Step, Tolerance};
 use crate::compile::options::Arch;
 use crate::oracle;
 use std::collections::BTreeSet;
@@ -76,9 +76,10 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
     let judged = judged_names(params.as_deref().unwrap_or_default(), &views);
     let outputs = read_outputs(r, &mut root, &judged, &views);
     let steps = read_steps(r, &mut root);
-    let sizes = r
-        .section(&mut root, "sizes", true)
-        .and_then(|section| read_sizes(r, section, if may_be_empty.is_empty() { 1 } else { 0 }));
+    // A size that no buffer and no launch is made of, such as a switch, may be 0.
+    let shaping = shaping(params.as_deref().unwrap_or_default(), steps.as_deref().unwrap_or_default());
+    let least = |name: &str| i64::from(may_be_empty.is_empty() && shaping.contains(name));
+    let sizes = r.section(&mut root, "sizes", true).and_then(|section| read_sizes(r, section, &least));
     // With a rule for each output nothing is left for a tolerance to say.
     let has_rule = |name: &String| {
         let is_exact = views.iter().any(|view| view.name == *name && view.is_exact);
@@ -120,6 +121,21 @@ fn read_spec(r: &mut Reader<'_>, mut root: Section<'_>) -> Option<Spec> {
         check_sizes(r, &spec, &spans, &places);
     }
     Some(spec)
+}
+
+/// Variables of which buffers and launches are made.
+fn shaping(params: &[Param], steps: &[Step]) -> BTreeSet<String> {
+    let of_param = |param: &Param| match param {
+        Param::Buffer { shape, max_bytes, .. } => shape.iter().chain(max_bytes).cloned().collect(),
+        _ => Vec::new(),
+    };
+    let of_step = |step: &Step| {
+        let LaunchShape { grid, block, cluster, dynamic_shared_bytes, .. } = &step.launch;
+        let lists = grid.iter().chain(block).chain(cluster).chain([dynamic_shared_bytes]).chain(&step.repeat);
+        lists.cloned().collect::<Vec<Expr>>()
+    };
+    let all = params.iter().flat_map(of_param).chain(steps.iter().flat_map(of_step));
+    all.filter_map(|expression| Some(expression.parse().ok()?.variables())).flatten().collect()
 }
 
 /// Evaluates the spec at each of its sizes, so that a mistake shows when the file is read, not in a lesson.

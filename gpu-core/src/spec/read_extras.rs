@@ -23,7 +23,11 @@ pub(super) struct Sizes {
 pub(super) type Spans = Vec<(String, Range<usize>, Size)>;
 
 /// Sizes may be 0 where some buffer may be empty.
-pub(super) fn read_sizes(r: &mut Reader<'_>, mut section: Section<'_>, least: i64) -> Option<(Sizes, Spans)> {
+pub(super) fn read_sizes(
+    r: &mut Reader<'_>,
+    mut section: Section<'_>,
+    least: &dyn Fn(&str) -> i64,
+) -> Option<(Sizes, Spans)> {
     let mut spans = Vec::new();
     let what = "at least one size such as { n = 1000 }";
     let check = read_size_list(r, &mut section, "check", Some(what), least, &mut spans);
@@ -55,7 +59,7 @@ fn read_size_list(
     section: &mut Section<'_>,
     key: &'static str,
     expected: Option<&str>,
-    least: i64,
+    least: &dyn Fn(&str) -> i64,
     spans: &mut Spans,
 ) -> Vec<Size> {
     let mut sizes = Vec::new();
@@ -66,7 +70,7 @@ fn read_size_list(
             if !is_identifier(name) || RESERVED.contains(&name) {
                 let expected = format!("an identifier other than {}", RESERVED.join(", "));
                 r.problem(&at, name_span, expected, format!("`{name}`"));
-            } else if let Some(value) = read_constant(r, item, &join(&at, name), least) {
+            } else if let Some(value) = read_constant(r, item, &join(&at, name), least(name)) {
                 size.insert(name.to_owned(), value);
             }
         }

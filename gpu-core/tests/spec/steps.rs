@@ -120,7 +120,7 @@ fn wrong_steps_are_named() {
     rejects("grid = [1]", "", &["step[1]", "a key `grid`"]);
     rejects("block = [32]", "block = [2048]", &[":26:", "step[1].block[0]", "2048 is not between 1 and 1024"]);
     rejects("cooperative = true", "cooperative = 1", &["step[1].cooperative", "true or false, found 1"]);
-    rejects("given = \"given/", "given = \"../", &["step[1].given", "relative path to a .cu file"]);
+    rejects("given = \"given/", "given = \"../../", &["step[1].given", "relative path to a .cu file"]);
     rejects("name = \"partial sums\"", "given = \"g.cu\"", &["no `learner_may_change` in a step with `given`"]);
     let all_given = "given = \"g.cu\"\n# learner_may_change = true";
     rejects("learner_may_change = true", all_given, &["at least one step without `given`"]);
