@@ -191,6 +191,11 @@ fn read_rung(
     };
     let mut merged = base.clone();
     merged.insert("title".to_owned(), rung.title.clone().into());
+    if rung.spec.contains_key("step") {
+        // A sequence of launches in place of the one kernel that the others are.
+        merged.remove("entry");
+        merged.remove("launch");
+    }
     merged.extend(rung.spec);
     let spec = toml::to_string(&merged).map_err(|error| error.to_string()).and_then(|text| {
         // The merged text has lines of its own, so a problem is told by its key.
