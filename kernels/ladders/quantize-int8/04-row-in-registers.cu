@@ -1,0 +1,137 @@
+// Against the rung before: the row is read once. Each thread holds up to 32 numbers as they came, with four loads of 16 bytes on
+// their way at once. Up to 1,024 columns a row is one warp's or a part of one, and four warps make a block; beyond, a block has
+// it. What is behind the first 16,384 columns is read twice. And a thread divides once: a product and two fused multiply-adds do
+// the other divisions, and an addition rounds.
+#include "lab.cuh"
+#include <cuda_fp16.h>
+
+// y_scales[row] = the largest magnitude of the row / 127, y_codes = x / y_scales[row], rounded to the nearest whole number. A row
+// of zeros has scale 0 and codes 0.
+// lockstep: block = min(MOST, max(128, round_up(ceil_div(columns, 8 * EACH), 32)))
+// lockstep: grid = ceil_div(rows, 4 / (1 + 3 * min(1, (columns - 1) / 1024)) * (1 + min(1, 512 / columns) + 2 * min(1, 256 / columns) + 4 * min(1, 128 / columns)))
+#define MOST 512  // threads of a block at most
+#define EACH 4    // loads of 16 bytes that a thread holds
+
+__device__ __forceinline__ __half2 as_pair(unsigned word)
+{
+    return *reinterpret_cast<const __half2*>(&word);
+}
+
+// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. NaN is 0, and so is everything
+// where the scale is 0 or infinite.
+__device__ __forceinline__ float divided(float x, float scale, float inverse)
+{
+    const float guess = x * inverse;
+    const float better = fmaf(-fmaf(guess, scale, -x), inverse, guess);
+    return better == better ? better : 0.0f;
+}
+
+// A whole number in the low byte. Beside 1.5 * 2^23 the last bit of a float counts 1, so the sum is rounded to nearest even: one
+// addition, which runs eight times as often in a clock as a conversion.
+__device__ __forceinline__ unsigned int8(float value)
+{
+    return __float_as_uint(value + 12582912.0f);
+}
+
+// The low bytes of four words.
+__device__ __forceinline__ unsigned low_bytes(unsigned a, unsigned b, unsigned c, unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+}
+
+// Eight codes of eight halves / scale.
+__device__ __forceinline__ uint2 eight_codes(uint4 v, float scale, float inverse)
+{
+    const unsigned words[4] = {v.x, v.y, v.z, v.w};
+    unsigned codes[8];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float2 two = __half22float2(as_pair(words[j]));
+        codes[2 * j] = int8(divided(two.x, scale, inverse));
+        codes[2 * j + 1] = int8(divided(two.y, scale, inverse));
+    }
+    return make_uint2(low_bytes(codes[0], codes[1], codes[2], codes[3]), low_bytes(codes[4], codes[5], codes[6], codes[7]));
+}
+
+// The larger magnitude of eight halves and `most`, in each half. Of a number and a NaN it is the number.
+__device__ __forceinline__ __half2 larger(__half2 most, uint4 v)
+{
+    most = __hmax2(__hmax2(most, __habs2(as_pair(v.x))), __habs2(as_pair(v.y)));
+    return __hmax2(__hmax2(most, __habs2(as_pair(v.z))), __habs2(as_pair(v.w)));
+}
+
+// The largest of a row's values, none below 0, so that their bits are in the order of whole numbers. The row is that of `lanes`
+// neighbors (4 to 32), or of the block where `lanes` is more.
+__device__ __forceinline__ float row_max(float value, int lanes)
+{
+    __shared__ unsigned part[MOST / 32];
+    unsigned bits = __float_as_uint(value);
+    if (lanes < 32) {
+        for (int distance = lanes / 2; distance > 0; distance /= 2) {
+            bits = max(bits, __shfl_xor_sync(FULL_MASK, bits, distance));
+        }
+        return __uint_as_float(bits);
+    }
+    bits = __reduce_max_sync(FULL_MASK, bits);
+    if (lanes > 32) {
+        if (threadIdx.x % 32 == 0) {
+            part[threadIdx.x / 32] = bits;
+        }
+        __syncthreads();
+        bits = __reduce_max_sync(FULL_MASK, threadIdx.x % 32 < blockDim.x / 32 ? part[threadIdx.x % 32] : 0);
+    }
+    return __uint_as_float(bits);
+}
+
+extern "C" __global__ void __launch_bounds__(MOST)
+    quantize_int8(const __half* __restrict__ x, signed char* __restrict__ y_codes, float* __restrict__ y_scales, int rows,
+                  int columns)
+{
+    // Few lanes for a short row, so that each has several loads on their way.
+    const int lanes = columns > 1024 ? blockDim.x : columns > 512 ? 32 : columns > 256 ? 16 : columns > 128 ? 8 : 4;
+    const int lane = columns > 1024 ? threadIdx.x : threadIdx.x % lanes;
+    const long long row = columns > 1024 ? blockIdx.x : (long long)blockIdx.x * (128 / lanes) + threadIdx.x / lanes;
+    const int count = row < rows ? columns : 0;  // all threads stay for the shuffles
+    const int eighths = columns % 8 == 0 ? count / 8 : 0;
+    const __half* from = x + row * columns;
+    signed char* to = y_codes + row * columns;
+    const uint4* wide = reinterpret_cast<const uint4*>(from);
+
+    uint4 held[EACH];
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const int i = lane + j * lanes;
+        held[j] = i < eighths ? __ldcs(wide + i) : make_uint4(0, 0, 0, 0);
+    }
+    __half2 most2 = __float2half2_rn(0.0f);
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        most2 = larger(most2, held[j]);
+    }
+    for (int i = lane + EACH * lanes; i < eighths; i += lanes) {
+        most2 = larger(most2, wide[i]);
+    }
+    float most = fmaxf(__low2float(most2), __high2float(most2));
+    for (int i = 8 * eighths + lane; i < count; i += lanes) {
+        most = fmaxf(most, fabsf(__half2float(from[i])));
+    }
+
+    const float scale = row_max(most, lanes) / 127.0f;
+    const float inverse = 1.0f / scale;
+    if (lane == 0 && row < rows) {
+        y_scales[row] = scale;
+    }
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const int i = lane + j * lanes;
+        if (i < eighths) {
+            __stcs(reinterpret_cast<uint2*>(to) + i, eight_codes(held[j], scale, inverse));
+        }
+    }
+    for (int i = lane + EACH * lanes; i < eighths; i += lanes) {
+        reinterpret_cast<uint2*>(to)[i] = eight_codes(wide[i], scale, inverse);
+    }
+    for (int i = 8 * eighths + lane; i < count; i += lanes) {
+        to[i] = static_cast<signed char>(int8(divided(__half2float(from[i]), scale, inverse)));
+    }
+}
