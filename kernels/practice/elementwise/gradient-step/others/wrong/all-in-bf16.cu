@@ -1,0 +1,9 @@
+// Multiplies and adds in bf16: rounds twice, and alpha as well.
+// rejected for: precision
+// leads to: rounding
+// lockstep: grid = ceil_div(n, block_x)
+#include <cuda_bf16.h>
+extern "C" __global__ void gradient_step(const __nv_bfloat16* gradient, __nv_bfloat16* weights, float alpha, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) weights[i] = __hadd(weights[i], __hmul(__float2bfloat16(alpha), gradient[i]));
+}

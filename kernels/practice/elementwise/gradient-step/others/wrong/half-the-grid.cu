@@ -1,0 +1,8 @@
+// One weight a thread, on the grid that has a thread for every two.
+// rejected for: wrong_output
+// leads to: old one
+#include <cuda_bf16.h>
+extern "C" __global__ void gradient_step(const __nv_bfloat16* gradient, __nv_bfloat16* weights, float alpha, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) weights[i] = __float2bfloat16(__bfloat162float(weights[i]) + alpha * __bfloat162float(gradient[i]));
+}

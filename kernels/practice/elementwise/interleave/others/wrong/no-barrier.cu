@@ -1,0 +1,12 @@
+// Reads the woven samples before all of them are there.
+// rejected for: race
+// leads to: __syncthreads()
+extern "C" __global__ void interleave(const short* channels, short* frames, int n) {
+    __shared__ short woven[512];
+    int first = blockIdx.x * 256, i = first + threadIdx.x, t = threadIdx.x;
+    if (i < n) {
+        woven[2 * t] = channels[i];
+        woven[2 * t + 1] = channels[n + i];
+    }
+    for (int k = t; k < 2 * min(256, n - first); k += 256) frames[2 * first + k] = woven[k];
+}
