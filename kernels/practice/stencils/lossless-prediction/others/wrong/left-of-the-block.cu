@@ -1,0 +1,20 @@
+// The first thread of each block takes the left neighbor for 0.
+// rejected for: wrong_output
+// leads to: block
+extern "C" __global__ void residuals(const int* x, int* rest, int rows, int columns) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= columns) return;
+    int first = blockIdx.y * 32, last = min(rows, first + 32);
+    int up = 0, up_left = 0;
+    if (first > 0) {
+        up = x[(first - 1) * columns + column];
+        if (column > 0) up_left = x[(first - 1) * columns + column - 1];
+    }
+    for (int row = first; row < last; row++) {
+        int own = x[row * columns + column];
+        int left = threadIdx.x > 0 ? x[row * columns + column - 1] : 0;
+        rest[row * columns + column] = own - (left + up - up_left);
+        up_left = left;
+        up = own;
+    }
+}

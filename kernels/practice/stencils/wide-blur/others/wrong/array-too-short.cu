@@ -1,0 +1,14 @@
+// The shared array has a place for each result, not for each sample.
+// rejected for: out_of_bounds
+// leads to: 512 samples
+extern "C" __global__ void blur(const float* x, const float* weights, float* y) {
+    __shared__ float samples[448], taps[65];
+    for (int i = threadIdx.x; i < 512; i += blockDim.x) samples[i] = x[(size_t)blockIdx.x * 512 + i];
+    if (threadIdx.x < 65) taps[threadIdx.x] = weights[threadIdx.x];
+    __syncthreads();
+    for (int i = threadIdx.x; i < 448; i += blockDim.x) {
+        float sum = 0.0f;
+        for (int t = 0; t < 65; t++) sum += taps[t] * samples[i + t];
+        y[(size_t)blockIdx.x * 448 + i] = sum;
+    }
+}

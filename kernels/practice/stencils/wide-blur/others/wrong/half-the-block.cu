@@ -1,0 +1,15 @@
+// Has 128 threads and still steps by 256.
+// rejected for: uninitialised
+// leads to: nobody
+// lockstep: block = 128
+extern "C" __global__ void blur(const float* x, const float* weights, float* y) {
+    __shared__ float samples[512], taps[65];
+    for (int i = threadIdx.x; i < 512; i += 256) samples[i] = x[(size_t)blockIdx.x * 512 + i];
+    if (threadIdx.x < 65) taps[threadIdx.x] = weights[threadIdx.x];
+    __syncthreads();
+    for (int i = threadIdx.x; i < 448; i += 256) {
+        float sum = 0.0f;
+        for (int t = 0; t < 65; t++) sum += taps[t] * samples[i + t];
+        y[(size_t)blockIdx.x * 448 + i] = sum;
+    }
+}
