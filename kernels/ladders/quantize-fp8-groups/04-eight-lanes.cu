@@ -45,16 +45,15 @@ __device__ __forceinline__ __half2 as_pair(unsigned word)
     return *reinterpret_cast<const __half2*>(&word);
 }
 
-// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. -0 stays -0.
+// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. -0 stays -0. None is infinite.
 __device__ __forceinline__ float divided(float x, float scale, float inverse)
 {
     const float guess = x * inverse;
-    const float better = fmaf(-fmaf(guess, scale, -x), inverse, guess);
-    return better == better ? better : guess;  // infinity has no remainder
+    return fmaf(-fmaf(guess, scale, -x), inverse, guess);
 }
 
-// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that is
-// neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
+// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that
+// is neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
 __device__ __forceinline__ float reciprocal(float scale)
 {
     float near;
@@ -89,7 +88,7 @@ __device__ __forceinline__ float scale_of(float most)
     for (int distance = 4; distance > 0; distance /= 2) {
         most = fmaxf(most, __shfl_xor_sync(FULL_MASK, most, distance));
     }
-    return divided(most, 448.0f, 1.0f / 448.0f);
+    return most < INFINITY ? divided(most, 448.0f, 1.0f / 448.0f) : INFINITY;
 }
 
 // Rows of any length, a group at a time; `wide` where 8 divides the columns.
@@ -117,7 +116,9 @@ __device__ void one_group(const __half* x, unsigned char* y_codes, float* y_scal
     for (int i = 8 * eighths + lane; i < count; i += 8) {
         most = fmaxf(most, fabsf(__half2float(from[i])));
     }
-    const float scale = scale_of(most), inverse = reciprocal(scale);
+    const float scale = scale_of(most);
+    // Beside an infinity the scale is infinite and inverse 0: numbers become 0, and it NaN, whatever number is the divisor.
+    const float inverse = reciprocal(scale), divisor = scale < INFINITY ? scale : 1.0f;
     if (there && lane == 0) {
         y_scales[group] = scale;
     }
@@ -125,11 +126,11 @@ __device__ void one_group(const __half* x, unsigned char* y_codes, float* y_scal
     for (int j = 0; j < 2; j++) {
         const int i = lane + 8 * j;
         if (i < eighths) {
-            __stcs(reinterpret_cast<uint2*>(to) + i, scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[j], scale, inverse));
+            __stcs(reinterpret_cast<uint2*>(to) + i, scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[j], divisor, inverse));
         }
     }
     for (int i = 8 * eighths + lane; i < count; i += 8) {
-        to[i] = scale == 0.0f ? 0 : e4m3x2(divided(__half2float(from[i]), scale, inverse), 0.0f);
+        to[i] = scale == 0.0f ? 0 : e4m3x2(divided(__half2float(from[i]), divisor, inverse), 0.0f);
     }
 }
 
@@ -160,7 +161,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int g = 0; g < GROUPS; g++) {
         const long long group = first + g * (THREADS / 8);
         const __half2 most2 = larger(larger(__float2half2_rn(0.0f), held[g][0]), held[g][1]);
-        const float scale = scale_of(fmaxf(__low2float(most2), __high2float(most2))), inverse = reciprocal(scale);
+        const float scale = scale_of(fmaxf(__low2float(most2), __high2float(most2)));
+        const float inverse = reciprocal(scale), divisor = scale < INFINITY ? scale : 1.0f;  // as in one_group
         if (group < all) {
             if (lane == 0) {
                 y_scales[group] = scale;
@@ -168,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int j = 0; j < 2; j++) {
                 __stcs(reinterpret_cast<uint2*>(y_codes) + 16 * group + lane + 8 * j,
-                       scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[g][j], scale, inverse));
+                       scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[g][j], divisor, inverse));
             }
         }
     }

@@ -46,16 +46,15 @@ __device__ __forceinline__ __half2 as_pair(unsigned word)
     return *reinterpret_cast<const __half2*>(&word);
 }
 
-// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. -0 stays -0.
+// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. -0 stays -0. None is infinite.
 __device__ __forceinline__ float divided(float x, float scale, float inverse)
 {
     const float guess = x * inverse;
-    const float better = fmaf(-fmaf(guess, scale, -x), inverse, guess);
-    return better == better ? better : guess;  // infinity has no remainder
+    return fmaf(-fmaf(guess, scale, -x), inverse, guess);
 }
 
-// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that is
-// neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
+// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that
+// is neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
 __device__ __forceinline__ float reciprocal(float scale)
 {
     float near;
@@ -140,8 +139,9 @@ extern "C" __global__ void __launch_bounds__(MOST, 2)
     }
 
     most = row_max(most, lanes);
-    const float scale = divided(most, 448.0f, 1.0f / 448.0f);
-    const float inverse = reciprocal(scale);
+    const float scale = most < INFINITY ? divided(most, 448.0f, 1.0f / 448.0f) : INFINITY;
+    // Beside an infinity the scale is infinite and inverse 0: numbers become 0, and it NaN, whatever number is the divisor.
+    const float inverse = reciprocal(scale), divisor = scale < INFINITY ? scale : 1.0f;
     if (lane == 0 && row < rows) {
         y_scales[row] = scale;
     }
@@ -149,13 +149,13 @@ extern "C" __global__ void __launch_bounds__(MOST, 2)
     for (int j = 0; j < EACH; j++) {
         const int i = lane + j * lanes;
         if (i < eighths) {
-            __stcs(reinterpret_cast<uint2*>(to) + i, scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[j], scale, inverse));
+            __stcs(reinterpret_cast<uint2*>(to) + i, scale == 0.0f ? make_uint2(0, 0) : eight_codes(held[j], divisor, inverse));
         }
     }
     for (int i = lane + EACH * lanes; i < eighths; i += lanes) {
-        reinterpret_cast<uint2*>(to)[i] = scale == 0.0f ? make_uint2(0, 0) : eight_codes(wide[i], scale, inverse);
+        reinterpret_cast<uint2*>(to)[i] = scale == 0.0f ? make_uint2(0, 0) : eight_codes(wide[i], divisor, inverse);
     }
     for (int i = 8 * eighths + lane; i < count; i += lanes) {
-        to[i] = scale == 0.0f ? 0 : e4m3x2(divided(__half2float(from[i]), scale, inverse), 0.0f);
+        to[i] = scale == 0.0f ? 0 : e4m3x2(divided(__half2float(from[i]), divisor, inverse), 0.0f);
     }
 }

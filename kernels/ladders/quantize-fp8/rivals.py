@@ -11,11 +11,11 @@ def quantized(x, scale):
 
 
 def expected(case):
-    """A few rows, by float64 quotients."""
+    """A few rows. The definition is in float: a division, then the rounding."""
     x = case.buffers["x"]
     rows = torch.unique(torch.linspace(0, x.shape[0] - 1, min(64, x.shape[0]), device="cuda").long())
     indices = rows[:, None] * x.shape[1] + torch.arange(x.shape[1], device="cuda")
-    codes = quantized(x[rows].double(), case.buffers["scale"].double())
+    codes = quantized(x[rows], case.buffers["scale"])
     return {"y_codes": (codes.view(torch.uint8).double().reshape(-1), indices.reshape(-1))}
 
 

@@ -17,13 +17,21 @@ __device__ __forceinline__ __half2 as_pair(unsigned word)
     return *reinterpret_cast<const __half2*>(&word);
 }
 
-// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. NaN is 0, and so is everything
-// where the scale is 0 or infinite.
+// Eight halves with 0 in place of NaN, whose code is 0 too.
+__device__ __forceinline__ uint4 numbers(uint4 v)
+{
+    v.x &= __heq2_mask(as_pair(v.x), as_pair(v.x));
+    v.y &= __heq2_mask(as_pair(v.y), as_pair(v.y));
+    v.z &= __heq2_mask(as_pair(v.z), as_pair(v.z));
+    v.w &= __heq2_mask(as_pair(v.w), as_pair(v.w));
+    return v;
+}
+
+// x / scale as a division rounds it, from inverse = 1 / scale: a product, and what it was off by. All are finite.
 __device__ __forceinline__ float divided(float x, float scale, float inverse)
 {
     const float guess = x * inverse;
-    const float better = fmaf(-fmaf(guess, scale, -x), inverse, guess);
-    return better == better ? better : 0.0f;
+    return fmaf(-fmaf(guess, scale, -x), inverse, guess);
 }
 
 // A whole number in the low byte. Beside 1.5 * 2^23 the last bit of a float counts 1, so the sum is rounded to nearest even: one
@@ -33,8 +41,8 @@ __device__ __forceinline__ unsigned int8(float value)
     return __float_as_uint(value + 12582912.0f);
 }
 
-// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that is
-// neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
+// 1 / scale, to the nearest float, as a division's fast path has it: an approximation and a step of Newton's method. A scale that
+// is neither 0 nor infinite lies between 2^-33 and 2^10 here; 0 gives NaN.
 __device__ __forceinline__ float reciprocal(float scale)
 {
     float near;
@@ -115,6 +123,7 @@ extern "C" __global__ void __launch_bounds__(MOST, 2)
     __half2 most2 = __float2half2_rn(0.0f);
 #pragma unroll
     for (int j = 0; j < EACH; j++) {
+        held[j] = numbers(held[j]);
         most2 = larger(most2, held[j]);
     }
     for (int i = lane + EACH * lanes; i < eighths; i += lanes) {
@@ -128,6 +137,7 @@ extern "C" __global__ void __launch_bounds__(MOST, 2)
     most = row_max(most, lanes);
     const float scale = most < INFINITY ? divided(most, 127.0f, 1.0f / 127.0f) : INFINITY;
     const float inverse = reciprocal(scale);
+    const bool has_codes = scale > 0.0f && scale < INFINITY;  // other numbers are 0, infinities would be NaN
     if (lane == 0 && row < rows) {
         y_scales[row] = scale;
     }
@@ -135,13 +145,14 @@ extern "C" __global__ void __launch_bounds__(MOST, 2)
     for (int j = 0; j < EACH; j++) {
         const int i = lane + j * lanes;
         if (i < eighths) {
-            __stcs(reinterpret_cast<uint2*>(to) + i, eight_codes(held[j], scale, inverse));
+            __stcs(reinterpret_cast<uint2*>(to) + i, has_codes ? eight_codes(held[j], scale, inverse) : make_uint2(0, 0));
         }
     }
     for (int i = lane + EACH * lanes; i < eighths; i += lanes) {
-        reinterpret_cast<uint2*>(to)[i] = eight_codes(wide[i], scale, inverse);
+        reinterpret_cast<uint2*>(to)[i] = has_codes ? eight_codes(numbers(wide[i]), scale, inverse) : make_uint2(0, 0);
     }
     for (int i = 8 * eighths + lane; i < count; i += lanes) {
-        to[i] = static_cast<signed char>(int8(divided(__half2float(from[i]), scale, inverse)));
+        const float value = __half2float(from[i]);
+        to[i] = has_codes && value == value ? int8(divided(value, scale, inverse)) : 0;
     }
 }
