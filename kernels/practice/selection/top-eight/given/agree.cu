@@ -1,12 +1,13 @@
 // Copies each score where the list agrees with it. A NaN marks a score above the eighth that is not listed, and one that is
-// listed twice or after a smaller one.
+// listed twice or after a smaller one. A listed column that is not in the row counts as a score below all others.
 extern "C" __global__ void agree(const float* x, const int* best, float* y, int rows, int n) {
     int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;
     const float* scores = x + (size_t)row * n;
     int listed = lane < 8 ? best[row * 8 + lane] : -1;
     bool is_column = listed >= 0 && listed < n;
-    float score = is_column ? scores[listed] : INFINITY, eighth = score;
+    float none = lane < 8 ? -INFINITY : INFINITY;
+    float score = is_column ? scores[listed] : none, eighth = score;
     for (int distance = 16; distance > 0; distance /= 2)
         eighth = fminf(eighth, __shfl_xor_sync(0xffffffffu, eighth, distance));
     float before = __shfl_up_sync(0xffffffffu, score, 1);

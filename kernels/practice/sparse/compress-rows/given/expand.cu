@@ -9,7 +9,7 @@ extern "C" __global__ void expand(const int* start, const int* column, const flo
     for (int i = start[row] + lane; i < start[row + 1]; i += 32) {
         int here = column[i];
         bool fits = here >= 0 && here < columns && (i == start[row] || column[i - 1] < here);
-        if (fits) to[here] = value[i];
+        if (fits) atomicExch(&to[here], value[i]);  // a wrong list may name a column twice
         ascends = ascends && fits;
     }
     // Columns that do not ascend are no compressed row: the first number of the row says so.

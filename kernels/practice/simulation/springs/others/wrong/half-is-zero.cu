@@ -1,0 +1,15 @@
+// One half between whole numbers is 0.
+// rejected for: wrong_output
+// leads to: 1 / 2
+extern "C" __global__ void swing(const float* start, float* state, float dt, int turns, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float position = start[2 * i], velocity = start[2 * i + 1];
+    for (int turn = 0; turn < turns; turn++) {
+        velocity -= (1 / 2) * dt * position;
+        position += dt * velocity;
+        velocity -= (1 / 2) * dt * position;
+    }
+    state[2 * i] = position;
+    state[2 * i + 1] = velocity;
+}

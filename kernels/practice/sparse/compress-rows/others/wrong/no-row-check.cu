@@ -1,0 +1,17 @@
+// Believes that the rows are a multiple of four.
+// rejected for: out_of_bounds
+// leads to: row
+extern "C" __global__ void compress(const float* a, const int* start, int* column, float* value, int rows, int columns) {
+    int row = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    int at = start[row];
+    for (int first = 0; first < columns; first += 32) {
+        float number = first + lane < columns ? a[row * columns + first + lane] : 0.0f;
+        unsigned mask = __ballot_sync(0xffffffffu, number != 0.0f);
+        if (number != 0.0f) {
+            int place = at + __popc(mask & ((1u << lane) - 1));
+            column[place] = first + lane;
+            value[place] = number;
+        }
+        at += __popc(mask);
+    }
+}

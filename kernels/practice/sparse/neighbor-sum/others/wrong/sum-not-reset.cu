@@ -1,0 +1,12 @@
+// Goes on with the sum of the feature before.
+// rejected for: wrong_output
+// leads to: 0
+extern "C" __global__ void neighbor_sum(const int* start, const int* neighbor, const float* x, float* y, int nodes, int features) {
+    int node = blockIdx.x * blockDim.y + threadIdx.y;
+    if (node >= nodes) return;
+    float sum = 0.0f;
+    for (int j = threadIdx.x; j < features; j += blockDim.x) {
+        for (int i = start[node]; i < start[node + 1]; i++) sum += x[neighbor[i] * features + j];
+        y[node * features + j] = sum;
+    }
+}
