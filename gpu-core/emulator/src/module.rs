@@ -38,6 +38,9 @@ pub struct KernelInfo {
     /// 32-bit registers that a thread would need, estimated from the values alive at once: ptxas alone knows. None for
     /// kernels too large to be looked at.
     pub register_estimate: Option<u32>,
+    /// 32-bit registers that a thread is launched with at the most, in the units in which they are handed out. None: neither
+    /// `.maxntid`, `.reqntid` nor `.maxnreg` says so.
+    pub register_limit: Option<u32>,
     /// Source files that its lines name.
     pub sources: Vec<String>,
 }

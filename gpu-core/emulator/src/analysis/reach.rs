@@ -18,6 +18,21 @@ const OVERHEAD: u32 = 4;
 /// directives (`.maxnreg`, or `.maxntid` with `.minnctapersm`) leave. Of 256 small kernels that ptxas 13.5 compiled for
 /// sm_80 and sm_90a, four in five got between 0.75 and 1.5 times its count, and half within 2 registers.
 fn estimate(live: u32, limits: &[(&str, Vec<u32>)]) -> u32 {
+    let (fits, asked) = most_of(limits);
+    let most = fits.unwrap_or(MOST_REGISTERS).min(asked.unwrap_or(MOST_REGISTERS));
+    (live + OVERHEAD).max(LEAST_ESTIMATE).min(most).clamp(1, MOST_REGISTERS)
+}
+
+/// Registers that a thread has at the most when the block starts, as they are handed out; None: no directive says so, and then
+/// ptxas leaves `setmaxnreg` out.
+fn limit(limits: &[(&str, Vec<u32>)]) -> Option<u32> {
+    let (fits, asked) = most_of(limits);
+    let most = fits.into_iter().chain(asked).min()?;
+    Some(most.clamp(1, MOST_REGISTERS).next_multiple_of(8))
+}
+
+/// What the size of the block leaves each thread (`.maxntid` with `.minnctapersm`), and `.maxnreg`.
+fn most_of(limits: &[(&str, Vec<u32>)]) -> (Option<u32>, Option<u32>) {
     let number = |wanted: &str| limits.iter().find(|(name, _)| *name == wanted).map(|(_, numbers)| numbers);
     let product = |numbers: &Vec<u32>| numbers.iter().fold(1u32, |product, n| product.saturating_mul(*n));
     let threads = number("reqntid").or(number("maxntid")).map_or(0, product);
@@ -25,9 +40,7 @@ fn estimate(live: u32, limits: &[(&str, Vec<u32>)]) -> u32 {
     // Registers are handed out to a warp in units of 8 a thread.
     let fits =
         REGISTERS.checked_div(threads.checked_next_multiple_of(32).unwrap_or(u32::MAX).saturating_mul(blocks.max(1)));
-    let fits = fits.map_or(MOST_REGISTERS, |most| most / 8 * 8);
-    let asked = number("maxnreg").and_then(|numbers| numbers.first().copied()).unwrap_or(MOST_REGISTERS);
-    (live + OVERHEAD).max(LEAST_ESTIMATE).min(fits).min(asked).clamp(1, MOST_REGISTERS)
+    (fits.map(|most| most / 8 * 8), number("maxnreg").and_then(|numbers| numbers.first().copied()))
 }
 
 impl<'a> Builder<'_, 'a> {
@@ -79,7 +92,9 @@ impl<'a> Builder<'_, 'a> {
                 let live = seen.iter().map(|f| self.live_words[*f as usize]);
                 let most = live.reduce(|a, b| Some(a?.max(b?))).flatten();
                 let limits = &bodies[index].limits;
-                self.image.kernels[function.kernel].register_estimate = most.map(|live| estimate(live, limits));
+                let kernel = &mut self.image.kernels[function.kernel];
+                kernel.register_estimate = most.map(|live| estimate(live, limits));
+                kernel.register_limit = limit(limits);
             }
             function.shared = shared;
         }

@@ -493,6 +493,7 @@ impl<'t, 'a> Builder<'t, 'a> {
             max_threads: threads,
             required_block,
             register_estimate: None,
+            register_limit: None,
             sources: self.tree.files.iter().filter_map(|(index, _)| self.files.get(index).cloned()).collect(),
         });
         Some(self.image.kernels.len() - 1)

@@ -79,7 +79,7 @@ impl Cx<'_> {
     fn after(&self, access: &Remote) -> bool {
         if access.block == self.block.index {
             let clock = access.clock.saturating_add(self.block.base_time);
-            return self.warp.seen(access.linear as usize / 32) >= clock;
+            return self.warp.heard(access.linear as usize / 32) >= clock;
         }
         self.grid.syncs.ordered(
             access.block,
@@ -209,7 +209,8 @@ impl Cx<'_> {
         }
         (block.state.guarded, block.state.more) = (true, true);
         let Some(other) = against else { return false };
-        let party = Party { site: other.site, thread: Some(other.thread), kind: other.kind };
+        let party =
+            Party { site: other.site, thread: Some(other.thread), kind: other.kind, told: None, at_once: false };
         let address = u64::from(block.cluster_rank + 1) << 24 | u64::from(offset);
         self.report_race(op, Window::Shared, address, bytes.min(16), lane, kind, party);
         true
@@ -293,7 +294,13 @@ impl Cx<'_> {
                 let against =
                     known.into_iter().flatten().find(|other| conflicts(kind, other.kind) && !self.after(other));
                 if let Some(other) = against {
-                    let party = Party { site: other.site, thread: Some(other.thread), kind: other.kind };
+                    let party = Party {
+                        site: other.site,
+                        thread: Some(other.thread),
+                        kind: other.kind,
+                        told: None,
+                        at_once: false,
+                    };
                     self.report_race(op, Window::Shared, at.at[lane], bytes, lane, kind, party);
                     return;
                 }

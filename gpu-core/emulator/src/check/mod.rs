@@ -6,5 +6,6 @@ pub mod cluster;
 pub mod deadlock;
 mod products;
 pub mod race;
+pub mod registers;
 pub mod repeats;
 pub mod undef;

@@ -326,11 +326,14 @@ unsafe fn warp_sync(cx: &mut Cx<'_>, op: &Op) -> Flow {
 const NARROW: i64 = 1;
 const PROXY: i64 = 2;
 const ASYNC_PROXY: i64 = 4;
+/// It shows what `mbarrier.init` made to copy engines and other blocks.
+const SHOWS: i64 = 8;
 
 fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let narrow = i.take("cta");
     let proxy = !i.take_where(|part| part.starts_with("proxy")).is_empty();
     let asynchronous = !i.take_where(|part| part == "async" || part.starts_with("async::")).is_empty();
+    let initialised = i.take("mbarrier_init");
     i.take_where(|part| {
         matches!(
             part,
@@ -341,7 +344,6 @@ fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
                 | "acq_rel"
                 | "acquire"
                 | "release"
-                | "mbarrier_init"
                 | "alias"
                 | "generic"
                 | "tensormap"
@@ -353,12 +355,16 @@ fn fence(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
     let mut op = e.op(fence_exec);
     op.imm = if narrow { NARROW } else { 0 }
         | if proxy { PROXY } else { 0 }
-        | if proxy && asynchronous { ASYNC_PROXY } else { 0 };
+        | if proxy && asynchronous { ASYNC_PROXY } else { 0 }
+        | if initialised || proxy && asynchronous { SHOWS } else { 0 };
     e.push(op, Taint::Copy);
     Ok(())
 }
 
 unsafe fn fence_exec(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if op.imm & SHOWS != 0 {
+        cx.show_mbarriers();
+    }
     if op.imm & PROXY == 0 {
         cx.fence(op.imm & NARROW != 0);
     } else if op.imm & ASYNC_PROXY != 0 {

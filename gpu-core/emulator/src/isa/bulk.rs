@@ -239,6 +239,7 @@ pub(super) unsafe fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
             }
             for (target, prefix) in targets {
                 let barrier = prefix.map_or(barrier, |prefix| barrier & 0xff_ffff | prefix);
+                cx.check_shown(barrier, lane);
                 let Some(phase) = cx.with_mbarrier(barrier, lane, |b| b.complete(bytes as i64)) else {
                     return Flow::Next;
                 };

@@ -50,26 +50,30 @@ fn griddepcontrol(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
 }
 
 fn setmaxnreg(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
-    let known = i.take_any(&["inc", "dec"]).is_some() && i.take("sync") && i.take("aligned") && i.take("u32");
-    if !known {
+    let Some(way) = i.take_any(&["inc", "dec"]) else { return i.unsupported() };
+    if !(i.take("sync") && i.take("aligned") && i.take("u32")) {
         return i.unsupported();
     }
     i.expect(1)?;
-    match i.operands[0] {
-        Operand::Int(count) if (24..=256).contains(&count) && count % 8 == 0 => {}
+    let count = match i.operands[0] {
+        Operand::Int(count) if (24..=256).contains(&count) && count % 8 == 0 => count as i64,
         _ => return Err(format!("`{}` takes a multiple of 8 from 24 to 256", i.opcode)),
-    }
-    let op = e.op(set_registers);
+    };
+    let mut op = e.op(set_registers);
+    op.imm = if way == "inc" { count } else { -count };
     e.push(op, Taint::Use);
     Ok(())
 }
 
-/// Registers are not counted here; that the whole warp comes is.
-unsafe fn set_registers(cx: &mut Cx<'_>, _: &Op) -> Flow {
-    match whole_warp(cx, "setmaxnreg") {
-        Err(flow) => flow,
-        Ok(()) => Flow::Next,
+/// The whole warp must come, and the block must have what is asked for.
+unsafe fn set_registers(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if let Err(flow) = whole_warp(cx, "setmaxnreg") {
+        return flow;
     }
+    if cx.grid.options.checks.barrier {
+        cx.note_share(op.imm.unsigned_abs() as u32, op.imm > 0);
+    }
+    Flow::Next
 }
 
 fn mapa(e: &mut Emit<'_>, i: &mut Inst<'_>) -> Decoded<()> {
@@ -175,6 +179,9 @@ impl Cx<'_> {
 
     /// Arrives at the cluster barrier; `relaxed`: that orders only what a fence covers.
     fn arrive_cluster(&mut self, relaxed: bool) {
+        if !relaxed {
+            self.show_mbarriers();
+        }
         let clocks = if relaxed { self.fenced(true).unwrap_or_default() } else { self.warp.clocks() };
         let warp = self.warp.index;
         let arrivals = self.cluster_arrivals(self.cluster.generation);

@@ -7,6 +7,7 @@ use super::memory::{Place, place, space};
 use super::{Row, Ty};
 use crate::build::emit::{Decoded, Emit, Inst};
 use crate::check::async_copy::arrivals::Before;
+use crate::check::race::known::Known;
 use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, watch};
 use crate::exec::fault::{Detail, text_of};
@@ -30,13 +31,15 @@ pub struct MBarrier {
     /// Completed phases, and those of which some thread of its block knows.
     pub phase: u64,
     pub known: u64,
-    pub(super) clocks: [u32; 32],
-    pub(super) released: [u32; 32],
+    pub(super) clocks: Known,
+    pub(super) released: Known,
     /// Lanes of each warp of its block that arrived in the current phase, and in the one before.
     pub(super) arrived: [u32; 32],
     ended: [u32; 32],
     /// Who initialised it, at which of the block's times, and where.
     init: (u32, u32, u32),
+    /// Copy engines can see that: a fence came behind it.
+    pub shown: bool,
     /// Somebody used it without being ordered behind that, which was reported.
     unordered: bool,
     /// That it was stored over has been reported.
@@ -69,9 +72,7 @@ impl MBarrier {
         if self.pending <= 0 && self.bytes == 0 {
             self.phase += 1;
             self.pending = i64::from(self.count);
-            for (released, clock) in self.released.iter_mut().zip(&mut self.clocks) {
-                *released = (*released).max(std::mem::take(clock));
-            }
+            self.released.join(&std::mem::take(&mut self.clocks));
             self.ended = std::mem::take(&mut self.arrived);
         }
     }
@@ -79,12 +80,12 @@ impl MBarrier {
     /// What lanes of warp `warp`, which has seen `clocks`, have to know before they arrive: how the phase before ended.
     /// None: they know, as far as other warps go, or there was none.
     pub(super) fn before(&self, warp: usize, clocks: &[u32; 32]) -> Option<Before> {
-        let unseen = self.released.iter().zip(clocks).any(|(released, seen)| released > seen);
+        let unseen = self.released.clocks.iter().zip(clocks).any(|(released, seen)| released > seen);
         let lanes = self.ended[warp];
         (self.phase > self.born && !self.gone && (unseen || lanes != 0)).then(|| Before {
             phase: self.phase - self.born - 1,
             count: self.count,
-            released: self.released,
+            released: self.released.clocks,
             lanes,
             init: self.init.2,
         })
@@ -100,17 +101,27 @@ impl MBarrier {
             bytes: 0,
             phase: born,
             known: born,
-            clocks: [0; 32],
-            released: [0; 32],
+            clocks: Known::default(),
+            released: Known::default(),
             arrived: [0; 32],
             ended: [0; 32],
             init,
+            shown: false,
             unordered: false,
             overwritten: false,
             born,
             gone: false,
             late: false,
         }
+    }
+
+    /// The thread that initialised it, and when.
+    pub fn made_by(&self) -> (u32, u32) {
+        (self.init.0, self.init.1)
+    }
+
+    pub fn made_at(&self) -> u32 {
+        self.init.2
     }
 
     /// Bytes of a copy have arrived; gives the phase that they belong to.
@@ -308,7 +319,7 @@ impl Cx<'_> {
         let warp = thread / 32;
         // Lanes of one warp that do it in one instruction, or threads of two warps that nothing orders.
         let ordered =
-            if warp == self.warp.index { self.warp.clock > clock } else { self.warp.seen(warp as usize) >= clock };
+            if warp == self.warp.index { self.warp.clock > clock } else { self.warp.heard(warp as usize) >= clock };
         if thread == own || ordered || self.repeats(Told::beside(FaultKind::BarrierPhase, self.pc, pc), 1) {
             return;
         }
@@ -412,7 +423,7 @@ impl Cx<'_> {
                     let (thread, clock, pc) = barrier.init;
                     let warp = thread as usize / 32;
                     let ordered = if index == self.block.index {
-                        warp == self.warp.index as usize || self.warp.seen(warp) >= clock
+                        warp == self.warp.index as usize || self.warp.heard(warp) >= clock
                     } else {
                         self.grid.syncs.ordered(
                             index,

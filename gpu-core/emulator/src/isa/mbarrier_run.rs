@@ -4,6 +4,7 @@ use super::mbarrier::{
     ARRIVE, ARRIVE_EXPECT, COMPLETE, COPY_ARRIVE, COPY_ARRIVE_NOINC, DROP, DROP_EXPECT, EXPECT, INIT, INVAL, MBarrier,
     OPAQUE, RELAXED, TEST, TEST_PARITY, TRY, TRY_PARITY,
 };
+use crate::check::race::known::Known;
 use crate::check::repeats::Told;
 use crate::exec::cx::{Cx, lanes, watch};
 use crate::exec::fault::{Detail, text_of};
@@ -220,9 +221,9 @@ fn wait(cx: &mut Cx<'_>, deed: &Deed) -> Result<(u32, u32), Over> {
         }
         let earlier = token && value >> 32 < barrier.born;
         let anew = earlier && !barrier.gone && !std::mem::replace(&mut barrier.late, true);
-        (done, barrier.released, barrier.phase, earlier, anew)
+        (done.then(|| barrier.released.clone()), barrier.phase, earlier, anew)
     });
-    let (done, released, phases, earlier, anew) = asked.ok_or(Over)?;
+    let (released, phases, earlier, anew) = asked.ok_or(Over)?;
     if anew && cx.grid.options.checks.barrier {
         cx.report_anew(offset, lane);
     }
@@ -239,18 +240,16 @@ fn wait(cx: &mut Cx<'_>, deed: &Deed) -> Result<(u32, u32), Over> {
         let pc = cx.pc;
         cx.fault(FaultKind::BarrierPhase, pc, Some(lane), count, message, Detail::default());
     }
-    if !done {
-        return Ok((0, 0));
-    }
+    let Some(released) = released else { return Ok((0, 0)) };
     let (mut left, mut refused) = (mask, 0);
     while left != 0 {
-        let (early, decided) = cx.may_be_early(offset, phases, &released, left);
+        let (early, decided) = cx.may_be_early(offset, phases, &released.clocks, left);
         refused |= early;
         left &= !decided;
         let yes = decided & !early;
         if yes != 0 {
             cx.learn_mbarrier(offset, phases);
-            cx.warp.acquire(&released);
+            cx.warp.take(&released);
             cx.passed_mbarrier(offset, phases, yes);
         }
     }
@@ -278,8 +277,13 @@ fn arrive(cx: &mut Cx<'_>, op: &Op, deed: &Deed) -> Result<(), Over> {
     let remote = cx.publish_remote(address, lane, relaxed);
     let warp = cx.warp.index as usize;
     let arrives = matches!(code, ARRIVE | ARRIVE_EXPECT | DROP | DROP_EXPECT | COPY_ARRIVE_NOINC);
-    let ordered = arrives && !remote && cx.watch & watch::RACE != 0 && cx.grid.options.checks.barrier;
-    let published = if relaxed { cx.fenced(true).unwrap_or_default() } else { clocks };
+    let watches = cx.watch & watch::RACE != 0;
+    let ordered = arrives && !remote && watches && cx.grid.options.checks.barrier;
+    let published = match relaxed {
+        true => cx.fenced(true).unwrap_or_default().into(),
+        false if watches => cx.warp.told_by(mask, cx.pc),
+        false => Known::from(clocks),
+    };
     let count = i64::from(mask.count_ones());
     let state = cx.with_mbarrier(address, lane, |barrier| {
         let state = barrier.phase << 32;
@@ -289,9 +293,7 @@ fn arrive(cx: &mut Cx<'_>, op: &Op, deed: &Deed) -> Result<(), Over> {
             barrier.arrived[warp] |= mask;
         }
         if !remote {
-            for (clock, seen) in barrier.clocks.iter_mut().zip(&published) {
-                *clock = (*clock).max(*seen);
-            }
+            barrier.clocks.join(&published);
         }
         match code {
             EXPECT => barrier.bytes += value as i64,

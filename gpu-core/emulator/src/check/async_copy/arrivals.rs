@@ -29,7 +29,7 @@ impl Cx<'_> {
         let own = self.warp.index as usize;
         let first = mask.trailing_zeros() as usize & 31;
         // Where they know of their own warp, all of them know the same.
-        let unknown = if before.lanes == 0 || self.warp.seen(own) >= before.released[own] {
+        let unknown = if before.lanes == 0 || self.warp.heard(own) >= before.released[own] {
             if self.knows_end(first, before) { 0 } else { mask }
         } else {
             lanes(mask).filter(|&lane| !self.knows_end(lane, before)).fold(0, |some, lane| some | 1 << lane)
@@ -57,7 +57,7 @@ impl Cx<'_> {
         let clock = before.released[own];
         let met = |from: usize| self.warp.met(from as u32, clock, lane as u32);
         let others = before.lanes & !(1 << lane);
-        if others != 0 && self.warp.seen(own) < clock && !lanes(others).all(met) {
+        if others != 0 && self.warp.heard(own) < clock && !lanes(others).all(met) {
             return false;
         }
         // Of its own block a warp may have learned by way of another one of the cluster.
@@ -70,6 +70,6 @@ impl Cx<'_> {
                     .ordered(block, u64::MAX, warp, clock.saturating_sub(base), block, || self.grid.over())
         };
         let others = before.released.iter().enumerate().filter(|(warp, _)| *warp != own);
-        others.into_iter().all(|(warp, &clock)| self.warp.seen(warp) >= clock || learned(warp, clock))
+        others.into_iter().all(|(warp, &clock)| self.warp.heard(warp) >= clock || learned(warp, clock))
     }
 }

@@ -232,14 +232,14 @@ impl Cx<'_> {
     }
 
     fn knows_fill(&self, fill: &Fill) -> bool {
-        fill.waits.iter().any(|(warp, clock, _)| *warp == self.warp.index || self.warp.seen(*warp as usize) >= *clock)
+        fill.waits.iter().any(|(warp, clock, _)| *warp == self.warp.index || self.warp.heard(*warp as usize) >= *clock)
     }
 
     /// The same for one lane: what another lane of its warp waited for, it knows once the two have met.
     /// Lanes of this warp that know that a fill is there: they waited, or are ordered behind somebody who did.
     pub(crate) fn knowing(&self, fill: &Fill) -> u32 {
         fill.waits.iter().fold(0, |known, (warp, clock, lanes_that)| {
-            if self.warp.seen(*warp as usize) >= *clock {
+            if self.warp.heard(*warp as usize) >= *clock {
                 u32::MAX
             } else if *warp == self.warp.index {
                 known | self.warp.met_any(*lanes_that, *clock)
@@ -360,9 +360,8 @@ impl Cx<'_> {
         let (base, shift) = (self.block.base_time, self.block.shared_shadow.shift);
         self.block.shared_shadow.settle(low, low + bytes);
         let cells = self.block.shared_shadow.cells(low, bytes);
-        let foreign = |thread: u32, cell: u64| {
-            clock_of(cell) > base && thread != me && self.warp.seen(thread as usize / 32) < clock_of(cell)
-        };
+        let foreign =
+            |thread: u32, cell: u64| clock_of(cell) > base && thread != me && !self.warp.knows(thread, clock_of(cell));
         let mut found = None;
         for index in cells {
             let (write, read) = (self.block.shared_shadow.writes[index], self.block.shared_shadow.reads[index]);
@@ -395,7 +394,9 @@ impl Cx<'_> {
                 self.report_early_read(place, site_of(cell), thread, barrier, phase);
                 return;
             }
-            let party = Party { site: site_of(cell), thread: Some(self.thread_of(thread)), kind: by };
+            let told = self.warp.told_by_another(thread, clock_of(cell));
+            let party =
+                Party { site: site_of(cell), thread: Some(self.thread_of(thread)), kind: by, told, at_once: false };
             let kind = AccessKind::AsyncCopy;
             self.report_race(op, Window::Shared, place.max(low), 4, lane, kind, party);
         }
@@ -449,7 +450,7 @@ impl Cx<'_> {
             for index in self.block.shared_shadow.cells(*low, *bytes) {
                 let write = self.block.shared_shadow.writes[index];
                 let clock = clock_of(write);
-                if clock <= base || self.block.proxy[thread_of(write) as usize / 32] >= clock {
+                if clock <= base || self.block.proxy.of(thread_of(write)) >= clock {
                     continue;
                 }
                 let pc = image.sites.get(site_of(write) as usize).map(|site| site.pc);
@@ -574,6 +575,9 @@ impl Cx<'_> {
             self.fault_of(FaultKind::MissingAsyncWait, source.pc, Some(thread), 1, message, detail);
         }
         self.check_warpgroups();
+        if !self.block.shares.is_empty() {
+            self.check_shares();
+        }
         if self.watch & watch::RACE != 0 && !self.block.pending.remote.are_none() {
             self.check_ended();
         }

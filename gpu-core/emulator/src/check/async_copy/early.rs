@@ -34,7 +34,7 @@ impl Cx<'_> {
         }
         let own = self.warp.index as usize;
         let here = &*self.warp;
-        let arrivals = (0..32).fold(false, |news, warp| news | (warp != own && released[warp] > here.seen(warp)));
+        let arrivals = (0..32).fold(false, |news, warp| news | (warp != own && released[warp] > here.heard(warp)));
         let fills = self.block.pending.fills.iter().filter(|fill| fill.ends_with(offset, phases));
         let news = if arrivals { mask } else { fills.fold(0, |news, fill| news | mask & !self.knowing(fill)) };
         if news == 0 {

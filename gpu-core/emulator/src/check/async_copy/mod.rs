@@ -5,4 +5,5 @@ pub mod copies;
 pub mod copies_out;
 pub mod copy_reports;
 pub mod early;
+pub mod shown;
 pub mod wgmma;

@@ -141,6 +141,9 @@ impl Cx<'_> {
         for source in &done {
             self.read_again(source.site, &source.cells, warp * 32);
         }
+        // All of its lanes have waited for that.
+        let time = &mut self.block.time;
+        self.warp.sync_lanes(time);
         self.warp.in_flight.retain(|_, mark| mark.group >= limit);
     }
 

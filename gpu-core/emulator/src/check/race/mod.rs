@@ -4,7 +4,7 @@
 //! thread, place and logical clock. A clock is ordered before an access when it is not above what the accessing warp
 //! has seen of the other one through barriers, `__syncwarp`, fences with atomics, or acquire and release. For plain
 //! accesses it takes a fence or a barrier on both sides: behind the atomic that tells, as before the one that is told of.
-//! Lanes of one warp are ordered by `__syncwarp` and stronger only.
+//! Lanes of one warp are ordered by `__syncwarp` and stronger only, and what one of them tells others covers itself ([`known`]).
 //!
 //! What counts: atomics and volatile accesses do not race among themselves, but for volatile loads of data that nobody looks
 //! at ([`crate::analysis::data`]). The same value stored by the same
@@ -16,6 +16,7 @@
 
 pub mod global;
 pub mod history;
+pub mod known;
 pub mod later;
 #[cfg(target_arch = "x86_64")]
 pub mod lays;
@@ -86,6 +87,10 @@ pub struct Party {
     pub site: u32,
     pub thread: Option<ThreadId>,
     pub kind: AccessKind,
+    /// Another lane of its warp has arrived at an mbarrier since, for itself alone: where, and which thread.
+    pub told: Option<(u32, u32)>,
+    /// Both are copies of one instruction, by lanes that were in no order since.
+    pub at_once: bool,
 }
 
 impl Cx<'_> {
@@ -361,7 +366,11 @@ impl Cx<'_> {
                     if benign {
                         continue;
                     }
-                    let party = Party { site: site_of(cell), thread: Some(self.thread_of(thread)), kind: other };
+                    let told = self.warp.told_by_another(thread, clock_of(cell));
+                    let copies = kind == AccessKind::AsyncCopy && site_of(cell) == kept(op.site);
+                    let at_once = copies && thread / 32 == self.warp.index && clock_of(cell) == self.warp.clock;
+                    let (site, by) = (site_of(cell), Some(self.thread_of(thread)));
+                    let party = Party { site, thread: by, kind: other, told, at_once };
                     self.report_race(op, Window::Shared, at.at[lane], BYTES, lane, kind, party);
                     break;
                 }
@@ -416,7 +425,7 @@ impl Cx<'_> {
             let other = (update & ALSO != 0).then_some(other_of(update));
             [Some(thread_of(update)), other].into_iter().flatten().find_map(|thread| {
                 let met = || thread / 32 == self.warp.index && self.warp.met(thread, clock_of(update), me);
-                let seen = || self.warp.seen(thread as usize / 32) >= clock_of(update);
+                let seen = || self.warp.knows(thread, clock_of(update));
                 (thread != me && !seen() && !met()).then_some((update, thread, AccessKind::Atomic))
             })
         })
@@ -442,13 +451,13 @@ impl Cx<'_> {
         let (thread, clock) = (thread_of(cell), clock_of(cell));
         let warp = thread / 32;
         let met = || thread != me && warp == self.warp.index && self.warp.met(thread, clock, me);
-        self.warp.seen(warp as usize) >= clock || met()
+        self.warp.knows(thread, clock) || met()
     }
 
     /// The same of a read by another thread, which may have been at any time up to the cell's.
     fn knows(&self, thread: u32, cell: u64, me: u32) -> bool {
         let warp = thread / 32;
-        self.warp.seen(warp as usize) >= clock_of(cell) || warp == self.warp.index && self.warp.met(thread, 0, me)
+        self.warp.knows(thread, clock_of(cell)) || warp == self.warp.index && self.warp.met(thread, 0, me)
     }
 
     /// `volatile` orders nothing between lanes of a warp. A volatile read of what another lane stored since the last
@@ -544,7 +553,7 @@ impl Cx<'_> {
         kind: AccessKind,
         other: (u32, Option<ThreadId>, AccessKind),
     ) {
-        let party = Party { site: other.0, thread: other.1, kind: other.2 };
+        let party = Party { site: other.0, thread: other.1, kind: other.2, told: None, at_once: false };
         self.report_race(op, Window::Global, address, bytes, lane, kind, party);
     }
 }

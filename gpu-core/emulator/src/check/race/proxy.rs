@@ -4,12 +4,11 @@
 use crate::exec::cx::Cx;
 
 impl Cx<'_> {
-    /// `fence.proxy.async`: what this warp has seen written is visible to asynchronous copies from here.
+    /// `fence.proxy.async`: what these lanes stored, and what they know to be stored, is visible to asynchronous copies from here.
+    /// Lanes of their warp that they have not met since must fence for themselves.
     pub fn fence_async_proxy(&mut self) {
-        let seen = self.clocks();
-        for (have, new) in self.block.proxy.iter_mut().zip(&seen) {
-            *have = (*have).max(*new);
-        }
+        let told = self.warp.told_by(self.mask, self.pc);
+        self.block.proxy.join(&told);
         let time = &mut self.block.time;
         self.warp.tick(time);
     }

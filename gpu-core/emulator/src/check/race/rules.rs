@@ -139,7 +139,7 @@ impl Mine {
     /// Whether what a warp of the cell's block did at `clock` is ordered before this access.
     pub fn before(&self, cx: &Cx<'_>, cell: u64, warp: usize, clock: u32) -> bool {
         if cell >> BLOCK == self.block {
-            let seen = cx.warp.seen(warp).saturating_sub(cx.block.base_time);
+            let seen = cx.warp.heard(warp).saturating_sub(cx.block.base_time);
             return clock <= self.floor || seen >= clock;
         }
         cx.grid.syncs.ordered(cell >> BLOCK, BLOCKS, warp, clock, cx.block.index, || cx.grid.over())

@@ -61,6 +61,9 @@ impl Cx<'_> {
             && other.thread.as_ref().is_some_and(|them| them.block == self.block.id && them.warp == self.warp.index);
         let beside = near && (self.block.threads <= 32 || op.e.0 & VOLATILE != 0);
         let scope = match (narrow, strict) {
+            _ if other.at_once => {
+                "; both lanes copy to the same place in one step, and either may come last: give each lane a place of its own"
+            }
             _ if beside => {
                 "; both are lanes of one warp, which need not run in step: put __syncwarp() between the two accesses"
             }
@@ -89,9 +92,18 @@ impl Cx<'_> {
         } else {
             ""
         };
+        let alone = match other.told.filter(|_| window == Window::Shared && !near) {
+            Some((pc, thread)) => format!(
+                "; {}, another lane of that warp, arrives at an mbarrier at {} and speaks only for itself: put __syncwarp() before \
+                 that arrival, behind what the other lanes do",
+                text_of(&self.thread_of(thread)),
+                image.place(pc)
+            ),
+            None => String::new(),
+        };
         let message = format!(
-            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{asked}\
-             {clue}{loose}",
+            "{} {} {name} at {} while {who} {again} at {}, with no barrier or other order between them{scope}{alone}\
+             {asked}{clue}{loose}",
             text_of(&self.thread(lane)),
             crate::exec::memory::access::verb(kind),
             place(Some(self.pc)),

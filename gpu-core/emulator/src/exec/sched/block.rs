@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::warp::{Join, Warp};
 use crate::analysis::barrier_intervals::Separate;
+use crate::check::race::known::Known;
 use crate::check::race::shadow::SharedShadow;
+use crate::check::registers::Share;
 use crate::exec::grid::{Grid, RESERVED_SHARED};
 
 /// Hardware barriers of a block.
@@ -144,8 +146,10 @@ pub struct Block {
     /// Clock of each warp up to which fences cover what it did: fences for the whole device, and for the block at least.
     pub fenced: Option<Box<[u32; 32]>>,
     pub fenced_block: Option<Box<[u32; 32]>>,
-    /// Clock of each warp up to which its stores are visible to asynchronous copies.
-    pub proxy: [u32; 32],
+    /// Clocks up to which stores are visible to asynchronous copies.
+    pub proxy: Known,
+    /// What its warps asked for with `setmaxnreg`.
+    pub shares: Vec<Share>,
     /// Global words that single threads of it updated atomically, the latest last: who took a number there comes behind
     /// everyone whose update it saw, also where another worker wrote its own into the shadow after this one.
     pub numbers: Vec<(u64, u32)>,
@@ -201,7 +205,8 @@ impl Block {
             fenced: None,
             fenced_block: None,
             numbers: Vec::new(),
-            proxy: [0; 32],
+            proxy: Known::default(),
+            shares: Vec::new(),
             cluster_rank: 0,
             cluster_arrivals: Default::default(),
         }
@@ -229,7 +234,8 @@ impl Block {
             more: false,
         };
         (self.fenced, self.fenced_block) = (None, None);
-        self.proxy = [0; 32];
+        self.proxy.clear();
+        self.shares.clear();
         self.cluster_arrivals = Default::default();
         if self.time > crate::check::race::shadow::MAX_TIME / 2 {
             self.time = 1;
@@ -350,11 +356,9 @@ impl Block {
         self.state.apart &= pc == barrier.first_pc;
         // A barrier of the whole block orders everything anyhow.
         if barrier.expected.is_some() {
-            for (clock, seen) in barrier.clocks.iter_mut().zip(&warp.seen) {
-                *clock = (*clock).max(*seen).max(warp.floor);
+            for (clock, seen) in barrier.clocks.iter_mut().zip(warp.clocks()) {
+                *clock = (*clock).max(seen);
             }
-            let own = &mut barrier.clocks[warp.index as usize];
-            *own = (*own).max(warp.clock);
         }
         let needed = barrier.expected.unwrap_or(self.live_threads);
         if self.barriers[id].arrived >= needed {
@@ -425,6 +429,9 @@ impl Warp {
     /// What this warp has seen of each warp of its block, itself included.
     pub fn clocks(&self) -> [u32; 32] {
         let mut clocks = self.seen.map(|seen| seen.max(self.floor));
+        for part in &self.parts {
+            clocks[part.warp as usize] = self.heard(part.warp as usize);
+        }
         let own = self.index as usize;
         clocks[own] = clocks[own].max(self.clock);
         clocks
@@ -432,14 +439,19 @@ impl Warp {
 
     /// Learns of one other warp's clock.
     pub fn learn(&mut self, other: usize, clock: u32) {
-        self.seen[other] = self.seen[other].max(clock);
-        self.refresh_floor();
+        let mut clocks = [0; 32];
+        clocks[other] = clock;
+        self.acquire(&clocks);
     }
 
     /// Learns of other warps' clocks.
     pub fn acquire(&mut self, clocks: &[u32; 32]) {
         for (seen, clock) in self.seen.iter_mut().zip(clocks) {
             *seen = (*seen).max(*clock);
+        }
+        for part in &mut self.parts {
+            let clock = clocks[part.warp as usize];
+            part.clocks.iter_mut().for_each(|known| *known = (*known).max(clock));
         }
         self.refresh_floor();
     }
@@ -464,6 +476,7 @@ impl Warp {
         if barrier.whole {
             self.floor = self.floor.max(barrier.time - 1);
             self.beyond = false;
+            self.parts.clear();
             return;
         }
         let clocks = barrier.released;
@@ -509,9 +522,12 @@ impl Warp {
     }
 
     pub fn refresh_floor(&mut self) {
+        if !self.parts.is_empty() {
+            self.settle_parts();
+        }
         self.floor = self.floor.max(self.seen.iter().copied().min().unwrap_or(0));
         // Warps that the block does not have were seen for all time.
         let more = self.seen.iter().any(|seen| *seen > self.floor && *seen != u32::MAX);
-        self.beyond = more || !self.meetings.is_empty();
+        self.beyond = more || !self.meetings.is_empty() || !self.parts.is_empty();
     }
 }

@@ -27,6 +27,7 @@ impl Warp {
         self.joins.clear();
         self.free_joins.clear();
         self.meetings.clear();
+        self.parts.clear();
         self.unfenced.clear();
         self.in_flight.clear();
         self.poison.clear();

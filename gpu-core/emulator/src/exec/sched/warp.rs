@@ -4,6 +4,7 @@
 //! reach it wait there until all lanes that split have come or exited. One group runs at a time.
 
 pub use super::frame::{Frame, MAX_DEPTH, Registers, take_bank};
+use crate::check::race::known::Part;
 use crate::exec::cx::Cx;
 use crate::exec::image::FunctionImage;
 use crate::exec::memory::access::prefetch;
@@ -129,6 +130,8 @@ pub struct Warp {
     pub beyond: bool,
     /// Meetings of some of its lanes since all of them met: what they did up to a clock is ordered among these lanes.
     pub(crate) meetings: Vec<(u32, u32)>,
+    /// Warps of whose lanes it has not seen the same; `seen` is what it has seen of all of them.
+    pub(crate) parts: Vec<Part>,
     /// Places of relaxed loads that no fence followed yet.
     pub unfenced: Vec<(crate::exec::memory::space::Window, u64)>,
     /// The last load of those, if it was of a row or of one place: window, lowest and highest address, lanes.
@@ -177,6 +180,7 @@ impl Warp {
             passed: 0,
             beyond: false,
             meetings: Vec::new(),
+            parts: Vec::new(),
             unfenced: Vec::new(),
             unfenced_last: None,
             last_volatile: (0, 0),
