@@ -4,7 +4,7 @@ use crate::dock::Saved;
 use crate::state::Traced;
 use gpu_core::bench::BenchReport;
 use gpu_core::emulator::{Fault, Trace};
-use gpu_core::verdict::Verdict;
+use gpu_core::verdict::{Captured, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -32,19 +32,25 @@ pub struct Kept {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptTrace {
     pub trace: Option<Trace>,
+    pub captured: Option<Captured>,
     pub source: String,
     pub ended_by: Option<Fault>,
 }
 
 impl From<&Traced> for KeptTrace {
     fn from(traced: &Traced) -> Self {
-        Self { trace: traced.trace.clone(), source: traced.source.clone(), ended_by: traced.ended_by.clone() }
+        Self {
+            trace: traced.trace.clone(),
+            captured: traced.captured.clone(),
+            source: traced.source.clone(),
+            ended_by: traced.ended_by.clone(),
+        }
     }
 }
 
 impl From<KeptTrace> for Traced {
     fn from(kept: KeptTrace) -> Self {
-        Self { trace: kept.trace, source: kept.source, ended_by: kept.ended_by }
+        Self { trace: kept.trace, captured: kept.captured, source: kept.source, ended_by: kept.ended_by }
     }
 }
 
@@ -53,8 +59,8 @@ impl Kept {
     pub fn encode(mut self) -> Option<Vec<u8>> {
         env!("CARGO_PKG_VERSION").clone_into(&mut self.version);
         if let Some(verdict) = &mut self.verdict {
-            // It is in `traced`.
-            verdict.trace = None;
+            // They are in `traced`.
+            (verdict.trace, verdict.captured) = (None, None);
         }
         let bytes = postcard::to_stdvec(&self).ok()?;
         if bytes.len() <= MOST_BYTES {

@@ -16,7 +16,7 @@ use gpu_core::device::{DeviceChoice, DeviceInfo};
 use gpu_core::emulator::{Fault, Trace};
 use gpu_core::job::JobId;
 use gpu_core::spec::Spec;
-use gpu_core::verdict::{CaseReport, Verdict};
+use gpu_core::verdict::{Captured, CaseReport, Verdict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -232,6 +232,8 @@ pub struct Desk {
 pub struct Traced {
     /// None where the last size was not reached.
     pub trace: Option<Trace>,
+    /// The numbers of the case that was traced.
+    pub captured: Option<Captured>,
     pub source: String,
     /// A fault that ended the run that was traced: what would have come later is missing.
     pub ended_by: Option<Fault>,

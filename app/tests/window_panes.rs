@@ -500,3 +500,56 @@ fn a_fault_in_a_header_is_shown_at_the_line_that_calls_it() {
     window.settle();
     assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position().0, 6);
 }
+
+/// Where an infinity began is told, marked in the editor, and one click away; the row can be taken into the picture.
+#[test]
+fn the_first_infinity_has_its_line_and_its_numbers() {
+    use gpu_core::emulator::{SourceLine, ThreadId};
+    use gpu_core::verdict::{Captured, CapturedBuffer, FirstNonfinite, NonfiniteStep};
+    let step = |expression: &str, value: f64, line: u32| NonfiniteStep {
+        value,
+        expression: expression.to_owned(),
+        operands: Vec::new(),
+        instruction: "ex2.approx.ftz.f32 %f33, %f31".to_owned(),
+        source: Some(SourceLine { file: "kernel.cu".to_owned(), line, column: 5 }),
+        inlined_at: None,
+        launch: None,
+        thread: ThreadId { block: [2, 0, 0], thread: [3, 0, 0], warp: 0, lane: 3 },
+        occurrences: 5,
+    };
+    let (first, then) = (step("expf(1204.5)", f64::INFINITY, 3), step("inf / inf", f64::NAN, 5));
+    let sentence = "The first value on the way to c[3] that is not finite: expf(1204.5) = inf at line 3.".to_owned();
+    let found =
+        FirstNonfinite { sentence: sentence.clone(), buffer: "c".to_owned(), index: vec![3], first, then: Some(then) };
+    let buffer = |name: &str, is_output: bool, values: Vec<f64>| CapturedBuffer {
+        name: name.to_owned(),
+        shape: vec![1, 4],
+        is_output,
+        values,
+    };
+    let captured = Captured {
+        case: "n = 4".to_owned(),
+        sizes: Vec::new(),
+        buffers: vec![buffer("x", false, vec![1.0, 2.0, 3.0, 1204.5]), buffer("y", true, vec![0.25; 4])],
+    };
+    let script = move |job: &Job| {
+        let mut events = answer(job);
+        for event in &mut events {
+            if let Event::Verdict(verdict) = event {
+                verdict.captured = Some(captured.clone());
+                verdict.cases[0].first_nonfinite = Some(found.clone());
+            }
+        }
+        Some(events)
+    };
+    let mut window = Window::open(false, SIZE, Box::new(script));
+    window.paste_kernel(&unguarded().replace("a[i] + b[i]", "a[i] - b[i]"));
+    window.key(Modifiers::COMMAND, Key::Enter);
+    assert!(window.has(&format!("∞ {sentence}")), "{}", window.text());
+    assert!(window.has("Fault on line 3") && window.has("Fault on line 5"), "both lines are marked");
+    window.harness.get_all_by_label("line 3").next().expect("a link").click();
+    window.settle();
+    assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position().0, 3);
+    let traced = window.app().state.desk().and_then(|desk| desk.traced.as_ref()).expect("a check");
+    assert_eq!(traced.captured.as_ref().map(|captured| captured.buffers.len()), Some(2));
+}

@@ -4,7 +4,9 @@ use crate::compile::CompileReport;
 use crate::cuda::CudaDevice;
 use crate::emulator_device::EmulatorDevice;
 use crate::spec::{Dtype, Geometry, ResolvedMap, Role};
-use ptx_emulator::{Counters, Fault, LaunchName, LineCounters, Occupancy, TensorMap, Trace, TraceRequest};
+use ptx_emulator::{
+    Counters, Fault, LaunchName, LineCounters, NonfiniteLog, Occupancy, SourceLine, TensorMap, Trace, TraceRequest,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -136,6 +138,8 @@ pub struct Launch<'a> {
     /// Scalars that have another value in this launch: the argument's place, and its bytes.
     pub scalars: Vec<(usize, Vec<u8>)>,
     pub trace: Option<TraceRequest>,
+    /// Lines whose values the trace keeps.
+    pub watched: Vec<SourceLine>,
 }
 
 impl<'a> Launch<'a> {
@@ -150,6 +154,7 @@ impl<'a> Launch<'a> {
             takes: None,
             scalars: Vec::new(),
             trace: None,
+            watched: Vec::new(),
         }
     }
 
@@ -180,12 +185,14 @@ pub struct Sequence<'a> {
     pub time_limit: Duration,
     /// The emulator takes it for a race when two threads store to one place of global memory, also the same value.
     pub written_once: bool,
+    /// The emulator follows infinities and NaN into this, and neither checks nor counts meanwhile.
+    pub nonfinite: Option<NonfiniteLog>,
 }
 
 impl<'a> Sequence<'a> {
     /// One launch.
     pub fn of(launch: Launch<'a>, time_limit: Duration) -> Self {
-        Sequence { launches: vec![launch], time_limit, written_once: false }
+        Sequence { launches: vec![launch], time_limit, written_once: false, nonfinite: None }
     }
 }
 
@@ -213,6 +220,8 @@ pub struct Report {
     pub corruptions: Vec<Corruption>,
     /// Elements of pure outputs that nobody wrote, by buffer. None where the device only knows the poison.
     pub unwritten: Option<Vec<(String, Vec<usize>)>>,
+    /// Where the buffers were, in a run that followed values (emulator only).
+    pub addresses: Vec<(String, u64)>,
     /// `__device__` variables that hold something else than before the run (emulator only).
     pub changed_variables: Vec<String>,
 }

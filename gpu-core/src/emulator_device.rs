@@ -8,7 +8,7 @@ use crate::device::{
 };
 use crate::fast_paths::thread_time;
 use crate::spec::{Role, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
-use ptx_emulator::{Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine, WorkTime};
+use ptx_emulator::{Checks, Counters, Fast, FaultKind, LineCounters, Memory, Module, Options, SourceLine, WorkTime};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,7 +106,7 @@ impl EmulatorDevice {
         memory: &mut Memory,
         packed: &[Vec<u8>],
         time_limit: Duration,
-        written_once: bool,
+        sequence: &Sequence<'_>,
         report: &mut Report,
         lines: &mut BTreeMap<SourceLine, Counters>,
         stop: &AtomicBool,
@@ -122,11 +122,21 @@ impl EmulatorDevice {
             cooperative: launch.geometry.cooperative,
         };
         let trace = launch.trace.clone();
-        let options = Options { trace, time_limit: Some(time_limit), written_once, ..self.options.clone() };
+        let written_once = sequence.written_once;
+        let watched = launch.watched.clone();
+        let mut options =
+            Options { trace, watched, time_limit: Some(time_limit), written_once, ..self.options.clone() };
+        if sequence.nonfinite.is_some() {
+            (options.checks, options.counters, options.line_counters) = (Checks::NONE, false, false);
+            options.nonfinite.clone_from(&sequence.nonfinite);
+        }
         let module = self.module(launch.given)?;
         let started = thread_time();
         let outcome = ptx_emulator::launch(module, memory, &request, &options, stop);
         self.spent.set(self.spent.get() + thread_time().saturating_sub(started));
+        if let (Some(log), Some(name)) = (&sequence.nonfinite, &launch.name) {
+            log.name_launch(name);
+        }
         if stop.load(Ordering::Relaxed) || outcome.faults.iter().any(|fault| fault.kind == FaultKind::Stopped) {
             return Err(RunError::Stopped);
         }
@@ -232,12 +242,16 @@ impl EmulatorDevice {
         let mut lines = BTreeMap::new();
         for launch in &sequence.launches {
             let left = sequence.time_limit.saturating_sub(spent.elapsed());
-            self.one(launch, &mut memory, &packed, left, sequence.written_once, &mut report, &mut lines, stop)?;
+            self.one(launch, &mut memory, &packed, left, sequence, &mut report, &mut lines, stop)?;
             // What follows would work on what a broken launch left, and its faults would hide the cause.
             if !report.completed || (!report.faults.is_empty() && sequence.launches.len() > 1) {
                 report.completed &= report.each.len() == sequence.launches.len();
                 break;
             }
+        }
+        if sequence.nonfinite.is_some() {
+            let buffers = arguments.iter().zip(&addresses);
+            report.addresses = buffers.filter_map(|(argument, address)| named(argument, *address)).collect();
         }
         report.lines = lines.into_iter().map(|(source, counters)| LineCounters { source, counters }).collect();
         let (corruptions, unwritten) = collect(&memory, arguments, &addresses)?;
@@ -247,6 +261,14 @@ impl EmulatorDevice {
             self.kept = Some((memory, addresses));
         }
         Ok(report)
+    }
+}
+
+/// A buffer's name and its address.
+fn named(argument: &Argument, address: u64) -> Option<(String, u64)> {
+    match argument {
+        Argument::Buffer(buffer) => Some((buffer.name.clone(), address)),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 mod again;
 mod bits;
 mod blame;
+mod captured;
 mod case;
 pub(crate) mod compare;
 mod conclude;
@@ -16,6 +17,7 @@ mod free_run;
 pub(crate) mod inputs;
 pub(crate) mod metric;
 mod narrow;
+mod nonfinite;
 pub(crate) mod steps;
 pub(crate) mod tensors;
 #[cfg(test)]
@@ -35,7 +37,7 @@ use crate::emulator_device::EmulatorDevice;
 use crate::job::Event;
 use crate::oracle::{self, Oracle};
 use crate::spec::{Resolved, Size, Spec, Step};
-use crate::verdict::Verdict;
+use crate::verdict::{Captured, Verdict};
 use case::Judged;
 use ptx_emulator::{Trace, TraceRequest};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,9 +99,11 @@ pub fn check(
         stop,
         judged: Vec::new(),
         trace: None,
+        captured: None,
         trace_step: request.trace_step.clone(),
         notes: Vec::new(),
         blames_left: MAX_BLAMES,
+        follow_left: nonfinite::TIME_LIMIT,
         impossible: None,
     };
 
@@ -147,10 +151,13 @@ struct Session<'a> {
     stop: &'a AtomicBool,
     judged: Vec<Judged>,
     trace: Option<Trace>,
+    captured: Option<Captured>,
     trace_step: Option<String>,
     notes: Vec<String>,
     /// How often the writers of wrong elements may still be looked for.
     blames_left: u32,
+    /// How long the origin of infinities and NaN may still be looked for.
+    follow_left: Duration,
     /// A size at which the launch cannot be, and why.
     impossible: Option<(String, String)>,
 }

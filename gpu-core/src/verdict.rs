@@ -97,6 +97,39 @@ pub struct Mismatch {
     pub writer: Option<Writer>,
 }
 
+/// The first infinity or NaN on the way to a wrong element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstNonfinite {
+    /// All of it in words.
+    pub sentence: String,
+    /// The element that it came to.
+    pub buffer: String,
+    pub index: Vec<u64>,
+    pub first: NonfiniteStep,
+    /// The NaN that an infinity became, where that was not the first.
+    pub then: Option<NonfiniteStep>,
+}
+
+/// An instruction whose result is an infinity or NaN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NonfiniteStep {
+    pub value: f64,
+    /// What was computed: `expf(1204.5)`, `inf / inf`.
+    pub expression: String,
+    /// Of the PTX instruction, in its order.
+    pub operands: Vec<f64>,
+    pub instruction: String,
+    pub source: Option<SourceLine>,
+    /// Where the function that `source` is in was called, when the compiler inlined it.
+    pub inlined_at: Option<SourceLine>,
+    /// None in an exercise of one launch.
+    pub launch: Option<LaunchName>,
+    /// The first that met it.
+    pub thread: ThreadId,
+    /// How often this instruction gave one, over all threads.
+    pub occurrences: u64,
+}
+
 /// A stored code beside the reference's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CodePair {
@@ -181,6 +214,8 @@ pub struct CaseReport {
     /// A guard zone or an input was changed: which buffer, at which element.
     pub corrupted: Vec<String>,
     pub faults: Vec<Fault>,
+    /// Where a wrong element's infinity or NaN came from; only where the emulator looked for it.
+    pub first_nonfinite: Option<FirstNonfinite>,
     /// Hints from the run that are not failures (a spin lock that only ended by fair scheduling, say).
     pub notes: Vec<String>,
     /// Emulator only.
@@ -206,9 +241,31 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// The trace that was asked for, of the first case that has one.
     pub trace: Option<Trace>,
+    /// The numbers of the case that was traced.
+    pub captured: Option<Captured>,
     pub seed: u64,
     pub compile_ms: f64,
     pub total_ms: f64,
+}
+
+/// What a case was given and what its kernel left, for pictures: the first elements of each buffer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Captured {
+    pub case: String,
+    /// The case's size, by name.
+    pub sizes: Vec<(String, i64)>,
+    /// Inputs as they were before the run, then outputs after it. What is both is there twice.
+    pub buffers: Vec<CapturedBuffer>,
+}
+
+/// A buffer of a [`Captured`] case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapturedBuffer {
+    pub name: String,
+    pub shape: Vec<u64>,
+    pub is_output: bool,
+    /// Row by row, and perhaps not all.
+    pub values: Vec<f64>,
 }
 
 /// Outcome of a free run at one size.
@@ -234,6 +291,8 @@ pub struct RunReport {
     pub mismatch_count: u64,
     /// Elements that were compared with an expectation; 0 where there was none.
     pub compared: u64,
+    /// As in [`CaseReport::first_nonfinite`].
+    pub first_nonfinite: Option<FirstNonfinite>,
     pub notes: Vec<String>,
     pub counters: Option<Counters>,
     pub lines: Vec<LineCounters>,

@@ -12,7 +12,7 @@ use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::device::DeviceKind;
 use gpu_core::emulator::{Fault, SourceLine};
 use gpu_core::job::{Event, Outcome};
-use gpu_core::verdict::Verdict;
+use gpu_core::verdict::{NonfiniteStep, Verdict};
 
 /// Console text kept, in bytes; a kernel may print without end.
 const MAX_CONSOLE: usize = 256 << 10;
@@ -193,7 +193,8 @@ impl State {
             // The last size on the emulator is traced; only the emulator counts.
             let traced = verdict.cases.iter().rfind(|case| case.counters.is_some());
             let ended_by = traced.and_then(|case| case.faults.iter().find(|fault| fault.kind.ends_launch()).cloned());
-            desk.traced = Some(Traced { trace: verdict.trace.clone(), source: source.clone(), ended_by });
+            let captured = verdict.captured.clone();
+            desk.traced = Some(Traced { trace: verdict.trace.clone(), captured, source: source.clone(), ended_by });
             let record = RunRecord::check(&device, &verdict, &source, now);
             desk.runs.push(record.clone());
             desk.versions.texts.insert(record.source.clone(), Some(source.clone()));
@@ -395,6 +396,7 @@ pub(super) fn run_marks(verdict: &Verdict) -> Vec<LineMark> {
     if marks.is_empty() {
         marks.extend(wrong_mark(verdict));
     }
+    marks.extend(nonfinite_marks(verdict));
     marks
 }
 
@@ -422,6 +424,18 @@ fn wrong_mark(verdict: &Verdict) -> Option<LineMark> {
     let place = mismatch.writer.as_ref()?.source.as_ref().filter(|place| place.file == KERNEL_NAME)?;
     let message = format!("a wrong value is written here: {}", case.reason);
     Some(LineMark { kind: MarkKind::Fault, line: place.line, column: place.column, message })
+}
+
+/// The lines that made the first infinity and NaN.
+fn nonfinite_marks(verdict: &Verdict) -> Vec<LineMark> {
+    let Some(found) = verdict.cases.iter().find_map(|case| case.first_nonfinite.as_ref()) else { return Vec::new() };
+    let mark = |step: &NonfiniteStep, message: String| {
+        let place = own_line(&step.source, &step.inlined_at)?;
+        Some(LineMark { kind: MarkKind::Fault, line: place.line, column: place.column, message })
+    };
+    let first = mark(&found.first, found.sentence.clone());
+    let then = found.then.as_ref().and_then(|then| mark(then, format!("{} = {}", then.expression, then.value)));
+    first.into_iter().chain(then).collect()
 }
 
 fn append_console(desk: &mut Desk, text: &str) {

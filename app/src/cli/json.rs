@@ -15,7 +15,9 @@ use gpu_core::emulator::{
     Class, Counters, Fault, LaunchName, LineCounters, SharedTraffic, SourceLine, ThreadId, Traffic,
 };
 use gpu_core::job::Outcome;
-use gpu_core::verdict::{CaseReport, Mismatch, OutputReport, RunReport, StepReport, Verdict, fault_key};
+use gpu_core::verdict::{
+    CaseReport, FirstNonfinite, Mismatch, NonfiniteStep, OutputReport, RunReport, StepReport, Verdict, fault_key,
+};
 use serde_json::{Value, json};
 
 /// Raised when a field is removed or changes meaning; added fields do not raise it.
@@ -221,6 +223,30 @@ fn fault(f: &Fault) -> Value {
     })
 }
 
+fn nonfinite_step(s: &NonfiniteStep) -> Value {
+    json!({
+        "value": float(s.value),
+        "expression": s.expression,
+        "operands": all(&s.operands, |value| float(*value)),
+        "instruction": s.instruction,
+        "source": s.source.as_ref().map(source),
+        "inlined_at": s.inlined_at.as_ref().map(source),
+        "step": s.launch.as_ref().map(launch),
+        "thread": thread(&s.thread),
+        "occurrences": s.occurrences,
+    })
+}
+
+fn first_nonfinite(found: &FirstNonfinite) -> Value {
+    json!({
+        "sentence": found.sentence,
+        "buffer": found.buffer,
+        "index": found.index,
+        "first": nonfinite_step(&found.first),
+        "then": found.then.as_ref().map(nonfinite_step),
+    })
+}
+
 fn traffic(t: &Traffic) -> Value {
     json!({ "requests": t.requests, "sectors": t.sectors, "bytes": t.bytes })
 }
@@ -249,6 +275,7 @@ fn counters(c: &Counters) -> Value {
         "shared_atomic": shared(&c.shared_atomic),
         "barriers": c.barriers,
         "async_copy_bytes": c.async_copy_bytes,
+        "bulk_copy_bytes": c.bulk_copy_bytes,
         "matrix_instructions": c.matrix_instructions,
         "matrix_multiply_adds": c.matrix_multiply_adds,
     })
@@ -311,6 +338,7 @@ fn case(c: &CaseReport) -> Value {
         "outputs": all(&c.outputs, output),
         "corrupted": c.corrupted,
         "faults": all(&c.faults, fault),
+        "first_nonfinite": c.first_nonfinite.as_ref().map(first_nonfinite),
         "notes": c.notes,
         "counters": c.counters.as_ref().map(counters),
         "lines": lines(&c.lines),
@@ -430,6 +458,7 @@ pub fn ran(r: &RunReport) -> Value {
         "mismatch_count": r.mismatch_count,
         "compared": r.compared,
         "faults": all(&r.faults, fault),
+        "first_nonfinite": r.first_nonfinite.as_ref().map(first_nonfinite),
         "notes": r.notes,
         "counters": r.counters.as_ref().map(counters),
         "lines": lines(&r.lines),

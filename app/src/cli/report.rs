@@ -3,7 +3,7 @@
 use super::out::{Align, Style, bytes, grouped, table, visible};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::emulator::{Class, Counters, Fault, SourceLine, ThreadId};
-use gpu_core::verdict::{CaseReport, Mismatch, RunReport, StepReport, Verdict, fault_key};
+use gpu_core::verdict::{CaseReport, FirstNonfinite, Mismatch, RunReport, StepReport, Verdict, fault_key};
 
 /// The kernel that a report is about.
 pub struct Kernel<'a> {
@@ -135,6 +135,18 @@ pub fn fault(fault: &Fault, kernel: &Kernel<'_>, style: Style) -> String {
     text
 }
 
+/// Where an infinity or NaN came from, with the lines that made it.
+pub fn nonfinite(found: &FirstNonfinite, kernel: &Kernel<'_>) -> String {
+    let mut text = format!("\n{}\n", visible(&found.sentence));
+    for step in std::iter::once(&found.first).chain(&found.then) {
+        if let Some(SourceLine { file, line, column }) = &step.source {
+            text += &kernel.snippet(file, *line, *column);
+        }
+        text += &called_from(&step.inlined_at, kernel);
+    }
+    text
+}
+
 /// The line of the kernel that led to a line of a helper, which many lines may call.
 fn called_from(call: &Option<SourceLine>, kernel: &Kernel<'_>) -> String {
     let Some(SourceLine { file, line, column }) = call else { return String::new() };
@@ -185,6 +197,9 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
             grouped(case.element_count),
             mismatches(&case.mismatches)
         );
+    }
+    if let Some(found) = verdict.cases.iter().find_map(|case| case.first_nonfinite.as_ref()) {
+        text += &nonfinite(found, kernel);
     }
     for case in &verdict.cases {
         for what in &case.corrupted {

@@ -149,6 +149,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let entry = state.spec().map(gpu_core::spec::Spec::entry);
     let input = VizInput {
         trace: traced.and_then(|traced| traced.trace.as_ref()),
+        captured: traced.and_then(|traced| traced.captured.as_ref()),
         is_traceless: traced.is_some_and(|traced| traced.trace.is_none()),
         source: traced.map(|traced| traced.source.as_str()),
         ended_by: traced.and_then(|traced| traced.ended_by.as_ref()),

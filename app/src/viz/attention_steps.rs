@@ -1,6 +1,7 @@
 //! Attention step by step on a case small enough to read: scores, scale, mask, weights, output, one query at a time.
 
 use super::kit::{self, Cells};
+use super::own::Head;
 use super::running;
 use super::stepper::Stepper;
 use super::values::{self, Look, number};
@@ -29,11 +30,31 @@ pub struct AttentionSteps {
     step: Stepper,
     /// Matrix, row and column of the number to change.
     chosen: (usize, usize, usize),
+    own: Option<Own>,
+}
+
+/// The first tokens and elements of a head of the learner's run.
+struct Own {
+    /// Q, K, V as they were taken: changed ones are no longer the run's.
+    inputs: [Square; 3],
+    /// What the elements that are not drawn add to each dot product.
+    rest: Square,
+    /// Of a whole head.
+    elements: usize,
+    /// What the kernel stored; None where tokens that are not drawn have a part in it.
+    stored: Option<Square>,
 }
 
 impl Default for AttentionSteps {
     fn default() -> Self {
-        Self { inputs: [Q, K, V], is_scaled: true, is_causal: true, step: Stepper::starting_at(13), chosen: (0, 0, 0) }
+        Self {
+            inputs: [Q, K, V],
+            is_scaled: true,
+            is_causal: true,
+            step: Stepper::starting_at(13),
+            chosen: (0, 0, 0),
+            own: None,
+        }
     }
 }
 
@@ -76,15 +97,46 @@ impl AttentionSteps {
         (self.stages()[at / N], at % N)
     }
 
+    /// The learner's run, while the numbers are still its own.
+    fn own(&self) -> Option<&Own> {
+        self.own.as_ref().filter(|own| own.inputs == self.inputs)
+    }
+
+    /// Elements of a whole head.
+    fn elements(&self) -> usize {
+        self.own().map_or(D, |own| own.elements)
+    }
+
+    /// Takes the first tokens and elements of a head.
+    fn take(&mut self, head: &Head<'_>) {
+        let square = |from: &[f64]| -> Square {
+            std::array::from_fn(|row| std::array::from_fn(|column| from[row * head.elements + column]))
+        };
+        self.inputs = head.inputs.map(square);
+        let [q, k, _] = &self.inputs;
+        let drawn = |row: usize, column: usize| q[row].iter().zip(&k[column]).map(|(a, b)| a * b).sum::<f64>();
+        let whole = (head.elements as f64).sqrt();
+        let rest = |row: usize| std::array::from_fn(|column| head.score(row, column) * whole - drawn(row, column));
+        (self.is_scaled, self.is_causal) = (true, head.is_causal || head.tokens > N);
+        let is_whole = head.is_causal || head.tokens == N;
+        self.own = Some(Own {
+            inputs: self.inputs,
+            rest: std::array::from_fn(rest),
+            elements: head.elements,
+            stored: is_whole.then(|| square(head.output)),
+        });
+    }
+
     fn work(&self) -> Worked {
         let [q, k, v] = &self.inputs;
         let mut dots = [[0.0; N]; N];
         for (row, query) in q.iter().enumerate() {
             for (column, key) in k.iter().enumerate() {
-                dots[row][column] = query.iter().zip(key).map(|(a, b)| a * b).sum();
+                let rest = self.own().map_or(0.0, |own| own.rest[row][column]);
+                dots[row][column] = query.iter().zip(key).map(|(a, b)| a * b).sum::<f64>() + rest;
             }
         }
-        let factor = if self.is_scaled { 1.0 / (D as f64).sqrt() } else { 1.0 };
+        let factor = if self.is_scaled { 1.0 / (self.elements() as f64).sqrt() } else { 1.0 };
         let scaled = dots.map(|row| row.map(|x| x * factor));
         let mut masked = scaled;
         if self.is_causal {
@@ -237,6 +289,11 @@ impl Visualization for AttentionSteps {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        if let Some(head) = Head::of(input.captured).filter(|head| head.tokens >= N && head.elements >= D)
+            && head.ui(ui)
+        {
+            self.take(&head);
+        }
         self.controls_ui(ui);
         self.step.ui(ui, self.count(), "step");
         let words = self.describe(input);
@@ -261,9 +318,10 @@ impl Visualization for AttentionSteps {
                 list(&worked.dots[query])
             ),
             Stage::Scale => format!(
-                "row {query} divided by sqrt({D}) = {}: {}. It keeps the spread of the scores near 1 however long the vectors \
+                "row {query} divided by sqrt({}) = {}: {}. It keeps the spread of the scores near 1 however long the vectors \
                  are.",
-                number((D as f64).sqrt()),
+                self.elements(),
+                number((self.elements() as f64).sqrt()),
                 list(&worked.scaled[query])
             ),
             Stage::Mask if query + 1 == N => format!("query {query} is the last token and sees every key."),
@@ -281,7 +339,17 @@ impl Visualization for AttentionSteps {
                 list(&worked.output[query])
             ),
         };
-        format!("Step {place} of {}, query {query}: {what}", stages.len())
+        let own = self.own().map_or_else(String::new, |own| {
+            let stored = own.stored.as_ref().filter(|_| stage == Stage::Output);
+            let stored =
+                stored.map_or_else(String::new, |stored| format!(" Your kernel stored {}.", list(&stored[query])));
+            let elements = match own.elements {
+                D => String::new(),
+                all => format!(" Drawn are {D} of {all} elements; all of them are in the dot products."),
+            };
+            format!("{stored} These are the first {N} tokens of your last check.{elements}")
+        });
+        format!("Step {place} of {}, query {query}: {what}{own}", stages.len())
     }
 }
 
@@ -296,6 +364,24 @@ mod tests {
         assert_eq!((worked.weights[0], worked.output[0]), ([1.0, 0.0, 0.0, 0.0], V[0]));
         assert_eq!(worked.dots[0], [1.5, 1.0, 3.0, -0.25]);
         assert_eq!(worked.scaled[0], [0.75, 0.5, 1.5, -0.125]);
+    }
+
+    #[test]
+    fn a_head_of_the_learners_run_is_worked_out_with_all_its_elements() {
+        let captured = super::super::own::tests::head();
+        let head = Head::of(Some(&captured)).expect("q, k, v, o");
+        let mut viz = AttentionSteps::default();
+        viz.take(&head);
+        let worked = viz.work();
+        for query in 0..N {
+            let scores: Vec<f64> = (0..=query).map(|key| head.score(query, key)).collect();
+            let weights = running::softmax(&scores);
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+            assert!(worked.weights[query].iter().zip(&weights).all(near), "query {query}");
+        }
+        let last = AttentionSteps { step: Stepper::starting_at(19), ..viz };
+        let words = last.describe(&VizInput::default());
+        assert!(words.contains("Your kernel stored") && words.contains("4 of 6 elements"), "{words}");
     }
 
     #[test]

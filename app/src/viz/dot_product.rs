@@ -2,6 +2,7 @@
 //! normalising changes.
 
 use super::kit;
+use super::own::Keys;
 use super::stepper::Stepper;
 use super::values::{self, number};
 use super::{Visualization, VizAction, VizInput};
@@ -23,12 +24,26 @@ pub struct DotProduct {
     /// Position is the angle of b in degrees.
     angle_b: Stepper,
     normalised: bool,
+    /// Key of the learner's run to take, and the one that was taken.
+    key: usize,
+    own: Option<Own>,
+}
+
+/// A query and a key of the learner's run.
+struct Own {
+    key: usize,
+    lengths: [f64; 2],
+    degrees: f64,
+    dot: f64,
+    stored: f64,
+    /// Lengths and angle as they are drawn: changed ones are no longer the run's.
+    drawn: ([f64; 2], usize),
 }
 
 impl Default for DotProduct {
     fn default() -> Self {
         let angle_b = Stepper::starting_at(70);
-        Self { length_a: 2.0, angle_a: 20.0, length_b: 1.5, angle_b, normalised: false }
+        Self { length_a: 2.0, angle_a: 20.0, length_b: 1.5, angle_b, normalised: false, key: 0, own: None }
     }
 }
 
@@ -64,6 +79,28 @@ impl DotProduct {
     fn between(&self) -> f64 {
         let apart = (self.degrees_b() - self.angle_a).rem_euclid(360.0);
         apart.min(360.0 - apart)
+    }
+
+    /// Draws the query and a key of the learner's run in the plane that both lie in.
+    fn take(&mut self, keys: &Keys<'_>) {
+        let key = self.key.min(keys.count - 1);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (query, other) = (keys.query, keys.key(key));
+        let lengths = [dot(query, query).sqrt(), dot(other, other).sqrt()];
+        let product = dot(query, other);
+        let degrees = (product / (lengths[0] * lengths[1]).max(f64::MIN_POSITIVE)).clamp(-1.0, 1.0).acos().to_degrees();
+        let scale = 2.5 / lengths[0].max(lengths[1]).max(f64::MIN_POSITIVE);
+        let drawn = lengths.map(|length| (length * scale).clamp(0.1, REACH));
+        ([self.length_a, self.length_b], self.angle_a, self.normalised) = (drawn, 0.0, false);
+        self.angle_b.jump(degrees.round() as usize);
+        let drawn = (drawn, degrees.round() as usize);
+        self.own = Some(Own { key, lengths, degrees, dot: product, stored: keys.scores[key], drawn });
+    }
+
+    /// What was taken, while it is drawn.
+    fn own(&self) -> Option<&Own> {
+        let drawn = ([self.length_a, self.length_b], self.angle_b.within(TURN));
+        self.own.as_ref().filter(|own| own.drawn == drawn && self.angle_a == 0.0 && !self.normalised)
     }
 
     fn controls_ui(&mut self, ui: &mut Ui) {
@@ -202,6 +239,11 @@ impl Visualization for DotProduct {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        if let Some(keys) = Keys::of(input.captured)
+            && keys.ui(ui, &mut self.key)
+        {
+            self.take(&keys);
+        }
         self.controls_ui(ui);
         self.angle_b.ui(ui, TURN, "degree");
         let words = self.describe(input);
@@ -232,6 +274,18 @@ impl Visualization for DotProduct {
             _ if between < 179.0 => "The angle is above 90 degrees: the dot product is negative.",
             _ => "They point opposite ways: the most negative dot product for these lengths.",
         };
+        let own = self.own().map_or_else(String::new, |own| {
+            format!(
+                " Drawn to scale are the query and key {} of your last check: {} and {} long, {:.1} degrees apart, so their dot product \
+                 is {}. Your kernel stored {}.",
+                own.key,
+                short(own.lengths[0]),
+                short(own.lengths[1]),
+                own.degrees,
+                short(own.dot),
+                short(own.stored)
+            )
+        });
         let normalised = if self.normalised {
             " Both have length 1, so only the angle counts: this is the cosine similarity."
         } else {
@@ -239,7 +293,7 @@ impl Visualization for DotProduct {
         };
         format!(
             "a = ({}, {}), b = ({}, {}): a · b = {} x {} + {} x {} = {}. The same as |a| |b| cos = {} x {} x {}, with {between:.0} \
-             degrees between them. The projection of b onto a is {} long. {meaning}{normalised}",
+             degrees between them. The projection of b onto a is {} long. {meaning}{normalised}{own}",
             short(worked.a[0]),
             short(worked.a[1]),
             short(worked.b[0]),
@@ -270,6 +324,25 @@ mod tests {
             assert!((worked.dot - by_angle).abs() < 1e-12, "{degrees}");
             assert!((worked.projection - worked.lengths[1] * worked.cosine).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_key_of_the_learners_run_is_drawn_in_its_plane() {
+        let captured = super::super::own::tests::keys();
+        let keys = Keys::of(Some(&captured)).expect("q, keys and scores");
+        let mut viz = DotProduct { key: 1, ..DotProduct::default() };
+        viz.take(&keys);
+        assert_eq!((viz.length_a, viz.length_b, viz.between()), (1.25, 2.5, 0.0), "10 long, and twice the query");
+        let words = viz.describe(&VizInput::default());
+        assert!(
+            words.contains("5 and 10 long, 0.0 degrees apart, so their dot product is 50. Your kernel stored 49."),
+            "{words}"
+        );
+        viz.key = 0;
+        viz.take(&keys);
+        assert_eq!(viz.between(), 90.0);
+        viz.length_a = 1.0;
+        assert!(!viz.describe(&VizInput::default()).contains("your last check"));
     }
 
     #[test]

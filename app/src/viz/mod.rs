@@ -10,6 +10,7 @@ pub mod layouts;
 pub mod map;
 pub mod matrix;
 pub mod model;
+pub mod own;
 pub mod requests;
 pub mod running;
 pub mod stepper;
@@ -56,6 +57,7 @@ use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::{CompileReport, KernelResources};
 use gpu_core::device::DeviceInfo;
 use gpu_core::emulator::{Fault, SourceLine, Trace};
+use gpu_core::verdict::Captured;
 use std::collections::BTreeMap;
 
 /// What there is to draw. Everything is optional: a visualization says what it lacks and shows its example.
@@ -63,6 +65,8 @@ use std::collections::BTreeMap;
 pub struct VizInput<'a> {
     /// The trace of the learner's last run; None shows the example.
     pub trace: Option<&'a Trace>,
+    /// The numbers of the case that was traced.
+    pub captured: Option<&'a Captured>,
     /// There was a run, and it left no trace.
     pub is_traceless: bool,
     /// The text that was traced, to quote the lines that the trace names.

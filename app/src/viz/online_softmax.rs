@@ -2,6 +2,7 @@
 //! The row may be cut into parts whose results are merged at the end.
 
 use super::kit;
+use super::own::Rows;
 use super::running::{Running, Turn};
 use super::stepper::Stepper;
 use super::values::{self, Look, number};
@@ -25,11 +26,14 @@ pub struct OnlineSoftmax {
     /// The sum is not rescaled: the mistake to look at.
     forgets: bool,
     step: Stepper,
+    /// Row of the learner's run to take, and the scores that were taken, of how many.
+    row: usize,
+    own: Option<(usize, Vec<f64>, usize)>,
 }
 
 impl Default for OnlineSoftmax {
     fn default() -> Self {
-        Self { values: MIXED.to_vec(), parts: 1, forgets: false, step: Stepper::starting_at(2) }
+        Self { values: MIXED.to_vec(), parts: 1, forgets: false, step: Stepper::starting_at(2), row: 0, own: None }
     }
 }
 
@@ -69,6 +73,13 @@ impl OnlineSoftmax {
             merged = after;
         }
         events
+    }
+
+    /// Takes the first scores of a row of the learner's run.
+    fn take(&mut self, rows: &Rows<'_>) {
+        let (scores, _) = rows.row(self.row.min(rows.count - 1));
+        self.values = scores[..scores.len().min(MOST)].to_vec();
+        self.own = Some((self.row, self.values.clone(), scores.len()));
     }
 
     fn controls_ui(&mut self, ui: &mut Ui) {
@@ -245,6 +256,11 @@ impl Visualization for OnlineSoftmax {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        if let Some(rows) = Rows::of(input.captured).filter(|rows| rows.columns > 1)
+            && rows.ui(ui, &mut self.row)
+        {
+            self.take(&rows);
+        }
         self.controls_ui(ui);
         let events = self.events();
         self.step.ui(ui, events.len(), "step");
@@ -265,7 +281,13 @@ impl Visualization for OnlineSoftmax {
         let now = self.step.within(events.len());
         let rescales =
             events[..=now].iter().filter(|event| matches!(event, Event::Take { turn, .. } if turn.rescales())).count();
-        let so_far = format!("Rescales so far: {rescales}.");
+        let own = self.own.as_ref().filter(|(_, taken, _)| *taken == self.values).map_or_else(
+            String::new,
+            |(row, taken, all)| {
+                format!(" These are the first {} of {all} scores of row {row} of your last check.", taken.len())
+            },
+        );
+        let so_far = format!("Rescales so far: {rescales}.{own}");
         match events[now] {
             Event::Take { index, turn, part } => {
                 let value = number(self.values[index]);
@@ -342,6 +364,17 @@ mod tests {
         assert!((last(&OnlineSoftmax::default()).sum - 1.522).abs() < 1e-3);
         let viz = OnlineSoftmax { forgets: true, ..OnlineSoftmax::default() };
         assert!((last(&viz).sum - 2.503).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_row_of_the_learners_run_is_taken() {
+        let captured = super::super::own::tests::rows();
+        let mut viz = OnlineSoftmax { row: 2, ..OnlineSoftmax::default() };
+        viz.take(&Rows::of(Some(&captured)).expect("x and y"));
+        assert_eq!(viz.values, [8.0, 9.0, 10.0, 11.0]);
+        assert!(viz.describe(&VizInput::default()).contains("the first 4 of 4 scores of row 2 of your last check"));
+        viz.values[0] = 1.0;
+        assert!(!viz.describe(&VizInput::default()).contains("your last check"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Softmax: scores to drag, the temperature, the maximum that cancels, and what a 16-bit exponential does without it.
 
 use super::kit;
+use super::own::Rows;
 use super::stepper::Stepper;
 use super::values::{self, Look, number};
 use super::{Visualization, VizAction, VizInput};
@@ -12,6 +13,8 @@ use gpu_core::emulator::num::{Format, Overflow, Rounding};
 const BARS: f32 = 120.0;
 const ROW: f32 = 24.0;
 const GUTTER: f32 = 74.0;
+/// Scores of a row of the learner's own that are drawn.
+const MOST: usize = 8;
 /// Scores reach so far up and down.
 const REACH: f64 = 100.0;
 const FORMATS: [(&str, &Format); 3] = [("fp16", &Format::F16), ("bf16", &Format::BF16), ("fp32", &Format::F32)];
@@ -25,12 +28,27 @@ pub struct Softmax {
     /// Index into [`FORMATS`]: what each result is stored in.
     format: usize,
     chosen: Stepper,
+    /// Row of the learner's run to take.
+    row: usize,
+    own: Option<Own>,
+}
+
+/// A row of the learner's run.
+struct Own {
+    /// Scores as they were taken: changed ones are no longer the run's.
+    scores: Vec<f64>,
+    /// Those beyond the ones that are drawn, which have their share of the sum.
+    rest: Vec<f64>,
+    /// What the kernel stored for those that are drawn.
+    stored: Vec<f64>,
+    row: usize,
 }
 
 impl Default for Softmax {
     fn default() -> Self {
         let scores = vec![2.0, 1.0, 0.5, 3.0, -1.0, 2.5];
-        Self { scores, temperature: 1.0, shift: 0.0, subtracts_max: false, format: 0, chosen: Stepper::starting_at(3) }
+        let chosen = Stepper::starting_at(3);
+        Self { scores, temperature: 1.0, shift: 0.0, subtracts_max: false, format: 0, chosen, row: 0, own: None }
     }
 }
 
@@ -48,13 +66,30 @@ impl Softmax {
     fn work(&self) -> Worked {
         let format = FORMATS[self.format].1;
         let round = |x: f64| format.decode(format.encode(x, Rounding::Rn, Overflow::Infinity));
-        let scaled: Vec<f64> = self.scores.iter().map(|x| round((x + self.shift) / self.temperature)).collect();
+        let rest = self.own.iter().flat_map(|own| &own.rest);
+        let all = self.scores.iter().chain(rest);
+        let scaled: Vec<f64> = all.map(|x| round((x + self.shift) / self.temperature)).collect();
         let most = scaled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let subtracted = if self.subtracts_max { most } else { 0.0 };
         let exponentials: Vec<f64> = scaled.iter().map(|x| round(round(x - subtracted).exp())).collect();
         let sum = exponentials.iter().fold(0.0, |sum, e| round(sum + e));
         let weights = exponentials.iter().map(|e| round(e / sum)).collect();
         Worked { scaled, subtracted, exponentials, sum, weights }
+    }
+
+    /// Takes a row of the learner's run, stored as it was in fp32.
+    fn take(&mut self, rows: &Rows<'_>) {
+        let (scores, stored) = rows.row(self.row.min(rows.count - 1));
+        let drawn = scores.len().min(MOST);
+        (self.scores, self.temperature, self.shift, self.format) = (scores[..drawn].to_vec(), 1.0, 0.0, 2);
+        let (rest, stored) = (scores[drawn..].to_vec(), stored[..drawn].to_vec());
+        self.own = Some(Own { scores: self.scores.clone(), rest, stored, row: self.row });
+    }
+
+    /// The row of the run, while the numbers are still its own.
+    fn own(&self) -> Option<&Own> {
+        let own = self.own.as_ref()?;
+        (own.scores == self.scores && self.temperature == 1.0 && self.shift == 0.0).then_some(own)
     }
 
     fn controls_ui(&mut self, ui: &mut Ui) {
@@ -141,14 +176,19 @@ impl Softmax {
     fn paint_weights(&self, painter: &Painter, tokens: &Tokens, area: Rect, worked: &Worked, chosen: usize) {
         let step = area.width() / self.scores.len() as f32;
         painter.rect_filled(area, 2.0, tokens.inset);
-        for (index, weight) in worked.weights.iter().enumerate() {
+        for (index, weight) in worked.weights.iter().take(self.scores.len()).enumerate() {
             let x = area.left() + index as f32 * step;
             if !weight.is_finite() {
                 let at = pos2(x + step / 2.0, area.center().y);
                 kit::small(painter, at, Align2::CENTER_CENTER, number(*weight), tokens.fail);
                 continue;
             }
-            let top = area.bottom() - (area.height() - 18.0) * *weight as f32;
+            let height = |weight: f64| area.bottom() - (area.height() - 18.0) * weight.clamp(0.0, 1.0) as f32;
+            if let Some(stored) = self.own().and_then(|own| own.stored.get(index)).filter(|stored| stored.is_finite()) {
+                let line = Stroke::new(2.0, tokens.accent);
+                painter.hline(x + step * 0.1..=x + step * 0.9, height(*stored), line);
+            }
+            let top = height(*weight);
             let bar = Rect::from_min_max(pos2(x + step * 0.25, top), pos2(x + step * 0.75, area.bottom()));
             painter.rect_filled(bar, 2.0, if index == chosen { tokens.lane_focus } else { tokens.series[2] });
             kit::small(painter, bar.center_top(), Align2::CENTER_BOTTOM, number(*weight), tokens.text);
@@ -171,6 +211,11 @@ impl Visualization for Softmax {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        if let Some(rows) = Rows::of(input.captured)
+            && rows.ui(ui, &mut self.row)
+        {
+            self.take(&rows);
+        }
         self.controls_ui(ui);
         self.chosen.ui(ui, self.scores.len(), "score");
         let words = self.describe(input);
@@ -215,9 +260,21 @@ impl Visualization for Softmax {
         };
         let third = match lost {
             0 => String::new(),
-            _ => format!(" Too small for {name} and rounded to 0: {lost} of {}.", self.scores.len()),
+            _ => format!(" Too small for {name} and rounded to 0: {lost} of {}.", worked.scaled.len()),
         };
-        format!("{first}{second}{third}")
+        let fourth = self.own().map_or_else(String::new, |own| {
+            let more = match own.rest.len() {
+                0 => String::new(),
+                rest => format!(" Drawn are the first {} scores; the other {rest} are in the sum.", self.scores.len()),
+            };
+            let stored = own.stored.get(at).copied().unwrap_or(f64::NAN);
+            format!(
+                " This is row {} of your last check, where your kernel stored {} here.{more}",
+                own.row,
+                number(stored)
+            )
+        });
+        format!("{first}{second}{third}{fourth}")
     }
 }
 
@@ -238,6 +295,28 @@ mod tests {
                 assert!(near, "{subtracts_max} {shift}");
             }
         }
+    }
+
+    #[test]
+    fn a_row_of_the_learners_run_is_drawn_beside_what_was_stored() {
+        let captured = super::super::own::tests::rows();
+        let rows = Rows::of(Some(&captured)).expect("x and y");
+        let mut viz = Softmax { row: 1, ..Softmax::default() };
+        viz.take(&rows);
+        assert_eq!(viz.scores, [4.0, 5.0, 6.0, 7.0]);
+        assert!(
+            viz.describe(&VizInput::default()).contains("row 1 of your last check, where your kernel stored 0.5 here")
+        );
+        viz.shift = 1.0;
+        assert!(!viz.describe(&VizInput::default()).contains("your kernel"), "these are other numbers");
+        let long = Softmax {
+            own: Some(Own { scores: vec![0.0; 2], rest: vec![0.0; 6], stored: vec![0.125; 2], row: 0 }),
+            scores: vec![0.0; 2],
+            format: 2,
+            ..Softmax::default()
+        };
+        assert_eq!(long.work().weights[0], 0.125, "what is not drawn counts");
+        assert!(long.describe(&VizInput::default()).contains("the other 6 are in the sum"));
     }
 
     #[test]

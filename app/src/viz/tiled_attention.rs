@@ -3,6 +3,7 @@
 
 use super::kit;
 use super::matrix::{Element, Matrix, State};
+use super::own::Head;
 use super::running::{Running, Turn};
 use super::stepper::Stepper;
 use super::values::{self, number};
@@ -27,11 +28,14 @@ pub struct TiledAttention {
     key_block: usize,
     is_causal: bool,
     step: Stepper,
+    /// Scores of the learner's run over [`SPREAD`], as [`TiledAttention::score`] takes them, and of how many tokens.
+    own: Option<(Vec<f64>, usize)>,
 }
 
 impl Default for TiledAttention {
     fn default() -> Self {
-        Self { queries: 16, keys: 16, query_block: 4, key_block: 4, is_causal: false, step: Stepper::starting_at(5) }
+        let step = Stepper::starting_at(5);
+        Self { queries: 16, keys: 16, query_block: 4, key_block: 4, is_causal: false, step, own: None }
     }
 }
 
@@ -49,6 +53,24 @@ struct Tile {
 impl TiledAttention {
     fn score(scores: &[f64], query: usize, key: usize) -> f64 {
         SPREAD * scores[query * MOST + key]
+    }
+
+    /// Scores of the learner's run, as far as they reach.
+    fn own(&self) -> Option<&[f64]> {
+        let (scores, tokens) = self.own.as_ref()?;
+        (self.queries <= *tokens && self.keys <= *tokens).then_some(scores)
+    }
+
+    fn take(&mut self, head: &Head<'_>) {
+        let tokens = head.tokens.min(MOST);
+        let mut scores = vec![0.0; MOST * MOST];
+        for query in 0..tokens {
+            for key in 0..tokens {
+                scores[query * MOST + key] = head.score(query, key) / SPREAD;
+            }
+        }
+        (self.queries, self.keys, self.is_causal) = (tokens, tokens, head.is_causal);
+        self.own = Some((scores, tokens));
     }
 
     fn sees(&self, query: usize, key: usize) -> bool {
@@ -70,7 +92,7 @@ impl TiledAttention {
 
     /// All tiles that are worked on, in order.
     fn tiles(&self) -> Vec<Tile> {
-        let scores = values::normals(7, MOST * MOST);
+        let scores = self.own().map_or_else(|| values::normals(7, MOST * MOST), <[f64]>::to_vec);
         let (queries, keys) = self.blocks();
         let mut tiles = Vec::new();
         for query in 0..queries {
@@ -241,6 +263,11 @@ impl Visualization for TiledAttention {
     }
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
+        if let Some(head) = Head::of(input.captured).filter(|head| head.tokens > 1)
+            && head.ui(ui)
+        {
+            self.take(&head);
+        }
         self.controls_ui(ui);
         let tiles = self.tiles();
         self.step.ui(ui, tiles.len(), "tile");
@@ -290,13 +317,14 @@ impl Visualization for TiledAttention {
             0 => String::new(),
             _ => format!(" The first {blind} queries see no key: their outputs are zeros."),
         };
+        let own = if self.own().is_some() { " The scores are those of your last check." } else { "" };
         let skipped = if skipped > 0 {
             format!(" The mask skips {skipped} of {} tiles whole.", queries * keys)
         } else {
             String::new()
         };
         format!(
-            "Query block {} of {queries} ({}), key block {} of {keys}: K and V of {} are loaded.{cut} {rescale}{end}{loads}{skipped}{blind}",
+            "Query block {} of {queries} ({}), key block {} of {keys}: K and V of {} are loaded.{cut} {rescale}{end}{loads}{skipped}{blind}{own}",
             tile.query + 1,
             range_words("row", &self.rows_of(tile.query)),
             tile.key + 1,
@@ -328,6 +356,23 @@ mod tests {
                 assert!((got.log_sum_exp() - wanted.log_sum_exp()).abs() < 1e-9, "{queries} {query_block} row {row}");
             }
         }
+    }
+
+    #[test]
+    fn scores_of_the_learners_run_decide_what_is_rescaled() {
+        let captured = super::super::own::tests::head();
+        let head = Head::of(Some(&captured)).expect("q, k, v, o");
+        let mut viz = TiledAttention { query_block: 1, key_block: 1, ..TiledAttention::default() };
+        viz.take(&head);
+        assert_eq!((viz.queries, viz.keys, viz.is_causal), (5, 5, true));
+        let tiles = viz.tiles();
+        let last = tiles.iter().rfind(|tile| tile.query == 4).expect("a tile");
+        let scores: Vec<f64> = (0..5).map(|key| head.score(4, key)).collect();
+        let whole = Running::of(&scores);
+        assert!((last.rows[0].after.log_sum_exp() - whole.log_sum_exp()).abs() < 1e-12);
+        assert!(viz.describe(&VizInput::default()).contains("those of your last check"));
+        viz.queries = 6;
+        assert!(!viz.describe(&VizInput::default()).contains("your last check"), "there are only five");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod kernels;
 #[path = "../lab_support/mod.rs"]
 mod lab_support;
 mod ladders;
+mod nonfinite;
 mod others;
 mod packaging;
 mod run;

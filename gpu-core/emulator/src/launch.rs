@@ -10,6 +10,7 @@ use crate::check::race::GlobalRaces;
 use crate::check::race::sync::Syncs;
 use crate::check::race::touched::Touched;
 use crate::conditions::Conditions;
+use crate::count::values::NonfiniteLog;
 use crate::device::Device;
 use crate::exec::grid::{Console, Grid, RESERVED_SHARED, Worker};
 use crate::exec::memory::arrays::Arrays;
@@ -20,7 +21,7 @@ use crate::exec::template::Made;
 use crate::fast::Fast;
 use crate::memory::{Memory, WORKSPACE};
 use crate::module::{KernelInfo, Module};
-use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, Trace, TraceRequest};
+use crate::report::{Counters, Fault, FaultKind, LineCounters, Occupancy, SourceLine, Trace, TraceRequest};
 
 /// A kernel, its shape and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +112,10 @@ pub struct Options {
     /// The same per source line.
     pub line_counters: bool,
     pub trace: Option<TraceRequest>,
+    /// Lines whose values the trace keeps, by the file's name as given to the compiler; columns are not looked at.
+    pub watched: Vec<SourceLine>,
+    /// Follows infinities and NaN, instruction by instruction and on one host thread.
+    pub nonfinite: Option<NonfiniteLog>,
     /// Step budget over all warps of the launch; also the most times that faults told before may come again.
     pub max_warp_instructions: Option<u64>,
     pub time_limit: Option<Duration>,
@@ -145,6 +150,8 @@ impl Default for Options {
             counters: true,
             line_counters: true,
             trace: None,
+            watched: Vec::new(),
+            nonfinite: None,
             max_warp_instructions: None,
             time_limit: None,
             console_limit_bytes: 1 << 20,
@@ -162,7 +169,12 @@ impl Options {
     /// Whether accesses are counted, checked or traced.
     pub(crate) fn watches(&self) -> bool {
         let checks = self.checks.race || self.checks.uninitialised;
-        checks || self.counters || self.line_counters || self.trace.is_some()
+        checks || self.counters || self.line_counters || self.trace.is_some() || self.nonfinite.is_some()
+    }
+
+    /// Whether somebody looks at what instructions give.
+    pub(crate) fn observes(&self) -> bool {
+        self.nonfinite.is_some() || self.trace.is_some() && !self.watched.is_empty()
     }
 
     /// Bounds and alignment only: the fastest way to run.
@@ -360,7 +372,8 @@ fn run(
             occupancy.blocks_per_sm, device.multiprocessors
         ));
     }
-    let workers = if options.deterministic { 1 } else { options.workers.max(1).min(blocks.min(1024) as usize) };
+    let alone = options.deterministic || options.nonfinite.is_some();
+    let workers = if alone { 1 } else { options.workers.max(1).min(blocks.min(1024) as usize) };
     let code = &image.functions[function];
     let local_stride = match code.stack_bytes {
         Some(bytes) => bytes.next_multiple_of(16),
@@ -478,6 +491,9 @@ fn run(
         updates: Default::default(),
         objects: memory.texture_objects(),
     };
+    if let Some(log) = &options.nonfinite {
+        log.lock().begin_launch();
+    }
     let results = Mutex::new(Results::new(&grid));
     let work = || {
         let mut worker = Worker::new(&grid);

@@ -37,6 +37,7 @@ mod work_time;
 
 pub use check::race::touched::{Touched, TouchedPiece};
 pub use conditions::Conditions;
+pub use count::values::{Argument, Nonfinite, NonfiniteKind, NonfiniteLog};
 pub use device::{Device, REGISTERS_PER_SM};
 pub use fast::Fast;
 pub use isa::{ExampleKernel, examples};

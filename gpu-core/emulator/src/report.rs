@@ -300,7 +300,11 @@ pub struct Counters {
     pub shared_atomic: SharedTraffic,
     /// Warp arrivals at block-wide barriers.
     pub barriers: u64,
+    /// Of `cp.async`, whose bytes are among those of global loads as well, and of the copy engine.
     pub async_copy_bytes: u64,
+    /// Those of them that the copy engine moved: bulk and tensor copies.
+    #[serde(default)]
+    pub bulk_copy_bytes: u64,
     /// mma, wmma and wgmma instructions, and their multiply-adds.
     pub matrix_instructions: u64,
     pub matrix_multiply_adds: u64,
@@ -327,6 +331,7 @@ impl Counters {
             shared_atomic,
             barriers,
             async_copy_bytes,
+            bulk_copy_bytes,
             matrix_instructions,
             matrix_multiply_adds,
         } = other;
@@ -348,6 +353,7 @@ impl Counters {
         self.shared_atomic.add(shared_atomic);
         self.barriers += barriers;
         self.async_copy_bytes += async_copy_bytes;
+        self.bulk_copy_bytes += bulk_copy_bytes;
         self.matrix_instructions += matrix_instructions;
         self.matrix_multiply_adds += matrix_multiply_adds;
     }
@@ -400,7 +406,7 @@ pub struct TraceRequest {
 }
 
 /// Every step of chosen warps, in execution order of each warp.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     pub kernel: String,
     /// None of a launch by itself.
@@ -412,8 +418,24 @@ pub struct Trace {
     /// PTX text and source of each program counter that occurs.
     pub instructions: Vec<TraceInstruction>,
     pub warps: Vec<WarpTrace>,
+    /// What watched lines gave ([`crate::Options::watched`]), in order of time.
+    #[serde(default)]
+    pub values: Vec<WatchedValues>,
     /// True when `max_bytes` cut it short.
     pub truncated: bool,
+}
+
+/// What a line gave in one warp at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchedValues {
+    pub source: SourceLine,
+    pub block: [u32; 3],
+    pub warp: u32,
+    /// Order among all traced steps of the launch.
+    pub tick: u64,
+    /// Lanes that have a value, and the values in their order. A register of two numbers gives both, one behind the other.
+    pub mask: u32,
+    pub values: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

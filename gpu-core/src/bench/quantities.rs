@@ -129,21 +129,29 @@ pub static QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "bank_conflicts",
         unit: "",
-        what: "extra passes over the shared-memory banks, loads and stores",
+        what: "extra passes over the shared-memory banks: loads, stores and atomics",
         needs: Needs::Emulator,
         is_at_least: false,
-        read: |e| counters(e).map(|c| (c.shared_load.bank_conflicts + c.shared_store.bank_conflicts) as f64),
+        read: |e| {
+            counters(e).map(|c| {
+                let kinds = [&c.shared_load, &c.shared_store, &c.shared_atomic];
+                kinds.iter().map(|traffic| traffic.bank_conflicts).sum::<u64>() as f64
+            })
+        },
     },
     Quantity {
         name: "bytes_over_least",
         unit: "",
-        what: "bytes of sectors and asynchronous copies, as a multiple of the fewest that any kernel must move",
+        what: "bytes of sectors (loads, stores, atomics, reductions) and of the copy engine, as a multiple of the fewest that any kernel must move",
         needs: Needs::Emulator,
         is_at_least: false,
         read: |e| {
             let (counters, point) = (counters(e)?, e.point()?);
-            let sectors = counters.global_load.sectors + counters.global_store.sectors + counters.global_atomic.sectors;
-            per(32.0 * sectors as f64 + counters.async_copy_bytes as f64, point.bytes)
+            let Counters { global_load, global_store, global_atomic, global_reduction, .. } = counters;
+            let traffic = [global_load, global_store, global_atomic, global_reduction];
+            let sectors: u64 = traffic.iter().map(|traffic| traffic.sectors).sum();
+            // What `cp.async` moves is among the loads.
+            per(32.0 * sectors as f64 + counters.bulk_copy_bytes as f64, point.bytes)
         },
     },
     Quantity {
@@ -177,6 +185,30 @@ pub static QUANTITIES: &[Quantity] = &[
         needs: Needs::Gpu,
         is_at_least: true,
         read: |e| e.point().and_then(|p| Some(p.bytes / p.stats?.median_ns)),
+    },
+    Quantity {
+        name: "global_atomics",
+        unit: "",
+        what: "atomics on global memory whose old value is used; what up to 32 threads of a warp do together counts once",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).map(|c| c.global_atomic.requests as f64),
+    },
+    Quantity {
+        name: "global_reduction_bytes",
+        unit: "bytes",
+        what: "bytes that threads send to global memory in atomics whose old value nobody uses",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).map(|c| c.global_reduction.bytes as f64),
+    },
+    Quantity {
+        name: "global_reductions",
+        unit: "",
+        what: "atomics on global memory whose old value nobody uses; what up to 32 threads of a warp do together counts once",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).map(|c| c.global_reduction.requests as f64),
     },
     Quantity {
         name: "instructions_per_byte",
@@ -316,6 +348,14 @@ pub static QUANTITIES: &[Quantity] = &[
         needs: Needs::Gpu,
         is_at_least: true,
         read: |e| e.point().and_then(|p| Some(p.reference?.median_ns / p.stats?.median_ns)),
+    },
+    Quantity {
+        name: "shared_atomics",
+        unit: "",
+        what: "atomics on shared memory; what up to 32 threads of a warp do together counts once",
+        needs: Needs::Emulator,
+        is_at_least: false,
+        read: |e| counters(e).map(|c| c.shared_atomic.requests as f64),
     },
     Quantity {
         name: "shared_loads_per_multiply_add",

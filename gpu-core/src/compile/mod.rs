@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod build;
 pub mod cache;
+pub mod calls;
 pub mod choice;
 pub mod constants;
 pub mod declared;
@@ -21,6 +22,7 @@ pub mod sass;
 pub mod signature;
 pub mod standins;
 pub mod tokens;
+pub mod watched;
 pub mod wheels;
 
 use crate::spec::Step;
@@ -94,6 +96,10 @@ pub struct CompileReport {
     pub declared: Vec<declared::Kernel>,
     /// Arrays as it declares them.
     pub arrays: Vec<arrays::Array>,
+    /// Mathematical functions that it calls.
+    pub calls: Vec<calls::Call>,
+    /// Lines whose values a trace keeps.
+    pub watched: Vec<ptx_emulator::SourceLine>,
     /// The course's kernels that the exercise launches beside the learner's, each compiled apart.
     pub given: Vec<GivenKernel>,
     pub from_cache: bool,
@@ -116,6 +122,8 @@ impl CompileReport {
     pub fn read(&mut self, source: &crate::job::Source) -> Result<(), String> {
         self.declared = declared::kernels(&source.text);
         self.arrays = arrays::arrays(&source.text, &source.options);
+        self.calls = calls::calls(&source.text);
+        self.watched = watched::watched(&source.text, &source.name);
         self.launch_directives = crate::spec::launch_directives(&source.text, &source.options)
             .map_err(|(line, message)| format!("{}:{line}: {message}", source.name))?;
         Ok(())

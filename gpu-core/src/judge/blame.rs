@@ -37,6 +37,7 @@ impl Writes {
         let mut sequence = sequence.clone();
         let max_bytes = MAX_TRACE_BYTES / sequence.launches.len().max(1);
         for launch in &mut sequence.launches {
+            launch.watched.clear();
             launch.trace = Some(TraceRequest { blocks: (0..of(launch)).collect(), warps: Vec::new(), max_bytes });
         }
         let mut arguments: Vec<Argument> = inputs::arguments(resolved, seed);

@@ -3,7 +3,7 @@
 use super::blame::{self, Writes};
 use super::compare::{self, Comparison};
 use super::steps::{self, Traced};
-use super::{Session, again, draws, explain, fold, inputs, narrow, oracle_inputs, tensors};
+use super::{Session, again, captured, draws, explain, fold, inputs, narrow, nonfinite, oracle_inputs, tensors};
 use crate::compile::arrays;
 use crate::device::{Argument, Device, DeviceKind, Report, RunError, Sequence};
 use crate::job::Event;
@@ -12,7 +12,7 @@ use crate::oracle::{Expected, Oracle, Watch};
 use crate::spec::{Resolved, ResolvedBuffer};
 use crate::verdict::CaseReport;
 use ptx_emulator::{Fault, FaultKind, TraceRequest};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A judged case.
 pub(super) struct Judged {
@@ -62,7 +62,12 @@ impl Session<'_> {
         let expected = self.expected(&resolved, &arguments)?;
         let trace = trace.map(|request| Traced { request, step: self.trace_step.clone() });
         let sequence = steps::sequence_of(self.compiled, self.spec, &resolved, trace.as_ref());
+        let mut captured = trace.is_some().then(|| captured::before(&resolved, &arguments));
         let mut run = device.run(&sequence, &mut arguments, self.stop)?;
+        if let Some(captured) = captured.as_mut().filter(|_| run.completed) {
+            captured::after(captured, &resolved, &arguments);
+        }
+        self.captured = self.captured.take().or(captured);
         let steps = steps::step_reports(self.spec, &resolved, &run);
         emit_console(self.emit, &mut run);
         let mut comparison = if run.completed {
@@ -128,6 +133,21 @@ impl Session<'_> {
         {
             placed = self.blame(device, &sequence, &resolved, &run, &mut comparison, &mut corrupted)?;
         }
+        let mut first_nonfinite = None;
+        let is_emulated = device.info().kind == DeviceKind::Emulator;
+        let may_follow = run.faults.is_empty() && again.is_empty() && !self.follow_left.is_zero() && is_emulated;
+        // Zeros mostly have other reasons: of those the first case alone.
+        let is_odd = comparison.mismatches.iter().any(|wrong| !wrong.got.is_finite());
+        let is_first = self.follow_left == nonfinite::TIME_LIMIT;
+        if may_follow && (is_odd || is_first) && nonfinite::may_explain(&comparison.mismatches) {
+            let (wrong, calls) = (&comparison.mismatches[..], &self.compiled.calls[..]);
+            let failed = nonfinite::Failed { resolved: &resolved, seed: self.seed, wrong, calls };
+            let started = Instant::now();
+            first_nonfinite = nonfinite::find(device, &sequence, &failed, self.follow_left, self.stop)?;
+            // One is enough.
+            let left = self.follow_left.saturating_sub(started.elapsed());
+            self.follow_left = if first_nonfinite.is_none() { left } else { Duration::ZERO };
+        }
         let passed = run.completed
             && run.faults.is_empty()
             && corrupted.is_empty()
@@ -146,6 +166,7 @@ impl Session<'_> {
             outputs: std::mem::take(&mut comparison.outputs),
             corrupted,
             faults: run.faults,
+            first_nonfinite,
             notes: run.notes,
             counters: run.counters,
             lines: run.lines,
@@ -233,6 +254,7 @@ impl Session<'_> {
             outputs: Vec::new(),
             corrupted: Vec::new(),
             faults: Vec::new(),
+            first_nonfinite: None,
             notes: Vec::new(),
             counters: None,
             lines: Vec::new(),

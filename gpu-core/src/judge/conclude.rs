@@ -73,6 +73,7 @@ impl Session<'_> {
             faults,
             hints,
             trace: self.trace,
+            captured: self.captured,
             notes: self.notes,
             seed: self.seed,
             compile_ms: self.compiled.compile_ms,

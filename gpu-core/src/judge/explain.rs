@@ -1,7 +1,7 @@
 //! Findings to sentences and hint keys: what a learner reads first.
 
 use super::compare::Comparison;
-use super::metric;
+use super::{metric, nonfinite};
 use crate::device::{Corruption, CorruptionKind};
 use crate::spec::{Resolved, ResolvedBuffer};
 use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
@@ -132,7 +132,7 @@ pub fn mismatch_sentence(comparison: &Comparison) -> Option<String> {
 }
 
 /// A number with as many digits as tell floats apart, in the shortest of the usual forms.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     const DIGITS: i32 = 8;
     if value == 0.0 || !value.is_finite() || (value == value.trunc() && value.abs() < 1e15) {
         return format!("{value}");
@@ -174,8 +174,16 @@ pub fn reason(case: &CaseReport, comparison: &Comparison) -> String {
     fault
         .map(fault_sentence)
         .or_else(|| case.corrupted.first().cloned())
-        .or_else(|| wrong_sentence(comparison))
+        .or_else(|| wrong_sentence(comparison).map(|sentence| sentence + &origin(case)))
         .unwrap_or_default()
+}
+
+/// Where the first infinity or NaN came from, behind what is wrong.
+fn origin(case: &CaseReport) -> String {
+    let found = case.first_nonfinite.as_ref();
+    found.map_or_else(String::new, |found| {
+        format!("; it began with {}{}", nonfinite::of(&found.first), nonfinite::place(&found.first))
+    })
 }
 
 /// Threads whose index went round write the elements of others: that is what follows, and not why.

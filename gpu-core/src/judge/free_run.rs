@@ -4,13 +4,15 @@
 use super::blame::{self, Writes};
 use super::case::{emit_console, in_order, values, violated};
 use super::compare::{self, Comparison};
-use super::{MAX_CASE_BYTES, Traced, explain, fresh_seed, impossible, inputs, oracle_inputs, resolve, steps};
+use super::{
+    MAX_CASE_BYTES, Traced, explain, fresh_seed, impossible, inputs, nonfinite, oracle_inputs, resolve, steps,
+};
 use crate::compile::{CompileReport, arrays, constants, signature};
 use crate::device::{Argument, Buffer, Device, DeviceKind, Report, RunError};
 use crate::job::{Event, RunOptions};
 use crate::oracle::{self, Expected, guess};
 use crate::spec::{Resolved, ResolvedBuffer, ResolvedParam, Role, Size, Spec, Tolerance};
-use crate::verdict::{CaseReport, Mismatch, RunOutput, RunReport};
+use crate::verdict::{CaseReport, FirstNonfinite, Mismatch, RunOutput, RunReport};
 use ptx_emulator::TraceRequest;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -119,6 +121,16 @@ fn one_size(
         && let Some(writes) = Writes::of(device, &sequence, &resolved, seed, stop)?
     {
         findings.blame(&writes, &resolved);
+    }
+    if wrong
+        && ran.faults.is_empty()
+        && options.inputs.is_empty()
+        && device.info().kind == DeviceKind::Emulator
+        && nonfinite::may_explain(&findings.comparison.mismatches)
+    {
+        let (wrong, calls) = (&findings.comparison.mismatches[..], &run.compiled.calls[..]);
+        let failed = nonfinite::Failed { resolved: &resolved, seed, wrong, calls };
+        findings.nonfinite = nonfinite::find(device, &sequence, &failed, nonfinite::TIME_LIMIT, stop)?;
     }
     findings.constants = constants::unset(&run.compiled.ptx);
     let outputs = resolved.params.iter().zip(&arguments).filter_map(|(param, argument)| match (param, argument) {
@@ -249,6 +261,7 @@ struct Findings {
     sentence: Option<String>,
     keys: Vec<&'static str>,
     constants: Vec<String>,
+    nonfinite: Option<FirstNonfinite>,
 }
 
 impl Findings {
@@ -411,6 +424,7 @@ impl Findings {
             outputs: self.comparison.outputs.clone(),
             corrupted,
             faults: ran.faults,
+            first_nonfinite: self.nonfinite.clone(),
             notes: ran.notes,
             counters: ran.counters,
             lines: ran.lines,
@@ -435,6 +449,9 @@ impl Findings {
         }
         if reason.is_empty() {
             reason = self.sentence.clone().unwrap_or_default();
+            if let Some(found) = self.nonfinite.as_ref().filter(|_| !reason.is_empty()) {
+                reason = format!("{}. {}", reason.trim_end_matches('.'), found.sentence);
+            }
         }
         if reason.is_empty() && !ran.completed {
             "the kernel did not run to its end".clone_into(&mut reason);
@@ -460,6 +477,7 @@ impl Findings {
             mismatches: case.mismatches,
             mismatch_count: case.mismatch_count,
             compared: 0,
+            first_nonfinite: case.first_nonfinite,
             notes: case.notes,
             counters: case.counters,
             lines: case.lines,

@@ -42,10 +42,16 @@ pub(crate) fn sequence_of<'a>(
                     pieces(resolved, name).map(move |place| (place, bytes.clone()))
                 })
                 .collect(),
+            watched: traced.map_or_else(Vec::new, |_| compiled.watched.clone()),
             trace: traced.map(|trace| trace.request.clone()),
         }
     });
-    Sequence { launches: launches.collect(), time_limit: CASE_TIME_LIMIT, written_once: spec.written_once }
+    Sequence {
+        launches: launches.collect(),
+        time_limit: CASE_TIME_LIMIT,
+        written_once: spec.written_once,
+        nonfinite: None,
+    }
 }
 
 /// Places of a parameter among the resolved ones: of a struct there are several, one behind the other.

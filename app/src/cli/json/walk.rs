@@ -8,14 +8,18 @@ use gpu_core::emulator::{
 };
 use gpu_core::spec::Dtype;
 use gpu_core::verdict::{
-    CaseReport, CodePair, Mismatch, OutputReport, RunOutput, RunReport, StepReport, Verdict, Writer,
+    Captured, CapturedBuffer, CaseReport, CodePair, FirstNonfinite, Mismatch, NonfiniteStep, OutputReport, RunOutput,
+    RunReport, StepReport, Verdict, Writer,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 /// What is not printed, and why.
-const LEFT_OUT: [(&str, &str); 14] = [
+const LEFT_OUT: [(&str, &str); 17] = [
     ("trace", "hundreds of megabytes of steps, for pictures"),
+    ("verdict.captured", "the numbers of the traced case, likewise"),
+    ("compiled.calls", "for messages about the learner's own text"),
+    ("compiled.watched", "likewise: the learner's own comments"),
     ("compiled.ptx", "a product: `lockstep compile --emit ptx`"),
     ("compiled.cubin", "a product: `lockstep compile --emit cubin`"),
     ("compiled.sass", "a product: `lockstep compile --emit sass`"),
@@ -101,6 +105,22 @@ fn mismatch() -> Mismatch {
     }
 }
 
+fn first_nonfinite() -> Option<FirstNonfinite> {
+    let step = NonfiniteStep {
+        value: 3.0,
+        expression: "expf(1204.5)".to_owned(),
+        operands: vec![1.0],
+        instruction: "ex2".to_owned(),
+        source: Some(place(3)),
+        inlined_at: Some(place(4)),
+        launch: launch(),
+        thread: thread(),
+        occurrences: 2,
+    };
+    let (buffer, index, sentence) = ("c".to_owned(), vec![1], "words".to_owned());
+    Some(FirstNonfinite { sentence, buffer, index, first: step.clone(), then: Some(step) })
+}
+
 fn verdict() -> Verdict {
     let output = OutputReport {
         of: "c".to_owned(),
@@ -124,6 +144,7 @@ fn verdict() -> Verdict {
         outputs: vec![output],
         corrupted: words(),
         faults: vec![fault()],
+        first_nonfinite: first_nonfinite(),
         notes: words(),
         counters: Some(Counters::default()),
         lines: lines(),
@@ -138,6 +159,11 @@ fn verdict() -> Verdict {
         hints: words(),
         notes: words(),
         trace: Some(Trace::default()),
+        captured: Some(Captured {
+            case: "n = 1".to_owned(),
+            sizes: vec![("n".to_owned(), 1)],
+            buffers: vec![CapturedBuffer { name: "c".to_owned(), shape: vec![1], is_output: true, values: vec![1.0] }],
+        }),
         seed: 1,
         compile_ms: 1.0,
         total_ms: 2.0,
@@ -158,6 +184,7 @@ fn ran() -> RunReport {
         mismatch_count: 1,
         compared: 1,
         faults: vec![fault()],
+        first_nonfinite: first_nonfinite(),
         notes: words(),
         counters: Some(Counters::default()),
         lines: lines(),

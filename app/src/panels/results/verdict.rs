@@ -48,6 +48,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     };
     if let Some(verdict) = earlier.filter(|_| !running) {
         faults_ui(ui, screen, verdict);
+        nonfinite_ui(ui, screen, verdict);
         for note in &verdict.notes {
             ui.label(sentence::job(ui, &format!("ℹ {note}"), t.info));
         }
@@ -109,6 +110,24 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
 /// The fault that the summary is about: it is not told twice.
 fn told_in_summary(verdict: &Verdict) -> Option<&Fault> {
     verdict.faults.first().filter(|fault| verdict.summary.contains(fault.message.trim_end_matches('.')))
+}
+
+/// Where the first infinity or NaN came from, with ways to its lines.
+fn nonfinite_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
+    let t = theme::tokens(ui);
+    let Some(found) = verdict.cases.iter().find_map(|case| case.first_nonfinite.as_ref()) else { return };
+    parts::notice(ui, t.fail_soft, t.fail, |ui| {
+        ui.label(sentence::job(ui, &format!("∞ {}", found.sentence), t.text));
+        let steps = std::iter::once(&found.first).chain(&found.then);
+        let places = steps.flat_map(|step| step.source.iter().chain(&step.inlined_at));
+        let mut shown: Vec<u32> = Vec::new();
+        for place in places.filter(|place| place.file == KERNEL_NAME) {
+            if !shown.contains(&place.line) {
+                shown.push(place.line);
+                place_ui(ui, screen, place, "");
+            }
+        }
+    });
 }
 
 pub(super) fn devices(verdict: &Verdict) -> String {

@@ -13,6 +13,7 @@ pub use apart::are_distinct;
 mod tables;
 pub use tables::{Counts, Site, Tallies};
 pub mod trace;
+pub mod values;
 
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::memory::access::{Addresses, Runs};

@@ -234,6 +234,8 @@ impl Counts {
             let class = image.infos[pc].class;
             let conditional = class == Class::Branch && !image.code[pc].guard.is_pool();
             let (divergent, barriers, copied) = (self.divergent[at], self.barriers[at], self.copied[at]);
+            let by_engine =
+                copied > 0 && !["cp.async.ca.", "cp.async.cg."].iter().any(|of| image.text(pc as u32).contains(of));
             let multiply_adds = crate::isa::multiply_adds(&image.code[pc], class);
             place(pc, &|c| {
                 c.warp_instructions += executed;
@@ -245,6 +247,7 @@ impl Counts {
                 }
                 c.barriers += barriers;
                 c.async_copy_bytes += copied;
+                c.bulk_copy_bytes += if by_engine { copied } else { 0 };
                 if class == Class::Matrix && multiply_adds > 0 {
                     c.matrix_instructions += executed;
                     c.matrix_multiply_adds += executed * multiply_adds;

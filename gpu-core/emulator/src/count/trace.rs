@@ -1,12 +1,15 @@
 //! Every step of chosen warps, up to a memory bound.
 
+use std::collections::BTreeSet;
+
+use crate::count::values::watched_instructions;
 use crate::exec::cx::{Cx, lanes};
 use crate::exec::grid::Grid;
 use crate::exec::memory::access::{Addresses, space_of};
 use crate::exec::memory::space::Window;
 use crate::report::{
     AccessKind, Step, StepAccess, StepBarrier, StepCopy, TensorBox, Trace, TraceAllocation, TraceInstruction,
-    TraceRequest, WarpTrace,
+    TraceRequest, WarpTrace, WatchedValues,
 };
 use crate::tensor::TensorMap;
 
@@ -18,12 +21,27 @@ pub struct Recorder {
     current: usize,
     bytes: usize,
     pub truncated: bool,
+    /// Instructions whose results are kept, and those.
+    pub watched: BTreeSet<u32>,
+    values: Vec<WatchedValues>,
 }
 
 impl Recorder {
     pub fn new(grid: &Grid<'_>) -> Option<Recorder> {
         let request = grid.options.trace.clone()?;
-        Some(Recorder { request, warps: Vec::new(), current: 0, bytes: 0, truncated: false })
+        let watched = match &grid.options.watched[..] {
+            [] => BTreeSet::new(),
+            lines => watched_instructions(grid.image, grid.function as usize, lines),
+        };
+        let (warps, values) = (Vec::new(), Vec::new());
+        Some(Recorder { request, warps, current: 0, bytes: 0, truncated: false, watched, values })
+    }
+
+    /// Keeps values of a watched line, as far as there is room.
+    pub fn keep(&mut self, values: WatchedValues) {
+        if self.room(size_of::<WatchedValues>() + 8 * values.values.len() + values.source.file.len()) {
+            self.values.push(values);
+        }
     }
 
     /// Whether a warp is traced.
@@ -89,6 +107,9 @@ impl Cx<'_> {
     /// Adds the memory side to the step that runs. `place` lies in the array that is meant.
     #[cold]
     pub fn trace_access(&mut self, window: Window, at: &Addresses, bytes: u32, kind: AccessKind, place: u64) {
+        if self.grid.options.nonfinite.is_some() {
+            self.note_touched(window, at);
+        }
         let (block, pc) = (self.block.id, self.pc);
         let allocation = self.trace_allocation(window, place);
         let cost = self.worker.last_cost;
@@ -190,12 +211,15 @@ pub fn finish(grid: &Grid<'_>, recorders: Vec<Recorder>) -> Option<Trace> {
         allocations: allocations(grid),
         instructions: Vec::new(),
         warps: Vec::new(),
+        values: Vec::new(),
         truncated: false,
     };
     for recorder in recorders {
         trace.truncated |= recorder.truncated;
+        trace.values.extend(recorder.values);
         trace.warps.extend(recorder.warps);
     }
+    trace.values.sort_by_key(|values| (values.tick, values.block, values.warp));
     trace.warps.sort_by_key(|warp| (warp.block[2], warp.block[1], warp.block[0], warp.warp));
     let mut numbers = std::collections::HashMap::new();
     for step in trace.warps.iter_mut().flat_map(|warp| &mut warp.steps) {

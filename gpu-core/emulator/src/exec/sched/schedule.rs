@@ -311,23 +311,26 @@ impl Cx<'_> {
 
     /// The interpreter loop, in the form for this machine.
     fn run_split(&mut self, fuel: &mut u64) -> Leave {
+        if self.grid.options.observes() {
+            return self.run_split_inner::<true>(fuel);
+        }
         #[cfg(target_arch = "x86_64")]
         if crate::exec::lanes::wide() {
             // SAFETY: the machine has the features.
             return unsafe { self.run_split_wide(fuel) };
         }
-        self.run_split_inner(fuel)
+        self.run_split_inner::<false>(fuel)
     }
 
     /// Counting lanes is one instruction here, and a dozen without.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn run_split_wide(&mut self, fuel: &mut u64) -> Leave {
-        self.run_split_inner(fuel)
+        self.run_split_inner::<false>(fuel)
     }
 
     #[inline(always)]
-    fn run_split_inner(&mut self, fuel: &mut u64) -> Leave {
+    fn run_split_inner<const OBSERVED: bool>(&mut self, fuel: &mut u64) -> Leave {
         let (ops, code) = (self.image().code.as_ptr(), self.grid.code);
         let count = self.watch & watch::COUNT != 0;
         // Groups of one warp take turns also when they do not poll, lest one waits for ever on the other.
@@ -470,7 +473,7 @@ impl Cx<'_> {
                 continue;
             }
             // SAFETY: the op belongs to this image.
-            let flow = unsafe { (op.run)(self, op) };
+            let flow = unsafe { self.step::<OBSERVED>(op) };
             // One test for what nearly all do; the rest apart, or the compiler makes a table of both, which is a second jump.
             if flow == Flow::Next {
                 pc += 1;

@@ -44,6 +44,7 @@ pub struct Worker {
     pub patterns: Patterns,
     pub counts: Counts,
     pub trace: Option<crate::count::trace::Recorder>,
+    pub values: crate::count::values::Watcher,
     /// Finished clusters for the next ones.
     spare: Vec<Team>,
     pub registers: Registers,
@@ -135,6 +136,7 @@ impl Worker {
             patterns: Patterns::new(grid.image.sites.len()),
             counts: Counts::new(grid.image, grid.function as usize),
             trace: crate::count::trace::Recorder::new(grid),
+            values: Default::default(),
             spare: Vec::new(),
             registers: Registers::new(),
             number: 0,
@@ -409,7 +411,8 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn watch_of(&self, grid: &Grid<'_>, block: u64, warp: u32) -> u32 {
         let mut bits = self.watch;
-        if self.trace.as_ref().is_some_and(|trace| trace.wants(block, warp)) {
+        let traced = self.trace.as_ref().is_some_and(|trace| trace.wants(block, warp));
+        if traced || grid.options.nonfinite.is_some() {
             bits |= watch::TRACE;
         }
         if bits != 0 && !grid.watched_heap.is_empty() {
