@@ -1,4 +1,5 @@
 // A goes through the ring, B is loaded by each thread straight from global memory.
+// does not reach: Tiles by asynchronous copies
 #include "mma.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, 128), m

@@ -1,4 +1,6 @@
 // No asynchronous copy at all: the next tile waits in registers while this one is multiplied.
+// does not reach: Tiles by asynchronous copies
+// does not reach: The waiting is hidden
 #include "lab.cuh"
 // lockstep: block = 128
 // lockstep: grid = ceil_div(n, 32), ceil_div(m, 32)

@@ -1,4 +1,6 @@
 // Boxes come in by the engine and go out by the threads.
+// does not reach: No thread moves a float
+// does not reach: As fast as a copy
 #include "tma.cuh"
 // lockstep: block = 256
 // lockstep: grid = ceil_div(columns, 64), ceil_div(rows, 32)

@@ -1,4 +1,6 @@
 // A warp of its own, but it loads through registers.
+// does not reach: Tiles by asynchronous copies
+// does not reach: No barrier for the whole block
 #include "tma.cuh"
 // lockstep: block = 160
 // lockstep: grid = ceil_div(n, TILE), ceil_div(m, TILE)
