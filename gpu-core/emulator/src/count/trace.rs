@@ -1,6 +1,6 @@
 //! Every step of chosen warps, up to a memory bound.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::count::values::watched_instructions;
 use crate::exec::cx::{Cx, lanes};
@@ -18,6 +18,8 @@ use crate::tensor::TensorMap;
 pub struct Recorder {
     request: TraceRequest,
     pub warps: Vec<WarpTrace>,
+    /// Where a warp is among them.
+    places: HashMap<([u32; 3], u32), usize>,
     current: usize,
     bytes: usize,
     pub truncated: bool,
@@ -34,7 +36,8 @@ impl Recorder {
             lines => watched_instructions(grid.image, grid.function as usize, lines),
         };
         let (warps, values) = (Vec::new(), Vec::new());
-        Some(Recorder { request, warps, current: 0, bytes: 0, truncated: false, watched, values })
+        let (places, current, bytes, truncated) = (HashMap::new(), 0, 0, false);
+        Some(Recorder { request, warps, places, current, bytes, truncated, watched, values })
     }
 
     /// Keeps values of a watched line, as far as there is room.
@@ -50,10 +53,10 @@ impl Recorder {
     }
 
     fn open(&mut self, block: [u32; 3], warp: u32) {
-        let found = self.warps.iter().position(|trace| trace.block == block && trace.warp == warp);
-        self.current = found.unwrap_or_else(|| {
-            self.warps.push(WarpTrace { block, warp, steps: Vec::new() });
-            self.warps.len() - 1
+        let warps = &mut self.warps;
+        self.current = *self.places.entry((block, warp)).or_insert_with(|| {
+            warps.push(WarpTrace { block, warp, steps: Vec::new() });
+            warps.len() - 1
         });
     }
 
@@ -221,7 +224,7 @@ pub fn finish(grid: &Grid<'_>, recorders: Vec<Recorder>) -> Option<Trace> {
     }
     trace.values.sort_by_key(|values| (values.tick, values.block, values.warp));
     trace.warps.sort_by_key(|warp| (warp.block[2], warp.block[1], warp.block[0], warp.warp));
-    let mut numbers = std::collections::HashMap::new();
+    let mut numbers = HashMap::new();
     for step in trace.warps.iter_mut().flat_map(|warp| &mut warp.steps) {
         let pc = step.instruction;
         let count = numbers.len() as u32;

@@ -4,6 +4,7 @@
 //! never reaches another one. Contents start as a poison pattern, and one bit per byte says whether it was written.
 
 pub mod backing;
+mod bits;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use thiserror::Error;
 
 use crate::check::race::Shadow;
 use crate::memory::backing::Backing;
+pub(crate) use crate::memory::bits::{all_bits, clear_bits, for_words, set_bits, set_bits_alone};
 use crate::module::Module;
 use crate::texture::{TextureObject, TextureObjects};
 
@@ -123,67 +125,6 @@ impl Allocation {
             let pointer = self.mapped.unwrap_or(self.data.pointer()).cast_const();
             std::slice::from_raw_parts(pointer, self.bytes as usize)
         }
-    }
-}
-
-/// Sets `count` bits from bit `from`.
-pub(crate) fn set_bits(bits: &[AtomicU64], from: u64, count: u64) {
-    for_words(from, count, |word, mask| {
-        let cell = &bits[word];
-        if mask == !0 {
-            // Nothing of the word is kept, so nothing need be read.
-            cell.store(!0, Ordering::Relaxed);
-        } else if cell.load(Ordering::Relaxed) & mask != mask {
-            cell.fetch_or(mask, Ordering::Relaxed);
-        }
-    });
-}
-
-/// The same where nobody else sets bits at the same time.
-#[inline]
-pub(crate) fn set_bits_alone(bits: &[AtomicU64], from: u64, count: u64) {
-    for_words(from, count, |word, mask| {
-        let cell = &bits[word];
-        cell.store(cell.load(Ordering::Relaxed) | mask, Ordering::Relaxed);
-    });
-}
-
-/// Clears `count` bits from bit `from`.
-pub(crate) fn clear_bits(bits: &[AtomicU64], from: u64, count: u64) {
-    for_words(from, count, |word, mask| {
-        // Mostly they are set or clear for long, and looking is cheaper.
-        if bits[word].load(Ordering::Relaxed) & mask != 0 {
-            bits[word].fetch_and(!mask, Ordering::Relaxed);
-        }
-    });
-}
-
-/// Whether all `count` bits from bit `from` are set.
-#[inline]
-pub(crate) fn all_bits(bits: &[AtomicU64], from: u64, count: u64) -> bool {
-    if (from | count).is_multiple_of(64) {
-        // Rows of arrays: whole words.
-        let mut all = !0;
-        for word in &bits[(from / 64) as usize..][..(count / 64) as usize] {
-            all &= word.load(Ordering::Relaxed);
-        }
-        return all == !0;
-    }
-    let mut all = true;
-    for_words(from, count, |word, mask| all &= bits[word].load(Ordering::Relaxed) & mask == mask);
-    all
-}
-
-/// Calls `visit` with each word of `count` bits from bit `from`, and which of its bits they are.
-#[inline]
-pub(crate) fn for_words(from: u64, count: u64, mut visit: impl FnMut(usize, u64)) {
-    let (mut bit, end) = (from, from + count);
-    while bit < end {
-        let in_word = bit % 64;
-        let here = (64 - in_word).min(end - bit);
-        let mask = if here == 64 { !0 } else { ((1 << here) - 1) << in_word };
-        visit((bit / 64) as usize, mask);
-        bit += here;
     }
 }
 
@@ -388,10 +329,7 @@ impl Memory {
         if allocation.always_initialised() {
             return None;
         }
-        if all_bits(&allocation.init, offset, bytes) {
-            return None;
-        }
-        (offset..offset + bytes).find(|&byte| !all_bits(&allocation.init, byte, 1)).map(|byte| allocation.base + byte)
+        bits::first_unset(&allocation.init, offset, bytes).map(|byte| allocation.base + byte)
     }
 
     /// Gives an allocation back; later accesses to it are faults.
