@@ -1,5 +1,5 @@
 //! Nothing that can block runs on the window's thread: clippy forbids it there, and this test holds the list of modules
-//! to be complete. What a worker does that never answers is tested in `window_flows.rs` and `window_panes.rs`.
+//! to be complete. What a worker does that never answers is tested in `window_flows` and `window_panes.rs`.
 
 /// Modules that may block, and why that costs no frame.
 const MAY_BLOCK: [(&str, &str); 12] = [

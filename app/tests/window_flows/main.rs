@@ -1,15 +1,16 @@
 //! The window as a learner uses it, by accessible label, with a scripted engine.
 
+mod commands;
+mod typing;
+#[path = "../window_support/mod.rs"]
 mod window_support;
 
 use curriculum::store::Given;
-use egui::{Event, Key, Modifiers};
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use gpu_core::job::{Event as LabEvent, Job, Outcome};
 use lockstep::command::{Action, Command};
 use lockstep::state::Pane;
-use lockstep::widgets::code_editor::MarkKind;
-use std::time::{Duration, Instant};
 use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 
 #[test]
@@ -99,87 +100,6 @@ fn wrong_output_lists_the_first_mismatches() {
 }
 
 #[test]
-fn errors_appear_while_typing_and_the_next_problem_is_a_key_away() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.paste_kernel(&GOOD.replace("a[i] + b[i]", "oops"));
-    window.settle();
-    assert!(window.has("Error on line 6"));
-    window.key(Modifiers::NONE, Key::F8);
-    let desk = window.app().state.desk().expect("a text");
-    assert_eq!(desk.editor.cursor_position().0, 6);
-    assert_eq!(desk.editor.marks.on_line(6)[0].kind, MarkKind::Error);
-    window.key(Modifiers::COMMAND, Key::Enter);
-    assert!(window.app().state.is_in_sight(Pane::Problems));
-    window.key(Modifiers::COMMAND, Key::Z);
-    window.settle();
-    assert!(!window.has("Error on line 6"), "undo takes the error away");
-}
-
-#[test]
-fn typing_undo_and_redo_work_from_the_keyboard() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.harness.get_by_label("Code editor").focus();
-    window.settle();
-    window.key(Modifiers::COMMAND, Key::A);
-    for word in ["int ", "x;"] {
-        window.type_text(word);
-    }
-    window.key(Modifiers::NONE, Key::Enter);
-    window.key(Modifiers::NONE, Key::Tab);
-    window.type_text("y");
-    assert_eq!(window.text(), "int x;\n    y");
-    let typed = window.text().to_owned();
-    for _ in 0..8 {
-        window.key(Modifiers::COMMAND, Key::Z);
-    }
-    assert!(window.text().contains("TODO"), "back at the scaffold: {}", window.text());
-    for _ in 0..8 {
-        window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
-    }
-    assert_eq!(window.text(), typed);
-}
-
-/// An input method composes, then commits.
-/// As the tap of a touchpad, or a machine that is slow for a moment, sends them.
-#[test]
-fn a_click_within_one_frame_places_the_cursor() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    let area = window.harness.get_by_label("Code editor").rect();
-    let pos = area.left_top() + egui::vec2(120.0, 9.5 * window.app().state.settings.editor_points);
-    let button = |pressed| Event::PointerButton {
-        pos,
-        button: egui::PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
-    let events = [Event::PointerMoved(pos), button(true), button(false)];
-    window.harness.input_mut().events.extend(events);
-    window.settle();
-    let line = window.app().state.desk().expect("a text").editor.cursor_position().0;
-    assert!(line > 4, "the cursor is on line {line}");
-    window.type_text("here");
-    assert!(window.text().lines().nth(line - 1).is_some_and(|line| line.contains("here")));
-}
-
-#[test]
-fn composed_text_is_shown_and_committed_once() {
-    use egui::ImeEvent;
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.paste_kernel("// ");
-    let preedit = |text: &str| egui::Event::Ime(ImeEvent::Preedit { text: text.to_owned(), active_range_chars: None });
-    for event in [preedit("a"), preedit("ae")] {
-        window.harness.event(event);
-        window.settle();
-    }
-    assert_eq!(window.text(), "// ", "composing changes nothing");
-    assert_eq!(window.app().state.desk().expect("a text").editor.composing(), "ae");
-    window.harness.event(egui::Event::Ime(ImeEvent::Commit("æ".to_owned())));
-    window.settle();
-    assert_eq!(window.text(), "// æ");
-    assert_eq!(window.app().state.desk().expect("a text").editor.composing(), "");
-}
-
-#[test]
 fn panes_are_left_by_keyboard() {
     let mut window = Window::open(true, SIZE, simple_script());
     window.do_command(Command::Do(Action::ToggleResults));
@@ -193,153 +113,6 @@ fn panes_are_left_by_keyboard() {
     }
     assert!(focused[..4].iter().all(|(_, editor)| !editor), "{focused:?}");
     assert!(focused[4].1, "after all panes the editor has the keyboard again: {focused:?}");
-}
-
-#[test]
-fn search_replace_and_go_to_line() {
-    let mut window = Window::open(false, SIZE, simple_script());
-    window.paste_kernel(GOOD);
-    window.key(Modifiers::COMMAND, Key::H);
-    window.type_text("float");
-    assert!(window.has("1 of 3"));
-    window.harness.get_by_label("Replace with").focus();
-    window.settle();
-    window.type_text("double");
-    window.key(Modifiers::NONE, Key::Enter);
-    assert_eq!(window.text(), GOOD.replacen("float", "double", 1), "Enter replaces the match");
-    assert!(window.harness.get_by_label("Replace with").is_focused(), "and stays for the next");
-    window.click("Replace All");
-    assert_eq!(window.text(), GOOD.replace("float", "double"));
-    window.click("Close the search");
-    assert!(!window.has("Replace All"));
-    window.key(Modifiers::COMMAND, Key::G);
-    window.type_text("5");
-    window.key(Modifiers::NONE, Key::Enter);
-    assert_eq!(window.app().state.desk().expect("a text").editor.cursor_position(), (5, 5));
-    assert!(window.harness.get_by_label("Code editor").is_focused());
-}
-
-#[test]
-fn the_palette_finds_commands_and_days() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::P);
-    window.type_text("light theme");
-    window.key(Modifiers::NONE, Key::Enter);
-    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
-    assert!(!window.harness.ctx.global_style().visuals.dark_mode);
-    window.key(Modifiers::NONE, Key::F1);
-    window.type_text("week 3 day 5");
-    window.key(Modifiers::NONE, Key::Enter);
-    assert!(window.app().state.day().is_some_and(|day| day.address.starts_with("week3/day5")));
-    window.open_a_planned_day();
-    assert!(window.has("This day is planned"));
-}
-
-/// Two keys, one after the other: the second one is never typed, and what it can be is on the screen.
-#[test]
-fn a_second_key_follows_the_first_and_is_not_typed() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.paste_kernel(GOOD);
-    let lead = |window: &mut Window| window.key(Modifiers::COMMAND, Key::K);
-    let second = |window: &mut Window, key: Key, text: &str| {
-        // As a keyboard sends it: the key, and the letter that it types.
-        let pressed =
-            |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers: Modifiers::NONE };
-        window.harness.event(pressed(true));
-        window.harness.event(Event::Text(text.to_owned()));
-        window.harness.event(pressed(false));
-        window.settle();
-    };
-    assert!(!window.has("Light Theme"));
-    lead(&mut window);
-    assert!(window.has("Light Theme") && window.has("Move Pane") && !window.has("Complete Word"));
-    second(&mut window, Key::L, "l");
-    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
-    assert!(!window.has("Light Theme"), "the list is gone");
-    // Neither a wrong key nor taking it back types anything or stays.
-    lead(&mut window);
-    second(&mut window, Key::Z, "z");
-    assert!(window.has("Ctrl+K Z is no command"));
-    lead(&mut window);
-    window.key(Modifiers::NONE, Key::Escape);
-    assert!(!window.has("Move Pane"));
-    assert_eq!(window.text(), GOOD);
-    // With Ctrl pressed anew, as other editors have it.
-    lead(&mut window);
-    for (key, pressed) in [(Key::ControlLeft, true), (Key::D, true), (Key::D, false), (Key::ControlLeft, false)] {
-        let modifiers = Modifiers::COMMAND;
-        window.harness.event(Event::Key { key, physical_key: None, pressed, repeat: false, modifiers });
-        window.harness.step();
-    }
-    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Dark);
-    // Both keys within one frame, as a slow frame brings them.
-    let key = |key, modifiers| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
-    window.harness.event(key(Key::K, Modifiers::COMMAND));
-    window.harness.event(key(Key::L, Modifiers::NONE));
-    window.harness.event(Event::Text("l".to_owned()));
-    window.settle();
-    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Light);
-    assert_eq!(window.text(), GOOD);
-    // With Ctrl still held a system sends a wish to copy.
-    lead(&mut window);
-    window.harness.event(Event::Copy);
-    window.settle();
-    assert!(!window.has("Move Pane") && window.text() == GOOD);
-    window.type_text("x");
-    assert_ne!(window.text(), GOOD, "after that keys type again");
-    // By mouse: a click on a row does it, one elsewhere takes it back.
-    lead(&mut window);
-    window.click("Dark Theme");
-    assert_eq!(window.app().state.settings.theme, curriculum::store::ThemeChoice::Dark);
-    lead(&mut window);
-    window.harness.get_by_label("Code editor").click();
-    window.settle();
-    assert!(!window.has("Move Pane"));
-}
-
-#[test]
-fn every_action_can_be_done_at_any_time() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    // In each layout, where there is room and where there is hardly any.
-    for (layout, size) in [
-        (Action::LayoutRead, SIZE),
-        (Action::LayoutCode, SIZE),
-        (Action::LayoutProfile, SIZE),
-        (Action::LayoutCode, [640.0, 400.0]),
-    ] {
-        window.harness.set_size(size.into());
-        for action in Action::ALL {
-            // These open system dialogs or end the window.
-            if matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
-                continue;
-            }
-            window.do_command(Command::Do(layout));
-            window.do_command(Command::Do(action));
-            window.do_command(Command::CloseDialog);
-        }
-    }
-    // And with no day open.
-    window.harness.state_mut().state.view.day = None;
-    window.harness.state_mut().state.desk = None;
-    for action in Action::ALL {
-        if !matches!(action, Action::ImportKernel | Action::ExportKernel | Action::Quit) {
-            window.do_command(Command::Do(action));
-            window.do_command(Command::CloseDialog);
-        }
-    }
-}
-
-#[test]
-fn every_action_is_in_a_menu() {
-    use lockstep::command::Menu;
-    let mut window = Window::open(true, SIZE, simple_script());
-    for menu in Menu::ALL {
-        window.click(menu.title());
-        for action in Action::ALL.into_iter().filter(|action| action.info().menu == menu) {
-            assert!(window.has(action.info().text), "{} is not in {}", action.info().text, menu.title());
-        }
-        window.key(Modifiers::NONE, Key::Escape);
-    }
 }
 
 #[test]
@@ -429,49 +202,6 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     assert!(!window.has("The script failed"));
 }
 
-#[test]
-fn reset_asks_and_can_be_undone() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.paste_kernel("mine");
-    window.do_command(Command::Do(Action::ResetToScaffold));
-    window.click("Reset");
-    assert!(window.text().contains("TODO"));
-    window.do_command(Command::Do(Action::Undo));
-    assert_eq!(window.text(), "mine");
-}
-
-#[test]
-fn the_text_is_there_again_after_a_restart_with_its_undo() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    window.paste_kernel("first");
-    window.paste_kernel("second");
-    let Window { harness, folder, .. } = window;
-    drop(harness);
-    let mut window = Window::open_in(folder, true, SIZE, simple_script());
-    assert_eq!(window.text(), "second");
-    window.do_command(Command::Do(Action::Undo));
-    assert_eq!(window.text(), "first");
-}
-
-/// What is typed is on disk within a second, so a kill costs no more than that.
-#[test]
-fn typed_text_is_on_disk_within_a_second() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    let slot = window.app().state.desk().expect("a text");
-    let file = window.folder.path().join("days").join(&slot.day).join(&slot.exercise).join("kernel.cu");
-    window.harness.get_by_label("Code editor").focus();
-    window.settle();
-    for round in 0..5 {
-        let word = format!("// round {round} ");
-        window.type_text(&word);
-        let typed = Instant::now();
-        while !std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&word)) {
-            assert!(typed.elapsed() < Duration::from_secs(1), "{word} is not on disk");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
 /// A worker that never answers costs no frame, also in this unoptimised build.
 #[test]
 fn the_window_stays_alive_while_a_worker_hangs() {
@@ -541,29 +271,6 @@ impl Window {
     fn app_edit(&mut self, action: lockstep::widgets::code_editor::EditorAction) {
         self.do_command(Command::Edit(action));
     }
-}
-
-/// Typing in the middle of a long text; debug builds are several times slower than what learners run.
-#[test]
-fn five_thousand_lines_stay_smooth() {
-    let mut window = Window::open(true, SIZE, simple_script());
-    let line = "    c[i] = a[i] * 2.0f + b[i]; // one of many lines of a kernel\n";
-    window.paste_kernel(&line.repeat(5_000));
-    window.do_command(Command::GoToLine { line: 2_500, column: 5 });
-    let mut times: Vec<Duration> = Vec::new();
-    for _ in 0..40 {
-        window.harness.event(egui::Event::Text("x".into()));
-        let start = Instant::now();
-        // The frame that takes the key and the one that shows it.
-        window.harness.step();
-        window.harness.step();
-        times.push(start.elapsed() / 2);
-    }
-    times.sort();
-    println!("5,000 lines, a key: p10 {:?}, median {:?}, p99 {:?}", times[4], times[20], times[39]);
-    // What else the machine does only lengthens a frame, so the quick ones say what this program costs.
-    assert!(times[4] < Duration::from_millis(25), "p10 {:?}, median {:?}", times[4], times[20]);
-    assert!(window.text().contains("xxxxxxxx"));
 }
 
 /// The mark on the tab is about the text that is there: it goes with the first change, and while a run goes on or was
