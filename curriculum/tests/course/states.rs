@@ -1,9 +1,10 @@
 //! Data folders that released versions left behind. Each stays in `tests/states/VERSION`, and every later version must
 //! read it whole. With `UPDATE_STATES=1` the folder of the version at hand is written, once, before its release.
 
+use super::{run, slot};
 use curriculum::Course;
 use curriculum::review::Date;
-use curriculum::store::{FORMAT, Given, Progress, RunKind, RunRecord, Settings, Slot, Store, StoreError, ThemeChoice};
+use curriculum::store::{FORMAT, Given, Progress, Settings, Store, StoreError, ThemeChoice};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,6 @@ const TEXT: &str = "extern \"C\" __global__ void vector_add(const float* a, cons
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/states")
-}
-
-fn slot() -> Slot {
-    Slot::new("first-kernel", "main").unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -58,18 +55,7 @@ fn write(folder: &Path) {
     store.edit(&slot(), TEXT);
     store.save_progress(&progress);
     store.save_settings(&Settings { theme: ThemeChoice::Light, tour_seen: true, ..Settings::default() });
-    let run = RunRecord {
-        when_unix_s: 1_728_000_000,
-        kind: RunKind::Check,
-        device: "emulator".into(),
-        passed: true,
-        summary: "all 7 cases passed".into(),
-        hints: Vec::new(),
-        points: Vec::new(),
-        source: curriculum::store::source_sum(TEXT),
-        version: env!("CARGO_PKG_VERSION").into(),
-    };
-    store.add_run(&slot(), &run, TEXT);
+    store.add_run(&slot(), &run(TEXT, 1_728_000_000), TEXT);
     drop(store);
     fs::remove_file(folder.join("lockstep.lock")).unwrap();
 }

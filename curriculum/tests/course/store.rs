@@ -1,30 +1,11 @@
 //! The learner's files as the app uses them, with damage and failing disks.
 
+use super::{run, slot};
 use curriculum::Course;
 use curriculum::review::Date;
-use curriculum::store::{
-    Given, Progress, RunKind, RunRecord, Settings, Slot, Store, StoreError, ThemeChoice, source_sum,
-};
+use curriculum::store::{Given, Progress, Settings, Slot, Store, StoreError, ThemeChoice};
 use std::fs;
 use std::time::Duration;
-
-fn slot() -> Slot {
-    Slot::new("first-kernel", "main").unwrap()
-}
-
-fn run(source: &str, when: u64) -> RunRecord {
-    RunRecord {
-        when_unix_s: when,
-        kind: RunKind::Check,
-        device: "emulator".into(),
-        passed: true,
-        summary: "all 7 cases passed".into(),
-        hints: Vec::new(),
-        points: Vec::new(),
-        source: source_sum(source),
-        version: "0".into(),
-    }
-}
 
 #[test]
 fn everything_comes_back_after_closing() {
