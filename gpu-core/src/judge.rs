@@ -61,6 +61,8 @@ pub struct CheckRequest {
     pub trace: Option<TraceRequest>,
     /// The step whose first launch is traced; None: the learner's first.
     pub trace_step: Option<String>,
+    /// The kernel compiled for the exercise's own architecture, where the GPU takes another branch of it.
+    pub branch: Option<CompileReport>,
 }
 
 /// Judges a compiled kernel. Each case is sent as an [`Event::Case`] when it is done, printed text as
@@ -110,6 +112,13 @@ pub fn check(
     match device.info().kind {
         DeviceKind::Emulator => session.run_on(device, spec.emulator_sizes(), request.trace.as_ref())?,
         DeviceKind::Gpu => {
+            if let Some(branch) = &request.branch {
+                session.compiled = branch;
+                session.check_on_emulator(None)?;
+                session.compiled = compiled;
+                let (arch, gpu) = (&branch.arch, &device.info().name);
+                session.notes.push(format!("{gpu} cannot run the exercise's branch for {arch}: the emulator ran it."));
+            }
             // The emulator goes first: what it finds names line and thread, where the GPU would only lose its context.
             session.check_on_emulator(request.trace.as_ref())?;
             let danger =

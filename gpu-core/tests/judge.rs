@@ -346,6 +346,26 @@ fn a_gpu_is_judged_by_its_own_sizes_and_by_the_emulators_checks() {
 }
 
 #[test]
+fn the_exercises_branch_is_judged_where_the_gpu_takes_another_one() {
+    let spec = support::vector_add("vector_add", &[100]);
+    let mut branch = support::precompiled();
+    for right in [true, false] {
+        if !right {
+            branch.ptx = branch.ptx.replace("add.f32", "sub.f32");
+        }
+        let mut gpu = PretendedGpu::new();
+        let request = CheckRequest { branch: Some(branch.clone()), ..CheckRequest::default() };
+        let go_on = AtomicBool::new(false);
+        let verdict =
+            judge::check(&mut gpu, &support::precompiled(), &spec, &request, &mut |_| {}, &go_on).expect("runs");
+        assert_eq!(verdict.passed, right, "{}", verdict.summary);
+        let passed: Vec<bool> = verdict.cases.iter().map(|case| case.passed).collect();
+        assert_eq!(passed, [right, true, true], "the branch, then what the GPU takes on the emulator and on the GPU");
+        assert!(verdict.notes.iter().any(|note| note.contains("branch for")), "{:?}", verdict.notes);
+    }
+}
+
+#[test]
 fn a_kernel_that_could_take_the_context_along_never_reaches_the_gpu() {
     let mut gpu = PretendedGpu::new();
     let verdict = gpu.check(&support::vector_add("no_bounds_check", &[257])).expect("runs");

@@ -10,6 +10,8 @@ pub struct Choice {
     pub arch: Arch,
     /// Why the device cannot run it, so that the emulator serves; None where it can.
     pub beyond: Option<String>,
+    /// The exercise's own branch, where the device takes another one: the emulator judges it as well.
+    pub branch: Option<Arch>,
 }
 
 impl Choice {
@@ -29,20 +31,21 @@ impl Choice {
         let first = branches.first().copied();
         let emulated = first.unwrap_or_else(|| Arch::for_emulator(least));
         if info.kind == DeviceKind::Emulator {
-            return Ok(Choice { arch: emulated, beyond: None });
+            return Ok(Choice { arch: emulated, beyond: None, branch: None });
         }
         let own = Arch::of_capability(info.capability.0, info.capability.1);
         let fits = least.is_none_or(|least| own.satisfies(least))
             && (branches.is_empty() || branches.iter().any(|branch| own.satisfies(*branch)));
         if fits {
-            return Ok(Choice { arch: own, beyond: None });
+            let branch = first.filter(|first| !own.satisfies(*first) && !branches.contains(&own));
+            return Ok(Choice { arch: own, beyond: None, branch });
         }
         let wanted = match branches.as_slice() {
             [] => least.map_or_else(String::new, |least| least.to_string()),
             branches => branches.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or "),
         };
         let beyond = format!("this exercise needs {wanted}; {} is {own}", info.name);
-        Ok(Choice { arch: emulated, beyond: Some(beyond) })
+        Ok(Choice { arch: emulated, beyond: Some(beyond), branch: None })
     }
 }
 
@@ -78,6 +81,27 @@ mod tests {
         assert_eq!(chosen(Some((9, 0)), Some("sm_120a"), &[]), ("sm_120a".to_owned(), true));
         assert_eq!(chosen(Some((9, 0)), Some("sm_80"), &[]), own("sm_90a"));
         assert_eq!(chosen(None, None, &[]), own("sm_90a"));
+    }
+
+    #[test]
+    fn the_exercises_own_branch_is_judged_where_a_gpu_takes_another_one() {
+        let branch = |capability: (u32, u32), arch: &[&str]| {
+            let info = DeviceInfo {
+                choice: DeviceChoice::Gpu(0),
+                kind: DeviceKind::Gpu,
+                capability,
+                ..EmulatorDevice::describe()
+            };
+            let mut spec = empty_spec("k");
+            spec.arch = arch.iter().map(|arch| (*arch).to_owned()).collect();
+            Choice::of(&info, &spec).expect("architectures").branch.map(|branch| branch.to_string())
+        };
+        assert_eq!(branch((9, 0), &["sm_120a", "sm_80"]).as_deref(), Some("sm_120a"));
+        assert_eq!(branch((12, 0), &["sm_120a", "sm_80"]), None);
+        assert_eq!(branch((12, 1), &["sm_90a", "sm_80"]).as_deref(), Some("sm_90a"));
+        assert_eq!(branch((12, 1), &["sm_120a", "sm_121a", "sm_80"]), None, "it has a branch of its own");
+        assert_eq!(branch((7, 5), &["sm_120a", "sm_80"]), None, "the emulator serves alone");
+        assert_eq!(branch((9, 0), &[]), None);
     }
 
     #[test]

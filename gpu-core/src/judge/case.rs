@@ -42,7 +42,17 @@ impl Guessed {
     }
 }
 
+/// Cases of more bytes than this say how far they are: on a busy machine a float64 reference of so much takes seconds, in
+/// which nobody is to think that the kernel hangs.
+const LARGE: u64 = 64 << 20;
+
 impl Session<'_> {
+    fn goes_on(&mut self, resolved: &Resolved, what: &str) {
+        if resolved.buffer_bytes() > LARGE {
+            (self.emit)(Event::Progress { what: format!("{}: {what}", resolved.name), done: 0, total: 0 });
+        }
+    }
+
     pub(super) fn case(
         &mut self,
         device: &mut dyn Device,
@@ -59,11 +69,14 @@ impl Session<'_> {
             return Ok(self.not_run(device, resolved, reason, "workspace"));
         }
         let mut arguments = inputs::arguments(&resolved, self.seed);
+        self.goes_on(&resolved, "the inputs are made");
         let expected = self.expected(&resolved, &arguments)?;
+        self.goes_on(&resolved, "the reference is computed");
         let trace = trace.map(|request| Traced { request, step: self.trace_step.clone() });
         let sequence = steps::sequence_of(self.compiled, self.spec, &resolved, trace.as_ref());
         let mut captured = trace.is_some().then(|| captured::before(&resolved, &arguments));
         let mut run = device.run(&sequence, &mut arguments, self.stop)?;
+        self.goes_on(&resolved, "comparing the results");
         if let Some(captured) = captured.as_mut().filter(|_| run.completed) {
             captured::after(captured, &resolved, &arguments);
         }

@@ -28,8 +28,8 @@ impl Opened {
     pub fn perform(&mut self, task: Task, emit: &mut dyn FnMut(Event), stop: &AtomicBool) -> Result<(), RunError> {
         let device = self.device.as_mut();
         let event = match task {
-            Task::Check { compiled, spec, seed, trace } => {
-                let request = CheckRequest { seed, trace, trace_step: None };
+            Task::Check { compiled, branch, spec, seed, trace } => {
+                let request = CheckRequest { seed, trace, trace_step: None, branch: branch.map(|branch| *branch) };
                 let (mut emulator, note) = stands_in(device.info(), &compiled);
                 let device = emulator.as_mut().map_or(device, |emulator| emulator as &mut dyn Device);
                 let mut verdict = judge::check(device, &compiled, &spec, &request, emit, stop)?;

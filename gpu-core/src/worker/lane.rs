@@ -129,9 +129,23 @@ impl Lane {
         let limits = self.shared.limits();
         let (task, time, compile_ms) = match job {
             Job::Check { source, spec, arch, seed, trace, .. } => {
+                let branch = if arch.is_none() { self.branch(&spec, stop)? } else { None };
                 let compiled = self.compile(id, &source, &spec, Wanted { arch, own: true, timed: false }, stop)?;
-                let ms = compiled.compile_ms;
-                (Task::Check { compiled, spec: *spec, seed, trace }, limits.run_time, ms)
+                let mut ms = compiled.compile_ms;
+                let branch = match branch {
+                    None => None,
+                    Some(arch) => {
+                        let wanted = Wanted { arch: Some(arch), own: false, timed: false };
+                        match self.compile(id, &source, &spec, wanted, stop) {
+                            Ok(branch) => Some(Box::new(branch)),
+                            // A compiler older than the architecture: what the GPU takes is judged all the same.
+                            Err(Outcome::Environment(_)) => None,
+                            Err(other) => return Err(other),
+                        }
+                    }
+                };
+                ms += branch.as_ref().map_or(0.0, |branch| branch.compile_ms);
+                (Task::Check { compiled, branch, spec: *spec, seed, trace }, limits.run_time, ms)
             }
             Job::Run { source, spec, arch, seed, trace, options, .. } => {
                 let compiled = self.compile_free(
@@ -177,6 +191,13 @@ impl Lane {
             }
         };
         self.run(id, task, time, stop, compile_ms, submitted)
+    }
+
+    /// The exercise's own architecture, where this device takes another one.
+    fn branch(&mut self, spec: &Spec, stop: &AtomicBool) -> Result<Option<String>, Outcome> {
+        let info = self.open(stop)?;
+        let choice = Choice::of(&info, spec).map_err(Outcome::BadRequest)?;
+        Ok(choice.branch.map(|branch| branch.to_string()))
     }
 
     /// The probes of `bench::ceilings`, compiled for this GPU; None without a compiler.
@@ -380,7 +401,7 @@ impl Lane {
 
 /// What to compile for where nobody asks. The emulator serves where the device cannot, but it has no times.
 fn choose_arch(info: &DeviceInfo, spec: &Spec, timed: bool) -> Result<String, Outcome> {
-    let Choice { arch, beyond } = Choice::of(info, spec).map_err(Outcome::BadRequest)?;
+    let Choice { arch, beyond, .. } = Choice::of(info, spec).map_err(Outcome::BadRequest)?;
     match beyond {
         Some(why) if timed => {
             Err(Outcome::BadRequest(format!("{why}. Choose the emulator, which counts on any machine")))

@@ -139,6 +139,8 @@ pub enum ToDevice {
 pub enum Task {
     Check {
         compiled: CompileReport,
+        /// [`CheckRequest::branch`](crate::judge::CheckRequest::branch).
+        branch: Option<Box<CompileReport>>,
         spec: Spec,
         seed: Option<u64>,
         trace: Option<TraceRequest>,
