@@ -11,12 +11,14 @@ use gpu_core::job::Outcome;
 pub(crate) use kernel::DAY;
 use kernel::{Attention, Stopped};
 use serde_json::{Value, json as object};
-use small_model::{CacheFormat, Decoder, HELD_OUT, Model, attend, draw, perplexity};
+use small_model::{Batch, CacheFormat, HELD_OUT, Model, attend, draw, perplexity};
 use std::time::Instant;
 use voice::{ModelName, Voice};
 
 /// Bytes that a text begins with when nothing is asked.
 const PROMPT: &str = "A warp is ";
+/// Texts at once.
+const MOST_TEXTS: usize = 256;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -36,6 +38,10 @@ pub struct Args {
     /// Tokens to write; of the course's model a token is a byte
     #[arg(long, value_name = "N", default_value_t = 120)]
     tokens: usize,
+    /// Write this many texts at once, which share each launch of the attention, as an engine serves several people; with
+    /// --temperature above 0 each is drawn by itself
+    #[arg(long, value_name = "TEXTS", default_value_t = 1, conflicts_with_all = ["lines", "perplexity"])]
+    batch: usize,
     /// 0 takes the most probable byte each time, 1 draws as the model says, in between is more careful (--seed draws others)
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     temperature: f64,
@@ -52,11 +58,12 @@ pub struct Args {
     pub json: bool,
 }
 
-/// What a text cost.
+/// What the texts cost.
 #[derive(Default)]
 struct Written {
-    bytes: Vec<u8>,
-    /// Of each byte, all layers and the attention's launches, in milliseconds.
+    /// By text.
+    texts: Vec<Vec<u8>>,
+    /// Of each step, which is a token for each text: all layers and the attention's launches, in milliseconds.
     times_ms: Vec<f64>,
     /// Largest difference of the kernel's attention from the CPU's over the same cache, relative to the largest value of
     /// that answer.
@@ -84,6 +91,9 @@ pub fn run(args: &Args, places: &Places) -> Done {
             args.tokens
         )));
     }
+    if !(1..=MOST_TEXTS).contains(&args.batch) {
+        return Err(usage(format!("{} texts at once are not possible; write 1 to {MOST_TEXTS}", args.batch)));
+    }
     if !(0.0..=10.0).contains(&args.temperature) {
         return Err(usage(format!("a temperature of {} is not possible; write 0 to 10", args.temperature)));
     }
@@ -104,7 +114,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             out::visible(&args.prompt)
         ));
     }
-    let mut written = Written::default();
+    let mut written = Written { texts: vec![Vec::new(); args.batch], ..Written::default() };
     let stopped = write(args, &voice, format, &mut attention, &lab, &mut written);
     if args.json {
         let answer = if let Err(Stopped::Kernel(answer)) = &stopped { Some(answer) } else { None };
@@ -125,7 +135,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             } else if !args.json {
                 out::print(&answer.compile_text(&attention.kernel.for_report(), out::Style::stdout()));
                 if let Some(why) = why(&answer) {
-                    out::print(&format!("\nFAILED after {} bytes: {why}\n", written.bytes.len()));
+                    out::print(&format!("\nFAILED after {} bytes: {why}\n", written.texts[0].len()));
                 }
             }
             Err(match answer.outcome {
@@ -136,7 +146,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     }
 }
 
-/// Writes the text. The prompt's own attention, but for its last token, is the CPU's.
+/// Writes the texts. The prompt's own attention, but for its last token, is the CPU's.
 fn write(
     args: &Args,
     voice: &Voice,
@@ -146,38 +156,47 @@ fn write(
     written: &mut Written,
 ) -> Result<(), Stopped> {
     let model = &voice.model;
-    let mut decoder = Decoder::new(model, format);
+    let mut batch = Batch::new(model, format, args.batch);
     let (last, before) = voice.prompt.split_last().unwrap_or((&0, &[]));
     for token in before {
-        decoder.step_on_cpu(*token);
+        batch.step_on_cpu(*token);
     }
-    let mut token = *last;
+    let mut tokens = vec![*last; args.batch];
+    let mut ended = vec![false; args.batch];
     let mut pending = Vec::new();
     let mut random = Random(args.device.seed.unwrap_or(1));
     for _ in 0..args.tokens {
         let began = Instant::now();
         let mut checked = 0.0;
-        let logits = decoder.step(token, &mut |query| {
+        let logits = batch.step(&tokens, &mut |query| {
             let got = attention.ask(lab, &model.shape, query)?;
             let checking = Instant::now();
-            let expected = attend(&model.shape, query.cache, query.layer, query.q, query.length);
-            let most = expected.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
-            let error = got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            written.largest_error = written.largest_error.max(f64::from(error / most));
+            let width = query.q.len() / query.caches.len();
+            for ((cache, q), got) in query.caches.iter().zip(query.q.chunks(width)).zip(got.chunks(width)) {
+                let expected = attend(&model.shape, cache, query.layer, q, query.length);
+                let most = expected.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs()));
+                let error = got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                written.largest_error = written.largest_error.max(f64::from(error / most));
+            }
             checked += checking.elapsed().as_secs_f64();
             Ok(got)
         })?;
         written.times_ms.push((began.elapsed().as_secs_f64() - checked) * 1e3);
-        token = draw(&logits, args.temperature, random.next());
-        let piece = voice.bytes(token);
-        written.bytes.extend_from_slice(&piece);
+        for (at, logits) in logits.iter().enumerate() {
+            tokens[at] = draw(logits, args.temperature, random.next());
+            ended[at] |= voice.ends_with(tokens[at]);
+            if !ended[at] {
+                written.texts[at].extend_from_slice(&voice.bytes(tokens[at]));
+            }
+        }
+        let piece = voice.bytes(tokens[0]);
         if args.lines {
             line(written, &piece, &args.device.device);
-        } else if !args.json {
+        } else if !args.json && args.batch == 1 {
             pending.extend_from_slice(&piece);
             show(&mut pending);
         }
-        if voice.ends_with(token) {
+        if ended.iter().all(|ended| *ended) {
             break;
         }
     }
@@ -242,7 +261,7 @@ fn why(answer: &engine::Answer) -> Option<String> {
     }
 }
 
-/// Median, in milliseconds; the first launch also compiles.
+/// Median of a step, in milliseconds; the first launch also compiles.
 fn ms_per_token(written: &Written) -> Option<f64> {
     let mut times: Vec<f64> = written.times_ms.iter().skip(1).copied().collect();
     times.sort_by(f64::total_cmp);
@@ -251,17 +270,26 @@ fn ms_per_token(written: &Written) -> Option<f64> {
 
 fn summary(model: &Model, format: CacheFormat, written: &Written, device: &str) -> String {
     let mut text = "\n\n".to_owned();
+    if written.texts.len() > 1 {
+        for (at, bytes) in written.texts.iter().enumerate() {
+            let line = String::from_utf8_lossy(bytes).replace('\n', " ");
+            text += &format!("{:>3}  {}\n", at + 1, out::visible(&line));
+        }
+        text.push('\n');
+    }
     if let Some(ms) = ms_per_token(written) {
+        let (steps, texts) = (written.times_ms.len(), written.texts.len());
+        let of = if texts == 1 { String::new() } else { format!(" for each of {texts} texts") };
         text += &format!(
-            "{} tokens, {ms:.1} ms each (median on {device}: {} launches through the judge with all copies, and the layers on \
-             the CPU)\n",
-            written.times_ms.len(),
+            "{steps} tokens{of}, {ms:.1} ms a step, {:.0} tokens a second (median on {device}: {} launches through the judge \
+             with all copies, and the layers on the CPU)\n",
+            texts as f64 * 1e3 / ms,
             model.shape.layers
         );
     }
     let (bytes, plain) = (format.bytes_per_token(model), CacheFormat::Fp16.bytes_per_token(model));
     text += &format!("cache: {:.2} times smaller than fp16\n", plain as f64 / bytes as f64);
-    if !written.bytes.is_empty() {
+    if !written.times_ms.is_empty() {
         text += &format!(
             "attention: at most {:.1e} of the largest value away from float64 over the same cache\n",
             written.largest_error
@@ -276,9 +304,11 @@ fn fields(args: &Args, model: &Model, format: CacheFormat, attention: &Attention
         "device": args.device.device,
         "cache": format.name(),
         "prompt": args.prompt,
-        "text": String::from_utf8_lossy(&written.bytes),
+        "text": String::from_utf8_lossy(&written.texts[0]),
+        "texts": written.texts.iter().map(|text| String::from_utf8_lossy(text)).collect::<Vec<_>>(),
         "tokens": written.times_ms.len(),
         "ms_per_token": ms_per_token(written),
+        "tokens_per_second": ms_per_token(written).map(|ms| written.texts.len() as f64 * 1e3 / ms),
         "bytes_per_token": format.bytes_per_token(model),
         "fp16_bytes_per_token": CacheFormat::Fp16.bytes_per_token(model),
         "largest_error": written.largest_error,
@@ -294,8 +324,8 @@ fn measure(args: &Args, model: &Model, format: CacheFormat) -> Done {
     let change = here.value() / plain.value() - 1.0;
     if args.json {
         let body = object!({
-            "kernel": null, "device": "cpu", "cache": format.name(), "prompt": null, "text": null, "tokens": 0,
-            "ms_per_token": null, "bytes_per_token": format.bytes_per_token(model),
+            "kernel": null, "device": "cpu", "cache": format.name(), "prompt": null, "text": null, "texts": [], "tokens": 0,
+            "ms_per_token": null, "tokens_per_second": null, "bytes_per_token": format.bytes_per_token(model),
             "fp16_bytes_per_token": CacheFormat::Fp16.bytes_per_token(model), "largest_error": null,
             "perplexity": { "bytes": here.bytes, "window": WINDOW, "value": here.value(), "fp16": plain.value(),
                             "change": change },

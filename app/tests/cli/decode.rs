@@ -65,6 +65,23 @@ fn a_kernel_that_breaks_ends_the_text() {
 }
 
 #[test]
+fn texts_at_once_share_their_launches_and_read_as_alone() {
+    let machine = Machine::new();
+    let alone = text(&machine, &[]);
+    let (json, status) = machine.json(&["decode", "--tokens", "24", "--batch", "3"]);
+    assert_eq!((status, json["texts"].as_array().map(Vec::len)), (0, Some(3)), "{json}");
+    assert!(json["texts"].as_array().unwrap().iter().all(|text| text == &alone), "{json}");
+    assert!(json["largest_error"].as_f64() < Some(1e-5) && json["tokens_per_second"].as_f64() > Some(0.0), "{json}");
+    let drawn = ["decode", "--tokens", "12", "--batch", "2", "--temperature", "1", "--seed", "5"];
+    let (json, _) = machine.json(&drawn);
+    assert_ne!(json["texts"][0], json["texts"][1], "each is drawn by itself: {json}");
+    // The pages of a text lie among those of the others.
+    let wrong = ["decode", "--tokens", "24", "--batch", "2", "--kernel", "wrong/ignores-the-page-table"];
+    assert_ne!(machine.json(&wrong).0["text"], alone);
+    machine.run(&["decode", "--batch", "0"]).fails(2, &["1 to 256"]);
+}
+
+#[test]
 fn lines_are_a_rungs_and_end_with_what_went_wrong() {
     let machine = Machine::new();
     let ended = machine.run(&["decode", "--lines", "--tokens", "3", "--cache", "int4"]);

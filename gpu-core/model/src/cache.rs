@@ -247,7 +247,7 @@ impl Cache {
 }
 
 /// All pages in an order that has no neighbours in it.
-fn shuffled(pages: usize) -> Vec<i32> {
+pub(crate) fn shuffled(pages: usize) -> Vec<i32> {
     // A stride of about 0.6 of all and prime to them comes to each page once.
     let is_prime_to = |stride: usize| (2..=stride).all(|d| !stride.is_multiple_of(d) || !pages.is_multiple_of(d));
     let stride = (pages * 5 / 8..pages.max(2)).find(|stride| *stride > 0 && is_prime_to(*stride)).unwrap_or(1);

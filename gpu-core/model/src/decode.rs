@@ -1,18 +1,8 @@
-//! Token by token: project, append to the cache, attend (by whoever is asked), finish the layer.
+//! Token by token: project, append to the cache, attend, finish the layer.
 
 use crate::attend::attend;
 use crate::cache::{Cache, CacheFormat};
 use crate::weights::Model;
-
-/// One layer's question to the attention.
-pub struct Query<'a> {
-    pub layer: usize,
-    /// `[query heads, head_dim]`
-    pub q: &'a [f32],
-    pub cache: &'a Cache,
-    /// Tokens to attend to, the newest included.
-    pub length: usize,
-}
 
 pub struct Decoder<'m> {
     pub model: &'m Model,
@@ -24,37 +14,20 @@ impl<'m> Decoder<'m> {
         Decoder { model, cache: Cache::new(model, format) }
     }
 
-    /// Takes a token in and gives the scores of all tokens to come after it. `attention` answers
-    /// `out[query heads, head_dim]` for each layer in turn.
-    ///
-    /// # Errors
-    /// The attention's.
-    pub fn step<E>(
-        &mut self,
-        token: impl Into<u32>,
-        attention: &mut dyn FnMut(&Query<'_>) -> Result<Vec<f32>, E>,
-    ) -> Result<Vec<f32>, E> {
+    /// Takes a token in and gives the scores of all tokens to come after it; the attention is the CPU's. With a kernel's:
+    /// [`Batch`](crate::Batch).
+    pub fn step_on_cpu(&mut self, token: impl Into<u32>) -> Vec<f32> {
+        let shape = self.model.shape;
         let mut x = self.model.embed(&[token.into()]);
         let length = self.cache.length + 1;
-        for layer in 0..self.model.shape.layers {
+        for layer in 0..shape.layers {
             let made = self.model.project(layer, &x, self.cache.length);
             self.cache.append(layer, &made.k, &made.v);
-            let attended = attention(&Query { layer, q: &made.q, cache: &self.cache, length })?;
+            let attended = attend(&shape, &self.cache, layer, &made.q, length);
             self.model.finish(layer, &mut x, &attended);
         }
         self.cache.length = length;
-        Ok(self.model.logits(&x))
-    }
-
-    /// As [`step`](Self::step), with the attention on the CPU.
-    pub fn step_on_cpu(&mut self, token: impl Into<u32>) -> Vec<f32> {
-        let shape = self.model.shape;
-        let answer: Result<Vec<f32>, std::convert::Infallible> =
-            self.step(token, &mut |query| Ok(attend(&shape, query.cache, query.layer, query.q, query.length)));
-        match answer {
-            Ok(logits) => logits,
-            Err(never) => match never {},
-        }
+        self.model.logits(&x)
     }
 }
 

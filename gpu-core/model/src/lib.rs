@@ -2,6 +2,7 @@
 //! that a kernel attends over. Weights and their recipe are in `assets/small-model`.
 
 mod attend;
+mod batch;
 mod cache;
 mod decode;
 mod forward;
@@ -12,8 +13,9 @@ mod tokenizer;
 mod weights;
 
 pub use attend::attend;
+pub use batch::{Batch, BatchQuery, Pages};
 pub use cache::{Cache, CacheFormat, LayerCache, PAGE_SIZE, Pool, SideFormat};
-pub use decode::{Decoder, Query, draw, largest};
+pub use decode::{Decoder, draw, largest};
 pub use perplexity::{Perplexity, perplexity};
 pub use tokenizer::Tokenizer;
 pub use weights::{Model, Shape};

@@ -6,7 +6,7 @@ use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Job, Outcome, RunOptions};
 use gpu_core::spec::{Size, Spec};
 use gpu_core::worker::Lab;
-use small_model::{CacheFormat, PAGE_SIZE, Pool, Query, Shape, SideFormat};
+use small_model::{BatchQuery, CacheFormat, PAGE_SIZE, Pages, Shape, SideFormat};
 use std::fmt::Write;
 
 /// The day whose exercise is the kernel for keys in e4m3 and values in NVFP4.
@@ -55,24 +55,24 @@ impl Attention {
         Ok(Attention { kernel, spec, device, arch })
     }
 
-    /// Runs one layer's attention. Whatever is wrong with the kernel ends the text: it is in the answer.
-    pub fn ask(&mut self, lab: &Lab, shape: &Shape, query: &Query<'_>) -> Result<Vec<f32>, Stopped> {
-        let pages = query.cache.page_table.len();
+    /// Runs one layer's attention for all texts. Whatever is wrong with the kernel ends them: it is in the answer.
+    pub fn ask(&mut self, lab: &Lab, shape: &Shape, query: &BatchQuery<'_>) -> Result<Vec<f32>, Stopped> {
+        let pages = query.pages();
         // What else the exercise's sizes name, its inputs may ask for, although all of them are given here.
         let mut size: Size = self.spec.check.first().cloned().unwrap_or_default();
         let own = [
-            ("batch", 1),
+            ("batch", query.caches.len()),
             ("heads", shape.query_heads),
             ("key_heads", shape.key_heads),
             ("page_size", PAGE_SIZE),
-            ("most_pages", pages),
-            ("pages", pages),
+            ("most_pages", pages.pages_per_text),
+            ("pages", pages.page_table.len()),
             ("least", 1),
         ];
         size.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value as i64)));
         let options = RunOptions {
             sizes: vec![size],
-            inputs: self.inputs(query),
+            inputs: self.inputs(query, pages),
             whole_outputs: true,
             may_be_infinite: false,
             ..RunOptions::default()
@@ -98,20 +98,20 @@ impl Attention {
     }
 
     /// What the kernel's buffers hold. Those that it does not have are left out.
-    fn inputs(&self, query: &Query<'_>) -> Vec<(String, Vec<u8>)> {
-        let pools = &query.cache.layers[query.layer];
+    fn inputs(&self, query: &BatchQuery<'_>, pages: Pages) -> Vec<(String, Vec<u8>)> {
+        let pools = &query.caches[0].layers[query.layer];
         let words = |values: &mut dyn Iterator<Item = [u8; 4]>| values.flatten().collect::<Vec<u8>>();
-        let scale = |pool: &Pool| pool.tensor_scale.to_le_bytes().to_vec();
+        let length = query.length as i32;
         let all = [
             ("q", words(&mut query.q.iter().map(|value| value.to_le_bytes()))),
-            ("k_codes", pools.k.codes.clone()),
-            ("k_scales", pools.k.scales.clone()),
-            ("v_codes", pools.v.codes.clone()),
-            ("v_scales", pools.v.scales.clone()),
-            ("k_scale", scale(&pools.k)),
-            ("v_scale", scale(&pools.v)),
-            ("page_table", words(&mut query.cache.page_table.iter().map(|page| page.to_le_bytes()))),
-            ("lengths", (query.length as i32).to_le_bytes().to_vec()),
+            ("k_codes", pages.k_codes),
+            ("k_scales", pages.k_scales),
+            ("v_codes", pages.v_codes),
+            ("v_scales", pages.v_scales),
+            ("k_scale", pools.k.tensor_scale.to_le_bytes().to_vec()),
+            ("v_scale", pools.v.tensor_scale.to_le_bytes().to_vec()),
+            ("page_table", words(&mut pages.page_table.iter().map(|page| page.to_le_bytes()))),
+            ("lengths", words(&mut query.caches.iter().map(|_| length.to_le_bytes()))),
         ];
         let taken = |name: &str| self.spec.params.iter().any(|param| param.name() == name);
         all.into_iter().filter(|(name, _)| taken(name)).map(|(name, bytes)| (name.to_owned(), bytes)).collect()

@@ -1,0 +1,198 @@
+//! Several texts at once, as an engine batches requests: each text's layers on some core of the CPU, and one launch of the
+//! attention for all of them.
+
+use crate::cache::{Cache, CacheFormat, LayerCache, PAGE_SIZE, shuffled};
+use crate::decode::Decoder;
+use crate::weights::Model;
+use std::num::NonZeroUsize;
+
+/// One layer's question to the attention, for texts of the same length.
+pub struct BatchQuery<'a> {
+    pub layer: usize,
+    /// `[texts, query heads, head_dim]`
+    pub q: Vec<f32>,
+    pub caches: Vec<&'a Cache>,
+    /// Tokens to attend to, the newest included.
+    pub length: usize,
+}
+
+/// What a kernel reads for several texts: the pages that hold tokens, one text's among the others'.
+pub struct Pages {
+    /// `[texts, pages of a text]`: which page of the pools holds tokens 0 to 15 of a text, the next 16, and so on.
+    pub page_table: Vec<i32>,
+    pub pages_per_text: usize,
+    pub k_codes: Vec<u8>,
+    pub k_scales: Vec<u8>,
+    pub v_codes: Vec<u8>,
+    pub v_scales: Vec<u8>,
+}
+
+impl BatchQuery<'_> {
+    /// The pages of all texts in pools that hold nothing else. One text keeps its own pools, pages without tokens included.
+    pub fn pages(&self) -> Pages {
+        if let [cache] = self.caches.as_slice() {
+            let pools = &cache.layers[self.layer];
+            return Pages {
+                page_table: cache.page_table.clone(),
+                pages_per_text: cache.page_table.len(),
+                k_codes: pools.k.codes.clone(),
+                k_scales: pools.k.scales.clone(),
+                v_codes: pools.v.codes.clone(),
+                v_scales: pools.v.scales.clone(),
+            };
+        }
+        let pages_per_text = self.length.div_ceil(PAGE_SIZE);
+        let page_table = shuffled(self.caches.len() * pages_per_text);
+        let gathered = |bytes: fn(&LayerCache) -> &[u8]| {
+            let page_bytes = bytes(&self.caches[0].layers[self.layer]).len() / self.caches[0].page_table.len();
+            let mut all = vec![0; page_table.len() * page_bytes];
+            for (at, page) in page_table.iter().enumerate() {
+                let cache = self.caches[at / pages_per_text];
+                let from = cache.page_table[at % pages_per_text] as usize * page_bytes;
+                let source = &bytes(&cache.layers[self.layer])[from..][..page_bytes];
+                all[*page as usize * page_bytes..][..page_bytes].copy_from_slice(source);
+            }
+            all
+        };
+        Pages {
+            k_codes: gathered(|pools| &pools.k.codes),
+            k_scales: gathered(|pools| &pools.k.scales),
+            v_codes: gathered(|pools| &pools.v.codes),
+            v_scales: gathered(|pools| &pools.v.scales),
+            page_table,
+            pages_per_text,
+        }
+    }
+}
+
+/// Texts that grow by a token each at a time.
+pub struct Batch<'m> {
+    texts: Vec<Text<'m>>,
+}
+
+struct Text<'m> {
+    decoder: Decoder<'m>,
+    /// What goes through the layers, and in the end the scores.
+    x: Vec<f32>,
+    q: Vec<f32>,
+}
+
+impl<'m> Batch<'m> {
+    /// `texts` is at least 1.
+    pub fn new(model: &'m Model, format: CacheFormat, texts: usize) -> Self {
+        let text = || Text { decoder: Decoder::new(model, format), x: Vec::new(), q: Vec::new() };
+        Batch { texts: (0..texts.max(1)).map(|_| text()).collect() }
+    }
+
+    /// Takes the same token into each text, with the attention on the CPU.
+    pub fn step_on_cpu(&mut self, token: u32) {
+        self.each(|text, _| {
+            text.decoder.step_on_cpu(token);
+        });
+    }
+
+    /// Takes a token into each text and gives the scores of all tokens to come after it, by text. `attention` answers
+    /// `out[texts, query heads, head_dim]` for each layer in turn.
+    ///
+    /// # Errors
+    /// The attention's.
+    pub fn step<E>(
+        &mut self,
+        tokens: &[u32],
+        attention: &mut dyn FnMut(&BatchQuery<'_>) -> Result<Vec<f32>, E>,
+    ) -> Result<Vec<Vec<f32>>, E> {
+        let model = self.texts[0].decoder.model;
+        let length = self.texts[0].decoder.cache.length + 1;
+        self.each(|text, at| text.x = model.embed(&tokens[at..=at]));
+        for layer in 0..model.shape.layers {
+            self.each(|text, _| {
+                let made = model.project(layer, &text.x, length - 1);
+                text.decoder.cache.append(layer, &made.k, &made.v);
+                text.q = made.q;
+            });
+            let attended = attention(&BatchQuery {
+                layer,
+                q: self.texts.iter().flat_map(|text| &text.q).copied().collect(),
+                caches: self.texts.iter().map(|text| &text.decoder.cache).collect(),
+                length,
+            })?;
+            let width = attended.len() / self.texts.len();
+            self.each(|text, at| model.finish(layer, &mut text.x, &attended[at * width..][..width]));
+        }
+        self.each(|text, _| {
+            text.decoder.cache.length = length;
+            text.x = model.logits(&text.x);
+        });
+        Ok(self.texts.iter_mut().map(|text| std::mem::take(&mut text.x)).collect())
+    }
+
+    /// Does something to each text, whose number it is told, on all cores.
+    fn each(&mut self, work: impl Fn(&mut Text<'m>, usize) + Sync) {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let share = self.texts.len().div_ceil(cores);
+        if self.texts.len() == 1 || cores == 1 {
+            return self.texts.iter_mut().enumerate().for_each(|(at, text)| work(text, at));
+        }
+        std::thread::scope(|scope| {
+            for (chunk, texts) in self.texts.chunks_mut(share).enumerate() {
+                let work = &work;
+                scope.spawn(move || {
+                    texts.iter_mut().enumerate().for_each(|(at, text)| work(text, chunk * share + at));
+                });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attend::attend;
+    use crate::decode::largest;
+    use gpu_core::spec::Dtype;
+    use std::convert::Infallible;
+
+    #[test]
+    fn texts_side_by_side_are_those_that_are_written_alone() {
+        let model = Model::embedded().unwrap();
+        let mut batch = Batch::new(&model, CacheFormat::K8v4, 3);
+        let mut alone: Vec<Decoder<'_>> = (0..3).map(|_| Decoder::new(&model, CacheFormat::K8v4)).collect();
+        let mut tokens: Vec<u32> = b"abc".iter().map(|byte| u32::from(*byte)).collect();
+        for step in 0..20 {
+            let expected: Vec<u32> =
+                alone.iter_mut().zip(&tokens).map(|(text, token)| largest(&text.step_on_cpu(*token))).collect();
+            let mut on_cpu = |query: &BatchQuery<'_>| -> Result<Vec<f32>, Infallible> {
+                assert_eq!((query.caches.len(), query.length), (3, step + 1));
+                let width = query.q.len() / 3;
+                let one =
+                    |(at, q): (usize, &[f32])| attend(&model.shape, query.caches[at], query.layer, q, query.length);
+                Ok(query.q.chunks(width).enumerate().flat_map(one).collect())
+            };
+            let Ok(logits) = batch.step(&tokens, &mut on_cpu);
+            tokens = logits.iter().map(|logits| largest(logits)).collect();
+            assert_eq!(tokens, expected, "token {step}");
+        }
+    }
+
+    #[test]
+    fn gathered_pages_hold_each_texts_rows() {
+        let model = Model::embedded().unwrap();
+        let mut caches: Vec<Cache> = (0..2).map(|_| Cache::new(&model, CacheFormat::Fp16)).collect();
+        let width = model.shape.key_heads * model.shape.head_dim;
+        for (number, cache) in caches.iter_mut().enumerate() {
+            for token in 0..40 {
+                let row = vec![(number * 100 + token) as f32; width];
+                cache.append(0, &row, &row);
+                cache.length += 1;
+            }
+        }
+        let pages = BatchQuery { layer: 0, q: Vec::new(), caches: caches.iter().collect(), length: 40 }.pages();
+        assert_eq!((pages.pages_per_text, pages.page_table.len()), (3, 6));
+        for (number, token) in [(0, 0), (0, 39), (1, 17)] {
+            let page = pages.page_table[number * 3 + token / PAGE_SIZE] as usize;
+            let row = (page * PAGE_SIZE + token % PAGE_SIZE) * model.shape.key_heads * model.shape.head_dim * 2;
+            let value = Dtype::F16.decode(&pages.v_codes[row..row + 2]);
+            assert_eq!(value, (number * 100 + token) as f64);
+        }
+    }
+}
