@@ -13,19 +13,23 @@ const SIZE: [f32; 2] = [760.0, 700.0];
 #[test]
 fn every_example_looks_right() {
     let mut shots = support::Shots::default();
-    for (id, theme, dark) in viz::all().iter().flat_map(|viz| [(viz.id(), "light", false), (viz.id(), "dark", true)]) {
+    // Each in both themes, and the last step shows what the first cannot: the first is taken in one theme, the last in the
+    // other, which is half as many pictures.
+    for (id, dark) in viz::all().iter().flat_map(|viz| [(viz.id(), false), (viz.id(), true)]) {
         let mut viz = viz::by_id(id).expect("an id of the list");
         let mut harness = support::harness(dark, SIZE, |ui| {
             viz.ui(ui, &VizInput::default());
         });
         harness.run();
-        shots.shot(&format!("viz_{id}-{theme}"), &mut harness);
-        // The last step shows what the first cannot.
+        if !dark {
+            shots.shot(&format!("viz_{id}-light"), &mut harness);
+            continue;
+        }
         focus_figure(&harness);
         harness.run();
         harness.key_press(egui::Key::End);
         harness.run();
-        shots.shot(&format!("viz_{id}_last-{theme}"), &mut harness);
+        shots.shot(&format!("viz_{id}_last-dark"), &mut harness);
     }
 }
 
@@ -42,14 +46,14 @@ fn every_visualization_fits_a_narrow_pane_and_an_empty_run() {
     let mut shots = support::Shots::default();
     for viz in viz::all() {
         let id = viz.id();
-        shots.both_themes(&format!("viz_{id}_narrow"), [340.0, 780.0], || {
+        shots.in_theme(false, &format!("viz_{id}_narrow"), [340.0, 780.0], || {
             let mut viz = viz::by_id(id).expect("an id of the list");
             move |ui: &mut egui::Ui| {
                 viz.ui(ui, &VizInput::default());
             }
         });
         let empty = empty.clone();
-        shots.both_themes(&format!("viz_{id}_empty"), [620.0, 360.0], move || {
+        shots.in_theme(true, &format!("viz_{id}_empty"), [620.0, 360.0], move || {
             let mut viz = viz::by_id(id).expect("an id of the list");
             let empty = empty.clone();
             move |ui: &mut egui::Ui| {

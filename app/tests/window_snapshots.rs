@@ -1,4 +1,4 @@
-//! Pictures of the whole window and of every panel, light and dark. `UPDATE_SNAPSHOTS=1` writes them anew; look at
+//! Pictures of the whole window and of every panel, once light and once dark. `UPDATE_SNAPSHOTS=1` writes them anew; look at
 //! each one that changed.
 
 mod window_support;
@@ -14,39 +14,40 @@ use window_support::{GOOD, SIZE, Window, answer, simple_script, unguarded};
 /// A small window; `window_odd.rs` has the smallest.
 const SMALL: [f32; 2] = [900.0, 600.0];
 
-/// A laptop and a desk screen, in points, and pixels for each point. The large pictures have fewer, to keep the
-/// repository small: they are there for what stands where.
-const SIZES: [(&str, [f32; 2], f32); 2] = [("", SIZE, 1.0), ("_wide", [1920.0, 1080.0], 0.4)];
+/// A laptop in the light theme and a desk screen in the dark one, in points, and pixels for each point. The large pictures
+/// have fewer, to keep the repository small: they are there for what stands where. What the window is made of has its
+/// pictures in both themes by itself (`viz.rs`, `plots.rs`, `lesson_text.rs`, `quiz.rs`).
+const VIEWS: [(&str, [f32; 2], f32, &str, bool); 2] =
+    [("", SIZE, 1.0, "light", false), ("_wide", [1920.0, 1080.0], 0.4, "dark", true)];
 
-/// Prepares a window at both sizes in both themes and compares the pictures.
+/// Prepares a window in both views and compares the pictures.
 fn everywhere(name: &str, prepare: impl Fn(&mut Window)) {
     add_everywhere(&mut SnapshotResults::new(), name, prepare);
 }
 
 fn add_everywhere(results: &mut SnapshotResults, name: &str, prepare: impl Fn(&mut Window)) {
-    for (suffix, size, scale) in SIZES {
-        add_both_themes(results, &format!("{name}{suffix}"), size, scale, &prepare);
+    for (suffix, size, scale, theme, dark) in VIEWS {
+        add(results, &format!("{name}{suffix}-{theme}"), dark, size, scale, &prepare);
     }
 }
 
-fn add_both_themes(
+fn add(
     results: &mut SnapshotResults,
     name: &str,
+    dark: bool,
     size: [f32; 2],
     scale: f32,
     prepare: impl Fn(&mut Window),
 ) {
-    for (theme, dark) in [("light", false), ("dark", true)] {
-        let mut window = Window::open_scaled(dark, size, scale, simple_script());
-        prepare(&mut window);
-        // Messages are tested apart.
-        let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
-        for id in toasts {
-            window.harness.state_mut().command(Command::DismissToast(id));
-        }
-        window.settle();
-        window.shot(results, &format!("window_{name}-{theme}"));
+    let mut window = Window::open_scaled(dark, size, scale, simple_script());
+    prepare(&mut window);
+    // Messages are tested apart.
+    let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
+    for id in toasts {
+        window.harness.state_mut().command(Command::DismissToast(id));
     }
+    window.settle();
+    window.shot(results, &format!("window_{name}"));
 }
 
 /// A picture's name, and what leads to it from the picture before.
@@ -55,18 +56,16 @@ type Scene<'a> = (&'a str, &'a dyn Fn(&mut Window));
 /// Several scenes in one window of each size and theme, one after the other: opening a window is what costs.
 fn scenes(scenes: &[Scene<'_>]) {
     let mut results = SnapshotResults::new();
-    for (suffix, size, scale) in SIZES {
-        for (theme, dark) in [("light", false), ("dark", true)] {
-            let mut window = Window::open_scaled(dark, size, scale.min(0.75), simple_script());
-            for (name, prepare) in scenes {
-                prepare(&mut window);
-                let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
-                for id in toasts {
-                    window.harness.state_mut().command(Command::DismissToast(id));
-                }
-                window.settle();
-                window.shot(&mut results, &format!("window_{name}{suffix}-{theme}"));
+    for (suffix, size, scale, theme, dark) in VIEWS {
+        let mut window = Window::open_scaled(dark, size, scale.min(0.75), simple_script());
+        for (name, prepare) in scenes {
+            prepare(&mut window);
+            let toasts: Vec<u64> = window.app().state.toasts.iter().map(|toast| toast.id).collect();
+            for id in toasts {
+                window.harness.state_mut().command(Command::DismissToast(id));
             }
+            window.settle();
+            window.shot(&mut results, &format!("window_{name}{suffix}-{theme}"));
         }
     }
 }
@@ -84,9 +83,9 @@ fn first_sight() {
 #[test]
 fn smallest_window() {
     let mut results = SnapshotResults::new();
-    add_both_themes(&mut results, "small", SMALL, 1.0, |_| {});
+    add(&mut results, "small-light", false, SMALL, 1.0, |_| {});
     // A window of 1280 by 800 pixels at scale 2: one pane at a time.
-    add_both_themes(&mut results, "narrow", [640.0, 400.0], 1.0, |_| {});
+    add(&mut results, "narrow-dark", true, [640.0, 400.0], 1.0, |_| {});
 }
 
 #[test]

@@ -33,11 +33,23 @@ pub struct Shots {
 impl Shots {
     /// Compares with `tests/snapshots/<name>-<theme>.png` in both themes. `make` is called once for each theme.
     pub fn both_themes<F: FnMut(&mut egui::Ui)>(&mut self, name: &str, size: [f32; 2], mut make: impl FnMut() -> F) {
-        for (theme_name, dark) in [("light", false), ("dark", true)] {
-            let mut harness = harness(dark, size, make());
-            harness.run();
-            self.results.add(harness.try_snapshot_options(format!("{name}-{theme_name}"), &options()));
+        for dark in [false, true] {
+            self.in_theme(dark, name, size, &mut make);
         }
+    }
+
+    /// As [`both_themes`](Self::both_themes), in one of them.
+    pub fn in_theme<F: FnMut(&mut egui::Ui)>(
+        &mut self,
+        dark: bool,
+        name: &str,
+        size: [f32; 2],
+        make: impl FnOnce() -> F,
+    ) {
+        let mut harness = harness(dark, size, make());
+        harness.run();
+        let theme = if dark { "dark" } else { "light" };
+        self.results.add(harness.try_snapshot_options(format!("{name}-{theme}"), &options()));
     }
 
     /// Compares what a harness shows now.

@@ -1,10 +1,9 @@
-//! Several texts at once, as an engine batches requests: each text's layers on some core of the CPU, and one launch of the
-//! attention for all of them.
+//! Several texts at once, as an engine batches requests: each matrix of the layers is read once for all of them, and one launch
+//! of the attention serves all.
 
 use crate::cache::{Cache, CacheFormat, LayerCache, PAGE_SIZE, shuffled};
 use crate::decode::Decoder;
 use crate::weights::Model;
-use std::num::NonZeroUsize;
 
 /// One layer's question to the attention, for texts of the same length.
 pub struct BatchQuery<'a> {
@@ -67,28 +66,24 @@ impl BatchQuery<'_> {
 
 /// Texts that grow by a token each at a time.
 pub struct Batch<'m> {
-    texts: Vec<Text<'m>>,
-}
-
-struct Text<'m> {
-    decoder: Decoder<'m>,
-    /// What goes through the layers, and in the end the scores.
-    x: Vec<f32>,
-    q: Vec<f32>,
+    model: &'m Model,
+    caches: Vec<Cache>,
 }
 
 impl<'m> Batch<'m> {
     /// `texts` is at least 1.
     pub fn new(model: &'m Model, format: CacheFormat, texts: usize) -> Self {
-        let text = || Text { decoder: Decoder::new(model, format), x: Vec::new(), q: Vec::new() };
-        Batch { texts: (0..texts.max(1)).map(|_| text()).collect() }
+        Batch { model, caches: vec![Cache::new(model, format); texts.max(1)] }
     }
 
     /// Takes the same token into each text, with the attention on the CPU.
     pub fn step_on_cpu(&mut self, token: u32) {
-        self.each(|text, _| {
-            text.decoder.step_on_cpu(token);
-        });
+        let mut first = Decoder { model: self.model, cache: self.caches.swap_remove(0) };
+        first.step_on_cpu(token);
+        self.caches.insert(0, first.cache);
+        // So far all texts are the same.
+        let first = self.caches[0].clone();
+        self.caches[1..].iter_mut().for_each(|cache| cache.clone_from(&first));
     }
 
     /// Takes a token into each text and gives the scores of all tokens to come after it, by text. `attention` answers
@@ -101,46 +96,21 @@ impl<'m> Batch<'m> {
         tokens: &[u32],
         attention: &mut dyn FnMut(&BatchQuery<'_>) -> Result<Vec<f32>, E>,
     ) -> Result<Vec<Vec<f32>>, E> {
-        let model = self.texts[0].decoder.model;
-        let length = self.texts[0].decoder.cache.length + 1;
-        self.each(|text, at| text.x = model.embed(&tokens[at..=at]));
-        for layer in 0..model.shape.layers {
-            self.each(|text, _| {
-                let made = model.project(layer, &text.x, length - 1);
-                text.decoder.cache.append(layer, &made.k, &made.v);
-                text.q = made.q;
-            });
-            let attended = attention(&BatchQuery {
-                layer,
-                q: self.texts.iter().flat_map(|text| &text.q).copied().collect(),
-                caches: self.texts.iter().map(|text| &text.decoder.cache).collect(),
-                length,
-            })?;
-            let width = attended.len() / self.texts.len();
-            self.each(|text, at| model.finish(layer, &mut text.x, &attended[at * width..][..width]));
-        }
-        self.each(|text, _| {
-            text.decoder.cache.length = length;
-            text.x = model.logits(&text.x);
-        });
-        Ok(self.texts.iter_mut().map(|text| std::mem::take(&mut text.x)).collect())
-    }
-
-    /// Does something to each text, whose number it is told, on all cores.
-    fn each(&mut self, work: impl Fn(&mut Text<'m>, usize) + Sync) {
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let share = self.texts.len().div_ceil(cores);
-        if self.texts.len() == 1 || cores == 1 {
-            return self.texts.iter_mut().enumerate().for_each(|(at, text)| work(text, at));
-        }
-        std::thread::scope(|scope| {
-            for (chunk, texts) in self.texts.chunks_mut(share).enumerate() {
-                let work = &work;
-                scope.spawn(move || {
-                    texts.iter_mut().enumerate().for_each(|(at, text)| work(text, chunk * share + at));
-                });
+        let position = self.caches[0].length;
+        let mut x = self.model.embed(tokens);
+        for layer in 0..self.model.shape.layers {
+            let made = self.model.project(layer, &x, std::iter::repeat_n(position, tokens.len()));
+            let width = made.k.len() / tokens.len();
+            for (cache, (k, v)) in self.caches.iter_mut().zip(made.k.chunks(width).zip(made.v.chunks(width))) {
+                cache.append(layer, k, v);
             }
-        });
+            let caches = self.caches.iter().collect();
+            let attended = attention(&BatchQuery { layer, q: made.q, caches, length: position + 1 })?;
+            self.model.finish(layer, &mut x, &attended);
+        }
+        self.caches.iter_mut().for_each(|cache| cache.length = position + 1);
+        let logits = self.model.logits(&x);
+        Ok(logits.chunks(logits.len() / tokens.len()).map(<[f32]>::to_vec).collect())
     }
 }
 

@@ -21,7 +21,7 @@ impl<'m> Decoder<'m> {
         let mut x = self.model.embed(&[token.into()]);
         let length = self.cache.length + 1;
         for layer in 0..shape.layers {
-            let made = self.model.project(layer, &x, self.cache.length);
+            let made = self.model.project(layer, &x, std::iter::once(self.cache.length));
             self.cache.append(layer, &made.k, &made.v);
             let attended = attend(&shape, &self.cache, layer, &made.q, length);
             self.model.finish(layer, &mut x, &attended);

@@ -16,25 +16,25 @@ impl Model {
         tokens.iter().flat_map(|token| &self.embedding.values[*token as usize * width..][..width]).copied().collect()
     }
 
-    /// Queries, keys (both rotated) and values; the first token of `x` is at `position`.
-    pub(crate) fn project(&self, layer: usize, x: &[f32], position: usize) -> Projected {
+    /// Queries, keys (both rotated) and values; `positions` are those of the tokens of `x`.
+    pub(crate) fn project(&self, layer: usize, x: &[f32], positions: impl Iterator<Item = usize> + Clone) -> Projected {
         let layer = &self.layers[layer];
         let normed = rms_norm(x, &layer.attention_norm, self.shape.norm_epsilon);
         let mut q = layer.query.apply(&normed);
         let mut k = layer.key.apply(&normed);
-        self.rotate(&mut q, self.shape.query_heads, position);
-        self.rotate(&mut k, self.shape.key_heads, position);
+        self.rotate(&mut q, self.shape.query_heads, positions.clone());
+        self.rotate(&mut k, self.shape.key_heads, positions);
         Projected { q, k, v: layer.value.apply(&normed) }
     }
 
     /// Rotary positions: element i of the first half of a head turns with element i of the second.
-    fn rotate(&self, rows: &mut [f32], heads: usize, position: usize) {
+    fn rotate(&self, rows: &mut [f32], heads: usize, positions: impl Iterator<Item = usize>) {
         let depth = self.shape.head_dim;
         let half = depth / 2;
-        for (token, row) in rows.chunks_mut(heads * depth).enumerate() {
+        for (row, position) in rows.chunks_mut(heads * depth).zip(positions) {
             let turns: Vec<(f32, f32)> = (0..half)
                 .map(|i| {
-                    let angle = (position + token) as f32 * self.shape.rope_base.powf(-(i as f32) / half as f32);
+                    let angle = position as f32 * self.shape.rope_base.powf(-(i as f32) / half as f32);
                     angle.sin_cos()
                 })
                 .collect();

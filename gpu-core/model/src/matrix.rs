@@ -12,8 +12,26 @@ impl Matrix {
     /// `x[rows, inputs] * transpose(self)`, `[rows, outputs]`.
     pub fn apply(&self, x: &[f32]) -> Vec<f32> {
         let rows = x.len() / self.inputs.max(1);
+        if rows == 1 {
+            // A product of matrices would first put this one into another order, which takes longer than to read it once.
+            return self.values.chunks_exact(self.inputs).map(|row| dot(row, x)).collect();
+        }
         product(x, self.inputs, (&self.values, 1, self.inputs), rows, self.inputs, self.outputs)
     }
+}
+
+/// With as many sums as a core adds at a time.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const SUMS: usize = 32;
+    let mut sums = [0.0_f32; SUMS];
+    let (a, b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    rest + sums.iter().sum::<f32>()
 }
 
 /// `a[rows, inner] * b[inner, columns]`, packed and row-major. Row r of a begins at `r * a_stride`; element `(i, j)` of b is

@@ -53,7 +53,7 @@ fn window_logits(model: &Model, format: CacheFormat, tokens: &[u8]) -> Vec<f32> 
     let numbers: Vec<u32> = tokens.iter().map(|byte| u32::from(*byte)).collect();
     let mut x = model.embed(&numbers);
     for (index, layer) in model.layers.iter().enumerate() {
-        let made = model.project(index, &x, 0);
+        let made = model.project(index, &x, 0..tokens.len());
         let stored = |rows: &[f32], format, largest| -> Vec<f32> {
             rows.chunks(depth).flat_map(|row| through(format, largest, row)).collect()
         };

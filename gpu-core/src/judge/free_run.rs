@@ -92,8 +92,8 @@ fn one_size(
     if let Some(over) = resolved.over_workspace() {
         return Err(RunError::BadRequest(explain::workspace_sentence(over)));
     }
-    let mut arguments = inputs::arguments(&resolved, seed);
-    fill_given(&mut arguments, &options.inputs)?;
+    let mut arguments = inputs::arguments_with(&resolved, seed, &options.inputs);
+    check_given(&arguments, &options.inputs)?;
     let given = arguments.clone();
     let expected = expected(device, run, &resolved, &given, stop)?;
 
@@ -155,9 +155,10 @@ fn one_size(
 }
 
 /// Puts what was given into its buffers.
-fn fill_given(arguments: &mut [Argument], given: &[(String, Vec<u8>)]) -> Result<(), RunError> {
+/// Whether what is given belongs into this kernel's buffers.
+fn check_given(arguments: &[Argument], given: &[(String, Vec<u8>)]) -> Result<(), RunError> {
     for (name, bytes) in given {
-        let found = arguments.iter_mut().find_map(|argument| match argument {
+        let found = arguments.iter().find_map(|argument| match argument {
             Argument::Buffer(buffer) if buffer.name == *name => Some(buffer),
             _ => None,
         });
@@ -177,7 +178,6 @@ fn fill_given(arguments: &mut [Argument], given: &[(String, Vec<u8>)]) -> Result
                 bytes.len() / size
             )));
         }
-        buffer.bytes.clone_from(bytes);
     }
     Ok(())
 }

@@ -30,6 +30,15 @@ pub(super) fn scalar_seed(seed: u64, draw: u32) -> i64 {
 /// The arguments of one case. The case's name is part of the seed: `n = 256` and `n = 257` share no numbers, and
 /// one size has the same inputs on every device.
 pub fn arguments(case: &Resolved, seed: u64) -> Vec<Argument> {
+    arguments_with(case, seed, &[])
+}
+
+/// As [`arguments`], without making up what is `given` by name and has the right size.
+pub fn arguments_with(case: &Resolved, seed: u64, given: &[(String, Vec<u8>)]) -> Vec<Argument> {
+    let given = |buffer: &ResolvedBuffer| {
+        let fits = |(name, bytes): &&(String, Vec<u8>)| *name == buffer.name && bytes.len() as u64 == buffer.bytes();
+        given.iter().find(fits).filter(|_| buffer.role != Role::Out).map(|(_, bytes)| bytes.clone())
+    };
     let seed = case.name.bytes().fold(mix(seed, 1), |seed, byte| mix(seed, byte.into()));
     case.params
         .iter()
@@ -41,7 +50,7 @@ pub fn arguments(case: &Resolved, seed: u64) -> Vec<Argument> {
                 name: buffer.name.clone(),
                 dtype: buffer.dtype,
                 role: buffer.role,
-                bytes: fill(buffer, mix(seed, index as u64)),
+                bytes: given(buffer).unwrap_or_else(|| fill(buffer, mix(seed, index as u64))),
             }),
         })
         .collect()

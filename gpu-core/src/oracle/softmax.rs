@@ -68,14 +68,18 @@ pub(super) static MERGE: Oracle = Oracle {
         };
         let sum = |row: usize| (0..parts).map(|part| weight(part, row) * inputs[1][part * rows + row]).sum::<f64>();
         let each = |value: &dyn Fn(usize) -> f64| (0..rows).map(value).collect::<Vec<f64>>();
+        // Of each part and row: what its values count for.
+        let shares: Vec<f64> = {
+            let sums = each(&sum);
+            (0..parts * rows).map(|at| weight(at / rows, at % rows) / sums[at % rows]).collect()
+        };
         let of = |name: &str| match name {
             "lse" => Expected::of_logs(each(&|row| most(row) + sum(row).ln())),
             "max_out" => Expected::plain(each(&most)),
             "sum_out" => Expected::plain(each(&sum)),
             _ => {
-                let term = |part: usize, at: usize| {
-                    weight(part, at / depth) * inputs[2][part * rows * depth + at] / sum(at / depth)
-                };
+                let term =
+                    |part: usize, at: usize| shares[part * rows + at / depth] * inputs[2][part * rows * depth + at];
                 let total = |part_of: &dyn Fn(f64) -> f64| {
                     (0..rows * depth)
                         .map(|at| (0..parts).map(|part| part_of(term(part, at))).sum())

@@ -10,6 +10,7 @@ mod latency;
 mod new_unit;
 mod others;
 mod probe;
+mod recording;
 mod screenshots;
 mod verify_counters;
 mod verify_instructions;
@@ -36,6 +37,8 @@ pub enum Command {
     BenchWindow(bench_window::Args),
     /// Take the README's pictures of the window
     Screenshots(screenshots::Args),
+    /// Record the window while a kernel is typed, found wrong, mended and passed, as an animated picture
+    Recording(recording::Args),
     /// Run the course's kernels without the emulator's fast paths: all must come to the same, or how long each takes without
     FastPaths(fast_paths::Args),
     /// List all keys, or write them as a page to print
@@ -58,6 +61,7 @@ pub fn run(command: &Command, places: &Places) -> Done {
         Command::NewProblem(args) => new_unit::run(&new_unit::PROBLEM, args, places),
         Command::BenchWindow(args) => bench_window::run(args, places),
         Command::Screenshots(args) => screenshots::run(args, places),
+        Command::Recording(args) => recording::run(args, places),
         Command::FastPaths(args) => fast_paths::run(args, places),
         Command::CheatSheet(args) => cheat_sheet::run(args),
         Command::Latency(args) => latency::run(args, places),

@@ -9,6 +9,8 @@ use crate::state::{Compiler, Pane};
 use curriculum::store::ThemeChoice;
 use eframe::egui;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -30,7 +32,7 @@ struct Scene {
 }
 
 /// Day 4, which every README reader understands.
-const DAY: &str = "first-kernel";
+pub(super) const DAY: &str = "first-kernel";
 
 const SCENES: [Scene; 4] = [
     Scene {
@@ -93,9 +95,14 @@ const CALM: Duration = Duration::from_millis(2500);
 pub fn run(args: &Args, places: &Places) -> Done {
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::Usage(format!("the folder cannot be made ({error}): {}", args.out.display())))?;
+    open(places, plan(args.out.clone()))
+}
+
+/// Opens the real window with a data folder of its own, at the day that is shown, and lets a plan drive it.
+pub(super) fn open(places: &Places, plan: Plan) -> Done {
     let folder =
         tempfile::tempdir().map_err(|error| Failure::Usage(format!("no place for a data folder ({error})")))?;
-    let (data_dir, target) = (folder.path().to_owned(), args.out.clone());
+    let data_dir = folder.path().to_owned();
     let nvrtc = places.settings().nvrtc.or_else(|| Some(places.data_dir()).filter(|dir| dir.join("nvidia").is_dir()));
     let opened = app::open_with(
         eframe::Renderer::Glow,
@@ -107,7 +114,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
                 app.state.settings.nvrtc = Some(nvrtc);
                 app.command(Command::LookForCompiler);
             }
-            Ok(Box::new(Probe::new(app, plan(target))))
+            Ok(Box::new(Probe::new(app, plan)))
         }),
     );
     opened.map_err(|error| Failure::Usage(format!("the window cannot be opened: {error}")))
@@ -118,7 +125,7 @@ fn plan(target: PathBuf) -> Plan {
     let mut begun: Option<Instant> = None;
     let mut calm: Option<Instant> = None;
     let mut asked = false;
-    let (send, pictures) = std::sync::mpsc::channel::<std::sync::Arc<egui::ColorImage>>();
+    let (send, pictures) = std::sync::mpsc::channel::<Arc<egui::ColorImage>>();
     Box::new(move |app, ctx, _| {
         let Some(next) = SCENES.get(scene) else { return Next::Close };
         let taken = pictures.try_recv().ok();
@@ -156,15 +163,20 @@ fn plan(target: PathBuf) -> Plan {
                 app.command(Command::DismissToast(id));
             }
             asked = true;
-            let (send, ctx_of) = (send.clone(), ctx.clone());
-            ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(egui::ScreenshotCallback::new(move |image| {
-                // The window may be gone by then.
-                let _ = send.send(image);
-                ctx_of.request_repaint();
-            })));
+            take(ctx, &send);
         }
         Next::Frame
     })
+}
+
+/// Asks for a picture of the window, which is sent when it is there.
+pub(super) fn take(ctx: &egui::Context, send: &Sender<Arc<egui::ColorImage>>) {
+    let (send, ctx_of) = (send.clone(), ctx.clone());
+    ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(egui::ScreenshotCallback::new(move |image| {
+        // The window may be gone by then.
+        let _ = send.send(image);
+        ctx_of.request_repaint();
+    })));
 }
 
 /// Writes a picture as PNG.

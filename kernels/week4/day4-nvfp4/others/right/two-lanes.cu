@@ -25,7 +25,7 @@ __device__ unsigned pair(float lo, float hi)
         r += i % 2 ? fabsf(lo) >= borders[i] : fabsf(lo) > borders[i];
         r += 16 * (i % 2 ? fabsf(hi) >= borders[i] : fabsf(hi) > borders[i]);
     }
-    return r | (lo < 0 ? 8 : 0) | (hi < 0 ? 128 : 0);
+    return r | (signbit(lo) ? 8 : 0) | (signbit(hi) ? 128 : 0);
 #endif
 }
 extern "C" __global__ void quantize_nvfp4(const uint4* x, const float* ts, unsigned* q, unsigned char* s, int n, int k)
