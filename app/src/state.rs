@@ -321,6 +321,10 @@ pub enum Dialog {
     ConfirmReset,
     ConfirmResetDay,
     ConfirmImport,
+    /// Asks before a Python script of a foreign course runs.
+    ConfirmScript {
+        file: String,
+    },
     /// Settings of an imported state that name programs, and which of them the learner wants.
     OfferPrograms(Vec<(Offered, bool)>),
     /// Asks before closing while something is not on disk.
@@ -415,6 +419,8 @@ pub struct State {
     pub toasts: Vec<Toast>,
     pub next_id: u64,
     pub rungs: BTreeMap<crate::rungs::RungKey, crate::rungs::RungRun>,
+    /// Texts of scripts that are not Lockstep's and that the learner let run, until the window closes.
+    pub allowed_scripts: std::collections::BTreeSet<String>,
     pub log: Vec<LogLine>,
     pub search: Search,
     pub sandbox: crate::sandbox::Sandbox,

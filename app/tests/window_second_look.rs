@@ -204,3 +204,37 @@ fn the_sandbox_guesses_and_runs_what_is_chosen() {
     window.settle();
     assert_eq!(window.text(), own, "the day's kernel is as it was");
 }
+
+/// A script of Lockstep's own course runs at once; one that somebody changed runs when the learner says so, and once is enough.
+#[cfg(unix)]
+#[test]
+fn a_foreign_courses_script_asks_first() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut window = Window::open(true, SIZE, simple_script());
+    let (python, ran) = (window.folder.path().join("python"), window.folder.path().join("ran"));
+    std::fs::write(&python, format!("#!/bin/sh\necho once >> '{}'\n", ran.display())).expect("a scratch file");
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).expect("a scratch file");
+    let state = &mut window.harness.state_mut().state;
+    state.settings.python = Some(python);
+    let id = state.day().expect("a day").id.clone();
+    let course = std::sync::Arc::make_mut(&mut state.course);
+    let mut units = course.weeks.iter_mut().flat_map(|week| &mut week.days);
+    let unit = units.find(|unit| unit.id == id).expect("the day");
+    unit.exercises[0].rungs[0].source.push_str("\n# theirs\n");
+    let file = unit.exercises[0].rungs[0].file.clone();
+    let times = || std::fs::read_to_string(&ran).map_or(0, |text| text.lines().count());
+    window.do_command(Command::RunRung(file.clone()));
+    window.settle();
+    assert!(matches!(window.app().state.dialog, Some(Dialog::ConfirmScript { .. })) && times() == 0);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(window.app().state.dialog.is_none() && times() == 0);
+    for round in 1..=2 {
+        window.do_command(Command::RunRung(file.clone()));
+        window.settle();
+        if round == 1 {
+            window.click("Run it");
+        }
+        window.until("the script's end", |app| app.state.rungs.values().all(|rung| !rung.running));
+        assert_eq!(times(), round);
+    }
+}

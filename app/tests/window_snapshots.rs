@@ -329,6 +329,10 @@ fn dialogs() {
         ("dialog_solution", &|window| open(window, Action::ShowSolution)),
         ("dialog_reset_day", &|window| open(window, Action::ResetDay)),
         ("dialog_import", &|window| open(window, Action::ImportState)),
+        ("dialog_script", &|window| {
+            window.harness.state_mut().state.dialog =
+                Some(lockstep::state::Dialog::ConfirmScript { file: "numpy_rung.py".into() });
+        }),
         ("dialog_programs", &|window| {
             window.harness.state_mut().command(Command::CloseDialog);
             let offered = |setting: &str, purpose, value: &str| curriculum::store::Offered {

@@ -28,6 +28,11 @@ pub struct Files {
     bytes: u64,
 }
 
+/// Whether a script is one of those compiled into this program, whatever folder it was read from.
+pub fn is_own_script(text: &str) -> bool {
+    EMBEDDED.iter().any(|(path, own)| path.ends_with(".py") && *own == text)
+}
+
 impl Files {
     /// The files compiled into this program.
     pub fn embedded() -> Self {

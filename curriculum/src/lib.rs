@@ -28,6 +28,6 @@ pub use address::{UnknownUnit, is_slug};
 pub use course::*;
 pub use error::{ContentError, ContentErrors};
 pub use exercise::MAIN;
-pub use files::Files;
+pub use files::{Files, is_own_script};
 pub use ladder::{Ladder, LadderRung, Rival};
 pub use unit::*;

@@ -124,11 +124,25 @@ impl State {
         true
     }
 
+    /// The learner lets a foreign course's script run.
+    pub(super) fn allow_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
+        let course = self.course.clone();
+        let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
+        if let Some(rung) = day.exercises.iter().flat_map(|exercise| &exercise.rungs).find(|rung| rung.file == file) {
+            self.allowed_scripts.insert(rung.source.clone());
+            self.run_rung(file, effects);
+        }
+    }
+
     pub(super) fn run_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
         let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
         let mut rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
         let Some(rung) = rungs.find(|rung| rung.file == file) else { return };
+        if !curriculum::is_own_script(&rung.source) && !self.allowed_scripts.contains(&rung.source) {
+            self.dialog = Some(Dialog::ConfirmScript { file: file.to_owned() });
+            return;
+        }
         if self.rungs.values().any(|rung| rung.running) {
             self.toast(ToastKind::Info, "A script is running; stop it first (Ctrl+.)");
             return;

@@ -21,6 +21,9 @@ pub struct Args {
     /// Also time the last rung beside PyTorch and CUB, in turns, in the Python that has them
     #[arg(long, requires = "ladder", conflicts_with = "day")]
     rivals: bool,
+    /// Let a `rivals.py` run that did not come with Lockstep: it can do all that you can
+    #[arg(long, requires = "rivals")]
+    trust_scripts: bool,
     /// Measure what this machine can do at most: bandwidths, arithmetic rates, latencies
     #[arg(long, group = "what", conflicts_with_all = ["day", "kernel", "exercise"])]
     ceilings: bool,
@@ -40,6 +43,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
             name,
             rung: args.rung.as_deref(),
             rivals: args.rivals,
+            trust_scripts: args.trust_scripts,
             device: &args.subject.device,
             json: args.json,
         };

@@ -18,6 +18,8 @@ pub struct Request<'a> {
     pub rung: Option<&'a str>,
     /// Also the last rung beside PyTorch and CUB.
     pub rivals: bool,
+    /// The rivals may be a script that did not come with Lockstep.
+    pub trust_scripts: bool,
     pub device: &'a DeviceArgs,
     pub json: bool,
 }
@@ -91,7 +93,7 @@ fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
     };
     let target = request.device.target(places)?;
     if let (true, Some(rung)) = (request.rivals, rungs.last()) {
-        rivals::possible(ladder, rung, &target)?;
+        rivals::possible(ladder, rung, &target, request.trust_scripts)?;
     }
     let lab = engine::start(places, &target);
     let (climbed, last) = climb(ladder, &rungs, request, &target, &lab)?;

@@ -21,10 +21,17 @@ const SCRIPT: &str = include_str!("../../../kernels/ladders/rivals.py");
 ///
 /// # Errors
 /// Wrong usage, with what would be right.
-pub fn possible(ladder: &Ladder, rung: &LadderRung, target: &Target) -> Result<(), Failure> {
+pub fn possible(ladder: &Ladder, rung: &LadderRung, target: &Target, trusted: bool) -> Result<(), Failure> {
     if ladder.rivals.is_empty() {
         return Err(usage(format!(
             "the ladder {} names no rivals (`[[rival]]` in its ladder.toml); what cuBLASLt does is timed without --rivals",
+            ladder.name
+        )));
+    }
+    if !trusted && !curriculum::is_own_script(&ladder.rivals_source) {
+        return Err(usage(format!(
+            "rivals.py of the ladder {} did not come with Lockstep, and a Python script can do all that you can; look at it, then \
+             repeat with --trust-scripts",
             ladder.name
         )));
     }
@@ -221,7 +228,7 @@ mod tests {
     fn what_has_no_rivals_is_refused_before_the_climb() {
         let told = |name: &str, rung: usize| {
             let ladder = ladder(name);
-            match possible(&ladder, &ladder.rungs[rung], &Target::local_emulator()) {
+            match possible(&ladder, &ladder.rungs[rung], &Target::local_emulator(), false) {
                 Err(Failure::Usage(why)) => why,
                 other => panic!("{other:?}"),
             }

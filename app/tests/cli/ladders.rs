@@ -17,6 +17,14 @@ fn a_rung_is_named_by_number_file_or_name_and_mistakes_are_told() {
         .run(&["bench", "--ladder", "copy", "--rivals", "--device", "gpu"])
         .fails(2, &["copy names no rivals", "cuBLASLt"]);
     machine.run(&["bench", "--ladder", "sum", "--rivals"]).fails(2, &["--device gpu"]);
+    // A folder's own script of rivals is run only when that is said.
+    let folder = machine.path("theirs");
+    let script = folder.join("kernels/ladders/sum/rivals.py");
+    std::fs::create_dir_all(script.parent().unwrap()).unwrap();
+    std::fs::write(&script, "import os\n").unwrap();
+    let theirs = ["bench", "--ladder", "sum", "--rivals", "--content", folder.to_str().unwrap()];
+    machine.run(&theirs).fails(2, &["did not come with Lockstep", "--trust-scripts"]);
+    machine.run(&[&theirs[..], &["--trust-scripts"]].concat()).fails(2, &["--device gpu"]);
     machine.run(&["bench", "--ceilings"]).fails(2, &["--device gpu"]);
 }
 

@@ -5,6 +5,7 @@ mod driver;
 mod host_memory;
 mod memory;
 mod module;
+mod recursion;
 mod stream;
 pub(crate) mod tensor_map;
 
@@ -143,6 +144,7 @@ impl Device for CudaDevice {
                     self.info.name, self.info.arch
                 )));
             }
+            recursion::make_room(&self.context, &images.ptx)?;
             let module = Module::load_compiled(&self.context, &images.cubin, &images.ptx)?;
             self.module = Some((images, module));
         }
