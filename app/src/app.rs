@@ -202,6 +202,7 @@ impl App {
             toasts: Vec::new(),
             next_id: 0,
             rungs,
+            allowed_scripts: std::collections::BTreeSet::new(),
             log: Vec::new(),
             search: crate::state::Search::default(),
             sandbox: crate::sandbox::Sandbox::default(),
