@@ -223,13 +223,13 @@ fn a_foreign_courses_script_asks_first() {
     unit.exercises[0].rungs[0].source.push_str("\n# theirs\n");
     let file = unit.exercises[0].rungs[0].file.clone();
     let times = || std::fs::read_to_string(&ran).map_or(0, |text| text.lines().count());
-    window.do_command(Command::RunRung(file.clone()));
+    window.harness.state_mut().command(Command::RunRung(file.clone()));
     window.settle();
     assert!(matches!(window.app().state.dialog, Some(Dialog::ConfirmScript { .. })) && times() == 0);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(window.app().state.dialog.is_none() && times() == 0);
     for round in 1..=2 {
-        window.do_command(Command::RunRung(file.clone()));
+        window.harness.state_mut().command(Command::RunRung(file.clone()));
         window.settle();
         if round == 1 {
             window.click("Run it");
