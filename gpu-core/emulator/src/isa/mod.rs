@@ -6,6 +6,7 @@ pub mod barrier;
 pub mod bits;
 pub mod builtin;
 pub mod bulk;
+mod bulk_codes;
 mod bulk_decode;
 pub mod cluster;
 pub mod compare;
