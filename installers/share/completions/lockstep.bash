@@ -109,6 +109,9 @@ _lockstep() {
             lockstep__subcmd__dev,others)
                 cmd="lockstep__subcmd__dev__subcmd__others"
                 ;;
+            lockstep__subcmd__dev,recording)
+                cmd="lockstep__subcmd__dev__subcmd__recording"
+                ;;
             lockstep__subcmd__dev,screenshots)
                 cmd="lockstep__subcmd__dev__subcmd__screenshots"
                 ;;
@@ -150,6 +153,9 @@ _lockstep() {
                 ;;
             lockstep__subcmd__dev__subcmd__help,others)
                 cmd="lockstep__subcmd__dev__subcmd__help__subcmd__others"
+                ;;
+            lockstep__subcmd__dev__subcmd__help,recording)
+                cmd="lockstep__subcmd__dev__subcmd__help__subcmd__recording"
                 ;;
             lockstep__subcmd__dev__subcmd__help,screenshots)
                 cmd="lockstep__subcmd__dev__subcmd__help__subcmd__screenshots"
@@ -280,6 +286,9 @@ _lockstep() {
             lockstep__subcmd__help__subcmd__dev,others)
                 cmd="lockstep__subcmd__help__subcmd__dev__subcmd__others"
                 ;;
+            lockstep__subcmd__help__subcmd__dev,recording)
+                cmd="lockstep__subcmd__help__subcmd__dev__subcmd__recording"
+                ;;
             lockstep__subcmd__help__subcmd__dev,screenshots)
                 cmd="lockstep__subcmd__help__subcmd__dev__subcmd__screenshots"
                 ;;
@@ -364,7 +373,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__bench)
-            opts="-h --ladder --rung --rivals --ceilings --kernel --exercise --device --arch --seed --json --content --data --help"
+            opts="-h --ladder --rung --rivals --trust-scripts --ceilings --kernel --exercise --device --arch --seed --json --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -498,7 +507,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__decode)
-            opts="-h --model --cache --kernel --prompt --tokens --temperature --perplexity --lines --device --arch --seed --json --content --data --help"
+            opts="-h --model --cache --kernel --prompt --tokens --batch --temperature --perplexity --lines --device --arch --seed --json --content --data --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -521,6 +530,10 @@ _lockstep() {
                     return 0
                     ;;
                 --tokens)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --batch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -556,7 +569,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev)
-            opts="-h --content --data --help check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions help"
+            opts="-h --content --data --help check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -722,7 +735,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__help)
-            opts="check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions help"
+            opts="check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -876,6 +889,20 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__dev__subcmd__help__subcmd__others)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        lockstep__subcmd__dev__subcmd__help__subcmd__recording)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1085,6 +1112,32 @@ _lockstep() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --content)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        lockstep__subcmd__dev__subcmd__recording)
+            opts="-h --out --content --data --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1626,7 +1679,7 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__help__subcmd__dev)
-            opts="check others new-day new-lab new-page new-problem bench-window screenshots fast-paths cheat-sheet latency verify-counters verify-instructions"
+            opts="check others new-day new-lab new-page new-problem bench-window screenshots recording fast-paths cheat-sheet latency verify-counters verify-instructions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1766,6 +1819,20 @@ _lockstep() {
             return 0
             ;;
         lockstep__subcmd__help__subcmd__dev__subcmd__others)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        lockstep__subcmd__help__subcmd__dev__subcmd__recording)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
