@@ -227,6 +227,9 @@ pub enum CeilingKind {
     MmaF16,
     MmaBf16,
     MmaE4m3,
+    /// With a scale for each 32 elements, or in four bits with one for each 16: Blackwell's smaller chips.
+    MmaMxfp8,
+    MmaNvfp4,
     WgmmaBf16,
     WgmmaE4m3,
     /// `bytes` over the bandwidth of shared memory, or of L2.
@@ -238,7 +241,7 @@ pub enum CeilingKind {
 
 impl CeilingKind {
     /// All of them with their names in exercise files.
-    pub const ALL: [(&'static str, CeilingKind); 12] = [
+    pub const ALL: [(&'static str, CeilingKind); 14] = [
         ("auto", CeilingKind::Auto),
         ("memory", CeilingKind::Memory),
         ("fp32", CeilingKind::Fp32),
@@ -246,6 +249,8 @@ impl CeilingKind {
         ("mma_f16", CeilingKind::MmaF16),
         ("mma_bf16", CeilingKind::MmaBf16),
         ("mma_e4m3", CeilingKind::MmaE4m3),
+        ("mma_mxfp8", CeilingKind::MmaMxfp8),
+        ("mma_nvfp4", CeilingKind::MmaNvfp4),
         ("wgmma_bf16", CeilingKind::WgmmaBf16),
         ("wgmma_e4m3", CeilingKind::WgmmaE4m3),
         ("shared", CeilingKind::Shared),
@@ -260,6 +265,8 @@ impl CeilingKind {
             CeilingKind::MmaF16 => Some(("mma_f16", "FP16 mma.sync")),
             CeilingKind::MmaBf16 => Some(("mma_bf16", "BF16 mma.sync")),
             CeilingKind::MmaE4m3 => Some(("mma_e4m3", "FP8 mma.sync")),
+            CeilingKind::MmaMxfp8 => Some(("mma_mxfp8", "MXFP8 mma.sync")),
+            CeilingKind::MmaNvfp4 => Some(("mma_nvfp4", "NVFP4 mma.sync")),
             CeilingKind::WgmmaBf16 => Some(("wgmma_bf16", "BF16 wgmma")),
             CeilingKind::WgmmaE4m3 => Some(("wgmma_e4m3", "FP8 wgmma")),
             CeilingKind::Shared => Some(("shared_bandwidth", "shared memory")),

@@ -88,15 +88,7 @@ check = [{{ m = 8, n = 16 }}, {{ m = 13, n = 20 }}, {{ m = 40, n = 100 }}]
 
 #[test]
 fn boxes_arrive_and_leave_also_where_they_hang_over_the_edge() {
-    let spec = Spec::parse(&spec("n", ""), "spec.toml").unwrap_or_else(|error| panic!("{error}"));
-    let mut emulator = device::open(&DeviceChoice::Emulator).expect("always there");
-    let compiled =
-        CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: PTX.to_owned(), ..CompileReport::default() };
-    let go_on = AtomicBool::new(false);
-    let request = CheckRequest::default();
-    let verdict = judge::check(emulator.as_mut(), &compiled, &spec, &request, &mut |_| {}, &go_on)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert!(verdict.passed, "{}", verdict.summary);
+    passes(&spec("n", ""), PTX);
 }
 
 #[test]
@@ -123,6 +115,10 @@ fn mistakes_in_a_map_are_named_with_their_key() {
         (", shape = [\"2 * m\", \"n\"]", "the view reaches element"),
         (", strides = [\"n\", 1]", "one fewer is wanted"),
         (", swizel = 128", "swizel"),
+        (", l2_promotion = 32", "0, 64, 128 or 256"),
+        (", elements = \"u5\"", "one of `u4`, `u4_unpacked`, `u6_unpacked`"),
+        (", elements = \"u4\"", "elements of 4 bits lie in a buffer of u8; `x` is f32"),
+        (", element_strides = [1]", "1 steps for a tensor of 2 dimensions"),
     ];
     for (map, part) in cases {
         let error = Spec::parse(&spec("n", map), "spec.toml").expect_err(map).to_string();
@@ -134,6 +130,47 @@ fn mistakes_in_a_map_are_named_with_their_key() {
     let halves = spec("n", ", tf32 = true").replace("\"f32\"", "\"f16\"");
     let error = Spec::parse(&halves, "spec.toml").expect_err("halves are not rounded to tf32").to_string();
     assert!(error.contains("only f32 is rounded to tf32; `x` is f16"), "{error}");
+}
+
+fn passes(spec: &str, ptx: &str) {
+    let spec = Spec::parse(spec, "spec.toml").unwrap_or_else(|error| panic!("{error}"));
+    let mut emulator = device::open(&DeviceChoice::Emulator).expect("always there");
+    let compiled =
+        CompileReport { succeeded: true, arch: "sm_90".to_owned(), ptx: ptx.to_owned(), ..CompileReport::default() };
+    let request = CheckRequest::default();
+    let verdict = judge::check(emulator.as_mut(), &compiled, &spec, &request, &mut |_| {}, &AtomicBool::new(false))
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(verdict.passed, "{}", verdict.summary);
+}
+
+/// A box of 8 rows and 32 elements of four bits is 128 bytes; where nothing else is said, a row of the tensor has twice as many
+/// elements as its buffer has bytes.
+#[test]
+fn elements_of_four_bits_are_counted_two_a_byte() {
+    let map = "elements = \"u4\", l2_promotion = 128";
+    let text = spec("16 * n", &format!(", {map}"))
+        .replace(
+            "tensor_map = { of = \"y\", box = [8, 16] }",
+            &format!("tensor_map = {{ of = \"y\", box = [8, 16], {map} }}"),
+        )
+        .replace("box = [8, 16]", "box = [8, 32]")
+        .replace("\"f32\"", "\"u8\"");
+    let ptx = PTX.replace("512", "128").replace("shl.b32 %r1, %r1, 4;", "shl.b32 %r1, %r1, 5;");
+    passes(&text, &ptx);
+}
+
+/// Every second row and column: the copy's box is as large as before, and comes from four times as much.
+#[test]
+fn steps_between_elements_are_taken() {
+    let text = spec("n", ", element_strides = [1, 1]");
+    passes(&text, PTX);
+    let wide = Spec::parse(&spec("n", ", element_strides = [1, 4]"), "spec.toml").expect("a map");
+    let resolved = wide.resolve(&wide.check[0]).expect("resolves");
+    let steps = resolved.params.iter().find_map(|param| match param {
+        gpu_core::spec::ResolvedParam::TensorMap(map) if map.name == "from" => Some(map.element_strides.clone()),
+        _ => None,
+    });
+    assert_eq!(steps, Some(vec![4, 1]), "innermost first, as CUDA wants it");
 }
 
 /// The tolerance is zero, so the copy is wrong exactly where a float had more than the 10 bits.

@@ -214,6 +214,41 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
+#define SFU_CHAINS 8
+#define SFU_UNROLL 16
+
+// Special functions: powers of two, each of the one before.
+//   in     float[256]          out    float[1], not written      rounds
+// block 256, grid 8 * SMS
+// results per second = 8 * 16 * 256 * rounds * grid / time
+extern "C" __global__ void __launch_bounds__(256) sfu(const float* in, float* out, int rounds)
+{
+    float chain[SFU_CHAINS];
+#pragma unroll
+    for (int i = 0; i < SFU_CHAINS; i++) {
+        chain[i] = in[threadIdx.x] + i;
+    }
+#pragma unroll 1
+    for (int round = 0; round < rounds; round++) {
+#pragma unroll
+        for (int u = 0; u < SFU_UNROLL; u++) {
+#pragma unroll
+            for (int i = 0; i < SFU_CHAINS; i++) {
+                // Its sign changes for nothing, and the chains stay between 0 and 1.
+                asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(chain[i]) : "f"(-chain[i]));
+            }
+        }
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < SFU_CHAINS; i++) {
+        sum += chain[i];
+    }
+    if (sum == NEVER) {
+        *out = sum;
+    }
+}
+
 #if __CUDA_ARCH__ >= 800
 // One warp's D = A * B + D on tensor cores, 16 x 8 x 16.
 #define MMA(TYPE)                                                                                                     \
@@ -230,6 +265,43 @@ struct MmaBf16
 {
     static __device__ void run(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { MMA("bf16"); }
 };
+
+// Of formats of fewer bits a fragment has as many registers, and a product goes further along k.
+#define MMA_OF(INSTRUCTION, SCALES)                                                                                   \
+    asm volatile("mma.sync.aligned." INSTRUCTION " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "                    \
+                 "{%0, %1, %2, %3}" SCALES ";"                                                                        \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(scales))
+
+#if __CUDA_ARCH__ >= 890
+struct MmaE4m3
+{
+    static __device__ void run(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+    {
+        const unsigned scales = 0;
+        MMA_OF("m16n8k32.row.col.f32.e4m3.e4m3.f32", "");
+    }
+};
+#endif
+#if __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1200 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1300
+// All scales are 1: as powers of two (ue8m0) 127, as e4m3 0x38.
+struct MmaMxfp8
+{
+    static __device__ void run(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+    {
+        const unsigned scales = 0x7f7f7f7f;
+        MMA_OF("kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e4m3.f32.ue8m0", ", {%10}, {0, 0}, {%10}, {0, 0}");
+    }
+};
+struct MmaNvfp4
+{
+    static __device__ void run(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+    {
+        const unsigned scales = 0x38383838;
+        MMA_OF("kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue4m3", ", {%10}, {0, 0}, {%10}, {0, 0}");
+    }
+};
+#endif
 
 // 16 products of 4 fragments of a and 4 of b, all in registers.
 template <typename Mma>
@@ -282,6 +354,29 @@ extern "C" __global__ void __launch_bounds__(256) mma_bf16(const unsigned* in, f
 {
     mma_rounds<MmaBf16>(in, out, rounds);
 }
+
+// The same in fp8, 16 x 8 x 32 at a time, and on Blackwell's smaller chips with a scale for each 32 elements (MXFP8) or in NVFP4,
+// 16 x 8 x 64 at a time, with one for each 16. No such chip has run those two yet.
+//   in     e4m3[3072] (NVFP4: e2m1[6144])        out    float[1], not written      rounds
+// block 256, grid 2 * SMS
+// flop per second = 16 * 8192 * 8 * rounds * grid / time; NVFP4 twice that
+#if __CUDA_ARCH__ >= 890
+extern "C" __global__ void __launch_bounds__(256) mma_e4m3(const unsigned* in, float* out, int rounds)
+{
+    mma_rounds<MmaE4m3>(in, out, rounds);
+}
+#endif
+#if __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1200 && __CUDA_ARCH_FAMILY_SPECIFIC__ < 1300
+extern "C" __global__ void __launch_bounds__(256) mma_mxfp8(const unsigned* in, float* out, int rounds)
+{
+    mma_rounds<MmaMxfp8>(in, out, rounds);
+}
+
+extern "C" __global__ void __launch_bounds__(256) mma_nvfp4(const unsigned* in, float* out, int rounds)
+{
+    mma_rounds<MmaNvfp4>(in, out, rounds);
+}
+#endif
 
 __device__ void load_fragment(unsigned (&r)[4], unsigned address)
 {

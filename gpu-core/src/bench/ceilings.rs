@@ -292,11 +292,21 @@ impl Probes<'_> {
             figures.push(figure(entry, name, operations / round * 1e9, Unit::OperationsPerSecond, how));
             Ok(())
         };
+        let powers = 8.0 * 16.0 * 256.0 * 8.0 * sms as f64;
+        let special = "ex2.approx, eight chains a thread, all multiprocessors together";
+        rate("sfu", "special functions", Dtype::F32, 4 * 256, geometry(8 * sms, 256, 0), powers, special)?;
         let grid = 2 * sms;
         let mma = 16.0 * 4096.0 * 8.0 * grid as f64;
         let registers = "mma.sync m16n8k16, operands in registers, normal numbers, sums in FP32";
         rate("mma_f16", "FP16 mma.sync", Dtype::F16, 2 * 1536, geometry(grid, 256, 0), mma, registers)?;
         rate("mma_bf16", "BF16 mma.sync", Dtype::Bf16, 2 * 1536, geometry(grid, 256, 0), mma, registers)?;
+        let fp8 = "mma.sync m16n8k32, operands in registers, normal numbers, sums in FP32";
+        rate("mma_e4m3", "FP8 mma.sync", Dtype::E4m3, 3072, geometry(grid, 256, 0), 2.0 * mma, fp8)?;
+        let scaled = "the same with a scale for each 32 elements";
+        rate("mma_mxfp8", "MXFP8 mma.sync", Dtype::E4m3, 3072, geometry(grid, 256, 0), 2.0 * mma, scaled)?;
+        // Any bytes are codes of four bits.
+        let fp4 = "mma.sync m16n8k64 in NVFP4, operands in registers, a scale for each 16 elements, sums in FP32";
+        rate("mma_nvfp4", "NVFP4 mma.sync", Dtype::E4m3, 3072, geometry(grid, 256, 0), 4.0 * mma, fp4)?;
         let fed = 4.0 * 32.0 * 4096.0 * 8.0 * sms as f64;
         let fetched = "the same with operands fetched by ldmatrix as a product of 64 x 64 a warp needs them";
         rate("mma_bf16_fed", "BF16 mma.sync, fed", Dtype::Bf16, 49_152, geometry(sms, 256, 49_152), fed, fetched)?;
@@ -468,8 +478,12 @@ mod tests {
             "copy_scalars",
             "copy_bulk",
             "fma_fp32",
+            "sfu",
             "mma_f16",
             "mma_bf16",
+            "mma_e4m3",
+            "mma_mxfp8",
+            "mma_nvfp4",
             "mma_bf16_fed",
             "wgmma_bf16",
             "wgmma_e4m3",

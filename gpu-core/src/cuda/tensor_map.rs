@@ -15,7 +15,7 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
     if !map.is_usable() {
         return Ok([0; TENSOR_MAP_BYTES]);
     }
-    encode_tiled(&map.for_emulator(address), &map.name)
+    encode_with(&map.for_emulator(address), &map.name, map.l2_promotion_bytes)
 }
 
 /// The 128 bytes of any tiled map.
@@ -23,6 +23,11 @@ pub fn encode(map: &ResolvedMap, address: CUdeviceptr) -> Result<[u8; TENSOR_MAP
 /// # Errors
 /// As [`encode`].
 pub fn encode_tiled(map: &TensorMap, name: &str) -> Result<[u8; TENSOR_MAP_BYTES], RunError> {
+    encode_with(map, name, 256)
+}
+
+fn encode_with(map: &TensorMap, name: &str, l2_bytes: u32) -> Result<[u8; TENSOR_MAP_BYTES], RunError> {
+    use sys::CUtensorMapL2promotion::*;
     // SAFETY: an enumeration of the C header, in the same order and with the same representation as the emulator's,
     // which a test compares by name.
     let dtype = unsafe { std::mem::transmute::<u32, sys::CUtensorMapDataType>(map.element as u32) };
@@ -51,8 +56,12 @@ pub fn encode_tiled(map: &TensorMap, name: &str) -> Result<[u8; TENSOR_MAP_BYTES
             map.element_strides.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle,
-            // The usual choice for tiles: a miss fetches whole 256-byte pieces, which the neighbouring box uses.
-            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            match l2_bytes {
+                0 => CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                64 => CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+                128 => CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                _ => CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            },
             fill,
         )
     };

@@ -162,7 +162,7 @@ fn read_step(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Step> {
     }
     let launch = read_launch_keys(r, &mut section);
     let given = match r.item(&mut section, "given", None) {
-        Some(_) => Some(r.file_name(&mut section, "given", ".cu")?),
+        Some(_) => Some(r.shared_file_name(&mut section, "given", ".cu")?),
         None => None,
     };
     let repeat = match r.item(&mut section, "repeat", None) {

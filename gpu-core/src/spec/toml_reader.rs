@@ -283,15 +283,31 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// A path below the file's own folder or the one above it, which who knows the folders has to look at, with the ending
-    /// `suffix`.
+    /// A path below the file's own folder, with the ending `suffix`.
     pub fn file_name(&mut self, section: &mut Section<'_>, key: &'static str, suffix: &str) -> Option<String> {
+        let expected = format!("a relative path to a {suffix} file in the exercise's folder");
+        self.path(section, key, suffix, expected, &[])
+    }
+
+    /// As [`file_name`](Self::file_name), or below the folder above it, which who knows the folders has to look at.
+    pub fn shared_file_name(&mut self, section: &mut Section<'_>, key: &'static str, suffix: &str) -> Option<String> {
         let expected =
             format!("a relative path to a {suffix} file in the exercise's folder, or in its unit's by `../`");
+        self.path(section, key, suffix, expected, &["../"])
+    }
+
+    fn path(
+        &mut self,
+        section: &mut Section<'_>,
+        key: &'static str,
+        suffix: &str,
+        expected: String,
+        before: &[&str],
+    ) -> Option<String> {
         let item = self.item(section, key, Some(&expected))?;
         let at = join(&section.at, key);
         let text = self.as_string(item, &at)?;
-        let below = text.strip_prefix("../").unwrap_or(&text);
+        let below = before.iter().find_map(|before| text.strip_prefix(before)).unwrap_or(&text);
         let plain =
             below.split('/').all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':']));
         if plain && text.ends_with(suffix) {

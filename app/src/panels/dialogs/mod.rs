@@ -111,9 +111,12 @@ fn buttons(ui: &mut Ui, screen: &mut Screen<'_>, accept: &str, command: Command)
             // A dialog without fields has the keyboard here: Enter accepts, Escape does not.
             let nobody_has_it = ui.memory(|memory| memory.focused().is_none());
             if screen.memory.dialog_opens && nobody_has_it {
-                // Where something would be lost, Enter keeps it.
-                let loses = matches!(screen.state.dialog, Some(Dialog::ConfirmQuit | Dialog::OfferPrograms(_)));
-                if loses { &cancel } else { &button }.request_focus();
+                // Where something would be lost or started unseen, Enter keeps things as they are.
+                let careful = matches!(
+                    screen.state.dialog,
+                    Some(Dialog::ConfirmQuit | Dialog::OfferPrograms(_) | Dialog::ConfirmScript { .. })
+                );
+                if careful { &cancel } else { &button }.request_focus();
             }
             if button.clicked() {
                 screen.send(command);

@@ -19,7 +19,8 @@ pub(super) const IGNORE: i64 = 1 << 16;
 /// The mode of a tensor copy, from this bit.
 pub(super) const WALK_AT: u32 = 24;
 
-pub(super) const TYPES: &[Ty] = &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F16, Ty::BF16, Ty::F32, Ty::F64, Ty::B32, Ty::B64];
+pub(super) const TYPES: &[Ty] =
+    &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F16, Ty::BF16, Ty::F32, Ty::F64, Ty::B32, Ty::B64];
 
 pub(super) fn type_code(ty: Ty) -> i64 {
     TYPES.iter().position(|known| *known == ty).unwrap_or(0) as i64
