@@ -56,11 +56,17 @@ fn beats(app: &App) -> Vec<Beat> {
         |ms: u64| Beat { commands: vec![Command::Do(Action::Check)], runs: true, shown: Duration::from_millis(ms) };
     let body = wrong.find("__global__").unwrap_or(0);
     let ends = wrong[body..].char_indices().map(|(at, _)| body + at).step_by(TYPED).chain([wrong.len()]);
-    let mut all: Vec<Beat> = ends.map(|end| beat(vec![Command::OpenInEditor(wrong[..end].to_owned())], 90)).collect();
+    let mut all: Vec<Beat> = ends.map(|end| beat(typed(&wrong[..end]), 90)).collect();
     all.push(check(3000));
     all.push(beat(vec![Command::OpenInEditor(right)], 1200));
     all.push(check(4000));
     all
+}
+
+/// A text with the caret at its end.
+fn typed(text: &str) -> Vec<Command> {
+    let (line, column) = (text.lines().count().max(1), text.lines().last().map_or(0, |last| last.chars().count()));
+    vec![Command::OpenInEditor(text.to_owned()), Command::GoToLine { line: line as u32, column: column as u32 + 1 }]
 }
 
 type Frames = Arc<std::sync::Mutex<Vec<(Arc<egui::ColorImage>, Duration)>>>;

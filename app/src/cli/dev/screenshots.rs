@@ -6,7 +6,7 @@ use crate::app::{self, App};
 use crate::cli::{Done, Failure, Places, out};
 use crate::command::{Action, Command};
 use crate::state::{Compiler, Pane};
-use curriculum::store::ThemeChoice;
+use curriculum::store::{Settings, Store, ThemeChoice};
 use eframe::egui;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,18 +103,20 @@ pub(super) fn open(places: &Places, plan: Plan) -> Done {
     let folder =
         tempfile::tempdir().map_err(|error| Failure::Usage(format!("no place for a data folder ({error})")))?;
     let data_dir = folder.path().to_owned();
-    let nvrtc = places.settings().nvrtc.or_else(|| Some(places.data_dir()).filter(|dir| dir.join("nvidia").is_dir()));
+    // The window's own data folder has no compiler: the one that this machine has.
+    let nvrtc = places.settings().nvrtc;
+    let found = gpu_core::compile::locate::locate(nvrtc.as_deref(), &places.data_dir());
+    let nvrtc = found.map_err(|error| Failure::Usage(error.to_string()))?.nvrtc;
+    {
+        let store = Store::open(&data_dir).map_err(|error| Failure::Usage(error.to_string()))?;
+        store.save_settings(&Settings { nvrtc: Some(nvrtc), ..store.settings() });
+    }
     let opened = app::open_with(
         eframe::Renderer::Glow,
         Box::new(move |cc| {
             let options =
                 app::WindowOptions { data_dir: Some(data_dir), day: Some("week1/day4".into()), ..Default::default() };
-            let mut app = App::open(&cc.egui_ctx, options);
-            if let Some(nvrtc) = nvrtc {
-                app.state.settings.nvrtc = Some(nvrtc);
-                app.command(Command::LookForCompiler);
-            }
-            Ok(Box::new(Probe::new(app, plan)))
+            Ok(Box::new(Probe::new(App::open(&cc.egui_ctx, options), plan)))
         }),
     );
     opened.map_err(|error| Failure::Usage(format!("the window cannot be opened: {error}")))
@@ -140,7 +142,7 @@ fn plan(target: PathBuf) -> Plan {
         }
         let Some(since) = begun else {
             let ready = app.state.desk().is_some_and(|desk| desk.loaded)
-                && !matches!(app.state.compiler, Compiler::Looking)
+                && matches!(app.state.compiler, Compiler::Found { .. })
                 && app.state.desk().is_some_and(|desk| !desk.compiled.is_pending());
             if ready {
                 app.state.settings.theme = if next.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
