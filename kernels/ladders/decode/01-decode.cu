@@ -4,15 +4,13 @@
 // A warp owns one key head and a stretch of tiles of 16 keys, cut so that all warps have equally many, across sequences of any
 // lengths. Its rows travel by cp.async through a ring of its own in shared memory, so that no warp waits for another. Compressed
 // operands become f16 in registers, which is exact: e4m3 and e2m1 times an e4m3 scale fit f16, and so does INT4 times a bf16 scale
-// (11 bits) that is one of f16's normal numbers. The weights are split into two 16-bit
-// numbers, high and low part, in rows g and g + 8 of one mma, so that they lose nothing either.
+// (11 bits) that is one of f16's normal numbers. The weights are split into a high and a low part of 16 bits, in rows g and g + 8.
 // lockstep: decode_split.grid = BLOCKS
 // lockstep: decode_split.block = THREADS
 // lockstep: decode_split.dynamic_shared_bytes = SHARED_BYTES
 // lockstep: decode_merge.grid = min(128, heads * batch)
 // lockstep: decode_merge.block = MERGE_THREADS
 #include "mma.cuh"
-
 #ifndef K_BITS
 #define K_BITS 8
 #endif
@@ -25,21 +23,11 @@
 #ifndef PAGED
 #define PAGED 0
 #endif
-#ifndef STAGES
 #define STAGES 3
-#endif
 #ifndef RESIDENT
 #define RESIDENT 3
 #endif
-#ifndef PREFETCH
-#define PREFETCH 0  // bytes that a copy brings into the second-level cache at least: 0, 128 or 256
-#endif
-#ifndef LOCKED
-#define LOCKED 0  // 1: the warps of a block take their tiles in step, so that rows of neighboring heads are read together
-#endif
-#ifndef THREADS
 #define THREADS 128
-#endif
 #define MERGE_THREADS 512
 #define BLOCKS (132 * RESIDENT)
 #ifndef SHARED_BYTES
@@ -119,17 +107,7 @@ __device__ inline float power_of_two(float x)
     return y;
 }
 
-// 16 bytes from global to shared memory; only the first `bytes` are read, the rest become zeros.
-__device__ inline void copy_sixteen(uint32_t to, const void* from, int bytes)
-{
-#if PREFETCH == 256
-    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-#elif PREFETCH == 128
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-#else
-    copy_async(to, from, bytes);
-#endif
-}
+// As copy_async (mma.cuh), of 8 bytes: only the first `bytes` are read, the rest become zeros.
 __device__ inline void copy_eight(uint32_t to, const void* from, int bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
@@ -205,16 +183,6 @@ struct Cut
 };
 
 // ---------------------------------------------------------------- the part of a warp
-// All lanes of the warp, or all warps of the block where they work on the same keys.
-__device__ inline void in_step(int key_heads)
-{
-    if (LOCKED && key_heads % WARPS == 0) {
-        __syncthreads();
-    } else {
-        __syncwarp();
-    }
-}
-
 struct Cache
 {
     static_assert((K_BITS == 16) == (V_BITS == 16), "bf16 for both or for neither");
@@ -262,14 +230,14 @@ struct Cache
             const uint8_t* from = k + (is_there ? place(key) : 0) * K_ROW + t * 16;
 #pragma unroll
             for (int p = 0; p < PIECES; ++p) {
-                copy_sixteen(to + ((i * PIECES + p) * 32 + lane) * 16, from + p * 64, is_there ? 16 : 0);
+                copy_async(to + ((i * PIECES + p) * 32 + lane) * 16, from + p * 64, is_there ? 16 : 0);
             }
         }
 #pragma unroll
         for (int i = 0; i < V_BYTES / 512; ++i) {
             const int p = i * 32 + lane, row = p / (V_ROW / 16), piece = p % (V_ROW / 16), key = tile * TILE + row;
             const bool is_there = key < length;
-            copy_sixteen(to + K_BYTES + v_place(row, piece), v + (is_there ? place(key) : 0) * V_ROW + piece * 16, is_there ? 16 : 0);
+            copy_async(to + K_BYTES + v_place(row, piece), v + (is_there ? place(key) : 0) * V_ROW + piece * 16, is_there ? 16 : 0);
         }
         // Lanes 0 to 15 copy the scales of values, 16 to 31 those of keys.
         const int row = lane % TILE, key = tile * TILE + row;
@@ -442,7 +410,7 @@ __device__ void part(const Cache& cache, const uint16_t* q, int group, float fac
     int stage = 0;
     for (int tile = first_tile; tile < end_tile; ++tile, ++loaded) {
         copy_wait<STAGES - 2>();
-        in_step(cache.key_heads);
+        __syncwarp();
         const int free = stage == 0 ? STAGES - 1 : stage - 1;
         if (loaded < end_tile) cache.load(loaded, free);
         copy_commit();
