@@ -1,4 +1,4 @@
-//! What a machine can do at most, measured by the kernels of `kernels/probes/ceilings.cu`; what each of them does, and
+//! What a machine can do at most, measured by the kernels of `kernels/probes/ceilings.cu` and `arithmetic.cu`; what each of them does, and
 //! how its time becomes a figure, stands there above its name. Kept in the data folder, one file a device.
 
 use super::probes::{self, ClockProbe};
@@ -29,7 +29,11 @@ const DRAWN: usize = 1 << 20;
 pub fn source() -> Source {
     Source {
         name: "ceilings.cu".to_owned(),
-        text: include_str!("../../../kernels/probes/ceilings.cu").to_owned(),
+        text: concat!(
+            include_str!("../../../kernels/probes/ceilings.cu"),
+            include_str!("../../../kernels/probes/arithmetic.cu")
+        )
+        .to_owned(),
         headers: Vec::new(),
         options: Vec::new(),
     }
