@@ -1,5 +1,5 @@
-//! What a machine can do at most, measured by the kernels of `kernels/probes/ceilings.cu` and `arithmetic.cu`; what each of them does, and
-//! how its time becomes a figure, stands there above its name. Kept in the data folder, one file a device.
+//! What a machine can do at most, measured by the kernels of `kernels/probes/ceilings.cu` and `arithmetic.cu`; what each of
+//! them does, and how its time becomes a figure, stands there above its name. Kept in the data folder, one file a device.
 
 use super::probes::{self, ClockProbe};
 use super::{Ceilings, Figure, Stats, Unit, iso_date, unix_seconds};

@@ -154,7 +154,6 @@ fn one_size(
     })
 }
 
-/// Puts what was given into its buffers.
 /// Whether what is given belongs into this kernel's buffers.
 fn check_given(arguments: &[Argument], given: &[(String, Vec<u8>)]) -> Result<(), RunError> {
     for (name, bytes) in given {
