@@ -360,6 +360,7 @@ impl App {
                 Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
                 Effect::RunProgram(key) => self.services.run_program(key),
                 Effect::Decode { key, request } => self.services.decode(key, *request),
+                Effect::Profile { slot, request } => self.services.profile(slot, *request),
                 Effect::StopRung => self.services.stop_rung(),
                 Effect::LoadCeilings(devices) => self.services.load_ceilings(devices),
                 Effect::LookAround => self.services.look_around(self.state.settings.nvrtc.clone()),

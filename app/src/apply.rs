@@ -164,6 +164,7 @@ impl State {
                 self.toast(ToastKind::Info, "The sandbox has no benchmark: Check runs the kernel and counts its work");
             }
             Action::Benchmark => self.start_bench(effects),
+            Action::Profile => self.profile(effects),
             Action::Stop => self.stop(effects),
             Action::ImportKernel => {
                 if self.desk().is_some() {

@@ -16,6 +16,7 @@ use egui::Modifiers;
 pub enum Action {
     Check,
     Benchmark,
+    Profile,
     Stop,
     Sandbox,
     ImportKernel,
@@ -160,9 +161,10 @@ const ALT_SHIFT: Modifiers = Modifiers::ALT.plus(Modifiers::SHIFT);
 
 impl Action {
     /// Every action, in menu order.
-    pub const ALL: [Action; 93] = [
+    pub const ALL: [Action; 94] = [
         Action::Check,
         Action::Benchmark,
+        Action::Profile,
         Action::Stop,
         Action::Sandbox,
         Action::ImportKernel,

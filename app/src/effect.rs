@@ -100,6 +100,11 @@ pub enum Effect {
         key: RungKey,
         request: Box<Decoding>,
     },
+    /// Count with Nsight Compute, in a process of its own.
+    Profile {
+        slot: Slot,
+        request: Box<crate::profiled::Request>,
+    },
     StopRung,
     /// Read what these devices of this machine were measured to do at most: name and driver of each.
     LoadCeilings(Vec<(String, Option<String>)>),
@@ -198,6 +203,11 @@ pub enum Update {
         slot: Slot,
         version: u64,
         result: Result<String, String>,
+    },
+    /// A kernel's counters on the emulator and on a GPU, or why there are none.
+    Profiled {
+        slot: Slot,
+        result: Result<Box<crate::profiled::Profiled>, String>,
     },
     Imported(Result<(String, String), String>),
     Exported(Result<Option<PathBuf>, String>),

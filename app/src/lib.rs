@@ -35,6 +35,7 @@ pub mod mystery;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;
+pub mod profiled;
 #[deny(clippy::disallowed_methods)]
 pub mod quick_fix;
 pub mod ready;

@@ -183,8 +183,8 @@ fn finish(mut child: Child, file: &str, stop: &AtomicBool, each: &mut dyn FnMut(
     }
 }
 
-/// Ends a process and what it started.
-fn end(child: &mut Child) {
+/// Ends a process that leads a group of its own, and what it started.
+pub(crate) fn end(child: &mut Child) {
     #[cfg(unix)]
     {
         let group = -(child.id() as i32);

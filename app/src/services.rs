@@ -239,6 +239,15 @@ impl Services {
         });
     }
 
+    pub fn profile(&self, slot: Slot, request: crate::profiled::Request) {
+        let stop = self.stop_rung.clone();
+        stop.store(false, Ordering::Relaxed);
+        self.spawn("profile", move |send| {
+            let result = crate::profiled::run(&request, &stop).map(Box::new);
+            send(Update::Profiled { slot, result });
+        });
+    }
+
     pub fn stop_rung(&self) {
         self.stop_rung.store(true, Ordering::Relaxed);
     }

@@ -4,6 +4,7 @@ mod pane;
 mod slot;
 
 use crate::dock::Dock;
+use crate::profiled::Profiled;
 use crate::versions::{Against, Disassembler, ListingView, Versions};
 use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
@@ -79,6 +80,15 @@ impl Devices {
         let name = self.info(&self.picked).map(|info| info.name.as_str());
         let picked = self.ceilings.iter().find(|ceilings| Some(ceilings.device.as_str()) == name);
         picked.or_else(|| (self.picked == DeviceKey::emulator()).then(|| self.ceilings.first()).flatten())
+    }
+
+    /// The first GPU of this machine.
+    pub fn first_gpu(&self) -> Option<u32> {
+        let devices = self.labs.get(&LabKey::Here)?.devices.value()?;
+        devices.iter().find_map(|info| match info.choice {
+            DeviceChoice::Gpu(index) => Some(index),
+            DeviceChoice::Emulator => None,
+        })
     }
 
     /// Name for people: the device's own, with the remote machine's in front.
@@ -213,6 +223,8 @@ pub struct Desk {
     /// Cases as they arrive, before the verdict.
     pub cases: Vec<CaseReport>,
     pub bench: Slot<BenchReport>,
+    /// Counters on the emulator and on a GPU.
+    pub profiled: Slot<Profiled>,
     pub console: String,
     /// True when the console was cut.
     pub console_cut: bool,

@@ -238,3 +238,37 @@ fn a_foreign_courses_script_asks_first() {
         assert_eq!(times(), round);
     }
 }
+
+/// The rows of `lockstep profile`, where a GPU and Nsight Compute were there and where they were not.
+#[test]
+fn a_profile_sets_the_gpus_counters_beside_the_emulators() {
+    use lockstep::profiled::{DIFFERENCES, Profiled, Row};
+    let row = |name: &str, emulator, gpu| Row { name: name.into(), metric: format!("{name}.sum"), emulator, gpu };
+    let counted = |gpu: Option<f64>, gpu_missing: Option<&str>| Profiled {
+        case: "n = 65536".into(),
+        rows: vec![row("global_load_requests", Some(4096), gpu), row("dram_bytes", None, gpu)],
+        gpu_missing: gpu_missing.map(str::to_owned),
+        ncu: "ncu --csv".into(),
+    };
+    let mut window = Window::open(true, SIZE, simple_script());
+    window.paste_kernel(GOOD);
+    window.harness.state_mut().command(Command::ShowPane(Pane::Counters));
+    window.settle();
+    assert!(window.has(Action::Profile.info().text), "offered before anything was counted");
+    let slot = desk_slot(&window);
+    let show = |window: &mut Window, result| {
+        window.harness.state_mut().inject(Update::Profiled { slot: slot.clone(), result });
+        window.settle();
+    };
+    show(&mut window, Ok(Box::new(counted(Some(2048.0), None))));
+    assert!(window.has("global load requests") && window.has("4,096") && window.has("2,048"));
+    assert!(window.has(DIFFERENCES[0]) && window.has("dram_bytes.sum"));
+    show(&mut window, Ok(Box::new(counted(Some(4096.0), None))));
+    assert!(!window.has(DIFFERENCES[0]), "both counted the same");
+    show(&mut window, Ok(Box::new(counted(None, Some("ncu is not installed")))));
+    assert!(window.has("No hardware counters: ncu is not installed") && !window.has("This machine has no GPU"));
+    show(&mut window, Err("the kernel does not compile".into()));
+    assert!(window.has("Not profiled: the kernel does not compile"));
+    // What was counted before stays.
+    assert!(window.has("global load requests"));
+}

@@ -235,6 +235,7 @@ pub(super) fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Op
         verdict: Slot::Empty,
         cases: Vec::new(),
         bench: Slot::Empty,
+        profiled: Slot::Empty,
         console: String::new(),
         console_cut: false,
         runs: Vec::new(),

@@ -157,7 +157,7 @@ impl State {
             return;
         }
         // Two at a time would take each other's cores.
-        if self.running.is_some() || self.rungs.values().any(|rung| rung.running) {
+        if self.is_busy() {
             self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
             return;
         }
@@ -175,7 +175,7 @@ impl State {
 
     /// Lets the small model write, in a process of its own.
     pub(super) fn decode(&mut self, cache: &'static str, own: bool, effects: &mut Vec<Effect>) {
-        if self.running.is_some() || self.rungs.values().any(|rung| rung.running) {
+        if self.is_busy() {
             self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
             return;
         }
@@ -191,13 +191,61 @@ impl State {
         effects.push(Effect::Decode { key, request: Box::new(request) });
     }
 
+    /// Counts the open text on the emulator and, with Nsight Compute, on this machine's GPU.
+    pub(super) fn profile(&mut self, effects: &mut Vec<Effect>) {
+        if self.is_busy() {
+            self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
+            return;
+        }
+        let LabKey::Here = &self.devices.picked.lab else {
+            let text = "Nsight Compute counts on this machine only; run `lockstep profile` on the remote one";
+            return self.toast(ToastKind::Info, text);
+        };
+        let device = match (self.devices.picked.choice.clone(), self.devices.first_gpu()) {
+            (DeviceChoice::Gpu(index), _) | (DeviceChoice::Emulator, Some(index)) => format!("gpu:{index}"),
+            (DeviceChoice::Emulator, None) => "emulator".to_owned(),
+        };
+        let Some(desk) = self.desk().filter(|desk| desk.loaded && !crate::sandbox::is_free(&desk.slot)) else {
+            return self.toast(ToastKind::Info, "Open an exercise first: its sizes say what is counted");
+        };
+        if desk.experiment.is_some() {
+            return self
+                .toast(ToastKind::Info, "An experiment is not profiled: profile its exercise, or Benchmark this one");
+        }
+        let Some(day) = self.course.unit_by_id(&desk.day) else { return };
+        let request = crate::profiled::Request {
+            day: day.address.clone(),
+            exercise: desk.exercise.clone(),
+            kernel: desk.editor.text().to_owned(),
+            device,
+            data_dir: self.data_dir.clone(),
+            content: self.settings.content.clone(),
+        };
+        let slot = desk.slot.clone();
+        if let Some(desk) = self.desk_mut() {
+            desk.profiled.begin();
+        }
+        self.leave_full_for(Pane::Counters);
+        self.view.dock.show(Pane::Counters);
+        effects.push(Effect::Profile { slot, request: Box::new(request) });
+    }
+
+    /// Whether a kernel, a script or a profiler runs.
+    fn is_busy(&self) -> bool {
+        self.running.is_some() || self.rungs.values().any(|rung| rung.running) || self.is_profiling()
+    }
+
+    fn is_profiling(&self) -> bool {
+        self.desks.values().any(|desk| desk.profiled.is_pending())
+    }
+
     fn begin_rung(&mut self, key: &RungKey) {
         let before = self.rungs.remove(key);
         self.rungs.insert(key.clone(), RungRun::after(before));
     }
 
     pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
-        if self.rungs.values().any(|rung| rung.running) {
+        if self.rungs.values().any(|rung| rung.running) || self.is_profiling() {
             effects.push(Effect::StopRung);
         }
         if let Some(running) = &mut self.running {

@@ -32,6 +32,14 @@ impl State {
                 self.look_around(&mut effects);
             }
             Update::Formatted { slot, version, result } => self.formatted(&slot, version, result, &mut effects),
+            Update::Profiled { slot, result } => {
+                if let Some(desk) = self.desks.get_mut(&slot) {
+                    match result {
+                        Ok(profiled) => desk.profiled = crate::state::Slot::Ready(*profiled),
+                        Err(problem) => desk.profiled.fail(problem),
+                    }
+                }
+            }
             Update::Imported(Ok((name, text))) => {
                 self.replace_text(text, &format!("{name} is in the editor; Undo restores your text"), &mut effects);
             }

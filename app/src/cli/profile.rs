@@ -6,13 +6,15 @@
 use super::engine::{self, Target};
 use super::subject::{Subject, SubjectArgs};
 use super::{Done, Failure, Places, content, json, out, usage};
+use crate::profiled::{DIFFERENCES, Profiled, Row};
 use gpu_core::bench::BenchPoint;
+use gpu_core::compile::Severity;
 use gpu_core::counter_check::COUNTERS;
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Job, Outcome};
 use gpu_core::ncu::{self, LaunchMetrics};
 use gpu_core::spec::Size;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::ffi::OsString;
 
 #[derive(clap::Args)]
@@ -38,14 +40,6 @@ const HARDWARE_ONLY: [(&str, &str); 5] = [
     ("tensor_core_percent", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"),
 ];
 
-/// Why the two sides may differ, where they do.
-const DIFFERENCES: [&str; 4] = [
-    "The assembler may merge neighboring loads of a thread into a wider one: fewer requests and wavefronts.",
-    "It may drop a load whose value is in a register already, or repeat one.",
-    "A loop that waits for another thread takes another number of rounds on a GPU.",
-    "cp.async writes shared memory; the emulator counts that as shared stores, Nsight Compute apart.",
-];
-
 pub fn run(args: &Args, places: &Places) -> Done {
     let course = content::course(places)?;
     let subject = Subject::find(&course, &args.day, &args.subject, places)?;
@@ -67,10 +61,17 @@ pub fn run(args: &Args, places: &Places) -> Done {
     }
     let (answer, point) = count(&subject, places, !args.json)?;
     let Some(point) = point else {
-        out::print(&answer.compile_text(&subject.kernel.for_report(), style));
-        return match &answer.outcome {
-            Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
-            _ => Err(engine::failure(&answer)),
+        let of_the_kernel = matches!(answer.outcome, Outcome::Done | Outcome::CompileErrors(_));
+        return match (why_not(&answer), of_the_kernel) {
+            (_, false) => Err(engine::failure(&answer)),
+            (why, _) if args.json => Err(Failure::Rejected(why)),
+            (why, _) => {
+                out::print(&answer.compile_text(&subject.kernel.for_report(), style));
+                if answer.outcome == Outcome::Done {
+                    out::print(&format!("\n{}: {why}\n", style.red("FAILED")));
+                }
+                Err(Failure::Kernel)
+            }
         };
     };
     let wants_gpu = matches!(subject.target.choice, DeviceChoice::Gpu(_));
@@ -82,22 +83,12 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let launch = hardware.and_then(Result::ok);
     let rows = rows(&point, launch.as_ref());
     if args.json {
-        let rows: Vec<Value> = rows
-            .iter()
-            .map(|row| json!({"name": row.name, "metric": row.metric, "emulator": row.emulator, "gpu": row.gpu}))
-            .collect();
-        out::json(&json::envelope(
-            "profile",
-            json!({
-                "day": subject.day.address,
-                "exercise": subject.exercise.key,
-                "kernel": subject.kernel.shown,
-                "case": point.name,
-                "rows": rows,
-                "gpu_missing": missing,
-                "ncu": files.shown(),
-            }),
-        ));
+        let profiled = Profiled { case: point.name, rows, gpu_missing: missing, ncu: files.shown() };
+        let mut fields = serde_json::to_value(profiled).map_err(usage)?;
+        fields["day"] = json!(subject.day.address);
+        fields["exercise"] = json!(subject.exercise.key);
+        fields["kernel"] = json!(subject.kernel.shown);
+        out::json(&json::envelope("profile", fields));
         std::mem::forget(files.folder);
         return Ok(());
     }
@@ -113,23 +104,16 @@ pub fn run(args: &Args, places: &Places) -> Done {
     Ok(())
 }
 
-/// One counter on both sides.
-struct Row {
-    name: &'static str,
-    metric: &'static str,
-    emulator: Option<u64>,
-    gpu: Option<f64>,
-}
-
 fn rows(point: &BenchPoint, launch: Option<&LaunchMetrics>) -> Vec<Row> {
-    let gpu = |metric: &str| launch.and_then(|launch| launch.values.get(metric).copied());
-    let both = COUNTERS.iter().map(|counter| Row {
-        name: counter.name,
-        metric: counter.metric,
-        emulator: point.counters.as_ref().map(counter.emulated),
-        gpu: gpu(counter.metric),
-    });
-    let only = HARDWARE_ONLY.iter().map(|(name, metric)| Row { name, metric, emulator: None, gpu: gpu(metric) });
+    let row = |name: &str, metric: &str, emulator| Row {
+        name: name.to_owned(),
+        metric: metric.to_owned(),
+        emulator,
+        gpu: launch.and_then(|launch| launch.values.get(metric).copied()),
+    };
+    let both =
+        COUNTERS.iter().map(|counter| row(counter.name, counter.metric, point.counters.as_ref().map(counter.emulated)));
+    let only = HARDWARE_ONLY.iter().map(|(name, metric)| row(name, metric, None));
     both.chain(only.filter(|row| row.gpu.is_some())).collect()
 }
 
@@ -170,6 +154,21 @@ fn count(subject: &Subject, places: &Places, progress: bool) -> Result<(engine::
     let mut answer = engine::submit(places, &Target::local_emulator(), job, progress)?;
     let point = answer.bench.as_mut().and_then(|bench| bench.points.pop()).filter(|point| point.counters.is_some());
     Ok((answer, point))
+}
+
+/// Why nothing was counted: what the judge or the compiler says first.
+fn why_not(answer: &engine::Answer) -> String {
+    if let Outcome::CompileErrors(diagnostics) = &answer.outcome {
+        let error = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+        return error.map_or_else(
+            || "the kernel does not compile".to_owned(),
+            |error| format!("the kernel does not compile: line {}: {}", error.line, error.message),
+        );
+    }
+    let judged = answer.verdict.as_ref().filter(|verdict| !verdict.passed).map(|verdict| verdict.summary.clone());
+    judged
+        .or_else(|| answer.bench.as_ref().map(|bench| bench.summary.clone()))
+        .unwrap_or_else(|| "the kernel was not counted".to_owned())
 }
 
 /// Why there are no hardware counters, in one sentence, or what was counted.

@@ -48,6 +48,13 @@ impl Action {
                 "Judge the kernel, then time it on a GPU or count what it does on the emulator",
                 keys![CTRL, B],
             ),
+            Action::Profile => row(
+                Run,
+                Global,
+                "Profile with Nsight Compute",
+                "Count what the kernel does on the emulator and, with NVIDIA's profiler, on this machine's GPU beside it",
+                keys![CTRL_SHIFT, B],
+            ),
             Action::Stop => row(Run, Global, "Stop", "End the running kernel", keys![CTRL, Period]),
             Action::Sandbox => {
                 row(Run, Global, "Sandbox", "Write a kernel of your own and run it at sizes that you choose", then![X])

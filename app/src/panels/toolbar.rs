@@ -54,7 +54,7 @@ pub fn is_enabled(screen: &Screen<'_>, action: Action) -> bool {
     let state = screen.state;
     let desk = state.desk().filter(|desk| desk.loaded);
     match action {
-        Action::Check | Action::Benchmark => desk.is_some() && !state.is_running(),
+        Action::Check | Action::Benchmark | Action::Profile => desk.is_some() && !state.is_running(),
         Action::Stop => state.is_running(),
         Action::Undo => desk.is_some_and(|desk| desk.editor.can_undo()),
         Action::Redo => desk.is_some_and(|desk| desk.editor.can_redo()),

@@ -146,6 +146,36 @@ fn kernels_print_what_the_page_shows() {
     assert!(profile["ncu"].as_str().is_some_and(|line| line.starts_with("ncu ") && line.contains("--size")));
 }
 
+/// What the window does: the learner's text, in a process of its own.
+#[test]
+fn the_windows_profile_counts_the_text_that_is_open() {
+    let machine = Machine::new();
+    let reference = machine.json(&["profile", "week1/day4", "--kernel", "reference"]).0;
+    let request = |kernel: &str| lockstep::profiled::Request {
+        day: "week1/day4-first-kernel".into(),
+        exercise: "main".into(),
+        kernel: kernel.into(),
+        device: "emulator".into(),
+        data_dir: machine.path("data"),
+        content: None,
+    };
+    let nvrtc = crate::cli_support::nvrtc();
+    machine.file("data/settings.toml", format!("nvrtc = {:?}\n", nvrtc.display().to_string()));
+    let kernels = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+    let text = std::fs::read_to_string(kernels.join("week1/day4-first-kernel/reference.cu")).unwrap();
+    let run = |kernel: &str| {
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_lockstep"));
+        lockstep::profiled::run_by(program, &request(kernel), &std::sync::atomic::AtomicBool::new(false))
+    };
+    let profiled = run(&text).unwrap();
+    assert_eq!(profiled.rows[0].emulator, reference["rows"][0]["emulator"].as_u64());
+    assert!(!profiled.has_gpu() && profiled.gpu_missing.is_none());
+    let broken = run("extern \"C\" __global__ void vector_add(int n) { n = ; }").unwrap_err();
+    assert!(broken.starts_with("the kernel does not compile: line 1: "), "{broken}");
+    let wrong = run(&std::fs::read_to_string(kernels.join("week1/day4-first-kernel/wrong/out_of_bounds.cu")).unwrap());
+    assert!(wrong.as_ref().is_err_and(|why| why.contains("past its end")), "{wrong:?}");
+}
+
 #[test]
 fn a_run_prints_what_the_page_shows() {
     let machine = Machine::new();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Where NVRTC is. Fails, and says how to get it, when it is nowhere: these tests prove nothing without it.
-fn nvrtc() -> PathBuf {
+pub fn nvrtc() -> PathBuf {
     match locate::locate(None, &lockstep::paths::data_dir()) {
         Ok(found) => found.nvrtc,
         Err(error) => panic!("this test needs NVRTC. {error}"),

@@ -6,6 +6,7 @@ mod counters;
 mod headline;
 mod passed;
 mod problems;
+mod profiled;
 mod timing;
 
 pub use headline::of_counters as headline;
@@ -41,7 +42,10 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, pane: Pane) {
                 Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| match pane {
                     Pane::Verdict => verdict::show(ui, screen, desk),
                     Pane::Problems => problems::show(ui, screen, desk),
-                    _ => counters::show(ui, screen, desk),
+                    _ => {
+                        counters::show(ui, screen, desk);
+                        profiled::show(ui, screen, desk);
+                    }
                 });
                 focus::follow(ui);
             });
