@@ -66,10 +66,12 @@ linux() {
     local name=$1 target=$2 binary
     binary=$built/${target:+$target/}$folder/lockstep
     if program "$target"; then
+        # Without it there is a tarball instead of the AppImage.
+        tools mksquashfs=squashfs-tools || true
         make_one "Debian package, $name" installers/deb/build.sh "$binary" "$out"
         make_one "AppImage, $name" installers/appimage/build.sh "$binary" "$out"
-        command -v appimagetool >/dev/null \
-            || note "AppImage, $name" "not made" "appimagetool is not in PATH (no package registry has it); the AppDir is a tarball"
+        [ -e "$out/Lockstep-$(installers/version.sh)-$(installers/architecture.sh "$binary").AppImage" ] \
+            || note "AppImage, $name" "not made" "mksquashfs or the libraries for its head are missing; the AppDir is a tarball"
     else
         note "Debian package, $name" "not made" "$why"
         note "AppImage, $name" "not made" "$why"

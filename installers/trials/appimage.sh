@@ -17,6 +17,7 @@ unpack() {
         *.AppImage) cp "$file" "$root/opt/Lockstep.AppImage" && (cd "$root/opt" && ./Lockstep.AppImage --appimage-extract >/dev/null && mv squashfs-root Lockstep.AppDir) ;;
         *) tar -C "$root/opt" -xzf "$file" ;;
     esac
+    chmod -R a+rX "$root/opt"
 }
 run=/opt/Lockstep.AppDir/AppRun
 user() { inside id ada >/dev/null 2>&1 || inside useradd -m -s /bin/bash ada; }
@@ -27,6 +28,32 @@ unpack && user
 holds_licences() { [ -s "$root/opt/Lockstep.AppDir/usr/share/doc/lockstep/copyright" ] && [ -s "$root/opt/Lockstep.AppDir/usr/share/doc/lockstep/third-party.gz" ]; }
 trial "licences are in it" holds_licences
 trial "no file of NVIDIA is in it" no_nvidia_file "$(cd "$root/opt" && find Lockstep.AppDir -type f -not -name liblockstep_cuda.so)"
+if [ -e "$root/opt/Lockstep.AppImage" ]; then
+    whole=/opt/Lockstep.AppImage
+    # A device that everybody may open, as on a desktop, seen in this root alone.
+    mknod -m 666 "$root/opt/fuse" c 10 229 && touch "$root/dev/fuse" 2>/dev/null
+    bind "$root/opt/fuse" "$root/dev/fuse"
+    left() { ls -A "$root/tmp" | grep -E 'lockstep' && { echo "left behind in /tmp" >&2; return 1; }; return 0; }
+    says_so() { as ada $whole --version 2>&1 >/dev/null | grep 'nothing can be mounted here' && left; }
+    trial "the file itself, without FUSE: says so and runs" says_so
+    without_fuse() { as ada $whole --version 2>/dev/null | grep "$(installers/version.sh)" && left; }
+    trial "without FUSE: --version" without_fuse
+    passes_on() { fails_with 2 as ada $whole check week1/no-such-day; }
+    trial "the program's status comes through" passes_on
+    brings_fuse() { inside apt-get update -q >/dev/null 2>&1 && inside apt-get install -q -y --no-install-recommends fuse3 >/dev/null; }
+    trial "apt installs fuse3" brings_fuse
+    mounted() {
+        local said
+        said=$(as ada $whole --version 2>&1) || { echo "$said" >&2; return 1; }
+        grep -q 'nothing can be mounted' <<<"$said" && { echo "$said" >&2; return 1; }
+        # Whoever serves the files ends a moment after the program.
+        sleep 1
+        left && ! grep -q "$root/tmp/.mount" /proc/self/mounts && echo "$said"
+    }
+    trial "with FUSE: mounted, and gone afterwards" mounted
+else
+    row "not tried" "the file itself" "it is a tarball"
+fi
 trial "bare Debian 12: --version" as ada $run --version
 lists() { as ada $run list | grep -c -E '[0-9]'; }
 trial "bare Debian 12: list" lists

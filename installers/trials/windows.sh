@@ -58,25 +58,11 @@ setup=$(installers/windows/build.sh "$binary" "$work/out" 2>"$work/nsis")
 small() { local bytes; bytes=$(stat -c %s "$setup") && echo "$((bytes / 1000)) kB of 25000" && [ "$bytes" -lt 25000000 ]; }
 trial "the installer is below 25 MB" small || { cat "$work/nsis" >&2; }
 
-# Wine's 64-bit half alone cannot start NSIS's 32-bit installer; a 64-bit one is made of the same script then.
 local_programs="$c/users/$(id -un)/AppData/Local/Programs/Lockstep"
-installs() { wine "$(winpath "$setup")" /S && [ -e "$local_programs/lockstep.exe" ] && ls "$local_programs" | tr '\n' ' '; }
 winpath() { wine winepath -w "$1" | tr -d '\r'; }
-if installs >/dev/null 2>&1; then
-    row ok "the installer, silently" "$(ls "$local_programs" | tr '\n' ' ')"
-else
-    row "not tried" "the installer, silently" "this Wine runs no 32-bit program; the same script as a 64-bit installer follows"
-    wide() {
-        makensis -V1 -XTarget\ amd64-unicode -DBINARY="$binary" -DLIBRARY="$(dirname "$binary")/lockstep_cuda.dll" \
-            -DVERSION="$(installers/version.sh)" -DOUT="$work/wide.exe" installers/windows/lockstep.nsi
-    }
-    if wide >/dev/null 2>&1; then
-        setup=$work/wide.exe
-        trial "the installer as a 64-bit program, silently" installs
-    else
-        row "not tried" "the installer as a 64-bit program" "this NSIS has no 64-bit stubs"
-        mkdir -p "$local_programs" && cp "$binary" "$(dirname "$binary")/lockstep_cuda.dll" "$local_programs/"
-    fi
+installs() { wine "$(winpath "$setup")" /S && [ -e "$local_programs/lockstep.exe" ] && ls "$local_programs" | tr '\n' ' '; }
+if ! trial "the installer, silently" installs; then
+    mkdir -p "$local_programs" && cp "$binary" "$(dirname "$binary")/lockstep_cuda.dll" "$local_programs/"
 fi
 registered() { wine reg query 'HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\Lockstep' /v DisplayVersion | grep "$(installers/version.sh)"; }
 [ ! -e "$local_programs/uninstall.exe" ] || trial "it is in the list of programs" registered

@@ -1,7 +1,8 @@
 ; Windows installer, for one user, without administrator rights.
 ; Built by installers/windows/build.sh, on any system with NSIS 3.
 ; It holds no NVIDIA file: the CUDA compiler comes from `lockstep setup`.
-Unicode true
+; The program is for 64 bits, and so is this.
+Target amd64-unicode
 !ifndef BINARY
   !define BINARY "..\..\target\release\lockstep.exe"
 !endif
