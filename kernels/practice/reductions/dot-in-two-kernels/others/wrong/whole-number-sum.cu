@@ -1,0 +1,27 @@
+// Keeps the sum in an int.
+// rejected for: wrong_output
+// leads to: both arrays
+__device__ float sum_of_block(float own) {
+    __shared__ float sums[256];
+    sums[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    return sums[0];
+}
+
+extern "C" __global__ void partial_dot(const float* a, const float* b, float* partial, int n) {
+    int sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += a[i] * b[i];
+    float all = sum_of_block(sum);
+    if (threadIdx.x == 0) partial[blockIdx.x] = all;
+}
+
+extern "C" __global__ void sum_parts(const float* partial, float* y, int parts) {
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < parts; i += blockDim.x) sum += partial[i];
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) y[0] = sum;
+}

@@ -1,0 +1,18 @@
+// Each total leaves out its own element.
+// rejected for: moved_output
+// leads to: own element included
+extern "C" __global__ void running_totals(const int* x, int* y, int rows, int n) {
+    int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= rows) return;
+    int carried = 0;
+    for (int first = 0; first < n; first += 32) {
+        int i = first + lane, own = i < n ? x[row * n + i] : 0, sum = own;
+        for (int d = 1; d < 32; d *= 2) {
+            int before = __shfl_up_sync(~0u, sum, d);
+            if (lane >= d) sum += before;
+        }
+        sum += carried;
+        if (i < n) y[row * n + i] = sum - own;
+        carried = __shfl_sync(~0u, sum, 31);
+    }
+}

@@ -1,0 +1,11 @@
+// Begins the maximum with FLT_MIN, which is the smallest float above zero.
+// rejected for: wrong_output
+// leads to: Begin with INFINITY and -INFINITY
+extern "C" __global__ void row_range(const float* x, float* min, float* max, int rows, int n) {
+    int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= rows) return;
+    float lo = 3.4e38f, hi = 1.175494351e-38f;
+    for (int i = lane; i < n; i += 32) lo = fminf(lo, x[row * n + i]), hi = fmaxf(hi, x[row * n + i]);
+    for (int d = 16; d; d /= 2) lo = fminf(lo, __shfl_xor_sync(~0u, lo, d)), hi = fmaxf(hi, __shfl_xor_sync(~0u, hi, d));
+    if (lane == 0) min[row] = lo, max[row] = hi;
+}
