@@ -129,6 +129,7 @@ static int unpack_and_run(char **arguments) {
 }
 
 static struct fuse_session *session;
+static const char *mounted_at;
 static int alive[2];
 
 /* Reads nothing until the last process that was started has ended, and with it the other end of the pipe. */
@@ -137,7 +138,10 @@ static void *wait_for_the_end(void *none) {
     while (read(alive[0], &byte, 1) > 0 || errno == EINTR) {}
     fuse_session_exit(session);
     fuse_session_unmount(session);
-    return none;
+    /* The loop ends with the mount; where fusermount3 could not take it away, nobody is served for ever all the same. */
+    sleep(2);
+    rmdir(mounted_at);
+    _exit(0);
 }
 
 /* Serves the image at a folder until nobody uses it; says through `ready` that it is there. */
@@ -156,6 +160,7 @@ static void serve(const char *folder, int ready) {
     pthread_t watcher;
     if (!image || sqfs_ll_mount(&channel, folder, &arguments, &all, sizeof all, image) != SQFS_OK) _exit(1);
     session = channel.session;
+    mounted_at = folder;
     if (pthread_create(&watcher, NULL, wait_for_the_end, NULL) || write(ready, "", 1) != 1) _exit(1);
     close(ready);
     fuse_session_loop(session);

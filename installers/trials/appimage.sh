@@ -31,8 +31,10 @@ trial "no file of NVIDIA is in it" no_nvidia_file "$(cd "$root/opt" && find Lock
 if [ -e "$root/opt/Lockstep.AppImage" ]; then
     whole=/opt/Lockstep.AppImage
     # A device that everybody may open, as on a desktop, seen in this root alone.
-    mknod -m 666 "$root/opt/fuse" c 10 229 && touch "$root/dev/fuse" 2>/dev/null
-    bind "$root/opt/fuse" "$root/dev/fuse"
+    mknod -m 666 "$root/opt/fuse" c 10 229
+    mount --bind "$root/opt/fuse" "$root/dev/fuse" && mounts+=("$root/dev/fuse")
+    # Every system that was installed has it; debootstrap leaves it out, and fusermount3 finds mounts there.
+    ln -sf ../proc/self/mounts "$root/etc/mtab"
     left() { ls -A "$root/tmp" | grep -E 'lockstep' && { echo "left behind in /tmp" >&2; return 1; }; return 0; }
     says_so() { as ada $whole --version 2>&1 >/dev/null | grep 'nothing can be mounted here' && left; }
     trial "the file itself, without FUSE: says so and runs" says_so

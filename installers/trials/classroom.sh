@@ -60,18 +60,26 @@ trial "the school's course is over the built-in one" schools
 for student in $students; do
     mount -t tmpfs -o "size=20m,mode=700,uid=$(inside id -u "$student"),gid=$(inside id -g "$student")" tmpfs "$root/home/$student" && mounts+=("$root/home/$student")
 done
-# Proportional share of memory of everything called lockstep, in MB, the highest of a run.
+# Memory of everything called lockstep at the moment when it is most, in MB: what all share is counted once ("all"), and
+# what no other process has ("own"). Both go to $trials/memory.
 watch_memory() {
-    local most=0 now
+    local most=0 all own pid
     while [ -e "$trials/watching" ]; do
-        now=$(for pid in $(pgrep -f "$share/libexec/lockstep"); do sed -n 's/^Pss: *\([0-9]*\).*/\1/p' "/proc/$pid/smaps_rollup" 2>/dev/null; done | awk '{sum += $1} END {print int(sum / 1024)}')
-        [ "${now:-0}" -gt "$most" ] && most=$now && echo "$most" > "$trials/memory"
+        read -r all own < <(for pid in $(pgrep -f "$share/libexec/lockstep"); do cat "/proc/$pid/smaps_rollup" 2>/dev/null; done |
+            awk '/^Pss:/ {all += $2} /^Private_(Clean|Dirty):/ {own += $2} END {print int(all / 1024), int(own / 1024)}')
+        [ "${all:-0}" -gt "$most" ] && most=$all && echo "$all $own" > "$trials/memory"
         sleep 0.2
     done
 }
+# What thirty need of the machine that runs all of them: what is shared once, what is a seat's own thirty times.
+memory_said() {
+    local all own
+    read -r all own < "$trials/memory"
+    echo "all three together $all MB at most, of which $((own / 3)) MB a seat are its own: thirty need $((all - own + own * 10)) MB"
+}
 at_once() {
     local student pids=() bad=0 pid
-    touch "$trials/watching" && echo 0 > "$trials/memory"
+    touch "$trials/watching" && echo 0 0 > "$trials/memory"
     watch_memory &
     local watcher=$!
     for student in $students; do
@@ -81,11 +89,11 @@ at_once() {
     for pid in "${pids[@]}"; do wait "$pid" || bad=1; done
     rm -f "$trials/watching"
     wait $watcher
-    echo "all three together $(cat "$trials/memory") MB at most"
+    memory_said
     [ $bad -eq 0 ] || { tail -n 5 "$trials"/class-* >&2; return 1; }
 }
 trial "three students check at once" at_once
-memory_check=$(cat "$trials/memory")
+memory_check=$(memory_said)
 works() {
     local student
     for student in $students; do
@@ -127,7 +135,7 @@ if [ -n "$window" ]; then
     install -m755 installers/trials/window.sh "$root/usr/local/bin/lockstep-window"
     windows() {
         local student pids=() pid bad=0
-        touch "$trials/watching" && echo 0 > "$trials/memory"
+        touch "$trials/watching" && echo 0 0 > "$trials/memory"
         watch_memory &
         local watcher=$!
         for student in $students; do
@@ -141,14 +149,16 @@ if [ -n "$window" ]; then
         [ -s "$root/tmp/ada.png" ] || { cat "$trials"/class-* >&2; return 1; }
         cp "$root/tmp/ada.png" "$pictures/classroom.png"
         cat "$trials"/class-* | head -n 3
-        echo "all three together $(cat "$trials/memory") MB at most"
+        memory_said
         return $bad
     }
     trial "three windows at once" windows
-    memory_window=$(cat "$trials/memory")
+    memory_window=$(memory_said)
 fi
 finish
 status=$?
 echo
-echo "Share: $space MB once. Home: $home KiB a student. Memory: three checks $memory_check MB${memory_window:+, three windows $memory_window MB}."
+echo "Share: $space MB once. Home: $home KiB a student."
+echo "Checks: $memory_check."
+[ -z "$window" ] || echo "Windows: $memory_window."
 exit $status
