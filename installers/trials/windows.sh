@@ -60,7 +60,8 @@ trial "the installer is below 25 MB" small || { cat "$work/nsis" >&2; }
 
 local_programs="$c/users/$(id -un)/AppData/Local/Programs/Lockstep"
 winpath() { wine winepath -w "$1" | tr -d '\r'; }
-installs() { wine "$(winpath "$setup")" /S && [ -e "$local_programs/lockstep.exe" ] && ls "$local_programs" | tr '\n' ' '; }
+shortcut() { find "$c/users" "$c/ProgramData" -name Lockstep.lnk 2>/dev/null | grep .; }
+installs() { wine "$(winpath "$setup")" /S && [ -e "$local_programs/lockstep.exe" ] && shortcut >/dev/null && ls "$local_programs" | tr '\n' ' '; }
 if ! trial "the installer, silently" installs; then
     mkdir -p "$local_programs" && cp "$binary" "$(dirname "$binary")/lockstep_cuda.dll" "$local_programs/"
 fi
@@ -106,9 +107,13 @@ if trial "NVIDIA's wheel for Windows, into a path with a space and an umlaut" wh
         kill -KILL "$began"
         for _ in $(seq 100); do [ "$(workers)" -eq 0 ] && break; sleep 0.1; done
         echo "$during processes before, $(workers) after"
-        [ "$during" -gt 1 ] && [ "$(workers)" -eq 0 ]
+        [ "$during" -gt 1 ] && [ "$(workers)" -eq 0 ] && return
+        # What it is that is left, and whose child.
+        pgrep -f "$these" | xargs -r ps -o pid,ppid,stat,etimes,args -p >&2
+        return 1
     }
-    workers() { pgrep -c -f "^${local_programs//\\/.}.*lockstep.exe|[Ll]ockstep.lockstep.exe"; }
+    these="^${local_programs//\\/.}.*lockstep.exe|[Ll]ockstep.lockstep.exe"
+    workers() { pgrep -c -f "$these"; }
     trial "killed during a check, it leaves no worker (job objects)" killed
 fi
 
@@ -143,7 +148,7 @@ if [ -e "$local_programs/uninstall.exe" ]; then
         wine "$local_programs/uninstall.exe" /S
         # It copies itself away and goes on there.
         for _ in $(seq 50); do [ -e "$local_programs/lockstep.exe" ] || break; sleep 0.2; done
-        ! [ -e "$local_programs/lockstep.exe" ] && [ -e "$data/mine.txt" ] && ! registered >/dev/null 2>&1 && echo "program gone, data kept"
+        ! [ -e "$local_programs/lockstep.exe" ] && [ -e "$data/mine.txt" ] && ! registered >/dev/null 2>&1 && ! shortcut >/dev/null && echo "program gone, data kept"
     }
     trial "the uninstaller, silently" uninstalls
 fi
