@@ -2,7 +2,7 @@
 //! to be complete. What a worker does that never answers is tested in `window_flows` and `window_panes.rs`.
 
 /// Modules that may block, and why that costs no frame.
-const MAY_BLOCK: [(&str, &str); 12] = [
+const MAY_BLOCK: [(&str, &str); 13] = [
     ("builtins", "a table and its look-up"),
     ("cli", "the terminal"),
     ("console", "starts the program again before there is a window"),
