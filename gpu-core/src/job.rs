@@ -77,6 +77,7 @@ pub struct RunOptions {
     /// Sizes to run at; none for the spec's first.
     pub sizes: Vec<Size>,
     /// What buffers hold before the run, by name: bytes as the kernel sees them, all of the buffer.
+    #[serde(with = "named_bytes")]
     pub inputs: Vec<(String, Vec<u8>)>,
     /// Send back whole buffers, not their first elements alone.
     pub whole_outputs: bool,
@@ -88,6 +89,21 @@ pub struct RunOptions {
     pub may_be_infinite: bool,
     /// Outputs are only written in part.
     pub may_be_partial: bool,
+}
+
+/// Buffers by name as serde's bytes: byte by byte, some megabytes take longer to write than to compute with.
+mod named_bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_bytes::{ByteBuf, Bytes};
+
+    pub fn serialize<S: Serializer>(inputs: &[(String, Vec<u8>)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(inputs.iter().map(|(name, bytes)| (name, Bytes::new(bytes))))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Vec<u8>)>, D::Error> {
+        let inputs = Vec::<(String, ByteBuf)>::deserialize(from)?;
+        Ok(inputs.into_iter().map(|(name, bytes)| (name, bytes.into_vec())).collect())
+    }
 }
 
 /// One message back. Every job ends with exactly one [`Event::Finished`].

@@ -320,6 +320,7 @@ pub struct RunOutput {
     pub nan_count: u64,
     pub infinite_count: u64,
     /// The whole buffer, little-endian, where it was asked for.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 

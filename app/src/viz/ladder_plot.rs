@@ -32,6 +32,12 @@ impl LadderPlot {
         Self { id: "gemm-ladder", title: "GEMM ladder", ladders, ladder: 0, rung: Stepper::default() }
     }
 
+    /// Attention forward.
+    pub fn attention() -> Self {
+        let ladders = &["attention"];
+        Self { id: "attention-ladder", title: "Attention ladder", ladders, ladder: 0, rung: Stepper::default() }
+    }
+
     fn shown(&self) -> Option<&'static Recorded> {
         recorded::find(self.ladders.get(self.ladder)?)
     }
@@ -148,6 +154,9 @@ impl Visualization for LadderPlot {
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         ui.horizontal_wrapped(|ui| {
+            if self.ladders.len() < 2 {
+                return;
+            }
             for (index, ladder) in self.ladders.iter().enumerate() {
                 if let Some(recorded) = recorded::find(ladder) {
                     ui.selectable_value(&mut self.ladder, index, &recorded.short);
@@ -204,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_ladder_of_the_plot_was_recorded_and_has_a_library() {
-        for ladder in LadderPlot::gemm().ladders {
+        for ladder in LadderPlot::gemm().ladders.iter().chain(LadderPlot::attention().ladders) {
             let recorded = recorded::find(ladder).unwrap_or_else(|| panic!("{ladder} is not recorded"));
             assert!(recorded.rungs.len() >= 3, "{ladder}");
             assert!(recorded.library_flops_per_s().is_some(), "{ladder}");

@@ -157,6 +157,7 @@ pub fn all() -> Vec<Box<dyn Visualization>> {
         Box::new(tma_box::TmaBox::default()),
         Box::new(mma_fragment::MmaFragment::default()),
         Box::new(ladder_plot::LadderPlot::gemm()),
+        Box::new(ladder_plot::LadderPlot::attention()),
         Box::new(dot_product::DotProduct::default()),
         Box::new(fp_bits::FpBits::default()),
         Box::new(softmax::Softmax::default()),

@@ -57,7 +57,7 @@ fn recordings_fit_their_ladders() {
             // A rung that only changes what the same kernel is given has nothing to compile.
             let compiled = || rungs[..number].iter().any(|before| before["file"] == rung.file.as_str());
             assert!(recorded["compile_from_cache"] == false || compiled(), "{place}");
-            assert!(recorded["compile_ms"].as_f64().unwrap() <= 2000.0, "{place}: more than 2 s to compile");
+            assert!(recorded["compile_ms"].as_f64().unwrap() <= 3000.0, "{place}: more than 3 s to compile");
             for point in recorded["bench"]["points"].as_array().unwrap() {
                 assert!(point["rejected"].is_null() && point["stats"]["median_ns"].is_number(), "{place}: {point}");
             }

@@ -313,7 +313,7 @@ impl Findings {
     ) {
         let finite = given.iter().all(|argument| match argument {
             Argument::Buffer(buffer) if buffer.role.is_given() && buffer.dtype.is_float() => {
-                buffer.dtype.decode_all(&buffer.bytes).iter().all(|value| value.is_finite())
+                buffer.dtype.nonfinite_counts(&buffer.bytes) == (0, 0)
             }
             _ => true,
         });
@@ -527,19 +527,18 @@ fn unwritten(buffer: &Buffer, known: Option<&[(String, Vec<usize>)]>) -> Vec<usi
 
 fn output(shape: &ResolvedBuffer, buffer: &Buffer, never_written: u64) -> RunOutput {
     let size = buffer.dtype.bytes();
-    let values = buffer.dtype.decode_all(&buffer.bytes);
-    let nan_count = values.iter().filter(|value| value.is_nan()).count() as u64;
+    let (nan_count, infinite_count) = buffer.dtype.nonfinite_counts(&buffer.bytes);
     RunOutput {
         name: shape.name.clone(),
         dtype: buffer.dtype,
         shape: shape.shape.clone(),
         is_output: shape.role.is_judged(),
         element_count: (buffer.bytes.len() / size) as u64,
-        head: values[..values.len().min(HEAD)].to_vec(),
+        head: buffer.dtype.decode_all(&buffer.bytes[..buffer.bytes.len().min(HEAD * size)]),
         never_written,
         // What was never written reads as NaN, and is told apart.
         nan_count: if buffer.dtype.is_float() { nan_count.saturating_sub(never_written) } else { 0 },
-        infinite_count: values.iter().filter(|value| value.is_infinite()).count() as u64,
+        infinite_count,
         bytes: Vec::new(),
     }
 }

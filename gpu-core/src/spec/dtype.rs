@@ -152,6 +152,27 @@ impl Dtype {
         }
     }
 
+    /// How many elements of a buffer are NaN, and how many infinite.
+    pub fn nonfinite_counts(self, bytes: &[u8]) -> (u64, u64) {
+        if !self.is_float() {
+            return (0, 0);
+        }
+        let mut counts = (0, 0);
+        let mut add = |value: f64, times: u64| match value {
+            nan if nan.is_nan() => counts.0 += times,
+            infinite if infinite.is_infinite() => counts.1 += times,
+            _ => {}
+        };
+        if self.bytes() == 1 {
+            let mut codes = [0_u64; 256];
+            bytes.iter().for_each(|code| codes[usize::from(*code)] += 1);
+            (0..=u8::MAX).for_each(|code| add(self.decode(&[code]), codes[usize::from(code)]));
+        } else {
+            bytes.chunks_exact(self.bytes()).for_each(|element| add(self.decode(element), 1));
+        }
+        counts
+    }
+
     /// A bit pattern that no sensible kernel writes: a NaN with a payload of its own, or a whole number near the
     /// end of the range. Outputs are filled with it, so that an element that nobody wrote is known.
     pub fn poison(self) -> &'static [u8] {
@@ -183,6 +204,17 @@ fn encode_narrow(format: &num::Format, value: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_number_is_counted_as_it_is_decoded() {
+        let bytes: Vec<u8> = (0_u32..=0xffff).flat_map(|code| code.to_le_bytes()).map(|byte| byte ^ 0x7c).collect();
+        for (name, dtype) in Dtype::ALL {
+            let values = dtype.decode_all(&bytes);
+            let nans = values.iter().filter(|value| value.is_nan()).count() as u64;
+            let infinite = values.iter().filter(|value| value.is_infinite()).count() as u64;
+            assert_eq!(dtype.nonfinite_counts(&bytes), (nans, infinite), "{name}");
+        }
+    }
 
     #[test]
     fn every_type_encodes_and_decodes_small_whole_numbers() {

@@ -13,6 +13,8 @@ pub struct Recorded {
     pub driver: String,
     pub date: String,
     pub rungs: Vec<Figure>,
+    /// The fastest rival of the ladder at the same size: its name and rate.
+    rival: Option<(String, f64)>,
 }
 
 /// One rung at one size.
@@ -28,14 +30,20 @@ pub struct Figure {
 }
 
 impl Recorded {
-    /// The library's rate beside the last rung that has the size of the first.
+    /// The rate of the library beside the last rung that has one, or of the fastest rival.
     pub fn library_flops_per_s(&self) -> Option<f64> {
+        if let Some((_, rate)) = &self.rival {
+            return Some(*rate);
+        }
         let beside = self.rungs.iter().rev().find(|rung| rung.of_library.is_some())?;
         Some(beside.flops_per_s / beside.of_library?)
     }
 
     /// Without version and number of algorithms: `cuBLASLt`.
     pub fn library_name(&self) -> &str {
+        if let Some((name, _)) = &self.rival {
+            return name;
+        }
         let named = self.rungs.iter().rev().find_map(|rung| rung.library.as_deref());
         named.and_then(|name| name.split_whitespace().next()).unwrap_or("the library")
     }
@@ -45,6 +53,16 @@ impl Recorded {
 struct File {
     machine: Machine,
     rungs: Vec<Rung>,
+    rivals: Option<Vec<Rival>>,
+}
+
+/// A contestant beside the last rung, at a size.
+#[derive(Deserialize)]
+struct Rival {
+    name: String,
+    rung: String,
+    gflops: Option<f64>,
+    ok: bool,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +74,7 @@ struct Machine {
 
 #[derive(Deserialize)]
 struct Rung {
+    file: String,
     title: String,
     change: String,
     bench: Option<Bench>,
@@ -85,7 +104,8 @@ struct Library {
     name: String,
 }
 
-static FILES: [(&str, &str); 4] = [
+static FILES: [(&str, &str); 5] = [
+    ("attention", include_str!("../../../../assets/recorded/ladder-attention-h200.json")),
     ("matmul-bf16", include_str!("../../../../assets/recorded/ladder-matmul-bf16-h200.json")),
     ("matmul-fp32", include_str!("../../../../assets/recorded/ladder-matmul-fp32-h200.json")),
     ("matmul-fp8", include_str!("../../../../assets/recorded/ladder-matmul-fp8-h200.json")),
@@ -122,10 +142,18 @@ fn read(name: &'static str, text: &str) -> Option<Recorded> {
             library: point.library.as_ref().map(|library| library.name.clone()),
         })
     };
-    let rungs = file.rungs.iter().filter_map(figure).collect();
+    let rungs: Vec<Figure> = file.rungs.iter().filter_map(figure).collect();
+    let own = file.rungs.last().map_or("", |rung| rung.file.as_str());
+    let rival = file
+        .rivals
+        .iter()
+        .flatten()
+        .filter(|rival| rival.ok && rival.name == size && rival.rung != own)
+        .filter_map(|rival| Some((rival.rung.clone(), rival.gflops? * 1e9)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
     let Machine { name: machine, driver, date } = file.machine;
     let short = name.rsplit('-').next().unwrap_or(name).to_owned();
-    Some(Recorded { name, short, machine, driver, date, rungs })
+    Some(Recorded { name, short, machine, driver, date, rungs, rival })
 }
 
 #[cfg(test)]
