@@ -13,7 +13,7 @@ pub struct Recorded {
     pub driver: String,
     pub date: String,
     pub rungs: Vec<Figure>,
-    /// The fastest rival of the ladder at the same size: its name and rate.
+    /// The fastest rival of the ladder at the same size: its name, and its rate beside the last rung.
     rival: Option<(String, f64)>,
 }
 
@@ -144,13 +144,21 @@ fn read(name: &'static str, text: &str) -> Option<Recorded> {
     };
     let rungs: Vec<Figure> = file.rungs.iter().filter_map(figure).collect();
     let own = file.rungs.last().map_or("", |rung| rung.file.as_str());
-    let rival = file
+    let beside: Vec<(&str, f64)> = file
         .rivals
         .iter()
         .flatten()
-        .filter(|rival| rival.ok && rival.name == size && rival.rung != own)
-        .filter_map(|rival| Some((rival.rung.clone(), rival.gflops? * 1e9)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
+        .filter(|rival| rival.ok && rival.name == size)
+        .filter_map(|rival| Some((rival.rung.as_str(), rival.gflops?)))
+        .collect();
+    // They were timed in turns with the last rung, in a run of its own: what holds between runs is the ratio.
+    let scale = beside.iter().find(|(name, _)| *name == own).zip(rungs.last());
+    let rival = beside
+        .iter()
+        .filter(|(name, _)| *name != own)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .zip(scale)
+        .map(|((name, rate), ((_, own), last))| ((*name).to_owned(), rate / own * last.flops_per_s));
     let Machine { name: machine, driver, date } = file.machine;
     let short = name.rsplit('-').next().unwrap_or(name).to_owned();
     Some(Recorded { name, short, machine, driver, date, rungs, rival })
