@@ -6,7 +6,7 @@ __device__ float value_of(unsigned kind, int i)
 {
     const unsigned sign = (unsigned)i << 31;
     unsigned bits = __float_as_uint((kind - 8.5f) * (1.0f + i % 1000));
-    bits = kind == 0 ? (0x7f800001u | sign) + (i & 2) * 0x200000u : bits;  // some of the many NaN
+    bits = kind == 0 ? ((i & 6) == 6 ? 0x7fc00000u : 0x7f800001u + (i & 2) * 0x200000u) | sign : bits;  // some of the many NaN
     bits = kind == 1 ? 0x7f800000u : bits;                                 // infinity
     bits = kind == 2 ? 0xff800000u : bits;                                 // minus infinity
     bits = kind == 3 ? 0x7f7fffffu | sign : bits;                          // the largest float
