@@ -1,0 +1,8 @@
+// Compares the row only.
+// rejected for: out_of_bounds
+// leads to: column with n
+extern "C" __global__ void outer(const float* a, const float* b, float* c, int m, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < m) c[(long long)row * n + column] = a[row] * b[column];
+}

@@ -1,0 +1,10 @@
+// Keeps b in shared memory, with no barrier after loading.
+// rejected for: uninitialised
+// leads to: shared memory does not
+extern "C" __global__ void outer(const float* a, const float* b, float* c, int m, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    __shared__ float kept[32];
+    if (threadIdx.y == 0 && column < n) kept[threadIdx.x] = kept[threadIdx.x];
+    if (row < m && column < n) c[(long long)row * n + column] = a[row] * kept[threadIdx.x];
+}
