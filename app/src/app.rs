@@ -157,7 +157,7 @@ impl App {
     ) -> Self {
         let settings = store.settings();
         let progress = store.progress();
-        let rungs = crate::rungs::load(&store);
+        let scripts = crate::scripts::load(&store);
         let window: WindowFile = store.window().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         let labs = settings.remotes.iter().map(|remote| LabKey::Remote(remote.name.clone())).chain([LabKey::Here]);
         let labs: BTreeMap<LabKey, LabDevices> = labs.map(|lab| (lab, LabDevices::default())).collect();
@@ -201,12 +201,12 @@ impl App {
             dialog: None,
             toasts: Vec::new(),
             next_id: 0,
-            rungs,
+            scripts,
             allowed_scripts: std::collections::BTreeSet::new(),
             log: Vec::new(),
             search: crate::state::Search::default(),
             sandbox: crate::sandbox::Sandbox::default(),
-            ready: crate::state::Slot::Empty,
+            ready: crate::state::Loadable::Empty,
             review: Vec::new(),
             reviews: 0,
             resets: BTreeMap::new(),
@@ -343,7 +343,7 @@ impl App {
                 }
                 Effect::SaveProgress => self.services.store.save_progress(&self.state.progress),
                 Effect::SaveWindow => self.save_window(),
-                Effect::SaveMeasured => crate::rungs::save(&self.services.store, &self.state.rungs),
+                Effect::SaveMeasured => crate::scripts::save(&self.services.store, &self.state.scripts),
                 Effect::SaveSettings => self.services.store.save_settings(&self.state.settings),
                 Effect::AddRun { slot, run, source } => self.services.add_run(slot, *run, source),
                 Effect::KeepRun { slot, kept } => self.services.keep_run(slot, *kept),
@@ -357,11 +357,11 @@ impl App {
                 }
                 Effect::PickImport => self.services.pick_import(),
                 Effect::PickExport { name, text } => self.services.pick_export(name, text),
-                Effect::RunRung { key, source, python } => self.services.run_rung(key, source, python),
+                Effect::RunScript { key, source, python } => self.services.run_script(key, source, python),
                 Effect::RunProgram(key) => self.services.run_program(key),
                 Effect::Decode { key, request } => self.services.decode(key, *request),
                 Effect::Profile { slot, request } => self.services.profile(slot, *request),
-                Effect::StopRung => self.services.stop_rung(),
+                Effect::StopScript => self.services.stop_script(),
                 Effect::LoadCeilings(devices) => self.services.load_ceilings(devices),
                 Effect::LookAround => self.services.look_around(self.state.settings.nvrtc.clone()),
                 Effect::BuildIndex(course) => self.services.build_index(course),

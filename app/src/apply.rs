@@ -16,7 +16,6 @@ mod settings;
 mod update;
 mod versions;
 
-pub use run::KERNEL_NAME;
 pub(crate) use update::first_day;
 
 use crate::command::{Action, Command};
@@ -105,10 +104,10 @@ impl State {
             Command::StopInstall => effects.push(Effect::StopInstall),
             Command::LookForCompiler => effects.push(Effect::LookForCompiler),
             Command::HideCompilerBanner => self.compiler_banner_hidden = true,
-            Command::RunRung(file) => self.run_rung(&file, effects),
+            Command::RunScript(file) => self.run_script(&file, effects),
             Command::RunProgram(name) => self.run_program(&name, effects),
             Command::Decode { cache, own } => self.decode(cache, own, effects),
-            Command::StopRung => effects.push(Effect::StopRung),
+            Command::StopScript => effects.push(Effect::StopScript),
             Command::Answered { question, correct, given } => self.answered(&question, correct, given, effects),
             Command::ReadyAnswered { question, correct, given } => {
                 self.progress.ready_answered(&question, correct, given);
@@ -332,7 +331,7 @@ impl State {
             }
             Some(Dialog::ConfirmResetDay) => self.reset_day(effects),
             Some(Dialog::ConfirmImport) => effects.push(Effect::ImportState),
-            Some(Dialog::ConfirmScript { file }) => self.allow_rung(&file, effects),
+            Some(Dialog::ConfirmScript { file }) => self.allow_script(&file, effects),
             Some(Dialog::OfferPrograms(offered)) => self.take_programs(&offered, effects),
             Some(Dialog::ConfirmQuit) => {
                 self.leaves_unsaved = true;

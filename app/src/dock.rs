@@ -6,7 +6,7 @@ mod standard;
 
 pub use node::Node;
 
-use crate::state::Pane;
+use crate::pane::Pane;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

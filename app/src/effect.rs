@@ -1,13 +1,13 @@
 //! What a change of the state asks of the world, and what the world answers. Both are plain data: nothing in
 //! [`crate::apply`] touches a file, a process or a clock.
 
-use crate::elsewhere::Merged;
 use crate::kept::Kept;
-use crate::rungs::{Decoding, Line, RungKey, RungRun};
-use crate::state::{JobKey, LabKey, Purpose};
+use crate::lab::{JobKey, LabKey};
+use crate::scripts::{Decoding, Line, ScriptKey, ScriptRun};
+use crate::state::Purpose;
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
-use curriculum::store::{Offered, Progress, RunRecord, Settings, Slot, Store};
+use curriculum::store::{Offered, Progress, RunRecord, Settings, Store, TextSlot};
 use gpu_core::bench::Ceilings;
 use gpu_core::job::Job;
 use std::collections::BTreeMap;
@@ -25,19 +25,19 @@ pub enum Effect {
         lab: LabKey,
         job: Box<Job>,
         purpose: Purpose,
-        slot: Option<Slot>,
+        slot: Option<TextSlot>,
     },
     Stop(JobKey),
     /// Ask for the devices of a lab.
     ListDevices(LabKey),
     /// Read a working text and its runs.
     Load {
-        slot: Slot,
+        slot: TextSlot,
         scaffold: String,
     },
     /// Note the working text.
     Journal {
-        slot: Slot,
+        slot: TextSlot,
         text: String,
     },
     SaveProgress,
@@ -47,37 +47,37 @@ pub enum Effect {
     /// Note where the panes are.
     SaveWindow,
     AddRun {
-        slot: Slot,
+        slot: TextSlot,
         run: Box<RunRecord>,
         source: String,
     },
     /// Note what the last run of a text found.
     KeepRun {
-        slot: Slot,
+        slot: TextSlot,
         kept: Box<Kept>,
     },
     /// Read the text of an earlier run.
     LoadRun {
-        slot: Slot,
+        slot: TextSlot,
         run: Box<RunRecord>,
         number: u32,
     },
     /// Read the text of an earlier run, to compare with.
     ReadRun {
-        slot: Slot,
+        slot: TextSlot,
         run: Box<RunRecord>,
     },
     InstallDisassembler,
     /// Write the text to a file, open it in the learner's editor and watch it.
     OpenElsewhere {
-        slot: Slot,
+        slot: TextSlot,
         text: String,
         editor: Option<String>,
     },
-    CloseElsewhere(Slot),
+    CloseElsewhere(TextSlot),
     /// Lay a text out with clang-format.
     Format {
-        slot: Slot,
+        slot: TextSlot,
         version: u64,
         text: String,
         tab_width: u32,
@@ -87,25 +87,25 @@ pub enum Effect {
         name: String,
         text: String,
     },
-    /// Run a Python rung with the learner's Python.
-    RunRung {
-        key: RungKey,
+    /// Run a Python script with the learner's Python.
+    RunScript {
+        key: ScriptKey,
         source: String,
         python: Option<PathBuf>,
     },
     /// Measure this machine with one of Lockstep's own programs, in a process of its own.
-    RunProgram(RungKey),
+    RunProgram(ScriptKey),
     /// Let the small model write, in a process of its own.
     Decode {
-        key: RungKey,
+        key: ScriptKey,
         request: Box<Decoding>,
     },
     /// Count with Nsight Compute, in a process of its own.
     Profile {
-        slot: Slot,
+        slot: TextSlot,
         request: Box<crate::profiled::Request>,
     },
-    StopRung,
+    StopScript,
     /// Read what these devices of this machine were measured to do at most: name and driver of each.
     LoadCeilings(Vec<(String, Option<String>)>),
     /// Run the ready check.
@@ -147,12 +147,12 @@ pub enum Effect {
 pub struct Learner {
     pub progress: Progress,
     pub settings: Settings,
-    pub measured: BTreeMap<RungKey, RungRun>,
+    pub measured: BTreeMap<ScriptKey, ScriptRun>,
 }
 
 impl Learner {
     pub fn read(store: &Store) -> Self {
-        Self { progress: store.progress(), settings: store.settings(), measured: crate::rungs::load(store) }
+        Self { progress: store.progress(), settings: store.settings(), measured: crate::scripts::load(store) }
     }
 }
 
@@ -165,10 +165,21 @@ pub struct OpenedProfile {
 /// What an import brings: progress and settings as they are now, and the settings that it did not take over.
 pub type Takeover = (Box<Learner>, Vec<Offered>);
 
+/// How texts of the two sides came together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// Only the file changed.
+    Theirs,
+    /// Both did, at different places.
+    Both,
+    /// Both changed the same lines: the file's are taken, and the window's are a step of its undo.
+    Conflict,
+}
+
 /// What background work found.
 pub enum Update {
     Loaded {
-        slot: Slot,
+        slot: TextSlot,
         text: String,
         past: Vec<Change>,
         runs: Vec<RunRecord>,
@@ -177,44 +188,44 @@ pub enum Update {
     },
     /// The text of a run by its sum; None when it is gone.
     RunText {
-        slot: Slot,
+        slot: TextSlot,
         sum: String,
         text: Option<String>,
     },
     Disassembler(Result<(), String>),
     /// The file that is open in the learner's editor, or why there is none.
     OpenedElsewhere {
-        slot: Slot,
+        slot: TextSlot,
         path: Result<PathBuf, String>,
     },
-    /// It was saved there.
     /// The file is gone, and is looked at no longer.
     LostElsewhere {
-        slot: Slot,
+        slot: TextSlot,
         path: PathBuf,
     },
+    /// It was saved there.
     SavedElsewhere {
-        slot: Slot,
+        slot: TextSlot,
         text: String,
         how: Merged,
     },
     /// What clang-format made of a version of a text, or why nothing.
     Formatted {
-        slot: Slot,
+        slot: TextSlot,
         version: u64,
         result: Result<String, String>,
     },
     /// A kernel's counters on the emulator and on a GPU, or why there are none.
     Profiled {
-        slot: Slot,
+        slot: TextSlot,
         result: Result<Box<crate::profiled::Profiled>, String>,
     },
     Imported(Result<(String, String), String>),
     Exported(Result<Option<PathBuf>, String>),
     Compiler(crate::state::Compiler),
-    /// A line of a rung.
-    RungLine(RungKey, Line),
-    RungEnded(RungKey, Result<(), String>),
+    /// A line of a script.
+    ScriptLine(ScriptKey, Line),
+    ScriptEnded(ScriptKey, Result<(), String>),
     Course(Result<Arc<Course>, String>),
     Ready(Vec<crate::ready::Item>),
     Ceilings(Vec<Ceilings>),

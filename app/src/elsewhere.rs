@@ -5,8 +5,8 @@
 //! system (those of a network tell nobody of changes), and does not care whether an editor writes into the file or puts
 //! a new one in its place.
 
-use crate::effect::Update;
-use curriculum::store::Slot;
+use crate::effect::{Merged, Update};
+use curriculum::store::TextSlot;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,22 +21,11 @@ const LOOKS_UNTIL_GONE: u32 = 8;
 /// A larger file is no kernel.
 const MAX_BYTES: u64 = 2 << 20;
 
-/// How texts of the two sides came together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merged {
-    /// Only the file changed.
-    Theirs,
-    /// Both did, at different places.
-    Both,
-    /// Both changed the same lines: the file's are taken, and the window's are a step of its undo.
-    Conflict,
-}
-
 /// What the window asks of the thread.
 enum Order {
-    Open { slot: Slot, path: PathBuf, text: String, editor: Option<String> },
-    Text { slot: Slot, text: String },
-    Close { slot: Slot },
+    Open { slot: TextSlot, path: PathBuf, text: String, editor: Option<String> },
+    Text { slot: TextSlot, text: String },
+    Close { slot: TextSlot },
 }
 
 /// The thread's handle. It ends with this.
@@ -75,18 +64,18 @@ impl Elsewhere {
     }
 
     /// Writes the text to `path`, opens it in an editor (None is the system's choice) and looks at it from now on.
-    pub fn open(&mut self, slot: Slot, path: PathBuf, text: String, editor: Option<String>) {
+    pub fn open(&mut self, slot: TextSlot, path: PathBuf, text: String, editor: Option<String>) {
         self.order(Order::Open { slot, path, text, editor });
     }
 
     /// The window's text changed.
-    pub fn text(&mut self, slot: &Slot, text: &str) {
+    pub fn text(&mut self, slot: &TextSlot, text: &str) {
         if self.orders.is_some() {
             self.order(Order::Text { slot: slot.clone(), text: text.to_owned() });
         }
     }
 
-    pub fn close(&mut self, slot: Slot) {
+    pub fn close(&mut self, slot: TextSlot) {
         if self.orders.is_some() {
             self.order(Order::Close { slot });
         }
@@ -98,7 +87,7 @@ type Seen = (SystemTime, u64);
 
 /// One file that is open elsewhere.
 struct File {
-    slot: Slot,
+    slot: TextSlot,
     path: PathBuf,
     /// What both sides had last.
     base: String,

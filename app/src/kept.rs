@@ -1,7 +1,6 @@
 //! What is there again after a restart: what the last run of a text found, and where the window was.
 
 use crate::dock::Saved;
-use crate::state::Traced;
 use gpu_core::bench::BenchReport;
 use gpu_core::emulator::{Fault, Trace};
 use gpu_core::verdict::{Captured, Verdict};
@@ -25,33 +24,19 @@ pub struct Kept {
     /// The benchmark is newer than the verdict.
     pub bench_is_last: bool,
     pub console: String,
-    pub traced: Option<KeptTrace>,
+    pub traced: Option<Traced>,
 }
 
-/// As [`Traced`].
+/// What the last judged check recorded. Later runs have texts of their own, and need not have come to a verdict.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeptTrace {
+pub struct Traced {
+    /// None where the last size was not reached.
     pub trace: Option<Trace>,
+    /// The numbers of the case that was traced.
     pub captured: Option<Captured>,
     pub source: String,
+    /// A fault that ended the run that was traced: what would have come later is missing.
     pub ended_by: Option<Fault>,
-}
-
-impl From<&Traced> for KeptTrace {
-    fn from(traced: &Traced) -> Self {
-        Self {
-            trace: traced.trace.clone(),
-            captured: traced.captured.clone(),
-            source: traced.source.clone(),
-            ended_by: traced.ended_by.clone(),
-        }
-    }
-}
-
-impl From<KeptTrace> for Traced {
-    fn from(kept: KeptTrace) -> Self {
-        Self { trace: kept.trace, captured: kept.captured, source: kept.source, ended_by: kept.ended_by }
-    }
 }
 
 impl Kept {

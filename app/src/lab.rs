@@ -1,11 +1,42 @@
 //! The window's side of the engine: labs by key, and a scripted one for tests.
 
-use crate::state::{JobKey, LabKey};
 use curriculum::store::Settings;
+use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Event, Job, JobId};
 use gpu_core::worker::{Lab, LabConfig, StopHandle};
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
+
+/// Name of the open text, as the compiler and its messages have it.
+pub const KERNEL_NAME: &str = "kernel.cu";
+
+/// Which lab: this machine's, or a remote one by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LabKey {
+    #[default]
+    Here,
+    Remote(String),
+}
+
+/// A job of one lab.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobKey {
+    pub lab: LabKey,
+    pub id: JobId,
+}
+
+/// A device of one lab.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceKey {
+    pub lab: LabKey,
+    pub choice: DeviceChoice,
+}
+
+impl DeviceKey {
+    pub fn emulator() -> Self {
+        Self { lab: LabKey::Here, choice: DeviceChoice::Emulator }
+    }
+}
 
 /// What the window asks of the engine. No method blocks.
 pub trait Engine {

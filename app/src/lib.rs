@@ -1,6 +1,8 @@
 //! The Lockstep program: window, terminal commands and worker entry. A library so that tests can drive every part.
 
 #[deny(clippy::disallowed_methods)]
+mod amounts;
+#[deny(clippy::disallowed_methods)]
 pub mod app;
 #[deny(clippy::disallowed_methods)]
 pub mod apply;
@@ -22,6 +24,8 @@ pub mod file_dialogs;
 #[deny(clippy::disallowed_methods)]
 pub mod fonts;
 #[deny(clippy::disallowed_methods)]
+mod guess;
+#[deny(clippy::disallowed_methods)]
 pub mod instruction_words;
 #[deny(clippy::disallowed_methods)]
 pub mod kept;
@@ -29,9 +33,13 @@ pub mod kept;
 pub mod lab;
 #[deny(clippy::disallowed_methods)]
 pub mod listing;
+#[deny(clippy::disallowed_methods)]
+pub mod loadable;
 pub mod measure;
 #[deny(clippy::disallowed_methods)]
 pub mod mystery;
+#[deny(clippy::disallowed_methods)]
+pub mod pane;
 #[deny(clippy::disallowed_methods)]
 pub mod panels;
 pub mod paths;
@@ -39,9 +47,9 @@ pub mod profiled;
 #[deny(clippy::disallowed_methods)]
 pub mod quick_fix;
 pub mod ready;
-pub mod rungs;
 #[deny(clippy::disallowed_methods)]
 pub mod sandbox;
+pub mod scripts;
 pub mod services;
 #[deny(clippy::disallowed_methods)]
 pub mod state;

@@ -103,11 +103,11 @@ pub fn run_by(program: &Path, request: &Request, stop: &AtomicBool) -> Result<Pr
             Ok(Some(_)) => break,
             Err(error) => return Err(format!("the process was lost: {error}")),
             Ok(None) if stop.load(Ordering::Relaxed) => {
-                crate::rungs::end(&mut child);
+                crate::scripts::end(&mut child);
                 return Err("stopped".to_owned());
             }
             Ok(None) if began.elapsed() > TIME => {
-                crate::rungs::end(&mut child);
+                crate::scripts::end(&mut child);
                 return Err(format!("it was stopped after {} seconds", TIME.as_secs()));
             }
             Ok(None) => std::thread::sleep(POLL),

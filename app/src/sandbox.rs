@@ -1,8 +1,8 @@
 //! Kernels that belong to no exercise: what they are run with is guessed from their parameters, as `lockstep run` does.
 
-use crate::cli::run::guess::{self, Guessed};
-use crate::state::Slot;
-use curriculum::store::Slot as TextSlot;
+use crate::guess::{self, Guessed};
+use crate::loadable::Loadable;
+use curriculum::store::TextSlot;
 use gpu_core::compile::declared;
 use gpu_core::spec::Size;
 use gpu_core::verdict::RunReport;
@@ -22,7 +22,7 @@ pub struct Sandbox {
     pub kernel: Option<String>,
     /// Sizes that were chosen by name.
     pub size: Size,
-    pub ran: Slot<RunReport>,
+    pub ran: Loadable<RunReport>,
 }
 
 /// Whether a text belongs to no exercise.

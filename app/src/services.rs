@@ -5,12 +5,12 @@ use crate::effect::{Learner, OpenedProfile, Update};
 use crate::elsewhere::Elsewhere;
 use crate::file_dialogs::Picker;
 use crate::kept::Kept;
-use crate::rungs;
-use crate::rungs::RungKey;
+use crate::scripts;
+use crate::scripts::ScriptKey;
 use crate::state::Compiler;
 use crate::widgets::code_editor::Change;
 use curriculum::Course;
-use curriculum::store::{Offered, Problem, RunRecord, Slot, Store};
+use curriculum::store::{Offered, Problem, RunRecord, Store, TextSlot};
 use gpu_core::bench::ceilings;
 use gpu_core::compile::{fetch, locate};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Services {
     receiver: Receiver<Update>,
     context: egui::Context,
     stop_install: Arc<AtomicBool>,
-    stop_rung: Arc<AtomicBool>,
+    stop_script: Arc<AtomicBool>,
     pub elsewhere: Elsewhere,
     pub store: Arc<Store>,
     pub data_dir: PathBuf,
@@ -50,13 +50,13 @@ impl Services {
                 context.request_repaint();
             })
         });
-        let (stop_install, stop_rung) = (Arc::default(), Arc::default());
+        let (stop_install, stop_script) = (Arc::default(), Arc::default());
         Self {
             sender,
             receiver,
             context,
             stop_install,
-            stop_rung,
+            stop_script,
             elsewhere,
             store,
             data_dir,
@@ -100,7 +100,7 @@ impl Services {
         }
     }
 
-    pub fn load(&self, slot: Slot, scaffold: String) {
+    pub fn load(&self, slot: TextSlot, scaffold: String) {
         let store = self.store.clone();
         self.spawn("load text", move |send| {
             let history = store.text(&slot, &scaffold);
@@ -122,7 +122,7 @@ impl Services {
     }
 
     /// What the last run found, to be there after a restart.
-    pub fn keep_run(&self, slot: Slot, kept: Kept) {
+    pub fn keep_run(&self, slot: TextSlot, kept: Kept) {
         let store = self.store.clone();
         self.spawn("keep a run", move |_| {
             if let Some(bytes) = kept.encode() {
@@ -131,13 +131,13 @@ impl Services {
         });
     }
 
-    pub fn add_run(&self, slot: Slot, run: RunRecord, source: String) {
+    pub fn add_run(&self, slot: TextSlot, run: RunRecord, source: String) {
         let store = self.store.clone();
         // It looks whether the text is kept already, and a disk may be slow.
         self.spawn("note a run", move |_| store.add_run(&slot, &run, &source));
     }
 
-    pub fn load_run(&self, slot: Slot, run: RunRecord, number: u32) {
+    pub fn load_run(&self, slot: TextSlot, run: RunRecord, number: u32) {
         let store = self.store.clone();
         self.spawn("load a run", move |send| {
             let missing = || format!("The text of run {number} is not in the data folder any more");
@@ -147,7 +147,7 @@ impl Services {
         });
     }
 
-    pub fn read_run(&self, slot: Slot, run: RunRecord) {
+    pub fn read_run(&self, slot: TextSlot, run: RunRecord) {
         let store = self.store.clone();
         self.spawn("read a run", move |send| {
             let text = store.run_source(&slot, &run);
@@ -172,7 +172,7 @@ impl Services {
 
     /// The kernel as a file of its own below the data folder: one that an editor may keep open while the store replaces
     /// its own copy.
-    pub fn open_elsewhere(&mut self, slot: Slot, text: String, editor: Option<String>) {
+    pub fn open_elsewhere(&mut self, slot: TextSlot, text: String, editor: Option<String>) {
         let folder = self.data_dir.join("open");
         let path = folder.join(slot.day()).join(format!("{}.cu", slot.exercise()));
         self.elsewhere.open(slot, path, text, editor);
@@ -183,7 +183,7 @@ impl Services {
     }
 
     /// clang-format of this machine, in the course's style.
-    pub fn format(&self, slot: Slot, version: u64, text: String, tab_width: u32) {
+    pub fn format(&self, slot: TextSlot, version: u64, text: String, tab_width: u32) {
         self.spawn("clang-format", move |send| {
             let result = crate::clang_format::format(&text, tab_width);
             send(Update::Formatted { slot, version, result });
@@ -209,38 +209,38 @@ impl Services {
         });
     }
 
-    pub fn run_rung(&self, key: RungKey, source: String, python: Option<PathBuf>) {
-        let stop = self.stop_rung.clone();
+    pub fn run_script(&self, key: ScriptKey, source: String, python: Option<PathBuf>) {
+        let stop = self.stop_script.clone();
         stop.store(false, Ordering::Relaxed);
         self.spawn("Python rung", move |send| {
-            let mut each = |line| send(Update::RungLine(key.clone(), line));
-            let ended = rungs::run(python.as_deref(), &key.file, &source, &[], &stop, &mut each);
-            send(Update::RungEnded(key.clone(), ended));
+            let mut each = |line| send(Update::ScriptLine(key.clone(), line));
+            let ended = scripts::run(python.as_deref(), &key.file, &source, &[], &stop, &mut each);
+            send(Update::ScriptEnded(key.clone(), ended));
         });
     }
 
-    pub fn run_program(&self, key: RungKey) {
-        let stop = self.stop_rung.clone();
+    pub fn run_program(&self, key: ScriptKey) {
+        let stop = self.stop_script.clone();
         stop.store(false, Ordering::Relaxed);
         self.spawn("measure", move |send| {
-            let mut each = |line| send(Update::RungLine(key.clone(), line));
-            let ended = rungs::run_program(&key.file, &stop, &mut each);
-            send(Update::RungEnded(key.clone(), ended));
+            let mut each = |line| send(Update::ScriptLine(key.clone(), line));
+            let ended = scripts::run_program(&key.file, &stop, &mut each);
+            send(Update::ScriptEnded(key.clone(), ended));
         });
     }
 
-    pub fn decode(&self, key: RungKey, request: rungs::Decoding) {
-        let stop = self.stop_rung.clone();
+    pub fn decode(&self, key: ScriptKey, request: scripts::Decoding) {
+        let stop = self.stop_script.clone();
         stop.store(false, Ordering::Relaxed);
         self.spawn("decode", move |send| {
-            let mut each = |line| send(Update::RungLine(key.clone(), line));
-            let ended = rungs::run_decoding(&request, &stop, &mut each);
-            send(Update::RungEnded(key.clone(), ended));
+            let mut each = |line| send(Update::ScriptLine(key.clone(), line));
+            let ended = scripts::run_decoding(&request, &stop, &mut each);
+            send(Update::ScriptEnded(key.clone(), ended));
         });
     }
 
-    pub fn profile(&self, slot: Slot, request: crate::profiled::Request) {
-        let stop = self.stop_rung.clone();
+    pub fn profile(&self, slot: TextSlot, request: crate::profiled::Request) {
+        let stop = self.stop_script.clone();
         stop.store(false, Ordering::Relaxed);
         self.spawn("profile", move |send| {
             let result = crate::profiled::run(&request, &stop).map(Box::new);
@@ -248,8 +248,8 @@ impl Services {
         });
     }
 
-    pub fn stop_rung(&self) {
-        self.stop_rung.store(true, Ordering::Relaxed);
+    pub fn stop_script(&self) {
+        self.stop_script.store(true, Ordering::Relaxed);
     }
 
     pub fn look_for_compiler(&self, setting: Option<PathBuf>) {

@@ -1,7 +1,6 @@
 //! What the screen shows: plain data. Panels read it; only [`crate::apply`] changes it.
 
-mod pane;
-mod slot;
+mod texts;
 
 use crate::dock::Dock;
 use crate::profiled::Profiled;
@@ -9,55 +8,27 @@ use crate::versions::{Against, Disassembler, ListingView, Versions};
 use crate::widgets::code_editor::Editor;
 use curriculum::quiz::PredictRun;
 use curriculum::review::Date;
-use curriculum::store::{Offered, Progress, RunRecord, Settings, Slot as TextSlot};
+use curriculum::store::{Offered, Progress, RunRecord, Settings, TextSlot};
 use curriculum::{Course, Exercise, Experiment, Step, Unit};
 use gpu_core::bench::{BenchReport, Ceilings};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::{DeviceChoice, DeviceInfo};
-use gpu_core::emulator::{Fault, Trace};
-use gpu_core::job::JobId;
 use gpu_core::spec::Spec;
-use gpu_core::verdict::{Captured, CaseReport, Verdict};
+use gpu_core::verdict::{CaseReport, Verdict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use crate::kept::Traced;
+pub use crate::lab::{DeviceKey, JobKey, LabKey};
+pub use crate::loadable::Loadable;
 use crate::mystery::MysteryKey;
-pub use pane::{Pane, Sight};
-pub use slot::Slot;
-
-/// Which lab: this machine's, or a remote one by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LabKey {
-    #[default]
-    Here,
-    Remote(String),
-}
-
-/// A job of one lab.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JobKey {
-    pub lab: LabKey,
-    pub id: JobId,
-}
-
-/// A device of one lab.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct DeviceKey {
-    pub lab: LabKey,
-    pub choice: DeviceChoice,
-}
-
-impl DeviceKey {
-    pub fn emulator() -> Self {
-        Self { lab: LabKey::Here, choice: DeviceChoice::Emulator }
-    }
-}
+pub use crate::pane::{Pane, Sight};
 
 /// What the device picker lists of one lab.
 #[derive(Clone, Debug, Default)]
 pub struct LabDevices {
-    pub devices: Slot<Vec<DeviceInfo>>,
+    pub devices: Loadable<Vec<DeviceInfo>>,
 }
 
 /// Devices of all labs and the one that is picked.
@@ -214,17 +185,17 @@ pub struct Desk {
     /// When that compilation began, and of which version of the text it is.
     pub compiling_since_s: f64,
     pub compiling_version: u64,
-    pub compiled: Slot<CompileReport>,
+    pub compiled: Loadable<CompileReport>,
     /// Earlier texts and listings.
     pub versions: Versions,
     /// The file that is open in the learner's own editor too.
     pub elsewhere: Option<PathBuf>,
-    pub verdict: Slot<Verdict>,
+    pub verdict: Loadable<Verdict>,
     /// Cases as they arrive, before the verdict.
     pub cases: Vec<CaseReport>,
-    pub bench: Slot<BenchReport>,
+    pub bench: Loadable<BenchReport>,
     /// Counters on the emulator and on a GPU.
-    pub profiled: Slot<Profiled>,
+    pub profiled: Loadable<Profiled>,
     pub console: String,
     /// True when the console was cut.
     pub console_cut: bool,
@@ -240,27 +211,16 @@ pub struct Desk {
     pub judged_at_s: Option<f64>,
 }
 
-/// What the last judged check recorded. Later runs have texts of their own, and need not have come to a verdict.
-pub struct Traced {
-    /// None where the last size was not reached.
-    pub trace: Option<Trace>,
-    /// The numbers of the case that was traced.
-    pub captured: Option<Captured>,
-    pub source: String,
-    /// A fault that ended the run that was traced: what would have come later is missing.
-    pub ended_by: Option<Fault>,
-}
-
 impl Desk {
     /// Errors, warnings and faults.
     pub fn problem_count(&self) -> usize {
         let diagnostics = self.compiled.value().map_or(0, |report| report.diagnostics.len());
-        diagnostics + self.verdict.value().map_or(0, |verdict| verdict.faults.len())
+        diagnostics + self.verdict.value().map_or(0, |verdict| verdict.faults().len())
     }
 
     /// Nothing is known of a run any more; those in the history stay there.
     pub fn forget_run(&mut self) {
-        self.verdict = Slot::Empty;
+        self.verdict = Loadable::Empty;
         self.cases.clear();
         self.console.clear();
         (self.console_cut, self.traced, self.trouble) = (false, None, None);
@@ -430,14 +390,14 @@ pub struct State {
     pub dialog: Option<Dialog>,
     pub toasts: Vec<Toast>,
     pub next_id: u64,
-    pub rungs: BTreeMap<crate::rungs::RungKey, crate::rungs::RungRun>,
+    pub scripts: BTreeMap<crate::scripts::ScriptKey, crate::scripts::ScriptRun>,
     /// Texts of scripts that are not Lockstep's and that the learner let run, until the window closes.
     pub allowed_scripts: std::collections::BTreeSet<String>,
     pub log: Vec<LogLine>,
     pub search: Search,
     pub sandbox: crate::sandbox::Sandbox,
     /// What the ready check found.
-    pub ready: Slot<Vec<crate::ready::Item>>,
+    pub ready: Loadable<Vec<crate::ready::Item>>,
     /// Questions under review by day id; empty outside of a review.
     pub review: Vec<(String, Vec<String>)>,
     /// Reviews begun, so that each starts with empty answers.

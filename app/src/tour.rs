@@ -1,7 +1,7 @@
 //! The words of the tour: seven cards, two minutes. `panels/tour.rs` draws them.
 
 use crate::dock::Layout;
-use crate::state::Pane;
+use crate::pane::Pane;
 
 /// One card.
 pub struct Card {

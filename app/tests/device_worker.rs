@@ -69,8 +69,8 @@ fn an_endless_loop_ends_and_says_so() {
         Outcome::Done => {
             let verdict = verdict.expect("a verdict");
             assert!(!verdict.passed);
-            let line = verdict.faults.first().and_then(|fault| fault.source.as_ref()).map(|source| source.line);
-            assert!(matches!(line, Some(3..=5)), "{:?}", verdict.faults);
+            let line = verdict.faults().first().and_then(|fault| fault.source.as_ref()).map(|source| source.line);
+            assert!(matches!(line, Some(3..=5)), "{:?}", verdict.faults());
         }
         // A kernel on a GPU can only be killed.
         Outcome::LimitExceeded(why) => assert!(why.contains("loop"), "{why}"),
@@ -101,7 +101,12 @@ fn an_illegal_address_fails_the_check_and_not_the_lab() {
         Outcome::Done => {
             let verdict = verdict.expect("a verdict");
             assert!(!verdict.passed);
-            assert_eq!(verdict.faults[0].source.as_ref().map(|source| source.line), Some(4), "{:?}", verdict.faults);
+            assert_eq!(
+                verdict.faults()[0].source.as_ref().map(|source| source.line),
+                Some(4),
+                "{:?}",
+                verdict.faults()
+            );
         }
         Outcome::Crashed(why) => assert!(why.contains("address"), "{why}"),
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@
 //! many it tried. `LOCKSTEP_FUZZ_SEED` repeats a run. It begins from the course's own files and breaks them a few places at
 //! a time, which needs no instrumented build of four hundred crates and runs in every check of a change.
 
-use curriculum::store::{Settings, Slot, Store};
+use curriculum::store::{Settings, Store, TextSlot};
 use curriculum::{Course, Files};
 use gpu_core::job::Event;
 use gpu_core::spec::Spec;
@@ -188,8 +188,8 @@ fn frames() {
 }
 
 /// A data folder with a text, a journal, progress and settings in it.
-fn used_folder(root: &Path) -> Slot {
-    let slot = Slot::new("week1-day4", "main").expect("a slot");
+fn used_folder(root: &Path) -> TextSlot {
+    let slot = TextSlot::new("week1-day4", "main").expect("a slot");
     let store = Store::open(root).expect("a data folder");
     store.text(&slot, "a\nb\n");
     for text in ["a\nc\n", "a\nc\nd\n", "c\nd\n"] {

@@ -5,7 +5,7 @@ mod lateness;
 mod window_support;
 
 use curriculum::Course;
-use curriculum::store::{Slot, Store};
+use curriculum::store::{Store, TextSlot};
 use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use lateness::{TURNS_OF_A_WRITE, lateness_ms};
@@ -98,7 +98,7 @@ fn kill_once(folder: &Path, after: Duration) -> u64 {
     let day = course.unit("week1/day4").expect("day 4");
     let exercise = day.exercise().expect("an exercise");
     let store = Store::open(folder).expect("the folder is free");
-    let text = store.text(&Slot::of(day, exercise), &exercise.scaffold).text().to_owned();
+    let text = store.text(&TextSlot::of(day, exercise), &exercise.scaffold).text().to_owned();
     assert_eq!(store.take_problems(), [], "a kill must leave nothing damaged");
     let kept = number_of(&text);
     let numbers: String = (1..=kept).map(|number| format!(" {number}")).collect();

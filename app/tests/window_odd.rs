@@ -2,7 +2,7 @@
 
 mod window_support;
 
-use curriculum::store::Slot;
+use curriculum::store::TextSlot;
 use egui_kittest::kittest::Queryable;
 use lockstep::command::{Action, Command};
 use lockstep::effect::Update;
@@ -108,7 +108,7 @@ fn a_file_that_is_deleted_elsewhere_is_not_waited_for() {
     window.paste_kernel(GOOD);
     window.harness.state_mut().state.settings.editor = Some("true".into());
     act(&mut window, Action::OpenElsewhere);
-    let slot = Slot::new("first-kernel", "main").expect("a name");
+    let slot = TextSlot::new("first-kernel", "main").expect("a name");
     let elsewhere = |app: &lockstep::app::App| app.state.desks[&slot].elsewhere.clone();
     window.until("the file", |app| elsewhere(app).is_some());
     std::fs::remove_file(elsewhere(window.app()).expect("a file")).expect("deleted");

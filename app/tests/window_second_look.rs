@@ -50,7 +50,7 @@ fn a_restart_brings_the_run_the_caret_and_the_picture_back() {
     assert_eq!(window.app().state.view.visualization.as_deref(), Some("coalescing"));
 }
 
-fn desk_slot(window: &Window) -> curriculum::store::Slot {
+fn desk_slot(window: &Window) -> curriculum::store::TextSlot {
     window.app().state.desk.clone().expect("a text is open")
 }
 
@@ -177,13 +177,13 @@ fn a_name_is_renamed_and_found() {
 #[test]
 fn the_sandbox_guesses_and_runs_what_is_chosen() {
     use gpu_core::job::{Event as Said, Job, Outcome};
-    use gpu_core::verdict::RunReport;
+    use gpu_core::verdict::{CaseReport, RunReport};
     let script = |job: &Job| match job {
         Job::Run { options, .. } => {
             let size = options.sizes.first().and_then(|size| size.get("n").copied());
             let name = format!("n = {}", size.unwrap_or_default());
-            let report =
-                RunReport { name, completed: true, passed: true, summary: "Ran.".into(), ..RunReport::default() };
+            let case = CaseReport { name, passed: true, ..CaseReport::default() };
+            let report = RunReport { case, completed: true, summary: "Ran.".into(), ..RunReport::default() };
             Some(vec![Said::Ran(Box::new(report)), Said::Finished(Outcome::Done)])
         }
         job => Some(window_support::answer(job)),
@@ -220,21 +220,21 @@ fn a_foreign_courses_script_asks_first() {
     let course = std::sync::Arc::make_mut(&mut state.course);
     let mut units = course.weeks.iter_mut().flat_map(|week| &mut week.days);
     let unit = units.find(|unit| unit.id == id).expect("the day");
-    unit.exercises[0].rungs[0].source.push_str("\n# theirs\n");
-    let file = unit.exercises[0].rungs[0].file.clone();
+    unit.exercises[0].scripts[0].source.push_str("\n# theirs\n");
+    let file = unit.exercises[0].scripts[0].file.clone();
     let times = || std::fs::read_to_string(&ran).map_or(0, |text| text.lines().count());
-    window.harness.state_mut().command(Command::RunRung(file.clone()));
+    window.harness.state_mut().command(Command::RunScript(file.clone()));
     window.settle();
     assert!(matches!(window.app().state.dialog, Some(Dialog::ConfirmScript { .. })) && times() == 0);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(window.app().state.dialog.is_none() && times() == 0);
     for round in 1..=2 {
-        window.harness.state_mut().command(Command::RunRung(file.clone()));
+        window.harness.state_mut().command(Command::RunScript(file.clone()));
         window.settle();
         if round == 1 {
             window.click("Run it");
         }
-        window.until("the script's end", |app| app.state.rungs.values().all(|rung| !rung.running));
+        window.until("the script's end", |app| app.state.scripts.values().all(|script| !script.running));
         assert_eq!(times(), round);
     }
 }

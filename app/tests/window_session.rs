@@ -7,7 +7,7 @@
 mod lab_support;
 
 use curriculum::Course;
-use curriculum::store::{RunKind, RunRecord, Settings, Slot, Store, ThemeChoice};
+use curriculum::store::{RunKind, RunRecord, Settings, Store, TextSlot, ThemeChoice};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -45,7 +45,7 @@ struct Session {
     display: String,
     data: tempfile::TempDir,
     pictures: PathBuf,
-    slot: Slot,
+    slot: TextSlot,
     _server: Ended,
 }
 
@@ -78,7 +78,7 @@ impl Session {
         let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("session");
         std::fs::create_dir_all(&pictures).expect("a folder for the pictures");
         let day = Course::embedded().unit("week1/day4").expect("day 4").id.clone();
-        let slot = Slot::new(&day, curriculum::MAIN).expect("a name");
+        let slot = TextSlot::new(&day, curriculum::MAIN).expect("a name");
         let session = Self { program: Ended(program), display, data, pictures, slot, _server: server };
         session.until("the window", || session.tool(&["search", "--onlyvisible", "--name", "Lockstep"]).is_some());
         let window = session.tool(&["search", "--onlyvisible", "--name", "Lockstep"]).expect("a window");

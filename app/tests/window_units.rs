@@ -5,7 +5,7 @@ mod window_support;
 use egui_kittest::kittest::Queryable as _;
 use gpu_core::emulator::{Counters, Traffic};
 use gpu_core::job::{Event, Job, Outcome};
-use gpu_core::verdict::RunReport;
+use gpu_core::verdict::{CaseReport, RunReport};
 use lockstep::command::Command;
 use window_support::{GOOD, SIZE, Window, answer, simple_script};
 
@@ -64,7 +64,8 @@ fn scattered(job: &Job) -> Option<Vec<Event>> {
     let Job::Bench { .. } = job else { return Some(answer(job)) };
     let load = Traffic { requests: 10, sectors: 320, bytes: 1280 };
     let counters = Counters { global_load: load, ..Counters::default() };
-    let ran = RunReport { completed: true, counters: Some(counters), ..RunReport::default() };
+    let case = CaseReport { counters: Some(counters), ..CaseReport::default() };
+    let ran = RunReport { completed: true, case, ..RunReport::default() };
     Some(vec![Event::Ran(Box::new(ran)), Event::Finished(Outcome::Done)])
 }
 

@@ -6,9 +6,10 @@ mod links;
 mod solution;
 
 use crate::answer::AnswerExercise;
-use crate::course::{Course, Exercise};
-use crate::exercise::path_of_given;
+use crate::course::Course;
+use crate::exercise::Exercise;
 use crate::files::Files;
+use crate::load::exercise::path_of_given;
 use crate::load::line_with;
 use crate::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, Question, quantity};
 use crate::unit::{Block, Unit, UnitKind};
@@ -321,11 +322,11 @@ fn is_expected(exercise: &Exercise, name: &str) -> bool {
             .any(|param| matches!(param, Param::Buffer { fill: Some(Fill::File { path, .. }), .. } if path == name))
         || exercise.wrongs.iter().any(|wrong| wrong.file == name)
         || exercise.experiments.iter().any(|e| e.files.iter().any(|file| file == name))
-        || exercise.rungs.iter().any(|rung| rung.file == name && is_rung_name(name))
+        || exercise.scripts.iter().any(|script| script.file == name && is_script_name(name))
 }
 
 /// `04_triton_vector_add.py`
-fn is_rung_name(name: &str) -> bool {
+fn is_script_name(name: &str) -> bool {
     let (number, rest) = name.split_once('_').unwrap_or((name, ""));
     number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit()) && !rest.is_empty()
 }

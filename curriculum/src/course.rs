@@ -1,13 +1,9 @@
-//! The course as the window and the terminal see it: its units, in weeks and on shelves, and what an exercise holds.
+//! The course as the window and the terminal see it: its units, in weeks and on shelves. [`crate::load`] reads it.
 
 use crate::address::{self, UnknownUnit};
-use crate::error::ContentErrors;
-use crate::files::Files;
 use crate::ladder::Ladder;
 use crate::quiz::Quiz;
 use crate::unit::{Term, Unit, UnitKind};
-use gpu_core::spec::Spec;
-use std::path::Path;
 
 /// The whole course, read once and then only looked at.
 #[derive(Clone, Debug, Default)]
@@ -62,145 +58,7 @@ pub const FAMILIES: [&str; 9] = [
     "simulation",
 ];
 
-/// A kernel to write: the CUDA half of a unit.
-#[derive(Clone, Debug)]
-pub struct Exercise {
-    /// `main` for the day's own exercise, else the sub-folder's name (`matrix-add`).
-    pub key: String,
-    /// Folder from the course's root, for example `kernels/week1/day4-first-kernel`.
-    pub folder: String,
-    pub spec: Spec,
-    /// `exercise.toml` as written.
-    pub spec_text: String,
-    /// What the learner starts from: compiles, and fails the check.
-    pub scaffold: String,
-    /// What benchmarks compare with: as fast as we can make it.
-    pub reference: String,
-    /// `solution.cu`, where the reference is not the plain answer: see [`Exercise::solution`].
-    pub plain_solution: Option<String>,
-    /// Kernels that must be rejected, each for its declared reason.
-    pub wrongs: Vec<WrongKernel>,
-    pub experiments: Vec<Experiment>,
-    pub rungs: Vec<Rung>,
-    pub hints: Hints,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongKernel {
-    /// Relative to the exercise's folder, for example `wrong/out_of_bounds.cu`.
-    pub file: String,
-    pub source: String,
-    /// What it must be rejected for (a fault kind, `wrong_output`, `never_written`, …).
-    pub fault: String,
-    pub why: String,
-}
-
-/// A macro that an experiment varies, defined with `-D NAME=value`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Knob {
-    pub name: String,
-    pub values: Vec<i64>,
-    pub default: i64,
-    /// What turning it shows.
-    pub label: String,
-}
-
-/// A kernel to play with: correct or instructive, with values to turn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Experiment {
-    /// File name without `.cu`.
-    pub name: String,
-    pub title: String,
-    /// What running it answers.
-    pub question: String,
-    pub source: String,
-    /// Whole-number macros of the source; [`Experiment::with`] turns them.
-    pub knobs: Vec<Knob>,
-    /// Its own spec where it takes other parameters than the exercise.
-    pub spec: Option<Spec>,
-    /// Its own files, relative to the exercise's folder.
-    pub files: Vec<String>,
-}
-
-/// A Python step beside the kernel, never required to pass a day.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rung {
-    /// File name, for example `04_triton_vector_add.py`.
-    pub file: String,
-    /// First line of the module's docstring.
-    pub title: String,
-    pub source: String,
-    /// Distributions that it imports, from its inline script metadata (PEP 723).
-    pub packages: Vec<String>,
-}
-
-/// Help for one exercise.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// From a nudge to nearly the answer, shown one after the other on request.
-    pub steps: Vec<String>,
-    /// Shown when a check ends with this diagnosis.
-    pub triggered: Vec<TriggeredHint>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TriggeredHint {
-    /// A hint key as in `Verdict::hints`: `race`, `out_of_bounds`, `wrong_output`, …
-    pub fault: String,
-    /// From a nudge to nearly the answer.
-    pub steps: Vec<String>,
-}
-
-impl Hints {
-    /// The exercise's own hint for a diagnosis.
-    pub fn own(&self, key: &str) -> Option<&TriggeredHint> {
-        self.triggered.iter().find(|hint| hint.fault == key)
-    }
-
-    /// The hint for the first of a verdict's keys, which is what the learner was told: the exercise's own, else the
-    /// common one. A hint for something else would lead away from it.
-    pub fn for_keys<'a>(&'a self, keys: &[String]) -> Option<&'a TriggeredHint> {
-        let first = keys.first()?;
-        let near = match first.as_str() {
-            "tail_missing" => self.own("never_written"),
-            "step_budget" => self.own("time_budget"),
-            "time_budget" => self.own("step_budget"),
-            _ => None,
-        };
-        let own = self.own(first).or(near).or_else(|| crate::common_hints::find(first));
-        own.or_else(|| keys.iter().find_map(|key| self.own(key)))
-    }
-}
-
 impl Course {
-    /// The course compiled into this program.
-    ///
-    /// # Panics
-    /// Never in a released program: a test loads it, and what it loads is fixed at build time.
-    pub fn embedded() -> Self {
-        match crate::load::course(&Files::embedded()) {
-            Ok(course) => course,
-            Err(errors) => unreachable!("the embedded course is checked by tests: {errors}"),
-        }
-    }
-
-    /// The course in a folder, or the embedded one with a folder's files over it; see [`Files::from_folder`].
-    ///
-    /// # Errors
-    /// Everything that is wrong with the folder's files, each with path, line and what is expected.
-    pub fn load(dir: &Path) -> Result<Self, ContentErrors> {
-        let files = Files::from_folder(dir).map_err(ContentErrors)?;
-        Self::from_files(&files)
-    }
-
-    /// The course that these files make.
-    ///
-    /// # Errors
-    /// As [`Course::load`].
-    pub fn from_files(files: &Files) -> Result<Self, ContentErrors> {
-        crate::load::course(files)
-    }
-
     pub fn days(&self) -> impl Iterator<Item = &Unit> {
         self.weeks.iter().flat_map(|week| &week.days)
     }
@@ -278,17 +136,5 @@ impl Course {
         let mut terms: Vec<_> = self.units().flat_map(|unit| unit.glossary.iter().map(move |t| (t, unit))).collect();
         terms.sort_by_key(|(term, _)| term.term.to_lowercase());
         terms
-    }
-}
-
-impl Exercise {
-    /// The answer that a learner is shown: the scaffold with its marked places filled in.
-    pub fn solution(&self) -> &str {
-        self.plain_solution.as_deref().unwrap_or(&self.reference)
-    }
-
-    /// The file of [`Self::solution`].
-    pub fn solution_file(&self) -> &'static str {
-        if self.plain_solution.is_some() { "solution.cu" } else { "reference.cu" }
     }
 }

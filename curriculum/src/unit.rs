@@ -1,7 +1,7 @@
 //! A unit of the course: a day, a lab, a practice problem or a reference page, with its words.
 
 use crate::answer::AnswerExercise;
-use crate::course::{Exercise, Experiment};
+use crate::exercise::{Exercise, Experiment};
 use crate::quiz::Quiz;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

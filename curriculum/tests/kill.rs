@@ -2,7 +2,7 @@
 
 mod lateness;
 
-use curriculum::store::{Progress, Slot, Store, StoreError};
+use curriculum::store::{Progress, Store, StoreError, TextSlot};
 use lateness::{TURNS_OF_A_WRITE, lateness_ms};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -21,8 +21,8 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64
 }
 
-fn slot() -> Slot {
-    Slot::new("first-kernel", "main").unwrap()
+fn slot() -> TextSlot {
+    TextSlot::new("first-kernel", "main").unwrap()
 }
 
 /// The text after edit `number`: the one before with letters added, lines pasted or a piece cut out, by a fixed rule.

@@ -233,8 +233,6 @@ pub struct Verdict {
     /// One sentence: what passed, or the first thing that is wrong.
     pub summary: String,
     pub cases: Vec<CaseReport>,
-    /// Faults of all cases, most telling first.
-    pub faults: Vec<Fault>,
     /// Hint keys for the lesson (`race`, `out_of_bounds`, `wrong_output`, `never_written`, …).
     pub hints: Vec<String>,
     /// What the check could not do or left out, and why.
@@ -246,6 +244,39 @@ pub struct Verdict {
     pub seed: u64,
     pub compile_ms: f64,
     pub total_ms: f64,
+}
+
+impl Verdict {
+    /// Faults of all cases, most telling first.
+    pub fn faults(&self) -> Vec<&Fault> {
+        let mut faults: Vec<&Fault> = self.cases.iter().flat_map(|case| &case.faults).collect();
+        faults.sort_by_key(|fault| rank(fault.kind));
+        faults
+    }
+}
+
+/// Position of a fault kind in the order in which a learner should look at them: causes before consequences.
+pub fn rank(kind: FaultKind) -> u32 {
+    match kind {
+        FaultKind::BadLaunch => 0,
+        FaultKind::OutOfBounds => 1,
+        FaultKind::Misaligned => 2,
+        FaultKind::UseAfterFree => 3,
+        FaultKind::StackOverflow => 4,
+        FaultKind::Trap => 5,
+        FaultKind::BarrierDivergence => 6,
+        FaultKind::BarrierPhase => 7,
+        FaultKind::MissingAsyncWait => 8,
+        FaultKind::MaskMisuse => 9,
+        FaultKind::UndefinedResult => 10,
+        FaultKind::Race => 11,
+        FaultKind::StaleRead => 12,
+        FaultKind::Uninitialised => 13,
+        FaultKind::Deadlock => 14,
+        FaultKind::StepBudget => 15,
+        FaultKind::TimeBudget => 16,
+        FaultKind::Stopped => 17,
+    }
 }
 
 /// What a case was given and what its kernel left, for pictures: the first elements of each buffer.
@@ -268,40 +299,22 @@ pub struct CapturedBuffer {
     pub values: Vec<f64>,
 }
 
-/// Outcome of a free run at one size.
+/// Outcome of a free run at one size. It passed when it completed with no fault, nothing damaged, and outputs as far as they
+/// can be judged without an oracle: written, finite where the inputs are, and as the oracle or the other kernel has them
+/// where there is one. Its `element_count` is of those that were compared with an expectation; 0 where there was none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
-    pub device: String,
-    /// The size, for example `n = 1000`; empty for a spec without variables.
-    pub name: String,
-    pub seed: u64,
+    /// What was found, as of a case of a check; `reason` is empty where nothing is wrong.
+    pub case: CaseReport,
     /// Every thread ran to its end.
     pub completed: bool,
-    /// Completed, with no fault, nothing damaged, and outputs as far as they can be judged without an oracle: written,
-    /// finite where the inputs are, and as the oracle or the other kernel has them where there is one.
-    pub passed: bool,
     /// One sentence: the first thing that is wrong, or that nothing is.
     pub summary: String,
     /// Hint keys as in [`Verdict::hints`].
     pub hints: Vec<String>,
-    pub faults: Vec<Fault>,
-    pub corrupted: Vec<String>,
-    /// First wrong elements in index order, at most 10.
-    pub mismatches: Vec<Mismatch>,
-    pub mismatch_count: u64,
-    /// Elements that were compared with an expectation; 0 where there was none.
-    pub compared: u64,
-    /// As in [`CaseReport::first_nonfinite`].
-    pub first_nonfinite: Option<FirstNonfinite>,
-    pub notes: Vec<String>,
-    pub counters: Option<Counters>,
-    pub lines: Vec<LineCounters>,
-    /// In the exercise's order; empty for an exercise of one launch.
-    pub steps: Vec<StepReport>,
     pub trace: Option<Trace>,
     /// Each buffer after the run.
     pub outputs: Vec<RunOutput>,
-    pub wall_ms: f64,
 }
 
 /// A buffer after a free run.

@@ -120,7 +120,7 @@ fn what_is_right_beside_them_passes() {
         assert!(verdict.passed, "{}: {}", spec.entry(), verdict.summary);
     }
     let report = run("counts_in_time", 3);
-    assert!(report.completed && report.faults.is_empty(), "{:#?}", report.faults);
+    assert!(report.completed && report.case.faults.is_empty(), "{:#?}", report.case.faults);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn faults_of_a_free_run_lead_to_what_is_missing() {
     let mut problems = Vec::new();
     for (entry, blocks, key, words) in cases {
         let report = run(entry, *blocks);
-        let Some(fault) = report.faults.first() else {
+        let Some(fault) = report.case.faults.first() else {
             problems.push(format!("{entry}: no fault"));
             continue;
         };
@@ -158,7 +158,7 @@ fn faults_of_a_free_run_lead_to_what_is_missing() {
             }
         }
         // One mistake, one report.
-        let alike = report.faults.iter().filter(|other| other.kind == fault.kind).count();
+        let alike = report.case.faults.iter().filter(|other| other.kind == fault.kind).count();
         if alike > 2 {
             problems.push(format!("{entry}: {alike} reports of {key}"));
         }

@@ -87,7 +87,7 @@ fn seeds_are_fresh_and_can_be_repeated() {
 #[test]
 fn reading_past_the_end_is_named_with_line_block_and_thread() {
     let verdict = rejected(&support::vector_add("no_bounds_check", &[257]), "out_of_bounds", &["judge.cu:", "n = 257"]);
-    let fault = &verdict.faults[0];
+    let fault = verdict.faults()[0];
     assert_eq!(fault.kind, FaultKind::OutOfBounds);
     let thread = fault.thread.expect("a thread");
     assert_eq!((thread.block, thread.thread), ([1, 0, 0], [1, 0, 0]));
@@ -99,7 +99,7 @@ fn reading_past_the_end_is_named_with_line_block_and_thread() {
 #[test]
 fn writing_past_the_end_is_a_fault_of_the_array() {
     let verdict = rejected(&support::vector_add("writes_past_end", &[64]), "out_of_bounds", &["`c`"]);
-    let allocation = verdict.faults[0].allocation.as_ref().expect("an array");
+    let allocation = verdict.faults()[0].allocation.as_ref().expect("an array");
     assert_eq!((allocation.name.as_str(), allocation.offset, allocation.bytes), ("c", 256, 256));
 }
 
@@ -135,14 +135,14 @@ fn a_changed_input_is_found_though_the_output_is_right() {
 #[test]
 fn a_race_is_found() {
     let verdict = rejected(&support::vector_add("races", &[256]), "race", &["judge.cu:"]);
-    assert_eq!(verdict.faults[0].kind, FaultKind::Race);
-    assert!(verdict.faults[0].other.is_some(), "both sides are named");
+    assert_eq!(verdict.faults()[0].kind, FaultKind::Race);
+    assert!(verdict.faults()[0].other.is_some(), "both sides are named");
 }
 
 #[test]
 fn using_what_was_never_written_is_found() {
     let verdict = rejected(&support::vector_add("accumulates_into_output", &[32]), "uninitialised", &["judge.cu:"]);
-    assert_eq!(verdict.faults[0].kind, FaultKind::Uninitialised);
+    assert_eq!(verdict.faults()[0].kind, FaultKind::Uninitialised);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_free_run_shows_the_outputs() {
     spec.oracle = None;
     let go_on = AtomicBool::new(false);
     let report = support::run(emulator().as_mut(), &support::precompiled(), &spec, &go_on).expect("runs");
-    assert!(report.completed && report.faults.is_empty());
+    assert!(report.completed && report.case.faults.is_empty());
     let [a, b, c] = report.outputs.as_slice() else { panic!("three buffers") };
     assert_eq!((c.name.as_str(), c.element_count, c.head.len()), ("c", 20, 16));
     assert!((a.head[7] + b.head[7] - c.head[7]).abs() < 1e-6);

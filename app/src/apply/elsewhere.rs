@@ -1,10 +1,9 @@
 //! The open text in the learner's own editor: opening it, and taking in what was saved there.
 
-use crate::effect::Effect;
-use crate::elsewhere::Merged;
+use crate::effect::{Effect, Merged};
 use crate::state::{State, ToastKind};
 use crate::widgets::code_editor::EditorAction;
-use curriculum::store::Slot as TextSlot;
+use curriculum::store::TextSlot;
 use std::path::PathBuf;
 
 impl State {

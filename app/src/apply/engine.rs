@@ -1,13 +1,13 @@
 //! What labs report, turned into state.
 
 use super::heat;
-use super::run::KERNEL_NAME;
 use crate::effect::Effect;
-use crate::state::{Compiler, Desk, JobKey, LabKey, Measured, Pane, Purpose, Slot, State, ToastKind, Traced};
+use crate::lab::KERNEL_NAME;
+use crate::state::{Compiler, Desk, JobKey, LabKey, Loadable, Measured, Pane, Purpose, State, ToastKind, Traced};
 use crate::widgets::code_editor::{LineMark, MarkKind};
 use crate::widgets::sentence;
 use curriculum::quiz::{Evidence, quantity};
-use curriculum::store::{RunRecord, Slot as TextSlot};
+use curriculum::store::{RunRecord, TextSlot};
 use gpu_core::compile::{CompileReport, Diagnostic, Severity};
 use gpu_core::device::DeviceKind;
 use gpu_core::emulator::{Fault, SourceLine};
@@ -58,7 +58,7 @@ impl State {
                 effects.extend((!names.is_empty()).then_some(Effect::LoadCeilings(names)));
             }
             let lab = self.devices.labs.entry(key.lab.clone()).or_default();
-            lab.devices = Slot::Ready(devices);
+            lab.devices = Loadable::Ready(devices);
             return effects;
         }
         if self.running.as_ref().is_some_and(|running| running.job.as_ref() == Some(key)) {
@@ -158,7 +158,7 @@ impl State {
                 desk.runs.push(record.clone());
                 desk.versions.texts.insert(record.source.clone(), Some(source.clone()));
                 desk.editor.marks.set_heat(heat::of_bench(&report));
-                desk.bench = Slot::Ready(*report);
+                desk.bench = Loadable::Ready(*report);
                 let slot = desk.slot.clone();
                 effects.push(Effect::AddRun { slot, run: Box::new(record.clone()), source });
                 self.note_best(owner.as_ref(), &record, effects);
@@ -204,7 +204,7 @@ impl State {
         let (day_id, exercise) = (desk.day.clone(), desk.exercise.clone());
         let experiment = desk.experiment.is_some();
         desk.cases.clear();
-        desk.verdict = Slot::Ready(verdict);
+        desk.verdict = Loadable::Ready(verdict);
         desk.judged_at_s = Some(now_s);
         if passed
             && !experiment
@@ -364,7 +364,7 @@ impl State {
 fn set_compiled(desk: &mut Desk, report: CompileReport) {
     desk.editor.marks.set_compiler(compiler_marks(&report.diagnostics));
     desk.versions.list(&report);
-    desk.compiled = Slot::Ready(report);
+    desk.compiled = Loadable::Ready(report);
 }
 
 /// Marks of the learner's own text; messages about headers go to line 1, where the include is.
@@ -392,7 +392,7 @@ fn own_line<'a>(source: &'a Option<SourceLine>, inlined_at: &'a Option<SourceLin
 
 /// Where a run went wrong: its faults, or the line that wrote the first wrong element.
 pub(super) fn run_marks(verdict: &Verdict) -> Vec<LineMark> {
-    let mut marks = fault_marks(&verdict.faults);
+    let mut marks = fault_marks(verdict.faults());
     if marks.is_empty() {
         marks.extend(wrong_mark(verdict));
     }
@@ -400,7 +400,7 @@ pub(super) fn run_marks(verdict: &Verdict) -> Vec<LineMark> {
     marks
 }
 
-pub(super) fn fault_marks(faults: &[Fault]) -> Vec<LineMark> {
+pub(super) fn fault_marks<'f>(faults: impl IntoIterator<Item = &'f Fault>) -> Vec<LineMark> {
     let mark = |line: u32, column: u32, message: String| LineMark { kind: MarkKind::Fault, line, column, message };
     let mut marks: Vec<LineMark> = Vec::new();
     for fault in faults {

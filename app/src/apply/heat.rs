@@ -1,7 +1,7 @@
 //! Figures of the last run, line by line, as the editor's gutter shows them.
 
-use super::run::KERNEL_NAME;
-use crate::panels::parts::counted;
+use crate::amounts::counted;
+use crate::lab::KERNEL_NAME;
 use crate::widgets::code_editor::{Heat, Trouble};
 use gpu_core::bench::BenchReport;
 use gpu_core::emulator::{Counters, LineCounters, SharedTraffic, Traffic};

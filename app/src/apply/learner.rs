@@ -4,7 +4,7 @@ use crate::effect::{Effect, Learner};
 use crate::state::{Dialog, Pane, Search, State, ToastKind};
 use crate::widgets::code_editor::EditorAction;
 use curriculum::search::{Hit, Place};
-use curriculum::store::Slot;
+use curriculum::store::TextSlot;
 
 /// Questions asked in one review: about ten minutes.
 const REVIEW: usize = 12;
@@ -71,7 +71,7 @@ impl State {
         *self.resets.entry(day.id.clone()).or_default() += 1;
         let now_s = self.now_s;
         for exercise in &day.exercises {
-            let slot = Slot::of(day, exercise);
+            let slot = TextSlot::of(day, exercise);
             match self.desks.get_mut(&slot) {
                 Some(desk) if desk.loaded => {
                     desk.editor.act(&EditorAction::SetText(exercise.scaffold.clone()), now_s);
@@ -96,7 +96,7 @@ impl State {
         self.running = None;
         self.progress = learner.progress;
         self.settings = learner.settings;
-        self.rungs = learner.measured;
+        self.scripts = learner.measured;
         self.desks.clear();
         self.desk = None;
         self.places = crate::kept::Places::default();

@@ -2,10 +2,10 @@
 
 use crate::dock::Layout;
 use crate::effect::Effect;
-use crate::state::{Desk, Pane, Slot, State, ToastKind};
+use crate::state::{Desk, Loadable, Pane, State, ToastKind};
 use crate::versions::Versions;
 use crate::widgets::code_editor::{Editor, EditorAction};
-use curriculum::store::Slot as TextSlot;
+use curriculum::store::TextSlot;
 use curriculum::{Step, store};
 
 impl State {
@@ -39,7 +39,7 @@ impl State {
     }
 
     fn open_text(&mut self, day: &curriculum::Unit, exercise: &curriculum::Exercise, effects: &mut Vec<Effect>) {
-        let slot = store::Slot::of(day, exercise);
+        let slot = store::TextSlot::of(day, exercise);
         self.open_slot(slot, day, exercise, None, &exercise.scaffold, effects);
     }
 
@@ -229,13 +229,13 @@ pub(super) fn new_desk(slot: TextSlot, day: &str, exercise: &str, experiment: Op
         compiling: None,
         compiling_since_s: 0.0,
         compiling_version: 0,
-        compiled: Slot::Empty,
+        compiled: Loadable::Empty,
         versions: Versions::default(),
         elsewhere: None,
-        verdict: Slot::Empty,
+        verdict: Loadable::Empty,
         cases: Vec::new(),
-        bench: Slot::Empty,
-        profiled: Slot::Empty,
+        bench: Loadable::Empty,
+        profiled: Loadable::Empty,
         console: String::new(),
         console_cut: false,
         runs: Vec::new(),

@@ -4,9 +4,9 @@ use super::engine::run_marks;
 use super::heat;
 use crate::effect::Effect;
 use crate::kept::Kept;
-use crate::state::{Desk, Slot, State};
+use crate::state::{Desk, Loadable, State};
 use crate::widgets::code_editor::EditorAction;
-use curriculum::store::{RunKind, Slot as TextSlot};
+use curriculum::store::{RunKind, TextSlot};
 
 /// Under which a text's places are kept.
 pub fn place_key(slot: &TextSlot) -> String {
@@ -22,7 +22,7 @@ impl Desk {
             text: self.judged_text.clone(),
             bench_is_last: self.runs.last().is_some_and(|run| run.kind == RunKind::Bench),
             console: self.console.clone(),
-            traced: self.traced.as_ref().map(Into::into),
+            traced: self.traced.clone(),
             ..Kept::default()
         }
     }
@@ -34,19 +34,19 @@ impl Desk {
         self.judged = if is_same { self.editor.version() } else { u64::MAX };
         self.judged_text = kept.text;
         self.console = kept.console;
-        self.traced = kept.traced.map(Into::into);
+        self.traced = kept.traced;
         if let Some(verdict) = kept.verdict {
             if is_same {
                 self.editor.marks.set_run(run_marks(&verdict));
                 self.editor.marks.set_heat(heat::of_verdict(&verdict));
             }
-            self.verdict = Slot::Ready(verdict);
+            self.verdict = Loadable::Ready(verdict);
         }
         if let Some(report) = kept.bench {
             if is_same && kept.bench_is_last {
                 self.editor.marks.set_heat(heat::of_bench(&report));
             }
-            self.bench = Slot::Ready(report);
+            self.bench = Loadable::Ready(report);
         }
     }
 }

@@ -41,7 +41,7 @@ impl State {
         let cursor = (cursor + before * new.len()).saturating_sub(before * old.len());
         self.edit(&EditorAction::SetText(renamed), effects);
         self.edit(&EditorAction::Place { offset: cursor, extend: false }, effects);
-        let count = crate::panels::parts::counted(places.len() as u64, "place");
+        let count = crate::amounts::counted(places.len() as u64, "place");
         match taken {
             true => self.toast(ToastKind::Bad, format!("{new} was in this text already; one Undo takes the name back")),
             false => self.toast(ToastKind::Good, format!("Renamed in {count}; one Undo takes it back")),
@@ -63,7 +63,7 @@ impl State {
     /// What clang-format made of the text. A text that was edited meanwhile stays as it is.
     pub(super) fn formatted(
         &mut self,
-        slot: &curriculum::store::Slot,
+        slot: &curriculum::store::TextSlot,
         version: u64,
         result: Result<String, String>,
         effects: &mut Vec<Effect>,

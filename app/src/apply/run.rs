@@ -2,7 +2,8 @@
 
 use crate::command::Command;
 use crate::effect::Effect;
-use crate::rungs::{Decoding, RungKey, RungRun};
+use crate::lab::KERNEL_NAME;
+use crate::scripts::{Decoding, ScriptKey, ScriptRun};
 use crate::state::{Compiler, Desk, Dialog, LabKey, Measured, Pane, Purpose, Running, Sight, State, ToastKind};
 use curriculum::quiz::{Kind, Needs, PredictAction, PredictKernel, PredictRun, quantity};
 use curriculum::store::Given;
@@ -20,9 +21,6 @@ const TRACE_BLOCKS: u64 = 16;
 
 /// How long a compilation of an older text may hold up that of a newer one: longer than any small kernel's.
 const COMPILE_PATIENCE_S: f64 = 0.8;
-
-/// Name of the learner's text in diagnostics and faults.
-pub const KERNEL_NAME: &str = "kernel.cu";
 
 pub(crate) fn source(text: &str) -> Source {
     Source { name: KERNEL_NAME.to_owned(), text: text.to_owned(), headers: Vec::new(), options: Vec::new() }
@@ -125,31 +123,33 @@ impl State {
     }
 
     /// The learner lets a foreign course's script run.
-    pub(super) fn allow_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
+    pub(super) fn allow_script(&mut self, file: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
         let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
-        if let Some(rung) = day.exercises.iter().flat_map(|exercise| &exercise.rungs).find(|rung| rung.file == file) {
-            self.allowed_scripts.insert(rung.source.clone());
-            self.run_rung(file, effects);
+        if let Some(script) =
+            day.exercises.iter().flat_map(|exercise| &exercise.scripts).find(|script| script.file == file)
+        {
+            self.allowed_scripts.insert(script.source.clone());
+            self.run_script(file, effects);
         }
     }
 
-    pub(super) fn run_rung(&mut self, file: &str, effects: &mut Vec<Effect>) {
+    pub(super) fn run_script(&mut self, file: &str, effects: &mut Vec<Effect>) {
         let course = self.course.clone();
         let Some(day) = self.view.day.as_deref().and_then(|id| course.unit_by_id(id)) else { return };
-        let mut rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
-        let Some(rung) = rungs.find(|rung| rung.file == file) else { return };
-        if !curriculum::is_own_script(&rung.source) && !self.allowed_scripts.contains(&rung.source) {
+        let mut scripts = day.exercises.iter().flat_map(|exercise| &exercise.scripts);
+        let Some(script) = scripts.find(|script| script.file == file) else { return };
+        if !curriculum::is_own_script(&script.source) && !self.allowed_scripts.contains(&script.source) {
             self.dialog = Some(Dialog::ConfirmScript { file: file.to_owned() });
             return;
         }
-        if self.rungs.values().any(|rung| rung.running) {
+        if self.scripts.values().any(|script| script.running) {
             self.toast(ToastKind::Info, "A script is running; stop it first (Ctrl+.)");
             return;
         }
-        let key = RungKey { day: day.id.clone(), file: file.to_owned() };
-        self.begin_rung(&key);
-        effects.push(Effect::RunRung { key, source: rung.source.clone(), python: self.settings.python.clone() });
+        let key = ScriptKey { day: day.id.clone(), file: file.to_owned() };
+        self.begin_script(&key);
+        effects.push(Effect::RunScript { key, source: script.source.clone(), python: self.settings.python.clone() });
     }
 
     pub(super) fn run_program(&mut self, name: &str, effects: &mut Vec<Effect>) {
@@ -161,14 +161,14 @@ impl State {
             self.toast(ToastKind::Info, "Something else is running, and both would be slower; stop it first (Ctrl+.)");
             return;
         }
-        let key = RungKey::of_program(name);
-        self.begin_rung(&key);
+        let key = ScriptKey::of_program(name);
+        self.begin_script(&key);
         effects.push(Effect::RunProgram(key));
     }
 
     /// The text of the exercise whose kernel decodes, where it was opened.
     pub fn decode_desk(&self) -> Option<&Desk> {
-        let day = &self.course.unit(crate::cli::DECODE_DAY).ok()?.id;
+        let day = &self.course.unit(crate::viz::decode_writer::DAY).ok()?.id;
         let is_it = |desk: &&Desk| desk.day == *day && desk.exercise == curriculum::MAIN && desk.experiment.is_none();
         self.desks.values().find(is_it).filter(|desk| desk.loaded)
     }
@@ -185,8 +185,8 @@ impl State {
             (LabKey::Here, DeviceChoice::Gpu(index)) => format!("gpu:{index}"),
             _ => "emulator".to_owned(),
         };
-        let key = RungKey::of_program(crate::viz::decode_writer::PROGRAM);
-        self.begin_rung(&key);
+        let key = ScriptKey::of_program(crate::viz::decode_writer::PROGRAM);
+        self.begin_script(&key);
         let request = Decoding { cache, kernel, device, data_dir: self.data_dir.clone() };
         effects.push(Effect::Decode { key, request: Box::new(request) });
     }
@@ -232,21 +232,21 @@ impl State {
 
     /// Whether a kernel, a script or a profiler runs.
     fn is_busy(&self) -> bool {
-        self.running.is_some() || self.rungs.values().any(|rung| rung.running) || self.is_profiling()
+        self.running.is_some() || self.scripts.values().any(|script| script.running) || self.is_profiling()
     }
 
     fn is_profiling(&self) -> bool {
         self.desks.values().any(|desk| desk.profiled.is_pending())
     }
 
-    fn begin_rung(&mut self, key: &RungKey) {
-        let before = self.rungs.remove(key);
-        self.rungs.insert(key.clone(), RungRun::after(before));
+    fn begin_script(&mut self, key: &ScriptKey) {
+        let before = self.scripts.remove(key);
+        self.scripts.insert(key.clone(), ScriptRun::after(before));
     }
 
     pub(super) fn stop(&mut self, effects: &mut Vec<Effect>) {
-        if self.rungs.values().any(|rung| rung.running) || self.is_profiling() {
-            effects.push(Effect::StopRung);
+        if self.scripts.values().any(|script| script.running) || self.is_profiling() {
+            effects.push(Effect::StopScript);
         }
         if let Some(running) = &mut self.running {
             running.stopping = true;

@@ -7,7 +7,7 @@ use super::run::source;
 use crate::effect::Effect;
 use crate::sandbox;
 use crate::state::{Pane, Purpose, State, ToastKind};
-use curriculum::store::Slot as TextSlot;
+use curriculum::store::TextSlot;
 use gpu_core::job::{Job, RunOptions};
 use gpu_core::verdict::RunReport;
 
@@ -50,12 +50,12 @@ impl State {
     /// The run came to its end, rightly or not.
     pub(super) fn sandbox_ran(&mut self, report: RunReport) {
         if let Some(desk) = self.desks.get_mut(&TextSlot::free()) {
-            desk.editor.marks.set_run(fault_marks(&report.faults));
-            if let Some(counters) = &report.counters {
-                desk.editor.marks.set_heat(heat::lines(counters, &report.lines));
+            desk.editor.marks.set_run(fault_marks(&report.case.faults));
+            if let Some(counters) = &report.case.counters {
+                desk.editor.marks.set_heat(heat::lines(counters, &report.case.lines));
             }
         }
-        self.sandbox.ran = crate::state::Slot::Ready(report);
+        self.sandbox.ran = crate::state::Loadable::Ready(report);
     }
 
     /// The run ended; without a report it says why.

@@ -1,11 +1,11 @@
 //! What background work found, turned into state.
 
 use crate::effect::{Effect, Update};
-use crate::rungs::Line;
+use crate::scripts::Line;
 use crate::state::{Compiler, State, ToastKind};
 
-/// Printed lines of a rung that are kept beside its figures.
-const RUNG_LINES: usize = 50;
+/// Printed lines of a script that are kept beside its figures.
+const SCRIPT_LINES: usize = 50;
 
 impl State {
     /// Takes in one finding.
@@ -35,7 +35,7 @@ impl State {
             Update::Profiled { slot, result } => {
                 if let Some(desk) = self.desks.get_mut(&slot) {
                     match result {
-                        Ok(profiled) => desk.profiled = crate::state::Slot::Ready(*profiled),
+                        Ok(profiled) => desk.profiled = crate::state::Loadable::Ready(*profiled),
                         Err(problem) => desk.profiled.fail(problem),
                     }
                 }
@@ -75,17 +75,17 @@ impl State {
                     }
                 }
             }
-            Update::RungLine(key, line) => {
-                let rung = self.rungs.entry(key).or_default();
+            Update::ScriptLine(key, line) => {
+                let script = self.scripts.entry(key).or_default();
                 match line {
-                    Line::Figure(figure) => rung.figures.push(figure),
-                    Line::Said(text) if rung.said.len() < RUNG_LINES => rung.said.push(text),
+                    Line::Figure(figure) => script.figures.push(figure),
+                    Line::Said(text) if script.said.len() < SCRIPT_LINES => script.said.push(text),
                     Line::Said(_) => {}
                 }
             }
-            Update::RungEnded(key, ended) => {
+            Update::ScriptEnded(key, ended) => {
                 let now_unix_s = self.now_unix_s;
-                if self.rungs.entry(key).or_default().end(ended, now_unix_s) {
+                if self.scripts.entry(key).or_default().end(ended, now_unix_s) {
                     effects.push(Effect::SaveMeasured);
                 }
             }
@@ -103,7 +103,7 @@ impl State {
             }
             Update::Course(Err(problem)) => self.course_problem = Some(problem),
             Update::Ready(items) => {
-                self.ready = crate::state::Slot::Ready(items);
+                self.ready = crate::state::Loadable::Ready(items);
             }
             Update::Ceilings(measured) => self.devices.ceilings = measured,
             Update::Index(index) => {

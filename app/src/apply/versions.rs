@@ -2,9 +2,9 @@
 
 use super::run::source;
 use crate::effect::Effect;
-use crate::state::{Compiler, LabKey, Purpose, Slot, State, ToastKind};
+use crate::state::{Compiler, LabKey, Loadable, Purpose, State, ToastKind};
 use crate::versions::{Against, Disassembler, Other, Version};
-use curriculum::store::Slot as TextSlot;
+use curriculum::store::TextSlot;
 use gpu_core::compile::CompileReport;
 use gpu_core::job::{Emit, Event, Job, Outcome, Source};
 
@@ -144,9 +144,9 @@ impl State {
     }
 }
 
-fn take_other(slot: &mut Slot<CompileReport>, report: CompileReport) {
+fn take_other(slot: &mut Loadable<CompileReport>, report: CompileReport) {
     if report.succeeded {
-        *slot = Slot::Ready(CompileReport { cubin: Vec::new(), ..report });
+        *slot = Loadable::Ready(CompileReport { cubin: Vec::new(), ..report });
     } else {
         let first = report.first_error().map_or("", |diagnostic| diagnostic.message.as_str());
         let line = report.first_error().map_or(0, |diagnostic| diagnostic.line);

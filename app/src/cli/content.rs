@@ -1,7 +1,7 @@
 //! From what was typed to what is meant: the course, a day's exercise, a kernel's text.
 
 use super::{Failure, Places, report, usage};
-use curriculum::store::{Slot, Store};
+use curriculum::store::{Store, TextSlot};
 use curriculum::{Course, Exercise, MAIN, Status, Unit};
 use gpu_core::job::Source;
 use gpu_core::spec::Spec;
@@ -82,7 +82,7 @@ pub fn kernel(places: &Places, day: &Unit, exercise: &Exercise, named: Option<&s
     };
     let Some(named) = named else {
         let store = Store::open_read_only(&places.data_dir());
-        let history = store.text(&Slot::of(day, exercise), &exercise.scaffold);
+        let history = store.text(&TextSlot::of(day, exercise), &exercise.scaffold);
         return Ok(match history.text() {
             text if text == exercise.scaffold => course_file("scaffold.cu", text),
             text => Kernel::new("kernel.cu", "kernel.cu".into(), text.to_owned()),

@@ -6,9 +6,8 @@ mod voice;
 
 use super::engine::{self, DeviceArgs};
 use super::{Done, Failure, Places, json, out, usage};
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use gpu_core::job::Outcome;
-pub(crate) use kernel::DAY;
 use kernel::{Attention, Stopped};
 use serde_json::{Value, json as object};
 use small_model::{Batch, CacheFormat, HELD_OUT, Model, attend, draw, perplexity};
@@ -255,7 +254,7 @@ fn show(pending: &mut Vec<u8>) {
 }
 
 fn why(answer: &engine::Answer) -> Option<String> {
-    match answer.ran.last().filter(|ran| !ran.passed) {
+    match answer.ran.last().filter(|ran| !ran.case.passed) {
         Some(ran) => Some(ran.summary.clone()),
         None => answer.message().map(str::to_owned),
     }

@@ -325,17 +325,23 @@ fn output(o: &OutputReport) -> Value {
 }
 
 fn case(c: &CaseReport) -> Value {
+    let mut case = found(c);
+    case["reason"] = json!(c.reason);
+    case["element_count"] = json!(c.element_count);
+    case["worst_error_ratio"] = float(c.worst_error_ratio);
+    case["outputs"] = all(&c.outputs, output);
+    case
+}
+
+/// What a check's case and a free run have in common.
+fn found(c: &CaseReport) -> Value {
     json!({
         "name": c.name,
         "seed": c.seed,
         "device": c.device,
         "passed": c.passed,
-        "reason": c.reason,
         "mismatches": all(&c.mismatches, mismatch),
         "mismatch_count": c.mismatch_count,
-        "element_count": c.element_count,
-        "worst_error_ratio": float(c.worst_error_ratio),
-        "outputs": all(&c.outputs, output),
         "corrupted": c.corrupted,
         "faults": all(&c.faults, fault),
         "first_nonfinite": c.first_nonfinite.as_ref().map(first_nonfinite),
@@ -352,7 +358,7 @@ pub fn verdict(v: &Verdict) -> Value {
         "passed": v.passed,
         "summary": v.summary,
         "cases": all(&v.cases, case),
-        "faults": all(&v.faults, fault),
+        "faults": v.faults().into_iter().map(fault).collect::<Value>(),
         "hints": v.hints,
         "notes": v.notes,
         "seed": v.seed,
@@ -445,25 +451,13 @@ pub fn ceilings(c: &Ceilings) -> Value {
 }
 
 pub fn ran(r: &RunReport) -> Value {
-    json!({
-        "device": r.device,
-        "name": r.name,
-        "seed": r.seed,
-        "completed": r.completed,
-        "passed": r.passed,
-        "summary": r.summary,
-        "hints": r.hints,
-        "corrupted": r.corrupted,
-        "mismatches": all(&r.mismatches, mismatch),
-        "mismatch_count": r.mismatch_count,
-        "compared": r.compared,
-        "faults": all(&r.faults, fault),
-        "first_nonfinite": r.first_nonfinite.as_ref().map(first_nonfinite),
-        "notes": r.notes,
-        "counters": r.counters.as_ref().map(counters),
-        "lines": lines(&r.lines),
-        "steps": all(&r.steps, step),
-        "outputs": all(&r.outputs, |output| json!({
+    let mut ran = found(&r.case);
+    ran["completed"] = json!(r.completed);
+    ran["summary"] = json!(r.summary);
+    ran["hints"] = json!(r.hints);
+    ran["compared"] = json!(r.case.element_count);
+    ran["outputs"] = all(&r.outputs, |output| {
+        json!({
             "name": output.name,
             "dtype": output.dtype.name(),
             "shape": output.shape,
@@ -473,7 +467,7 @@ pub fn ran(r: &RunReport) -> Value {
             "never_written": output.never_written,
             "nan_count": output.nan_count,
             "infinite_count": output.infinite_count,
-        })),
-        "wall_ms": r.wall_ms,
-    })
+        })
+    });
+    ran
 }

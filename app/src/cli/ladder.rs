@@ -3,7 +3,7 @@
 
 use super::engine::{self, DeviceArgs, Target};
 use super::{Done, Failure, Places, content, json, out, rivals, usage};
-use curriculum::{Ladder, LadderRung};
+use curriculum::{Ladder, Rung};
 use gpu_core::bench::{BenchPoint, BenchReport};
 use gpu_core::compile::CompileReport;
 use gpu_core::emulator::Counters;
@@ -26,7 +26,7 @@ pub struct Request<'a> {
 
 /// What became of one rung.
 struct Climbed<'l> {
-    rung: &'l LadderRung,
+    rung: &'l Rung,
     outcome: Outcome,
     message: Option<String>,
     compile_ms: Option<f64>,
@@ -84,7 +84,7 @@ fn named<'l>(ladders: &'l [Ladder], name: &str) -> Vec<&'l Ladder> {
 }
 
 fn one(ladder: &Ladder, request: &Request<'_>, places: &Places) -> Done {
-    let rungs: Vec<&LadderRung> = match request.rung {
+    let rungs: Vec<&Rung> = match request.rung {
         None => ladder.rungs.iter().collect(),
         Some(text) => vec![ladder.rung(text).ok_or_else(|| {
             let files: Vec<&str> = ladder.rungs.iter().map(|rung| rung.file.as_str()).collect();
@@ -140,7 +140,7 @@ fn several(ladders: &[&Ladder], request: &Request<'_>, places: &Places) -> Done 
     let lab = engine::start(places, &target);
     let (mut all, mut sound) = (Vec::new(), true);
     for ladder in ladders {
-        let rungs: Vec<&LadderRung> = ladder.rungs.iter().collect();
+        let rungs: Vec<&Rung> = ladder.rungs.iter().collect();
         let (climbed, _) = climb(ladder, &rungs, request, &target, &lab)?;
         sound &= climbed.iter().all(|now| now.is_sound() || now.is_for_elsewhere());
         all.push(ladder_json(ladder, &request.device.device, &climbed));
@@ -157,7 +157,7 @@ fn several(ladders: &[&Ladder], request: &Request<'_>, places: &Places) -> Done 
 /// What became of each rung, and what the compiler said of the last. Prints them as they come, but for `--json`.
 fn climb<'l>(
     ladder: &Ladder,
-    rungs: &[&'l LadderRung],
+    rungs: &[&'l Rung],
     request: &Request<'_>,
     target: &Target,
     lab: &Lab,

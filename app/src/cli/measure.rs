@@ -2,7 +2,7 @@
 
 use super::{Done, Failure, Places, engine, out, usage};
 use crate::measure::{self, Program, Request};
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -35,8 +35,6 @@ mod setup;
 mod subject;
 mod worker;
 
-pub(crate) use decode::DAY as DECODE_DAY;
-
 use clap::{Parser, Subcommand};
 use curriculum::store::{Settings, Store};
 use std::path::PathBuf;

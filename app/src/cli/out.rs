@@ -198,15 +198,7 @@ pub fn table(aligns: &[Align], rows: &[Vec<String>]) -> String {
 
 /// `1234567` as `1 234 567`: readable in every locale.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
+    crate::amounts::in_groups(number, ' ')
 }
 
 /// Bytes with a binary unit: `512 B`, `1.5 KiB`, `139.8 GiB`.

@@ -2,7 +2,7 @@
 
 use super::{Places, out};
 use curriculum::review::Date;
-use curriculum::store::{RunRecord, Slot, Store, StoreError};
+use curriculum::store::{RunRecord, Store, StoreError, TextSlot};
 use curriculum::{Exercise, Unit};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,7 +18,7 @@ pub fn run(places: &Places, day: &Unit, exercise: &Exercise, run: &RunRecord, te
         }
         Err(error) => return out::remark(&format!("note: this run is not noted in your progress: {error}")),
     };
-    store.add_run(&Slot::of(day, exercise), run, text);
+    store.add_run(&TextSlot::of(day, exercise), run, text);
     if run.passed {
         let mut progress = store.progress();
         progress.passed(day, &exercise.key, Date::from_unix(run.when_unix_s));

@@ -206,10 +206,11 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
             text += &format!("\n{}: {}\n", case.name, visible(what));
         }
     }
-    if !verdict.faults.is_empty() {
+    let faults = verdict.faults();
+    if !faults.is_empty() {
         text.push('\n');
     }
-    for (one, others) in folded(&verdict.faults) {
+    for (one, others) in folded(faults) {
         text += &fault(one, kernel, style);
         if others > 0 {
             text += &format!("       and at the same place {others} more times, in other cases or threads\n");
@@ -233,7 +234,7 @@ pub fn verdict(verdict: &Verdict, kernel: &Kernel<'_>, style: Style) -> String {
 
 /// The first fault of each kind, pair of lines and calls, and how many more are like it: every size of a check finds the same
 /// mistake again.
-fn folded(faults: &[Fault]) -> Vec<(&Fault, usize)> {
+fn folded<'f>(faults: impl IntoIterator<Item = &'f Fault>) -> Vec<(&'f Fault, usize)> {
     let line = |source: &Option<SourceLine>| source.as_ref().map(|s| (s.file.clone(), s.line));
     let place = |f: &Fault| {
         let other = f.other.as_ref().map(|other| (line(&other.source), line(&other.inlined_at)));
@@ -339,8 +340,9 @@ pub fn steps(steps: &[StepReport]) -> String {
 
 /// A free run at one size: buffers' heads, faults, wrong elements, counters, verdict.
 pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
-    let at = if report.name.is_empty() { String::new() } else { format!(" at {}", report.name) };
-    let mut text = format!("ran on {}{at} in {:.1} ms\n", report.device, report.wall_ms);
+    let RunReport { case, .. } = report;
+    let at = if case.name.is_empty() { String::new() } else { format!(" at {}", case.name) };
+    let mut text = format!("ran on {}{at} in {:.1} ms\n", case.device, case.wall_ms);
     for output in &report.outputs {
         let head: Vec<String> = output.head.iter().map(|value| number(*value)).collect();
         let more = if output.element_count > head.len() as u64 { ", …" } else { "" };
@@ -356,33 +358,33 @@ pub fn ran(report: &RunReport, kernel: &Kernel<'_>, style: Style) -> String {
         let odd = if odd.is_empty() { String::new() } else { format!("  ({})", odd.join(", ")) };
         text += &format!("  {}{} = {}{more}{odd}\n", output.name, extents.concat(), head.join(", "));
     }
-    if report.compared > 0 && !report.mismatches.is_empty() {
+    if case.element_count > 0 && !case.mismatches.is_empty() {
         text += &format!(
             "\nfirst mismatches ({} of {} elements differ)\n{}",
-            grouped(report.mismatch_count),
-            grouped(report.compared),
-            mismatches(&report.mismatches)
+            grouped(case.mismatch_count),
+            grouped(case.element_count),
+            mismatches(&case.mismatches)
         );
     }
-    for what in &report.corrupted {
+    for what in &case.corrupted {
         text += &format!("\n{}\n", visible(what));
     }
-    for (one, others) in folded(&report.faults) {
+    for (one, others) in folded(&case.faults) {
         text += &fault(one, kernel, style);
         if others > 0 {
             text += &format!("       and at the same place {others} more times, in other threads\n");
         }
     }
-    for note in &report.notes {
+    for note in &case.notes {
         text += &format!("note: {}\n", visible(note));
     }
-    if let Some(counted) = &report.counters {
-        text += &format!("\ncounters (emulator)\n{}{}", counters(counted), steps(&report.steps));
+    if let Some(counted) = &case.counters {
+        text += &format!("\ncounters (emulator)\n{}{}", counters(counted), steps(&case.steps));
     }
     // The same word, sentence and exit status.
-    let word = if report.passed { style.green("COMPLETED") } else { style.red("FAILED") };
-    text += &format!("\n{word}: {} (seed {})\n", visible(report.summary.trim_end_matches('.')), report.seed);
-    if !report.passed && !report.hints.is_empty() {
+    let word = if case.passed { style.green("COMPLETED") } else { style.red("FAILED") };
+    text += &format!("\n{word}: {} (seed {})\n", visible(report.summary.trim_end_matches('.')), case.seed);
+    if !case.passed && !report.hints.is_empty() {
         text += &format!("diagnosis: {}\n", report.hints.join(", "));
     }
     text

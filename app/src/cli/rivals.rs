@@ -4,8 +4,8 @@
 
 use super::engine::Target;
 use super::{Failure, Places, out, usage};
-use crate::rungs::{self, Figure, Line};
-use curriculum::{Ladder, LadderRung};
+use crate::scripts::{self, Figure, Line};
+use curriculum::{Ladder, Rung};
 use gpu_core::compile::CompileReport;
 use gpu_core::device::DeviceChoice;
 use gpu_core::spec::{
@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("../../../kernels/ladders/rivals.py");
 ///
 /// # Errors
 /// Wrong usage, with what would be right.
-pub fn possible(ladder: &Ladder, rung: &LadderRung, target: &Target, trusted: bool) -> Result<(), Failure> {
+pub fn possible(ladder: &Ladder, rung: &Rung, target: &Target, trusted: bool) -> Result<(), Failure> {
     if ladder.rivals.is_empty() {
         return Err(usage(format!(
             "the ladder {} names no rivals (`[[rival]]` in its ladder.toml); what cuBLASLt does is timed without --rivals",
@@ -51,7 +51,7 @@ pub fn possible(ladder: &Ladder, rung: &LadderRung, target: &Target, trusted: bo
 /// No Python, no library, or a wrong result, in one sentence.
 pub fn run(
     ladder: &Ladder,
-    rung: &LadderRung,
+    rung: &Rung,
     compiled: &CompileReport,
     places: &Places,
     stop: &AtomicBool,
@@ -70,20 +70,20 @@ pub fn run(
         Line::Said(said) => out::remark(&said),
     };
     let arguments = [plan.display().to_string()];
-    rungs::run(places.settings().python.as_deref(), "rivals.py", SCRIPT, &arguments, stop, &mut each)
+    scripts::run(places.settings().python.as_deref(), "rivals.py", SCRIPT, &arguments, stop, &mut each)
         .map_err(|why| Failure::Usage(format!("the rivals could not be timed: {why}")))?;
     Ok(figures)
 }
 
 /// The rung's spec with what its own comments say of the launch.
-fn directed(rung: &LadderRung) -> Result<Spec, Failure> {
+fn directed(rung: &Rung) -> Result<Spec, Failure> {
     let directives = launch_directives(&rung.source, &rung.spec.options)
         .map_err(|(line, why)| Failure::Rejected(format!("{} line {line}: {why}", rung.file)))?;
     rung.spec.directed(&directives).map_err(Failure::Rejected)
 }
 
 /// What the script reads: the kernel, the rivals, and for each size the launches and the parameters.
-fn plan_of(ladder: &Ladder, rung: &LadderRung, folder: &Path) -> Result<Value, Failure> {
+fn plan_of(ladder: &Ladder, rung: &Rung, folder: &Path) -> Result<Value, Failure> {
     let spec = directed(rung)?;
     let cases = rung.spec.bench.iter().map(|size| {
         let case = spec.resolve(size).map_err(|(key, why)| Failure::Rejected(format!("{key}: {why}")))?;
@@ -280,7 +280,7 @@ mod tests {
     fn the_script_says_in_one_sentence_what_is_missing() {
         let mut none = |_| {};
         let arguments = ["/nowhere/plan.json".to_owned()];
-        let ended = rungs::run(None, "rivals.py", SCRIPT, &arguments, &AtomicBool::new(false), &mut none);
+        let ended = scripts::run(None, "rivals.py", SCRIPT, &arguments, &AtomicBool::new(false), &mut none);
         let why = ended.expect_err("there is no such plan");
         // By machine: no library, a library and no GPU, or all but the plan.
         let known = ["torch is not found", "finds no GPU", "No such file"];

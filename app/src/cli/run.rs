@@ -1,7 +1,6 @@
 //! `lockstep run`: a kernel of one's own at sizes of one's own. Its spec says what it takes; without one, that is guessed from
 //! the kernel's parameters. What can be said of the outputs is said, and a fault is a failure.
 
-pub(crate) mod guess;
 mod options;
 
 use super::engine::{self, DeviceArgs};
@@ -92,7 +91,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
     let answer = engine::submit(places, &target, job, !args.json)?;
     options::write_outputs(args, &answer.ran)?;
     // The one to tell of where one is told: the first that failed, else the last.
-    let told = answer.ran.iter().find(|ran| !ran.passed).or(answer.ran.last());
+    let told = answer.ran.iter().find(|ran| !ran.case.passed).or(answer.ran.last());
     if args.json {
         out::json(&json::envelope(
             "run",
@@ -112,7 +111,8 @@ pub fn run(args: &Args, places: &Places) -> Done {
         for ran in &answer.ran {
             out::print(&format!("\n{}", report::ran(ran, &kernel.for_report(), style)));
         }
-        let failed: Vec<&str> = answer.ran.iter().filter(|ran| !ran.passed).map(|ran| ran.name.as_str()).collect();
+        let failed: Vec<&str> =
+            answer.ran.iter().filter(|ran| !ran.case.passed).map(|ran| ran.case.name.as_str()).collect();
         // With several sizes the last line still says how all of them went.
         if answer.ran.len() > 1 {
             let all = answer.ran.len();
@@ -123,7 +123,7 @@ pub fn run(args: &Args, places: &Places) -> Done {
         }
     }
     match &answer.outcome {
-        Outcome::Done if !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.passed) => Ok(()),
+        Outcome::Done if !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.case.passed) => Ok(()),
         Outcome::Done | Outcome::CompileErrors(_) => Err(Failure::Kernel),
         _ => Err(engine::failure(&answer)),
     }

@@ -85,8 +85,8 @@ pub enum Command {
     StopInstall,
     LookForCompiler,
     HideCompilerBanner,
-    /// Runs a Python rung of the open day, by file name.
-    RunRung(String),
+    /// Runs a Python script of the open day, by file name.
+    RunScript(String),
     /// Measures this machine with a program of `crate::measure`, by name.
     RunProgram(String),
     /// Let the small model write, with the cache in a format and the learner's own kernel or the course's.
@@ -94,7 +94,7 @@ pub enum Command {
         cache: &'static str,
         own: bool,
     },
-    StopRung,
+    StopScript,
     Answered {
         question: String,
         correct: bool,

@@ -1,6 +1,6 @@
 //! One tile of an arrangement and all that is inside it.
 
-use crate::state::Pane;
+use crate::pane::Pane;
 use serde::{Deserialize, Serialize};
 
 /// Smallest and largest share that a tile may have of its row or column.

@@ -1,7 +1,7 @@
 //! The arrangements that a new window has.
 
 use super::{Arrangement, Layout, Node, Place};
-use crate::state::Pane;
+use crate::pane::Pane;
 use std::collections::BTreeSet;
 
 /// Opened on request; each then joins its group.

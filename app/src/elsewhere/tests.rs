@@ -58,7 +58,7 @@ fn a_save_comes_into_the_window_and_typing_goes_into_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("day").join("kernel.cu");
     let (mut elsewhere, updates) = watched();
-    let slot = Slot::new("day", "kernel").unwrap();
+    let slot = TextSlot::new("day", "kernel").unwrap();
     elsewhere.open(slot.clone(), path.clone(), "one\ntwo\nthree\n".into(), Some("true".into()));
     assert!(matches!(next(&updates), Update::OpenedElsewhere { path: Ok(_), .. }));
     assert!(folder.path().join("day/lab.cuh").is_file());
@@ -92,7 +92,7 @@ fn what_was_saved_while_nobody_looked_is_put_together() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.cu");
     let (mut elsewhere, updates) = watched();
-    let slot = Slot::new("day", "kernel").unwrap();
+    let slot = TextSlot::new("day", "kernel").unwrap();
     let text = "one\ntwo\nthree\nfour\n";
     let mut open = |text: &str| {
         elsewhere.open(slot.clone(), path.clone(), text.into(), Some("true".into()));
@@ -115,7 +115,7 @@ fn a_file_that_is_gone_is_told_once_and_watched_no_longer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.cu");
     let (mut elsewhere, updates) = watched();
-    let slot = Slot::new("day", "kernel").unwrap();
+    let slot = TextSlot::new("day", "kernel").unwrap();
     elsewhere.open(slot.clone(), path.clone(), "one\n".into(), Some("true".into()));
     assert!(matches!(next(&updates), Update::OpenedElsewhere { path: Ok(_), .. }));
     std::fs::remove_file(&path).unwrap();
@@ -130,7 +130,7 @@ fn what_a_full_disk_leaves_of_a_file_is_not_taken_for_a_save() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.cu");
     std::fs::write(&path, "one\n").unwrap();
-    let (known, slot) = (seen(&path), Slot::new("day", "kernel").unwrap());
+    let (known, slot) = (seen(&path), TextSlot::new("day", "kernel").unwrap());
     let (base, ours) = ("one\n".to_owned(), "one\ntwo\n".to_owned());
     let (crlf, missed, failed) = (false, 0, false);
     let mut file = File { slot, path, base, ours, crlf, known, last: known, missed, failed };
@@ -150,7 +150,7 @@ fn an_editor_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (mut elsewhere, updates) = watched();
     let path = folder.path().join("kernel.cu");
-    elsewhere.open(Slot::new("day", "kernel").unwrap(), path, String::new(), Some("no-such-editor-here".into()));
+    elsewhere.open(TextSlot::new("day", "kernel").unwrap(), path, String::new(), Some("no-such-editor-here".into()));
     match next(&updates) {
         Update::OpenedElsewhere { path: Err(why), .. } => assert!(why.contains("no-such-editor-here"), "{why}"),
         _ => panic!("it started"),

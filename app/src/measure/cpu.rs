@@ -2,7 +2,7 @@
 
 use super::goals::{CPU_GOALS, ceiling};
 use super::{Program, Request, size_name};
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use cpu_matmul::{Rule, Variant, ceiling_gflops, ladder, measure, orders, physical_description};
 
 pub(super) static MATMUL: Program = Program {

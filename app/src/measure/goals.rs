@@ -1,7 +1,7 @@
 //! What a program's figures are held against: the machine's measured ceiling, and each other.
 
 use super::size_name;
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 
 /// Name of the figure that is the ceiling of a machine.
 const CEILING: &str = "ceiling: multiply-adds alone";

@@ -3,7 +3,7 @@
 
 use super::goals::{LIBRARY_GOALS, ceiling};
 use super::{Program, Request, size_name};
-use crate::rungs::{Engine, Figure, Span};
+use crate::scripts::{Engine, Figure, Span};
 use gpu_core::bench::ceilings;
 use gpu_core::compile::locate;
 use gpu_core::library::transfers::{self, Transfers, Way};

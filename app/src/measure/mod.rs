@@ -1,7 +1,7 @@
 //! Lockstep's own programs that measure this machine for a lesson: `{{measure cpu-matmul}}` there, `lockstep measure
 //! cpu-matmul` in the terminal.
 //!
-//! Each runs in a process of its own and prints the lines of a rung (`crate::rungs`), so that a window never waits for
+//! Each runs in a process of its own and prints the lines of a rung (`crate::scripts`), so that a window never waits for
 //! it, a stop ends it at once, and its figures stand in the same plot as Python's and CUDA's. To add one: a file here
 //! with a `static PROGRAM`, and a line in [`PROGRAMS`].
 
@@ -13,7 +13,7 @@ mod recorded;
 pub use goals::{Goal, share_of_ceiling};
 pub use recorded::{Origin, Recording, head_line, recording};
 
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use std::sync::atomic::AtomicBool;
 
 /// Does it: every figure goes out as it comes; one sentence on what went wrong.

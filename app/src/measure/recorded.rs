@@ -3,7 +3,7 @@
 //! A recording is the file that `lockstep measure NAME --record FILE` writes: one line with the machine, then the
 //! program's lines. An empty file is "no recording yet", and is shown as such.
 
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use serde::{Deserialize, Serialize};
 
 /// Where and when a recording was made.

@@ -20,7 +20,7 @@ const COLOURED_BYTES: usize = 60_000;
 #[derive(Default)]
 pub struct CompareMemory {
     /// What the rest is right for: the text's slot and version, what it is compared with, and its size.
-    key: Option<(curriculum::store::Slot, u64, Against, usize)>,
+    key: Option<(curriculum::store::TextSlot, u64, Against, usize)>,
     old: Side,
     new: Side,
     rows: Vec<Change>,
@@ -60,7 +60,7 @@ impl Side {
 }
 
 impl CompareMemory {
-    fn update(&mut self, slot: &curriculum::store::Slot, version: u64, against: Against, old: &str, new: &str) {
+    fn update(&mut self, slot: &curriculum::store::TextSlot, version: u64, against: Against, old: &str, new: &str) {
         let key = Some((slot.clone(), version, against, old.len()));
         if self.key == key {
             return;
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     fn memory(old: &str, new: &str) -> CompareMemory {
-        let slot = curriculum::store::Slot::new("day", "exercise").expect("plain names");
+        let slot = curriculum::store::TextSlot::new("day", "exercise").expect("plain names");
         let mut memory = CompareMemory::default();
         memory.update(&slot, 1, Against::Scaffold, old, new);
         memory

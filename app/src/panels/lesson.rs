@@ -4,7 +4,7 @@ use super::{Screen, answer, day, fill, parts};
 use crate::command::{Action, Command};
 use crate::dock::Layout;
 use crate::fonts::Bold;
-use crate::rungs::RungKey;
+use crate::scripts::ScriptKey;
 use crate::state::{Pane, Sight};
 use crate::theme::{self, space};
 use crate::widgets::focus;
@@ -48,7 +48,7 @@ fn show(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
             let is_its_exercise = open.is_some_and(|desk| day.step_of_exercise(&desk.exercise) == step);
             if is_its_exercise || step == Step::CodeIt {
                 hints_ui(ui, screen);
-                rungs_ui(ui, screen, day);
+                scripts_ui(ui, screen, day);
             }
             if step == day.notes_step() {
                 notes_ui(ui, screen, day);
@@ -231,43 +231,43 @@ fn hints_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
 }
 
 /// Python steps beside the kernel; never needed to pass.
-fn rungs_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
+fn scripts_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit) {
     let t = theme::tokens(ui);
-    let rungs: Vec<_> = day.exercises.iter().flat_map(|exercise| &exercise.rungs).collect();
-    if rungs.is_empty() {
+    let scripts: Vec<_> = day.exercises.iter().flat_map(|exercise| &exercise.scripts).collect();
+    if scripts.is_empty() {
         return;
     }
     ui.separator();
     ui.label(RichText::new("The same in Python").bold());
-    for rung in rungs {
-        ui.label(&rung.title);
-        let needs = if rung.packages.is_empty() {
+    for script in scripts {
+        ui.label(&script.title);
+        let needs = if script.packages.is_empty() {
             "Needs only Python.".to_owned()
         } else {
-            format!("Needs {}.", rung.packages.join(", "))
+            format!("Needs {}.", script.packages.join(", "))
         };
         let text = format!("{needs} It runs with your own Python (Settings), and no exercise depends on it.");
         ui.add(egui::Label::new(RichText::new(text).small().color(t.text_muted)).wrap());
-        rung_ui(ui, screen, day, &rung.file);
-        CollapsingHeader::new(format!("Show {}", rung.file)).id_salt(&rung.file).show(ui, |ui| {
+        script_ui(ui, screen, day, &script.file);
+        CollapsingHeader::new(format!("Show {}", script.file)).id_salt(&script.file).show(ui, |ui| {
             screen.markdown_ui(
                 ui,
-                &format!("rung/{}/{}", day.id, rung.file),
-                &format!("```python\n{}```\n", rung.source),
+                &format!("rung/{}/{}", day.id, script.file),
+                &format!("```python\n{}```\n", script.source),
             );
         });
     }
 }
 
-/// Runs a rung and shows what it found.
-fn rung_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, file: &str) {
-    let key = RungKey { day: day.id.clone(), file: file.to_owned() };
+/// Runs a script and shows what it found.
+fn script_ui(ui: &mut Ui, screen: &mut Screen<'_>, day: &Unit, file: &str) {
+    let key = ScriptKey { day: day.id.clone(), file: file.to_owned() };
     let start = Start {
         what: "The script",
         button: "▶ Run the script",
         tooltip: format!("Runs {file} with your own Python"),
         stop: "Stop the script",
-        command: Command::RunRung(file.to_owned()),
+        command: Command::RunScript(file.to_owned()),
     };
     run_ui(ui, screen, &key, start);
 }
@@ -286,9 +286,9 @@ fn measure_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str) {
             stop: "Stop measuring",
             command: Command::RunProgram(name.to_owned()),
         };
-        let key = RungKey::of_program(name);
+        let key = ScriptKey::of_program(name);
         run_ui(ui, screen, &key, start);
-        let figures = screen.state.rungs.get(&key).map_or(&[][..], |run| &run.figures);
+        let figures = screen.state.scripts.get(&key).map_or(&[][..], |run| &run.figures);
         if !figures.is_empty() && !program.goals.is_empty() {
             ui.add_space(space::S);
             parts::caption(ui, "Milestones");
@@ -313,9 +313,9 @@ struct Start {
 }
 
 /// A run's button, and what it found when it ran last.
-fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
+fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &ScriptKey, start: Start) {
     let t = theme::tokens(ui);
-    let run = screen.state.rungs.get(key).cloned().unwrap_or_default();
+    let run = screen.state.scripts.get(key).cloned().unwrap_or_default();
     let file = &key.file;
     ui.horizontal(|ui| {
         if !run.running {
@@ -327,7 +327,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
         parts::busy(ui);
         ui.label(format!("Running {file}"));
         if ui.button(start.stop).clicked() {
-            screen.send(Command::StopRung);
+            screen.send(Command::StopScript);
         }
     });
     if let Some(problem) = &run.problem {
@@ -341,10 +341,10 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     if run.figures.is_empty() {
         return;
     }
-    let share = |figure: &crate::rungs::Figure| crate::measure::share_of_ceiling(figure, &run.figures);
+    let share = |figure: &crate::scripts::Figure| crate::measure::share_of_ceiling(figure, &run.figures);
     let has_ceiling = run.figures.iter().any(|figure| share(figure).is_some());
     // In a lesson's column every letter counts.
-    let size = |figure: &crate::rungs::Figure| figure.name.strip_prefix("n = ").map(str::to_owned);
+    let size = |figure: &crate::scripts::Figure| figure.name.strip_prefix("n = ").map(str::to_owned);
     let is_edge = run.figures.iter().all(|figure| size(figure).is_some());
     let names = [if is_edge { "n" } else { "Size" }, "Program", "Time", "Rate", "Of ceiling"];
     let names = &names[..if has_ceiling { 5 } else { 4 }];
@@ -391,7 +391,7 @@ fn run_ui(ui: &mut Ui, screen: &mut Screen<'_>, key: &RungKey, start: Start) {
     ui.add(egui::Label::new(RichText::new(words).small().color(t.text_muted)).wrap());
 }
 
-fn rate_words(figure: &crate::rungs::Figure) -> String {
+fn rate_words(figure: &crate::scripts::Figure) -> String {
     use crate::widgets::plot_kit::si;
     let rate = figure.gflops.map(|rate| si(rate * 1e9, "FLOP/s"));
     rate.or_else(|| figure.gbps.map(|rate| si(rate * 1e9, "B/s"))).unwrap_or_default()

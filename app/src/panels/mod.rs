@@ -39,7 +39,7 @@ use crate::widgets::lesson_text::{Glossary, LessonCache};
 use crate::widgets::quiz::{QuizState, Reflections};
 use crate::widgets::timing_plot::{Runs, TimingPlotState};
 use curriculum::Course;
-use curriculum::store::Slot as TextSlot;
+use curriculum::store::TextSlot;
 use egui::{Frame, Panel, Ui};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,5 +1,6 @@
 //! Small parts that every panel uses, so that they look the same everywhere.
 
+pub use crate::amounts::{counted, grouped, time};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::theme::{self, Tokens, radius, space};
@@ -98,34 +99,6 @@ pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
 /// The symbol and colour of an outcome.
 pub fn outcome(t: &Tokens, passed: bool) -> (&'static str, Color32) {
     if passed { ("✔", t.pass) } else { ("✖", t.fail) }
-}
-
-/// 1234567 as `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 line`, `24 lines`.
-pub fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
-}
-
-/// Nanoseconds with a unit that fits.
-pub fn time(ns: f64) -> String {
-    match ns {
-        n if n < 1e3 => format!("{n:.0} ns"),
-        n if n < 1e6 => format!("{:.2} µs", n / 1e3),
-        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
-        n => format!("{:.2} s", n / 1e9),
-    }
 }
 
 /// A number as a learner would write it: as many digits as tell it apart.

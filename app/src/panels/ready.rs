@@ -4,7 +4,7 @@ use super::{Screen, parts};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::ready::{self, Answers, Item, State as Standing};
-use crate::state::{Compiler, Pane, READY_QUIZ, Slot};
+use crate::state::{Compiler, Loadable, Pane, READY_QUIZ};
 use crate::theme::{self, font_size, space};
 use crate::widgets::focus;
 use crate::widgets::quiz::{self, QuizAction};
@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>) {
                 if ui.button("Look again").on_hover_text(Action::ReadyCheck.tooltip(ui.ctx())).clicked() {
                     screen.send(Command::LookAround);
                 }
-                if matches!(screen.state.ready, Slot::Pending { .. }) {
+                if matches!(screen.state.ready, Loadable::Pending { .. }) {
                     parts::busy(ui);
                     ui.label(RichText::new("Looking…").color(t.text_muted));
                 }

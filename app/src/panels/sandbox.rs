@@ -4,7 +4,7 @@ use super::{Screen, parts, results};
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::sandbox::{self, MOST_SIZE};
-use crate::state::{Desk, Slot};
+use crate::state::{Desk, Loadable};
 use crate::theme::{self, space};
 use crate::widgets::{focus, sentence};
 use egui::{Frame, Grid, Margin, RichText, ScrollArea, Slider, Ui};
@@ -81,41 +81,41 @@ fn setup_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
 fn report_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
     let t = theme::tokens(ui);
     match &screen.state.sandbox.ran {
-        Slot::Empty => {}
-        Slot::Pending { .. } => {
+        Loadable::Empty => {}
+        Loadable::Pending { .. } => {
             ui.horizontal(|ui| {
                 parts::busy(ui);
                 ui.label("Running…");
             });
         }
-        Slot::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
+        Loadable::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
             ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
         }),
-        Slot::Ready(report) => ran_ui(ui, screen, report),
+        Loadable::Ready(report) => ran_ui(ui, screen, report),
     }
 }
 
 fn ran_ui(ui: &mut Ui, screen: &mut Screen<'_>, report: &RunReport) {
     let t = theme::tokens(ui);
-    let (symbol, color) = parts::outcome(t, report.passed);
-    parts::notice(ui, if report.passed { t.pass_soft } else { t.fail_soft }, color, |ui| {
-        let title = if report.passed { "Ran to its end" } else { "Something is wrong" };
-        ui.label(RichText::new(format!("{symbol} {title}, {}", report.name)).bold().color(color));
+    let (symbol, color) = parts::outcome(t, report.case.passed);
+    parts::notice(ui, if report.case.passed { t.pass_soft } else { t.fail_soft }, color, |ui| {
+        let title = if report.case.passed { "Ran to its end" } else { "Something is wrong" };
+        ui.label(RichText::new(format!("{symbol} {title}, {}", report.case.name)).bold().color(color));
         ui.add(egui::Label::new(sentence::job(ui, &report.summary, t.text)).wrap());
     });
-    for fault in report.faults.iter().take(5) {
+    for fault in report.case.faults.iter().take(5) {
         results::fault_ui(ui, screen, fault);
     }
     for output in report.outputs.iter().filter(|output| output.is_output) {
         ui.add(egui::Label::new(RichText::new(first_elements(output)).monospace().small()).wrap());
     }
-    if let Some(counters) = &report.counters {
+    if let Some(counters) = &report.case.counters {
         if let Some(words) = results::headline(counters) {
             ui.label(words);
         }
         results::facts_ui(ui, counters);
     }
-    for note in &report.notes {
+    for note in &report.case.notes {
         ui.label(sentence::job(ui, &format!("ℹ {note}"), t.info));
     }
 }

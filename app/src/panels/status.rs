@@ -2,7 +2,7 @@
 
 use super::{Screen, parts};
 use crate::command::{Action, Command};
-use crate::state::{Compiler, Pane, Slot, ToastKind};
+use crate::state::{Compiler, Loadable, Pane, ToastKind};
 use crate::theme::{self, space};
 use crate::widgets::{focus, sentence};
 use egui::{Align, Frame, Layout, Margin, ProgressBar, RichText, Sense, Ui};
@@ -163,11 +163,11 @@ fn left_ui(ui: &mut Ui, screen: &Screen<'_>) {
         return;
     };
     let (text, color) = match &desk.compiled {
-        Slot::Pending { .. } => ("Compiling…".to_owned(), t.text_muted),
-        Slot::Failed { message, .. } => (message.clone(), t.fail),
-        Slot::Empty => ("Ready".to_owned(), t.text_muted),
-        Slot::Ready(report) if report.succeeded => ("✔ Compiles".to_owned(), t.pass),
-        Slot::Ready(report) => {
+        Loadable::Pending { .. } => ("Compiling…".to_owned(), t.text_muted),
+        Loadable::Failed { message, .. } => (message.clone(), t.fail),
+        Loadable::Empty => ("Ready".to_owned(), t.text_muted),
+        Loadable::Ready(report) if report.succeeded => ("✔ Compiles".to_owned(), t.pass),
+        Loadable::Ready(report) => {
             let errors = report
                 .diagnostics
                 .iter()

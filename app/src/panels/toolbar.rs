@@ -3,7 +3,7 @@
 use super::{Screen, parts};
 use crate::command::{Action, Command, Menu};
 use crate::dock;
-use crate::state::{DeviceKey, LabKey, Pane, Slot};
+use crate::state::{DeviceKey, LabKey, Loadable, Pane};
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use egui::{Button, ComboBox, Frame, Margin, MenuBar, RichText, ScrollArea, Stroke, Ui};
@@ -215,7 +215,7 @@ fn unknown_ui(
     ui: &mut Ui,
     screen: &Screen<'_>,
     lab: &LabKey,
-    devices: &Slot<Vec<DeviceInfo>>,
+    devices: &Loadable<Vec<DeviceInfo>>,
     chosen: &mut Option<DeviceKey>,
 ) {
     let t = theme::tokens(ui);
@@ -235,12 +235,12 @@ fn unknown_ui(
         }
     }
     match devices {
-        Slot::Pending { .. } => {
+        Loadable::Pending { .. } => {
             ui.label(RichText::new("looking for devices…").small().color(t.text_muted));
         }
-        Slot::Failed { message, .. } => {
+        Loadable::Failed { message, .. } => {
             ui.label(RichText::new(message).small().color(t.fail));
         }
-        Slot::Empty | Slot::Ready(_) => {}
+        Loadable::Empty | Loadable::Ready(_) => {}
     }
 }

@@ -165,7 +165,7 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         has_decode_kernel: state.decode_desk().is_some(),
         device: state.devices.info(&state.devices.picked),
         ceilings: state.devices.ceilings(),
-        measured: Some(&state.rungs),
+        measured: Some(&state.scripts),
     };
     let action = ScrollArea::vertical()
         .id_salt(("visualization", id))
@@ -177,13 +177,13 @@ pub fn visualization_ui(ui: &mut Ui, screen: &mut Screen<'_>) {
         })
         .inner;
     match action {
-        Some(VizAction::GoToLine(place)) if place.file == crate::apply::KERNEL_NAME => {
+        Some(VizAction::GoToLine(place)) if place.file == crate::lab::KERNEL_NAME => {
             screen.send(Command::GoToLine { line: place.line, column: place.column });
         }
         Some(VizAction::OpenUnit(id)) => screen.send(Command::OpenDay(id)),
         Some(VizAction::Measure(program)) => screen.send(Command::RunProgram(program.to_owned())),
         Some(VizAction::Decode { cache, own }) => screen.send(Command::Decode { cache, own }),
-        Some(VizAction::StopMeasuring) => screen.send(Command::StopRung),
+        Some(VizAction::StopMeasuring) => screen.send(Command::StopScript),
         Some(VizAction::GoToLine(_)) | None => {}
     }
 }

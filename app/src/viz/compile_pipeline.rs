@@ -4,8 +4,8 @@
 use super::kit;
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
-use crate::apply::KERNEL_NAME;
 use crate::fonts::Bold;
+use crate::lab::KERNEL_NAME;
 use crate::listing::{self, Listing, RowKind};
 use crate::theme::{self, Tokens, font_size, radius, space};
 use egui::{Align2, FontId, Painter, Pos2, Rect, RichText, Stroke, StrokeKind, Ui, pos2, vec2};

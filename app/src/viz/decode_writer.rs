@@ -7,7 +7,7 @@ use super::stepper::Stepper;
 use super::values::number;
 use super::{Visualization, VizAction, VizInput};
 use crate::fonts::Bold;
-use crate::rungs::{Figure, RungRun};
+use crate::scripts::{Figure, ScriptRun};
 use crate::theme::{self, Tokens, radius, space};
 use egui::{Align2, Frame, Painter, Rect, RichText, Stroke, Ui, pos2, vec2};
 use gpu_core::emulator::Trace;
@@ -16,6 +16,8 @@ use small_model::CacheFormat;
 
 /// Under this name its runs are kept, beside those of the programs that measure.
 pub const PROGRAM: &str = "decode";
+/// The day whose exercise is the kernel for keys in e4m3 and values in NVFP4.
+pub const DAY: &str = "week4/day7-production";
 /// A run of 28 November 2026 on the emulator of two cores that were busy, as `lockstep decode --lines` printed it.
 const EXAMPLE: &str = include_str!("decode_writer/example.jsonl");
 
@@ -56,7 +58,7 @@ struct Text {
 }
 
 impl Text {
-    fn of(run: &RungRun) -> Option<Self> {
+    fn of(run: &ScriptRun) -> Option<Self> {
         let head = run.said.iter().find_map(|line| serde_json::from_str(line).ok())?;
         Some(Self { head, tokens: run.figures.clone(), is_example: false })
     }
@@ -237,7 +239,7 @@ impl Visualization for DecodeWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rungs::RungKey;
+    use crate::scripts::ScriptKey;
     use std::collections::BTreeMap;
 
     #[test]
@@ -247,13 +249,13 @@ mod tests {
         let head = r#"{"kernel":"mine.cu","device":"emulator","cache":"int4","prompt":"A","bytes_per_token":576,
                        "fp16_bytes_per_token":2048}"#;
         let token = |text: &str, ms| Figure { rung: text.into(), median_ms: Some(ms), ok: true, ..Figure::default() };
-        let run = RungRun {
+        let run = ScriptRun {
             running: true,
             said: vec!["anything".into(), head.replace('\n', " ")],
             figures: vec![token(" w", 900.0), token("arp", 20.0), token("!", 30.0)],
-            ..RungRun::default()
+            ..ScriptRun::default()
         };
-        let runs = BTreeMap::from([(RungKey::of_program(PROGRAM), run)]);
+        let runs = BTreeMap::from([(ScriptKey::of_program(PROGRAM), run)]);
         let input = VizInput { measured: Some(&runs), ..VizInput::default() };
         let viz = DecodeWriter { token: Stepper::starting_at(1), ..DecodeWriter::default() };
         let words = viz.describe(&input);

@@ -50,7 +50,7 @@ mod transfer;
 mod two_level_scale;
 mod warp;
 
-use crate::rungs::{RungKey, RungRun};
+use crate::scripts::{ScriptKey, ScriptRun};
 use curriculum::Course;
 use curriculum::store::Progress;
 use gpu_core::bench::{BenchReport, Ceilings};
@@ -93,13 +93,13 @@ pub struct VizInput<'a> {
     /// What the device was measured to do at most, where that was done.
     pub ceilings: Option<&'a Ceilings>,
     /// What the programs of `crate::measure` found on this machine, and the rungs.
-    pub measured: Option<&'a BTreeMap<RungKey, RungRun>>,
+    pub measured: Option<&'a BTreeMap<ScriptKey, ScriptRun>>,
 }
 
 impl<'a> VizInput<'a> {
     /// The last run of a program of `crate::measure`.
-    pub fn program(&self, name: &str) -> Option<&'a RungRun> {
-        self.measured?.get(&RungKey::of_program(name))
+    pub fn program(&self, name: &str) -> Option<&'a ScriptRun> {
+        self.measured?.get(&ScriptKey::of_program(name))
     }
 }
 

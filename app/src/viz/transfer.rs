@@ -6,7 +6,7 @@ mod source;
 use super::kit;
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
-use crate::rungs;
+use crate::scripts;
 use crate::theme::{self, Tokens, space};
 use crate::widgets::plot_kit::{self, Swatch};
 use egui::{Align2, Color32, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
@@ -109,11 +109,11 @@ impl Default for Transfer {
 /// What a run's figure tells, as the picture draws it.
 fn spans_of(timeline: &Timeline) -> Vec<Span> {
     let engine = |engine| match engine {
-        rungs::Engine::CopyIn => Engine::CopyIn,
-        rungs::Engine::Compute => Engine::Compute,
-        rungs::Engine::CopyOut => Engine::CopyOut,
+        scripts::Engine::CopyIn => Engine::CopyIn,
+        scripts::Engine::Compute => Engine::Compute,
+        scripts::Engine::CopyOut => Engine::CopyOut,
     };
-    let span = |span: &rungs::Span| Span {
+    let span = |span: &scripts::Span| Span {
         engine: engine(span.engine),
         iteration: span.iteration as usize,
         piece: span.piece as usize,
@@ -382,24 +382,24 @@ mod tests {
 
     #[test]
     fn a_run_of_this_machine_is_shown_before_any_model() {
-        use crate::rungs::{RungKey, RungRun};
-        let span = |engine, start_us, end_us| rungs::Span { engine, iteration: 0, piece: 0, start_us, end_us };
-        let figure = rungs::Figure {
+        use crate::scripts::{ScriptKey, ScriptRun};
+        let span = |engine, start_us, end_us| scripts::Span { engine, iteration: 0, piece: 0, start_us, end_us };
+        let figure = scripts::Figure {
             name: "n = 1024".into(),
             rung: "cuBLAS, copies each time".into(),
             device: "a GPU".into(),
             median_ms: Some(0.4),
             gflops: Some(5000.0),
             spans: vec![
-                span(rungs::Engine::CopyIn, 0.0, 200.0),
-                span(rungs::Engine::Compute, 200.0, 300.0),
-                span(rungs::Engine::CopyOut, 300.0, 400.0),
+                span(scripts::Engine::CopyIn, 0.0, 200.0),
+                span(scripts::Engine::Compute, 200.0, 300.0),
+                span(scripts::Engine::CopyOut, 300.0, 400.0),
             ],
             ok: true,
-            ..rungs::Figure::default()
+            ..scripts::Figure::default()
         };
-        let run = RungRun { figures: vec![figure], ..RungRun::default() };
-        let measured = [(RungKey::of_program("library-matmul"), run)].into();
+        let run = ScriptRun { figures: vec![figure], ..ScriptRun::default() };
+        let measured = [(ScriptKey::of_program("library-matmul"), run)].into();
         let input = VizInput { measured: Some(&measured), ..VizInput::default() };
         let words = Transfer::default().describe(&input);
         assert!(words.contains("measured on a GPU") && words.contains("the product 25 %"), "{words}");

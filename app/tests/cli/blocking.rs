@@ -11,7 +11,7 @@ const MAY_BLOCK: [(&str, &str); 13] = [
     ("measure", "programs of their own processes"),
     ("paths", "names of folders; read before the window opens and on threads of services.rs"),
     ("ready", "called on a thread of services.rs"),
-    ("rungs", "called on a thread of services.rs"),
+    ("scripts", "called on a thread of services.rs"),
     ("profiled", "threads of the services, and of the terminal, call it"),
     ("services", "starts the threads"),
     ("system_fonts", "a thread of its own"),

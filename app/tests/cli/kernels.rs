@@ -2,7 +2,7 @@
 
 use crate::cli_support::{Machine, end, wait_for};
 use curriculum::Course;
-use curriculum::store::{Slot, Store};
+use curriculum::store::{Store, TextSlot};
 use std::time::{Duration, Instant};
 
 const GOOD: &str = "extern \"C\" __global__ void vector_add(const float* a, const float* b, float* c, int n) {\n\
@@ -28,7 +28,7 @@ fn the_learners_own_text_is_judged_and_its_pass_is_noted() {
     let course = Course::embedded();
     let day = course.unit("week1/day4").unwrap();
     let exercise = &day.exercises[0];
-    let slot = Slot::of(day, exercise);
+    let slot = TextSlot::of(day, exercise);
     let write = |text: &str| {
         let store = Store::open(&data).unwrap();
         store.text(&slot, &exercise.scaffold);
@@ -68,7 +68,7 @@ fn experiments_are_kernels_too() {
     let store = Store::open_read_only(&machine.path("data"));
     let course = Course::embedded();
     let day = course.unit("1.4").unwrap();
-    assert!(store.runs(&Slot::of(day, &day.exercises[0])).is_empty());
+    assert!(store.runs(&TextSlot::of(day, &day.exercises[0])).is_empty());
 }
 
 #[test]

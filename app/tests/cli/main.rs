@@ -4,6 +4,7 @@
 mod blackwell_ladder;
 mod blocking;
 mod builtins;
+mod circles;
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
 mod decode;

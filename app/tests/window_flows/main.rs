@@ -168,10 +168,10 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     window.harness.state_mut().state.settings.python = Some(python.clone());
     window.key(Modifiers::COMMAND, Key::Num4);
     let day = window.app().state.day().expect("a day").clone();
-    let rung = day.exercises[0].rungs[0].clone();
+    let script = day.exercises[0].scripts[0].clone();
     let run = |window: &mut Window| {
-        window.do_command(Command::RunRung(rung.file.clone()));
-        window.until("the script's end", |app| app.state.rungs.values().all(|rung| !rung.running));
+        window.do_command(Command::RunScript(script.file.clone()));
+        window.until("the script's end", |app| app.state.scripts.values().all(|script| !script.running));
         window.settle();
     };
     say("echo warming up; echo '{\"name\": \"n = 1000\", \"rung\": \"triton\", \"device\": \"a GPU\", \
@@ -185,10 +185,10 @@ fn a_python_rung_runs_and_shows_what_it_found() {
     assert!(window.has("The script failed: torch not found"));
     assert!(window.has("On a GPU. Measured on "), "what the run before found stays, with its date");
     say("while true; do :; done");
-    window.do_command(Command::RunRung(rung.file.clone()));
+    window.do_command(Command::RunScript(script.file.clone()));
     assert!(window.has("Stop the script"));
     window.key(Modifiers::COMMAND, Key::Period);
-    window.until("the stop", |app| app.state.rungs.values().all(|rung| !rung.running));
+    window.until("the stop", |app| app.state.scripts.values().all(|script| !script.running));
     window.settle();
     assert!(window.has("The script failed: stopped"));
     // A restart shows what the last complete run found.

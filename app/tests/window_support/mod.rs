@@ -16,7 +16,7 @@ use gpu_core::verdict::{CaseReport, Mismatch, Verdict, Writer};
 use lockstep::app::App;
 use lockstep::effect::Update;
 use lockstep::lab::{Engine, Scripted};
-use lockstep::state::{Compiler, JobKey, LabKey, Slot};
+use lockstep::state::{Compiler, JobKey, LabKey, Loadable};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -159,7 +159,7 @@ impl Window {
             app.apply_look(&cc.egui_ctx);
             // Shown by the About dialog.
             app.state.data_dir = "/home/learner/.local/share/lockstep".into();
-            app.state.devices.labs.entry(LabKey::Here).or_default().devices = Slot::Ready(vec![emulator(), gpu()]);
+            app.state.devices.labs.entry(LabKey::Here).or_default().devices = Loadable::Ready(vec![emulator(), gpu()]);
             app.inject(Update::Compiler(Compiler::Found { origin: "Lockstep's data folder".into() }));
             app.open_first(Some("week1/day4"));
             app
@@ -342,18 +342,19 @@ fn in_helper(fault: &mut Fault) {
 }
 
 pub fn verdict(passed: bool, faults: Vec<Fault>) -> Verdict {
-    let cases: Vec<CaseReport> = [1, 31, 257, 1000].map(|n| case(n, passed)).into();
+    let mut cases: Vec<CaseReport> = [1, 31, 257, 1000].map(|n| case(n, passed)).into();
+    let (hint, wrong) = match faults.first() {
+        Some(_) => ("out_of_bounds", "It reads outside an array."),
+        None => ("wrong_output", "c is wrong at n = 1: element 0 was never written."),
+    };
+    cases[0].faults = faults;
+    let right = format!("All {} sizes are right and nothing is wrong inside.", cases.len());
     Verdict {
         passed,
-        summary: match (passed, faults.first()) {
-            (true, _) => format!("All {} sizes are right and nothing is wrong inside.", cases.len()),
-            (false, Some(_)) => "It reads outside an array.".into(),
-            (false, None) => "c is wrong at n = 1: element 0 was never written.".into(),
-        },
+        summary: if passed { right } else { wrong.into() },
         notes: Vec::new(),
-        hints: if faults.is_empty() { vec!["wrong_output".into()] } else { vec!["out_of_bounds".into()] },
+        hints: vec![hint.into()],
         cases,
-        faults,
         trace: None,
         captured: None,
         seed: 7,

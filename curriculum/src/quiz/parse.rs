@@ -115,7 +115,7 @@ impl Reader<'_> {
     }
 
     fn question(&mut self, raw: RawQuestion) -> Option<Question> {
-        if !crate::address::is_slug(&raw.id) {
+        if !crate::names::is_slug(&raw.id) {
             self.error(None, format!("an id of lower-case words and hyphens (found `{}`)", raw.id));
         }
         for (name, text) in [("concept", &raw.concept), ("prompt", &raw.prompt), ("why", &raw.why)] {

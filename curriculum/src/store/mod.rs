@@ -46,12 +46,12 @@ use writer::{Order, Problems, Unsaved, Writer, report};
 
 /// Names one working text: a day's id and an exercise's key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot {
+pub struct TextSlot {
     day: String,
     exercise: String,
 }
 
-impl Slot {
+impl TextSlot {
     /// None unless both are lower-case words joined by hyphens: they become folder names.
     pub fn new(day_id: &str, exercise: &str) -> Option<Self> {
         let sound = crate::is_slug(day_id) && crate::is_slug(exercise);
@@ -170,11 +170,11 @@ impl Store {
         self.writer.as_ref().is_none_or(|writer| writer.flush(patience))
     }
 
-    fn slot_folder(&self, slot: &Slot) -> PathBuf {
+    fn slot_folder(&self, slot: &TextSlot) -> PathBuf {
         self.root.join("days").join(&slot.day).join(&slot.exercise)
     }
 
-    fn paths(&self, slot: &Slot) -> Paths {
+    fn paths(&self, slot: &TextSlot) -> Paths {
         let folder = self.slot_folder(slot);
         Paths { root: self.root.clone(), text: folder.join("kernel.cu"), journal: folder.join("journal.jsonl") }
     }
@@ -187,7 +187,7 @@ impl Store {
 
     /// The working text with its undo history, or `scaffold` when nothing was typed yet: undo leads back to it.
     /// Reads two small files, and waits for edits that are still being written.
-    pub fn text(&self, slot: &Slot, scaffold: &str) -> History {
+    pub fn text(&self, slot: &TextSlot, scaffold: &str) -> History {
         self.flush(Duration::from_secs(2));
         let paths = self.paths(slot);
         let mut problems = Vec::new();
@@ -203,7 +203,7 @@ impl Store {
     }
 
     /// Notes the text of an exercise; returns at once. It is on disk within a moment.
-    pub fn edit(&self, slot: &Slot, text: impl Into<String>) {
+    pub fn edit(&self, slot: &TextSlot, text: impl Into<String>) {
         self.order(writer::edit(self.paths(slot), text.into()));
     }
 
@@ -258,17 +258,17 @@ impl Store {
     }
 
     /// What the window keeps of the last run of a text, in its own form; not part of an export.
-    pub fn last_run(&self, slot: &Slot) -> Option<Vec<u8>> {
+    pub fn last_run(&self, slot: &TextSlot) -> Option<Vec<u8>> {
         std::fs::read(self.slot_folder(slot).join("last-run.bin")).ok()
     }
 
     /// Keeps it; returns at once.
-    pub fn save_last_run(&self, slot: &Slot, bytes: Vec<u8>) {
+    pub fn save_last_run(&self, slot: &TextSlot, bytes: Vec<u8>) {
         self.order(Order::Replace { path: self.slot_folder(slot).join("last-run.bin"), bytes });
     }
 
     /// Adds a run to an exercise's history and keeps the text that ran; returns at once.
-    pub fn add_run(&self, slot: &Slot, run: &RunRecord, source: &str) {
+    pub fn add_run(&self, slot: &TextSlot, run: &RunRecord, source: &str) {
         let folder = self.slot_folder(slot);
         let kept = folder.join("sources").join(format!("{}.cu", run.source));
         if !kept.exists() {
@@ -281,7 +281,7 @@ impl Store {
     }
 
     /// An exercise's runs, oldest first.
-    pub fn runs(&self, slot: &Slot) -> Vec<RunRecord> {
+    pub fn runs(&self, slot: &TextSlot) -> Vec<RunRecord> {
         self.flush(Duration::from_secs(2));
         let path = self.slot_folder(slot).join("runs.jsonl");
         let mut problems = Vec::new();
@@ -296,7 +296,7 @@ impl Store {
     }
 
     /// The kernel that a run ran, while it is still there.
-    pub fn run_source(&self, slot: &Slot, run: &RunRecord) -> Option<String> {
+    pub fn run_source(&self, slot: &TextSlot, run: &RunRecord) -> Option<String> {
         let name = Path::new(&run.source).file_name()?.to_str()?.to_owned();
         std::fs::read_to_string(self.slot_folder(slot).join("sources").join(format!("{name}.cu"))).ok()
     }

@@ -6,11 +6,11 @@ mod recorded;
 mod states;
 mod store;
 
-use curriculum::store::{RunKind, RunRecord, Slot, source_sum};
+use curriculum::store::{RunKind, RunRecord, TextSlot, source_sum};
 
 /// Where the first exercise's text is kept.
-fn slot() -> Slot {
-    Slot::new("first-kernel", "main").unwrap()
+fn slot() -> TextSlot {
+    TextSlot::new("first-kernel", "main").unwrap()
 }
 
 /// A check of `source` that passed.

@@ -3,7 +3,7 @@
 use super::{run, slot};
 use curriculum::Course;
 use curriculum::review::Date;
-use curriculum::store::{Given, Progress, Settings, Slot, Store, StoreError, ThemeChoice};
+use curriculum::store::{Given, Progress, Settings, Store, StoreError, TextSlot, ThemeChoice};
 use std::fs;
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ fn runs_of_a_full_disk_are_noted_when_there_is_room() {
 #[test]
 fn names_that_are_no_folder_names_are_refused() {
     for (day, exercise) in [("../x", "main"), ("", "main"), ("a", "b/c"), ("A", "main"), ("a", "..")] {
-        assert_eq!(Slot::new(day, exercise), None);
+        assert_eq!(TextSlot::new(day, exercise), None);
     }
 }
 

@@ -176,7 +176,7 @@ pub static QUANTITIES: &[Quantity] = &[
         what: "different faults found by the emulator's checks",
         needs: Needs::Emulator,
         is_at_least: false,
-        read: |e| e.verdict.map(|verdict| verdict.faults.len() as f64),
+        read: |e| e.verdict.map(|verdict| verdict.faults().len() as f64),
     },
     Quantity {
         name: "gigabytes_per_second",
@@ -481,5 +481,5 @@ fn counters<'a>(evidence: &Evidence<'a>) -> Option<&'a Counters> {
         let points = &evidence.bench?.points;
         points.iter().filter(|point| wanted(&point.name)).rev().find_map(|p| p.counters.as_ref())
     };
-    of_cases.or_else(of_points).or_else(|| evidence.ran?.counters.as_ref())
+    of_cases.or_else(of_points).or_else(|| evidence.ran?.case.counters.as_ref())
 }

@@ -6,7 +6,6 @@ use crate::compile::parameters;
 use crate::oracle::guess;
 use crate::spec::Resolved;
 use crate::verdict::{CaseReport, Verdict};
-use ptx_emulator::Fault;
 use std::time::Instant;
 
 impl Session<'_> {
@@ -15,9 +14,6 @@ impl Session<'_> {
         let passed = self.impossible.is_none()
             && !self.judged.is_empty()
             && self.judged.iter().all(|judged| judged.report.passed);
-        let mut faults: Vec<Fault> =
-            self.judged.iter().flat_map(|judged| judged.report.faults.iter().cloned()).collect();
-        faults.sort_by_key(|fault| explain::rank(fault.kind));
         let mut hints: Vec<String> = Vec::new();
         let usage = self.judged.iter().rev().find_map(|judged| judged.report.counters.as_ref());
         let mut by_weight: Vec<&Judged> = self.judged.iter().collect();
@@ -70,7 +66,6 @@ impl Session<'_> {
             passed,
             summary,
             cases,
-            faults,
             hints,
             trace: self.trace,
             captured: self.captured,

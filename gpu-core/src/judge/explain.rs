@@ -4,32 +4,9 @@ use super::compare::Comparison;
 use super::{metric, nonfinite};
 use crate::device::{Corruption, CorruptionKind};
 use crate::spec::{Resolved, ResolvedBuffer};
+pub use crate::verdict::rank;
 use crate::verdict::{CaseReport, FAULT_KEYS, Mismatch, fault_key};
 use ptx_emulator::{Counters, Fault, FaultKind};
-
-/// Position of a fault kind in the order in which a learner should look at them: causes before consequences.
-pub fn rank(kind: FaultKind) -> u32 {
-    match kind {
-        FaultKind::BadLaunch => 0,
-        FaultKind::OutOfBounds => 1,
-        FaultKind::Misaligned => 2,
-        FaultKind::UseAfterFree => 3,
-        FaultKind::StackOverflow => 4,
-        FaultKind::Trap => 5,
-        FaultKind::BarrierDivergence => 6,
-        FaultKind::BarrierPhase => 7,
-        FaultKind::MissingAsyncWait => 8,
-        FaultKind::MaskMisuse => 9,
-        FaultKind::UndefinedResult => 10,
-        FaultKind::Race => 11,
-        FaultKind::StaleRead => 12,
-        FaultKind::Uninitialised => 13,
-        FaultKind::Deadlock => 14,
-        FaultKind::StepBudget => 15,
-        FaultKind::TimeBudget => 16,
-        FaultKind::Stopped => 17,
-    }
-}
 
 /// Whether a kernel with such a fault could take a GPU's context, or the GPU's time, with it.
 pub fn is_dangerous(kind: FaultKind) -> bool {

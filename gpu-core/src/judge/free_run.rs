@@ -79,14 +79,9 @@ fn one_size(
     let started = Instant::now();
     let options = run.options;
     if let Some(why) = impossible(spec, size) {
-        return Ok(RunReport {
-            device: device.info().name.clone(),
-            name: crate::spec::size_name(size),
-            seed,
-            summary: why,
-            hints: vec!["bad_launch".to_owned()],
-            ..RunReport::default()
-        });
+        let (name, device) = (crate::spec::size_name(size), device.info().name.clone());
+        let case = CaseReport { name, device, seed, reason: why.clone(), ..CaseReport::default() };
+        return Ok(RunReport { case, summary: why, hints: vec!["bad_launch".to_owned()], ..RunReport::default() });
     }
     let resolved = resolve(spec, size, MAX_CASE_BYTES)?;
     if let Some(over) = resolved.over_workspace() {
@@ -143,15 +138,15 @@ fn one_size(
     if options.whole_outputs {
         whole(&mut outputs, &arguments)?;
     }
-    let compared = if expected.is_some() { findings.comparison.element_count } else { 0 };
+    let steps = steps::step_reports(spec, &resolved, &ran);
     let against = run.against.map(|(_, name)| name);
-    Ok(RunReport {
-        wall_ms: started.elapsed().as_secs_f64() * 1e3,
-        outputs,
-        compared,
-        steps: steps::step_reports(spec, &resolved, &ran),
-        ..findings.report(device, ran, &resolved, seed, against)
-    })
+    let mut report = RunReport { outputs, ..findings.report(device, ran, &resolved, seed, against) };
+    report.case.steps = steps;
+    if expected.is_none() {
+        report.case.element_count = 0;
+    }
+    report.case.wall_ms = started.elapsed().as_secs_f64() * 1e3;
+    Ok(report)
 }
 
 /// Whether what is given belongs into this kernel's buffers.
@@ -410,7 +405,7 @@ impl Findings {
         let corrupted: Vec<String> =
             ran.corruptions.iter().map(|corruption| explain::corruption_sentence(corruption, &buffers)).collect();
         let judged = self.sentence.is_none();
-        let case = CaseReport {
+        let mut case = CaseReport {
             name: resolved.name.clone(),
             seed,
             device: device.info().name.clone(),
@@ -462,29 +457,11 @@ impl Findings {
                 true
             }
         });
-        let passed = reason.is_empty();
-        RunReport {
-            device: case.device.clone(),
-            name: case.name,
-            seed,
-            completed: ran.completed,
-            passed,
-            summary: if passed { self.passed(device.info().kind, resolved, against) } else { reason },
-            hints,
-            faults: case.faults,
-            corrupted: case.corrupted,
-            mismatches: case.mismatches,
-            mismatch_count: case.mismatch_count,
-            compared: 0,
-            first_nonfinite: case.first_nonfinite,
-            notes: case.notes,
-            counters: case.counters,
-            lines: case.lines,
-            steps: Vec::new(),
-            trace: ran.traces.into_iter().next(),
-            outputs: Vec::new(),
-            wall_ms: 0.0,
-        }
+        case.passed = reason.is_empty();
+        let summary = if case.passed { self.passed(device.info().kind, resolved, against) } else { reason.clone() };
+        case.reason = reason;
+        let (completed, trace) = (ran.completed, ran.traces.into_iter().next());
+        RunReport { case, completed, summary, hints, trace, outputs: Vec::new() }
     }
 
     /// What can be said of a run in which nothing was wrong.

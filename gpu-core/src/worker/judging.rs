@@ -44,7 +44,7 @@ impl Opened {
                 let run = FreeRun { compiled: &compiled, against, spec: &spec, options: &options, seed, trace };
                 let mut noted = |event| match (event, &note) {
                     (Event::Ran(mut report), Some(note)) => {
-                        report.notes.push(note.clone());
+                        report.case.notes.push(note.clone());
                         emit(Event::Ran(report));
                     }
                     (event, _) => emit(event),

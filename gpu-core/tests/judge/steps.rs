@@ -56,13 +56,13 @@ fn two_kernels_pass_and_are_counted_apart() {
 #[test]
 fn a_fault_says_which_step_and_ends_the_sequence() {
     let verdict = check(&spec(&SUM.replace("entry = \"combine\"", "entry = \"combine_long\"")));
-    let fault = &verdict.faults[0];
+    let fault = verdict.faults()[0];
     assert_eq!((fault.launch.clone(), verdict.hints[0].as_str()), (named("combine_long", None), "out_of_bounds"));
     assert!(verdict.summary.contains("step \"combine_long\", at n = 1000, parts = 4"), "{}", verdict.summary);
     // The first kernel writes past the end: the second is not even launched.
     let small = SUM.replace("shape = [\"parts\"]", "shape = [\"parts - 1\"]");
     let verdict = check(&spec(&small));
-    assert_eq!(verdict.faults[0].launch, named("partial sums", None), "{}", verdict.summary);
+    assert_eq!(verdict.faults()[0].launch, named("partial sums", None), "{}", verdict.summary);
     assert_eq!(verdict.cases[0].steps.iter().map(|step| step.launches).collect::<Vec<_>>(), [1, 0]);
 }
 
@@ -187,10 +187,10 @@ fn free_runs_and_benchmarks_take_steps_too() {
     let go_on = AtomicBool::new(false);
     let spec = spec(SUM);
     let ran = run_free(&spec, &compiled(""));
-    assert!(ran.completed && ran.passed, "{}", ran.summary);
+    assert!(ran.completed && ran.case.passed, "{}", ran.summary);
     let head = |name: &str| &ran.outputs.iter().find(|output| output.name == name).expect("a buffer").head;
     let (sum, total) = (head("partial").iter().sum::<f64>(), head("y")[0]);
-    assert!((sum - total).abs() < 1e-3 && ran.steps.len() == 2, "{sum} and {total}");
+    assert!((sum - total).abs() < 1e-3 && ran.case.steps.len() == 2, "{sum} and {total}");
     let request = BenchRequest::default();
     let report =
         bench::measure(emulator().as_mut(), &compiled(""), None, &spec, &request, &mut |_| {}, &go_on).expect("counts");

@@ -2,6 +2,7 @@
 
 use super::super::engine::{self, Answer};
 use super::super::{Failure, Places, content, usage};
+use crate::viz::decode_writer::DAY;
 use gpu_core::device::DeviceChoice;
 use gpu_core::job::{Job, Outcome, RunOptions};
 use gpu_core::spec::{Size, Spec};
@@ -9,9 +10,7 @@ use gpu_core::worker::Lab;
 use small_model::{BatchQuery, CacheFormat, PAGE_SIZE, Pages, Shape, SideFormat};
 use std::fmt::Write;
 
-/// The day whose exercise is the kernel for keys in e4m3 and values in NVFP4.
-pub const DAY: &str = "week4/day7-production";
-/// What it is for the other formats.
+/// What the kernel is for the other formats.
 const PLAIN: &str = include_str!("../../../../assets/small-model/attention.cu");
 
 /// A kernel and how it is launched.
@@ -87,7 +86,7 @@ impl Attention {
             options: Box::new(options),
         };
         let answer = engine::run_in(lab, job, false).map_err(Stopped::Failure)?;
-        let ran = answer.ran.last().filter(|ran| ran.passed && answer.outcome == Outcome::Done);
+        let ran = answer.ran.last().filter(|ran| ran.case.passed && answer.outcome == Outcome::Done);
         let out = ran.and_then(|ran| ran.outputs.iter().find(|output| output.name == "out"));
         match out
             .map(|out| out.bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])))

@@ -280,7 +280,8 @@ fn climb<'c>(jury: &Jury<'_>, ladder: &'c Ladder, cases: &mut Vec<Case<'c>>) {
         };
         cases.push(Case::new(format!("kernels/ladders/{}/{}", ladder.name, rung.file), job, |answer| {
             let mut found = Vec::new();
-            let ran = !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.completed && ran.faults.is_empty());
+            let ran =
+                !answer.ran.is_empty() && answer.ran.iter().all(|ran| ran.completed && ran.case.faults.is_empty());
             if !ran && !passed(answer) {
                 found.push(format!("it must pass: {}", why(answer)));
             }

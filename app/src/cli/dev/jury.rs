@@ -177,7 +177,7 @@ pub fn source(file: &str, text: &str) -> Source {
 pub fn diagnoses(answer: &Answer) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(verdict) = &answer.verdict {
-        found.extend(verdict.faults.iter().map(|fault| fault_key(fault.kind).to_owned()));
+        found.extend(verdict.faults().into_iter().map(|fault| fault_key(fault.kind).to_owned()));
         found.extend(verdict.hints.iter().cloned());
     }
     match &answer.outcome {

@@ -180,9 +180,9 @@ fn notebook(unit: &Unit, folder: &Path) -> Result<Value, Failure> {
                 exercise_cells(&mut cells, exercise);
             }
             shown.extend(unit.exercises.iter().map(|exercise| exercise.key.clone()));
-            for rung in unit.exercises.iter().flat_map(|exercise| &exercise.rungs) {
-                cells.words(&format!("**The same in Python** (`{}`):", rung.file));
-                cells.code(&format!("unit.rung({:?}, {})", rung.file, literal(&rung.source)), &["rung"]);
+            for script in unit.exercises.iter().flat_map(|exercise| &exercise.scripts) {
+                cells.words(&format!("**The same in Python** (`{}`):", script.file));
+                cells.code(&format!("unit.rung({:?}, {})", script.file, literal(&script.source)), &["rung"]);
             }
         }
     }

@@ -121,7 +121,7 @@ fn first_nonfinite() -> Option<FirstNonfinite> {
     Some(FirstNonfinite { sentence, buffer, index, first: step.clone(), then: Some(step) })
 }
 
-fn verdict() -> Verdict {
+fn case() -> CaseReport {
     let output = OutputReport {
         of: "c".to_owned(),
         metric: "elementwise".to_owned(),
@@ -131,7 +131,7 @@ fn verdict() -> Verdict {
         passed: true,
         reason: "words".to_owned(),
     };
-    let case = CaseReport {
+    CaseReport {
         name: "n = 1".to_owned(),
         seed: 1,
         device: "emulator".to_owned(),
@@ -150,12 +150,14 @@ fn verdict() -> Verdict {
         lines: lines(),
         steps: steps(),
         wall_ms: 1.0,
-    };
+    }
+}
+
+fn verdict() -> Verdict {
     Verdict {
         passed: false,
         summary: "wrong".to_owned(),
-        cases: vec![case],
-        faults: vec![fault()],
+        cases: vec![case()],
         hints: words(),
         notes: words(),
         trace: Some(Trace::default()),
@@ -172,23 +174,10 @@ fn verdict() -> Verdict {
 
 fn ran() -> RunReport {
     RunReport {
-        device: "emulator".to_owned(),
-        name: "n = 1".to_owned(),
-        seed: 1,
+        case: case(),
         completed: true,
-        passed: true,
         summary: "words".to_owned(),
         hints: words(),
-        corrupted: words(),
-        mismatches: vec![mismatch()],
-        mismatch_count: 1,
-        compared: 1,
-        faults: vec![fault()],
-        first_nonfinite: first_nonfinite(),
-        notes: words(),
-        counters: Some(Counters::default()),
-        lines: lines(),
-        steps: steps(),
         trace: Some(Trace::default()),
         outputs: vec![RunOutput {
             name: "y".to_owned(),
@@ -202,7 +191,6 @@ fn ran() -> RunReport {
             infinite_count: 0,
             bytes: vec![0; 4],
         }],
-        wall_ms: 1.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::{Done, Failure, content, npy, usage};
 use super::Args;
-use super::guess::{self, Guessed};
+use crate::guess::{self, Guessed};
 use gpu_core::compile::{constants, declared};
 use gpu_core::job::RunOptions;
 use gpu_core::spec::{Param, Role, Size, Spec};

@@ -1,12 +1,12 @@
 //! What the compiler made: registers and spills of each kernel, and PTX or SASS row by row with its source lines. The
 //! editor's line and the listing's rows point at each other; another architecture or run may stand beside.
 
-use crate::apply::KERNEL_NAME;
 use crate::command::{Action, Command};
 use crate::instruction_words;
+use crate::lab::KERNEL_NAME;
 use crate::listing::{self, Change, Listing, RowKind};
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Slot};
+use crate::state::{Desk, Loadable};
 use crate::theme::{self, Tokens, font_size, space};
 use crate::versions::{Disassembler, ListingKind, ListingView, Other};
 use crate::widgets::code_editor::EditorAction;
@@ -27,7 +27,7 @@ const LOW: f32 = 240.0;
 #[derive(Default)]
 pub struct ListingMemory {
     /// Text, generation, view and whether the other is there, for which the rest is right.
-    key: Option<(curriculum::store::Slot, u64, ListingView, usize)>,
+    key: Option<(curriculum::store::TextSlot, u64, ListingView, usize)>,
     own: Listing,
     other: Listing,
     rows: Vec<Change>,
@@ -108,7 +108,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             ui.label(RichText::new(text).small().color(t.warn));
         }
         let other = state.view.listing.other.as_ref().and_then(|_| desk.versions.other.value());
-        if let (Some(_), Slot::Failed { message, .. }) = (&state.view.listing.other, &desk.versions.other) {
+        if let (Some(_), Loadable::Failed { message, .. }) = (&state.view.listing.other, &desk.versions.other) {
             ui.add(egui::Label::new(RichText::new(format!("⚠ {message}")).small().color(t.warn)).wrap());
         }
         resources_ui(ui, is_low, state.view.listing.other.as_ref(), listed, other);

@@ -99,7 +99,7 @@ fn lines_ui(ui: &mut Ui, screen: &mut Screen<'_>, whole: &Counters, lines: &[Lin
         ui.end_row();
         for line in sorted.into_iter().take(LINES) {
             let c = &line.counters;
-            let text = if line.source.file == crate::apply::KERNEL_NAME {
+            let text = if line.source.file == crate::lab::KERNEL_NAME {
                 format!("{}", line.source.line)
             } else {
                 format!("{}:{}", line.source.file, line.source.line)

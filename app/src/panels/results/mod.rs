@@ -17,7 +17,7 @@ mod verdict;
 pub use compiled::ListingMemory;
 
 use super::{Screen, parts};
-use crate::state::{Desk, Pane, Sight, Slot};
+use crate::state::{Desk, Loadable, Pane, Sight};
 use crate::theme::space;
 use crate::widgets::focus;
 use egui::{Frame, Margin, ScrollArea, Ui};
@@ -72,7 +72,7 @@ pub fn title(desk: &Desk, pane: Pane) -> String {
         // A mark is a promise about the text that is there: while a run goes on, after one that was stopped and after a
         // change of the text there is none.
         Pane::Verdict => match &desk.verdict {
-            Slot::Ready(verdict) if !desk.is_stale() => {
+            Loadable::Ready(verdict) if !desk.is_stale() => {
                 format!("{} {title}", if verdict.passed { "✔" } else { "✖" })
             }
             _ => title.to_owned(),

@@ -4,7 +4,7 @@ use super::verdict;
 use crate::command::Command;
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Slot};
+use crate::state::{Desk, Loadable};
 use crate::theme::{self, space};
 use crate::widgets::sentence;
 use egui::{RichText, Ui};
@@ -13,7 +13,7 @@ use gpu_core::compile::{Diagnostic, Severity};
 pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let t = theme::tokens(ui);
     ui.spacing_mut().item_spacing.y = space::S;
-    if let Slot::Failed { message, .. } = &desk.compiled {
+    if let Loadable::Failed { message, .. } = &desk.compiled {
         parts::notice(ui, t.fail_soft, t.fail, |ui| {
             ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
         });
@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         verdict::hint_for_ui(ui, screen, desk, &["compile_error".to_owned()]);
     }
     if let Some(verdict) = desk.verdict.value() {
-        for fault in &verdict.faults {
+        for fault in verdict.faults() {
             verdict::fault_ui(ui, screen, fault);
         }
     }
@@ -49,7 +49,7 @@ fn diagnostic_ui(ui: &mut Ui, screen: &mut Screen<'_>, diagnostic: &Diagnostic) 
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(symbol).color(color));
         ui.label(RichText::new(word).bold().color(color));
-        let own = diagnostic.file == crate::apply::KERNEL_NAME || diagnostic.file.is_empty();
+        let own = diagnostic.file == crate::lab::KERNEL_NAME || diagnostic.file.is_empty();
         if own && diagnostic.line > 0 {
             let link = ui.link(format!("line {}", diagnostic.line)).on_hover_text("Go to the line");
             if link.clicked() {

@@ -4,7 +4,7 @@ use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
 use crate::profiled::{DIFFERENCES, Profiled, Row};
-use crate::state::{Desk, Slot};
+use crate::state::{Desk, Loadable};
 use crate::theme::{self, space};
 use egui::{Grid, RichText, Ui};
 
@@ -22,7 +22,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             ui.label(RichText::new("Counting on the emulator, then on the GPU").color(t.text_muted));
         }
     });
-    if let Slot::Failed { message, .. } = &desk.profiled {
+    if let Loadable::Failed { message, .. } = &desk.profiled {
         parts::notice(ui, t.fail_soft, t.fail, |ui| {
             ui.label(format!("Not profiled: {message}"));
         });

@@ -4,8 +4,8 @@ use super::headline;
 use crate::command::{Action, Command};
 use crate::fonts::Bold;
 use crate::panels::{Screen, parts};
-use crate::rungs::{Figure, RungKey};
-use crate::state::{Desk, PlotWish, Sight, Slot};
+use crate::scripts::{Figure, ScriptKey};
+use crate::state::{Desk, Loadable, PlotWish, Sight};
 use crate::theme::{self, space};
 use crate::widgets::focus;
 use crate::widgets::rate_bars::{self, RateBar};
@@ -49,16 +49,16 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
         Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = space::S;
             match &desk.bench {
-                Slot::Pending { .. } => {
+                Loadable::Pending { .. } => {
                     ui.horizontal(|ui| {
                         parts::busy(ui);
                         ui.label(RichText::new("Benchmarking…").bold());
                     });
                 }
-                Slot::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
+                Loadable::Failed { message, .. } => parts::notice(ui, t.fail_soft, t.fail, |ui| {
                     ui.add(egui::Label::new(sentence::job(ui, message, t.text)).wrap());
                 }),
-                Slot::Empty | Slot::Ready(_) => {}
+                Loadable::Empty | Loadable::Ready(_) => {}
             }
             if let Some(words) = desk.bench.value().filter(|_| !desk.bench.is_pending()).and_then(headline::of_report) {
                 ui.label(sentence::job(ui, &words, t.text));
@@ -70,7 +70,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
             }
             rates_ui(ui, screen, desk);
             let runs = screen.memory.timed_runs(desk);
-            let others = rung_times(screen, desk);
+            let others = script_times(screen, desk);
             let key = format!("{}/{}", desk.day, desk.exercise);
             let mut wish = screen.plot_wish();
             let plot = screen.memory.plots.entry(key).or_default();
@@ -159,7 +159,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     });
 }
 
-/// What this machine's CPU, its libraries and the day's rungs reached at the same work, beside what was recorded on a
+/// What this machine's CPU, its libraries and the day's scripts reached at the same work, beside what was recorded on a
 /// GPU; nothing where nothing is there.
 fn rates_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     let state = screen.state;
@@ -175,10 +175,10 @@ fn rates_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     if !programs.is_empty() && !programs.contains(&"cpu-matmul") {
         programs.insert(0, "cpu-matmul");
     }
-    let keys = programs.iter().map(|name| RungKey::of_program(name));
-    let rungs = day.exercises.iter().flat_map(|exercise| &exercise.rungs);
-    let keys = keys.chain(rungs.map(|rung| RungKey { day: day.id.clone(), file: rung.file.clone() }));
-    let runs: Vec<_> = keys.filter_map(|key| state.rungs.get(&key)).collect();
+    let keys = programs.iter().map(|name| ScriptKey::of_program(name));
+    let scripts = day.exercises.iter().flat_map(|exercise| &exercise.scripts);
+    let keys = keys.chain(scripts.map(|script| ScriptKey { day: day.id.clone(), file: script.file.clone() }));
+    let runs: Vec<_> = keys.filter_map(|key| state.scripts.get(&key)).collect();
     let mut found: Vec<(&str, RateBar)> = Vec::new();
     let add = |figure: &Figure, measured: Option<String>, recorded: Option<String>| {
         let gflops = figure.gflops.filter(|_| figure.ok)?;
@@ -239,11 +239,11 @@ fn rates_chart_ui(ui: &mut Ui, screen: &mut Screen<'_>, name: &str, title: &str,
     }));
 }
 
-/// What the exercise's Python rungs measured when they ran last.
-fn rung_times(screen: &Screen<'_>, desk: &Desk) -> Vec<OtherTime> {
+/// What the exercise's Python scripts measured when they ran last.
+fn script_times(screen: &Screen<'_>, desk: &Desk) -> Vec<OtherTime> {
     let Some(exercise) = screen.state.exercise() else { return Vec::new() };
-    let key = |file: &str| RungKey { day: desk.day.clone(), file: file.to_owned() };
-    let runs = exercise.rungs.iter().filter_map(|rung| screen.state.rungs.get(&key(&rung.file)));
+    let key = |file: &str| ScriptKey { day: desk.day.clone(), file: file.to_owned() };
+    let runs = exercise.scripts.iter().filter_map(|script| screen.state.scripts.get(&key(&script.file)));
     let figures = runs.flat_map(|run| run.figures.iter().map(move |figure| (figure, run.date())));
     let time = |(figure, date): (&Figure, Option<String>)| {
         let median_ns = 1e6 * figure.median_ms.filter(|_| figure.ok)?;

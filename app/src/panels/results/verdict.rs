@@ -1,10 +1,10 @@
 //! Passed or not, case by case, with the first mismatches and what to look at.
 
-use crate::apply::KERNEL_NAME;
 use crate::command::Command;
 use crate::fonts::Bold;
+use crate::lab::KERNEL_NAME;
 use crate::panels::{Screen, parts};
-use crate::state::{Desk, Pane, Slot, State};
+use crate::state::{Desk, Loadable, Pane, State};
 use crate::theme::{self, space};
 use crate::widgets::sentence;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
@@ -22,15 +22,15 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
     ui.spacing_mut().item_spacing.y = space::S;
     let running = desk.verdict.is_pending();
     match &desk.verdict {
-        Slot::Empty => {
+        Loadable::Empty => {
             return parts::empty(
                 ui,
                 "Nothing checked yet",
                 "Check (Ctrl+Enter) compiles the kernel and judges it on fresh inputs of awkward sizes.",
             );
         }
-        Slot::Failed { message, .. } => failed_ui(ui, desk, message),
-        Slot::Pending { .. } => {
+        Loadable::Failed { message, .. } => failed_ui(ui, desk, message),
+        Loadable::Pending { .. } => {
             ui.horizontal(|ui| {
                 parts::busy(ui);
                 ui.label(RichText::new("Checking…").bold());
@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk) {
                 }
             });
         }
-        Slot::Ready(verdict) => summary_ui(ui, screen, desk, verdict),
+        Loadable::Ready(verdict) => summary_ui(ui, screen, desk, verdict),
     }
     let earlier = desk.verdict.value();
     let cases: &[CaseReport] = match earlier {
@@ -109,7 +109,7 @@ fn summary_ui(ui: &mut Ui, screen: &mut Screen<'_>, desk: &Desk, verdict: &Verdi
 
 /// The fault that the summary is about: it is not told twice.
 fn told_in_summary(verdict: &Verdict) -> Option<&Fault> {
-    verdict.faults.first().filter(|fault| verdict.summary.contains(fault.message.trim_end_matches('.')))
+    verdict.faults().first().copied().filter(|fault| verdict.summary.contains(fault.message.trim_end_matches('.')))
 }
 
 /// Where the first infinity or NaN came from, with ways to its lines.
@@ -143,13 +143,15 @@ fn faults_ui(ui: &mut Ui, screen: &mut Screen<'_>, verdict: &Verdict) {
     let place = |fault: &Fault| (fault.kind, fault.source.as_ref().map(|source| (source.file.clone(), source.line)));
     let mut told: Vec<_> = told_in_summary(verdict).map(place).into_iter().collect();
     let first = told.len();
-    for fault in &verdict.faults {
+    let faults = verdict.faults();
+    let count = faults.len();
+    for fault in faults {
         if told.len() < FAULTS && !told.contains(&place(fault)) {
             told.push(place(fault));
             fault_ui(ui, screen, fault);
         }
     }
-    let rest = verdict.faults.len() - told.len();
+    let rest = count - told.len();
     if rest > 0 {
         let what = if told.len() == first || told.len() < FAULTS { "more of the same kind" } else { "more" };
         if ui.link(RichText::new(format!("{rest} {what}, under Problems")).small().color(t.link)).clicked() {

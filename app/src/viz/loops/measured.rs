@@ -2,7 +2,7 @@
 
 use super::example::{ORDERS, WhatIf};
 use crate::fonts::Bold;
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use crate::theme::{self, font_size, space};
 use crate::viz::kit;
 use crate::viz::{VizAction, VizInput};
@@ -37,7 +37,7 @@ pub fn ui(ui: &mut Ui, input: &VizInput<'_>, chosen: [usize; 3]) -> Option<VizAc
     if let Some(problem) = run.and_then(|run| run.problem.as_ref()) {
         ui.label(RichText::new(problem).small().color(tokens.fail));
     }
-    let words = words(figures, run.and_then(crate::rungs::RungRun::date), input.trace.is_none());
+    let words = words(figures, run.and_then(crate::scripts::ScriptRun::date), input.trace.is_none());
     if figures.is_empty() {
         kit::caption_ui(ui, &words);
         return action;

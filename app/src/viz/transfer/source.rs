@@ -1,7 +1,7 @@
 //! Where the timeline comes from: a run on this machine, a recorded one, or the model.
 
 use crate::measure;
-use crate::rungs::Figure;
+use crate::scripts::Figure;
 use crate::theme;
 use crate::viz::{VizAction, VizInput};
 use egui::{RichText, Ui};
@@ -35,7 +35,7 @@ pub enum Shown {
 /// Every run with a timeline: those of this machine, else the recorded ones.
 pub fn timelines(input: &VizInput<'_>) -> Vec<Timeline> {
     let own = input.program(PROGRAM);
-    let date = own.and_then(crate::rungs::RungRun::date).map(|date| format!(", {date}")).unwrap_or_default();
+    let date = own.and_then(crate::scripts::ScriptRun::date).map(|date| format!(", {date}")).unwrap_or_default();
     let of = |figures: &[Figure], origin: &dyn Fn(&Figure) -> String| {
         let shown = figures.iter().filter(|figure| !figure.spans.is_empty());
         let timeline = |figure: &Figure| Timeline {

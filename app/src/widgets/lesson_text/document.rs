@@ -256,7 +256,7 @@ impl Builder {
                 self.style.link = Some(self.links.len());
                 self.links.push(dest_url.to_string());
             }
-            // Figures of the course are blocks of their own (`curriculum/src/lesson.rs`). What is left lies on the web
+            // Figures of the course are blocks of their own (`curriculum/src/load/lesson.rs`). What is left lies on the web
             // and is shown by its description, the text between start and end, as a link: nothing is fetched unasked.
             Tag::Image { dest_url, .. } => {
                 self.style.link = Some(self.links.len());

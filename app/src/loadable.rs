@@ -2,7 +2,7 @@
 
 /// A value that is computed elsewhere. The last one stays visible while the next is on its way.
 #[derive(Clone, Debug, Default)]
-pub enum Slot<T> {
+pub enum Loadable<T> {
     #[default]
     Empty,
     Pending {
@@ -15,42 +15,42 @@ pub enum Slot<T> {
     },
 }
 
-impl<T> Slot<T> {
+impl<T> Loadable<T> {
     /// The newest value there is, which may be of the run before.
     pub fn value(&self) -> Option<&T> {
         match self {
-            Slot::Empty => None,
-            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous.as_ref(),
-            Slot::Ready(value) => Some(value),
+            Loadable::Empty => None,
+            Loadable::Pending { previous } | Loadable::Failed { previous, .. } => previous.as_ref(),
+            Loadable::Ready(value) => Some(value),
         }
     }
 
     pub fn is_pending(&self) -> bool {
-        matches!(self, Slot::Pending { .. })
+        matches!(self, Loadable::Pending { .. })
     }
 
     fn take(&mut self) -> Option<T> {
         match std::mem::take(self) {
-            Slot::Empty => None,
-            Slot::Pending { previous } | Slot::Failed { previous, .. } => previous,
-            Slot::Ready(value) => Some(value),
+            Loadable::Empty => None,
+            Loadable::Pending { previous } | Loadable::Failed { previous, .. } => previous,
+            Loadable::Ready(value) => Some(value),
         }
     }
 
     /// A new computation began.
     pub fn begin(&mut self) {
-        *self = Slot::Pending { previous: self.take() };
+        *self = Loadable::Pending { previous: self.take() };
     }
 
     /// It failed; the old value stays.
     pub fn fail(&mut self, message: impl Into<String>) {
-        *self = Slot::Failed { message: message.into(), previous: self.take() };
+        *self = Loadable::Failed { message: message.into(), previous: self.take() };
     }
 
     /// It ended without a value.
     pub fn end(&mut self) {
         if self.is_pending() {
-            *self = self.take().map_or(Slot::Empty, Slot::Ready);
+            *self = self.take().map_or(Loadable::Empty, Loadable::Ready);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Python rungs: the day's work in NumPy, CuPy, Numba or Triton, run by the learner's own Python; and Lockstep's own
+//! Python scripts: the day's work in NumPy, CuPy, Numba or Triton, run by the learner's own Python; and Lockstep's own
 //! programs of `crate::measure`, which speak the same.
 //!
-//! A rung prints one line of JSON for each size (`name`, `rung`, `device`, `median_ms`, `ok`, where it makes sense
+//! A script prints one line of JSON for each size (`name`, `rung`, `device`, `median_ms`, `ok`, where it makes sense
 //! `gflops` or `gbps`), or one with `error`; what else it prints is passed on. It runs in a process of its own and is
 //! killed when it is stopped or takes too long.
 
 mod kept;
 
-pub use kept::{RungKey, RungRun, load, save};
+pub use kept::{ScriptKey, ScriptRun, load, save};
 
 use gpu_core::compile::fetch::{PYTHON_NAMES, PYTHON_VARIABLE};
 use serde::{Deserialize, Serialize};
@@ -18,16 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Longest that a rung may run: a first import of PyTorch takes a minute on a slow disk.
+/// Longest that a script may run: a first import of PyTorch takes a minute on a slow disk.
 const TIME: Duration = Duration::from_secs(600);
 /// Longest complaint that is passed on, in bytes.
 const COMPLAINT_BYTES: u64 = 64 << 10;
 
-/// Longest line, and most lines, that are read of a rung.
+/// Longest line, and most lines, that are read of a script.
 const LINE_BYTES: u64 = 1 << 20;
 const MOST_LINES: usize = 20_000;
 
-/// What a rung found at one size.
+/// What a script found at one size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// As the exercise names its sizes: `n = 1048576`.
@@ -79,7 +79,7 @@ pub enum Engine {
     CopyOut,
 }
 
-/// One line of a rung's output.
+/// One line of a script's output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
     Figure(Figure),
@@ -92,10 +92,10 @@ struct Complaint {
     error: String,
 }
 
-/// Runs a rung; `python` is the learner's choice of interpreter. Gives each line as it comes.
+/// Runs a script; `python` is the learner's choice of interpreter. Gives each line as it comes.
 ///
 /// # Errors
-/// A sentence: no Python, a missing package (in the rung's own words), a wrong result, stopped, or too slow.
+/// A sentence: no Python, a missing package (in the script's own words), a wrong result, stopped, or too slow.
 pub fn run(
     python: Option<&Path>,
     file: &str,
@@ -278,7 +278,7 @@ fn follow(child: &mut Child, stop: &AtomicBool, each: &mut dyn FnMut(Line)) -> R
     Ok((complaint.or(last), wrong))
 }
 
-/// Reads one line; the error is a rung's own complaint.
+/// Reads one line; the error is a script's own complaint.
 fn parse(line: &str) -> Result<Line, String> {
     if let Ok(figure) = serde_json::from_str::<Figure>(line) {
         return Ok(Line::Figure(figure));

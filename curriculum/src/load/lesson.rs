@@ -152,7 +152,7 @@ fn part(heading: &str, sections: &mut Vec<Section>) -> Result<(), String> {
         Some((title, id)) => (title.trim(), id.to_owned()),
         None => (heading, slug(heading)),
     };
-    if title.is_empty() || !crate::address::is_slug(&id) {
+    if title.is_empty() || !crate::names::is_slug(&id) {
         return Err(format!(
             "a heading with words of the Latin alphabet, or one that ends with `{{#name}}` (found `{heading}`)"
         ));
@@ -245,7 +245,7 @@ fn directive(source: &Source<'_>, inner: &str) -> Result<Block, String> {
         "code" => code(source, argument).map(Block::Markdown),
         "viz" => {
             let (id, caption) = argument.split_once(':').unwrap_or((argument, ""));
-            if !crate::address::is_slug(id.trim()) {
+            if !crate::names::is_slug(id.trim()) {
                 return Err(format!("a visualization's id such as `launch` (found `{id}`)"));
             }
             Ok(Block::Visualization { id: id.trim().to_owned(), caption: caption.trim().to_owned() })

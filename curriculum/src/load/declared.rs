@@ -1,7 +1,7 @@
 //! The course's half of an exercise file: hints, known-wrong kernels and experiments. `gpu_core::spec` reads the other
 //! half and takes note of these sections by name, so that a key that neither knows is an error of one of the two.
 
-use crate::course::Knob;
+use crate::exercise::Knob;
 use gpu_core::spec::toml_reader::{self, Item, Reader, Section, SpecError, join};
 use gpu_core::spec::{LEFT_TO_THE_COURSE, Spec};
 use gpu_core::verdict::HINT_KEYS;
@@ -162,7 +162,7 @@ fn read_knob(r: &mut Reader<'_>, mut section: Section<'_>) -> Option<Knob> {
 mod tests {
     use super::*;
 
-    const README: &str = include_str!("../../kernels/README.md");
+    const README: &str = include_str!("../../../kernels/README.md");
 
     fn example() -> &'static str {
         let start = README.find("```toml\n").expect("README holds an example") + 8;

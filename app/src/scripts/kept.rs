@@ -1,4 +1,4 @@
-//! What rungs and programs measured, as the window holds it and as the learner's store keeps it: a restart shows the
+//! What scripts and programs measured, as the window holds it and as the learner's store keeps it: a restart shows the
 //! last complete run of each, with its date.
 
 use super::Figure;
@@ -7,23 +7,23 @@ use curriculum::store::Store;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A day's id and the file name of one of its Python rungs; or no day and the name of a program of `crate::measure`,
+/// A day's id and the file name of one of its Python scripts; or no day and the name of a program of `crate::measure`,
 /// which measures the machine and belongs to no day.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct RungKey {
+pub struct ScriptKey {
     pub day: String,
     pub file: String,
 }
 
-impl RungKey {
+impl ScriptKey {
     pub fn of_program(name: &str) -> Self {
         Self { day: String::new(), file: name.to_owned() }
     }
 }
 
-/// What a rung said when it ran last.
+/// What a script said when it ran last.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RungRun {
+pub struct ScriptRun {
     pub running: bool,
     pub figures: Vec<Figure>,
     /// Other text that it printed, cut to the first lines.
@@ -32,13 +32,13 @@ pub struct RungRun {
     /// When the figures were complete, in seconds since the Unix epoch; None while they come, and of a run that failed.
     pub when_unix_s: Option<u64>,
     /// The last complete run, while another one is under way or has failed.
-    pub earlier: Option<Box<RungRun>>,
+    pub earlier: Option<Box<ScriptRun>>,
 }
 
-impl RungRun {
+impl ScriptRun {
     /// A run that begins, with what the one before found at the back of its mind.
     #[must_use]
-    pub fn after(before: Option<RungRun>) -> Self {
+    pub fn after(before: Option<ScriptRun>) -> Self {
         let earlier = before.and_then(|mut run| match run.when_unix_s {
             Some(_) => {
                 run.earlier = None;
@@ -71,7 +71,7 @@ impl RungRun {
         self.when_unix_s.map(|seconds| Date::from_unix(seconds).to_string())
     }
 
-    fn complete(&self) -> Option<&RungRun> {
+    fn complete(&self) -> Option<&ScriptRun> {
         if self.when_unix_s.is_some() { Some(self) } else { self.earlier.as_deref() }
     }
 }
@@ -80,7 +80,7 @@ impl RungRun {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     #[serde(flatten)]
-    key: RungKey,
+    key: ScriptKey,
     when_unix_s: u64,
     figures: Vec<Figure>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -88,7 +88,7 @@ struct Kept {
 }
 
 /// Gives the last complete run of each to the store; returns at once.
-pub fn save(store: &Store, runs: &BTreeMap<RungKey, RungRun>) {
+pub fn save(store: &Store, runs: &BTreeMap<ScriptKey, ScriptRun>) {
     let kept = runs.iter().filter_map(|(key, run)| {
         let run = run.complete()?;
         let (figures, said) = (run.figures.clone(), run.said.clone());
@@ -98,10 +98,10 @@ pub fn save(store: &Store, runs: &BTreeMap<RungKey, RungRun>) {
 }
 
 /// What the store keeps.
-pub fn load(store: &Store) -> BTreeMap<RungKey, RungRun> {
+pub fn load(store: &Store) -> BTreeMap<ScriptKey, ScriptRun> {
     let kept: Vec<Kept> = store.measured().unwrap_or_default();
     let run = |Kept { key, when_unix_s, figures, said }| {
-        (key, RungRun { figures, said, when_unix_s: Some(when_unix_s), ..RungRun::default() })
+        (key, ScriptRun { figures, said, when_unix_s: Some(when_unix_s), ..ScriptRun::default() })
     };
     kept.into_iter().map(run).collect()
 }
@@ -111,9 +111,9 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn complete(rung: &str, when_unix_s: u64) -> RungRun {
+    fn complete(rung: &str, when_unix_s: u64) -> ScriptRun {
         let figure = Figure { name: "n = 7".into(), rung: rung.into(), ok: true, ..Figure::default() };
-        let mut run = RungRun { figures: vec![figure], ..RungRun::after(None) };
+        let mut run = ScriptRun { figures: vec![figure], ..ScriptRun::after(None) };
         assert!(run.end(Ok(()), when_unix_s));
         run
     }
@@ -121,18 +121,18 @@ mod tests {
     #[test]
     fn a_run_that_fails_early_leaves_the_figures_of_the_one_before() {
         let first = complete("one", 86_400);
-        let mut again = RungRun::after(Some(first.clone()));
+        let mut again = ScriptRun::after(Some(first.clone()));
         assert!(again.running && again.figures.is_empty() && again.date().is_none());
         assert_eq!(again.complete(), Some(&first), "what is kept on disk meanwhile");
         assert!(!again.end(Err("stopped".into()), 99));
         assert_eq!((again.date().as_deref(), again.problem.as_deref()), (Some("1970-01-02"), Some("stopped")));
         assert_eq!(again.figures, first.figures);
         // Failing twice changes nothing.
-        let mut again = RungRun::after(Some(again));
+        let mut again = ScriptRun::after(Some(again));
         again.end(Err("no Python".into()), 99);
         assert_eq!(again.figures, first.figures);
         // One that got somewhere shows how far, and is not kept.
-        let mut half = RungRun::after(Some(again));
+        let mut half = ScriptRun::after(Some(again));
         half.figures = complete("two", 1).figures;
         assert!(!half.end(Err("stopped".into()), 99));
         assert_eq!((half.figures[0].rung.as_str(), half.date()), ("two", None));
@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn complete_runs_come_back_from_the_store_with_their_date() {
         let folder = tempfile::tempdir().unwrap();
-        let (done, half) = (RungKey::of_program("cpu-matmul"), RungKey { day: "d".into(), file: "x.py".into() });
+        let (done, half) = (ScriptKey::of_program("cpu-matmul"), ScriptKey { day: "d".into(), file: "x.py".into() });
         {
             let store = Store::open(folder.path()).unwrap();
             assert!(load(&store).is_empty());
-            save(&store, &[(done.clone(), complete("one", 3)), (half, RungRun::after(None))].into());
+            save(&store, &[(done.clone(), complete("one", 3)), (half, ScriptRun::after(None))].into());
             assert!(store.flush(Duration::from_secs(5)));
         }
         let store = Store::open(folder.path()).unwrap();

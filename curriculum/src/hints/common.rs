@@ -1,7 +1,7 @@
 //! Hints for diagnoses that an exercise has none of its own for: what the diagnosis means, and where to look first. An
 //! exercise's own know what it is about, and go before these.
 
-use crate::course::TriggeredHint;
+use super::TriggeredHint;
 use std::sync::LazyLock;
 
 /// By diagnosis; from a nudge to nearly the answer.

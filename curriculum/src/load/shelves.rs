@@ -1,11 +1,11 @@
 //! Reads what is no day: labs, practice problems and reference pages. A folder that is none of these is an error, so
 //! that a misspelt one is not silence.
 
-use crate::address::{is_slug, numbered};
+use super::{Head, toml_file, unit};
 use crate::course::{Course, FAMILIES};
 use crate::error::ContentError;
 use crate::files::Files;
-use crate::load::{Head, toml_file, unit};
+use crate::names::{is_slug, numbered};
 use crate::unit::{Unit, UnitKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

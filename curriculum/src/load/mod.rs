@@ -1,18 +1,21 @@
 //! Builds the course from its files: folder order is course order, and both halves of a unit are laid over each other.
 
-use crate::address::numbered;
-use crate::answer;
+mod answer;
+mod declared;
+pub(crate) mod exercise;
+mod ladder;
+mod lesson;
+mod shelves;
+
 use crate::course::{Course, Week};
 use crate::error::{ContentError, ContentErrors, line_of};
-use crate::exercise;
 use crate::files::Files;
-use crate::ladder;
-use crate::lesson;
+use crate::names::numbered;
 use crate::quiz::{self, Quiz};
-use crate::shelves;
 use crate::unit::{Block, Lesson, Link, MathEntry, Reflection, Status, Term, Unit, UnitKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::path::Path;
 
 /// The ready check's questions.
 const READY: &str = "curriculum/ready/quiz.toml";
@@ -100,6 +103,36 @@ struct TermFile {
     meaning: String,
 }
 
+impl Course {
+    /// The course compiled into this program.
+    ///
+    /// # Panics
+    /// Never in a released program: a test loads it, and what it loads is fixed at build time.
+    pub fn embedded() -> Self {
+        match course(&Files::embedded()) {
+            Ok(course) => course,
+            Err(errors) => unreachable!("the embedded course is checked by tests: {errors}"),
+        }
+    }
+
+    /// The course in a folder, or the embedded one with a folder's files over it; see [`Files::from_folder`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with the folder's files, each with path, line and what is expected.
+    pub fn load(dir: &Path) -> Result<Self, ContentErrors> {
+        let files = Files::from_folder(dir).map_err(ContentErrors)?;
+        Self::from_files(&files)
+    }
+
+    /// The course that these files make.
+    ///
+    /// # Errors
+    /// As [`Course::load`].
+    pub fn from_files(files: &Files) -> Result<Self, ContentErrors> {
+        course(files)
+    }
+}
+
 /// Reads the whole course; either it is sound, or all that is wrong comes back.
 pub(crate) fn course(files: &Files) -> Result<Course, ContentErrors> {
     let mut errors = Vec::new();
@@ -158,7 +191,7 @@ fn day(files: &Files, place: Place, slug: &str, errors: &mut Vec<ContentError>) 
     let path = format!("curriculum/{address}/day.toml");
     let head: Option<DayFile> = toml_file(files, &path, errors);
     let head = head.unwrap_or_else(|| DayFile { title: slug.to_owned(), ..DayFile::default() });
-    if let Some(id) = head.id.as_ref().filter(|id| !crate::address::is_slug(id)) {
+    if let Some(id) = head.id.as_ref().filter(|id| !crate::names::is_slug(id)) {
         let expected = format!("an id of lower-case words and hyphens (found `{id}`)");
         errors.push(ContentError::new(path, 0, expected));
     }
