@@ -26,7 +26,9 @@ pub use expr::{ExprError, Parsed};
 pub use fill::{ResolvedFill, TieFormat};
 pub use output::{METRICS, Metric, OutputRule};
 pub(crate) use resolve::struct_layout;
-pub use resolve::{Geometry, Resolved, ResolvedBuffer, ResolvedLaunch, ResolvedParam, ResolvedScalar, size_name};
+pub use resolve::{
+    Geometry, Resolved, ResolvedBuffer, ResolvedLaunch, ResolvedParam, ResolvedScalar, index_of, size_name,
+};
 pub use step::{Given, Step};
 pub use tensor_map::{MapSpec, ResolvedMap, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
 pub use toml_reader::{SpecError, SpecProblem};

@@ -215,17 +215,7 @@ fn lanes_words(mask: u32) -> String {
 }
 
 impl Visualization for Banks {
-    fn id(&self) -> &'static str {
-        "bank-conflicts"
-    }
-
-    fn title(&self) -> &'static str {
-        "Bank conflicts"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("bank-conflicts", "Bank conflicts");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

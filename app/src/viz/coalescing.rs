@@ -162,17 +162,7 @@ impl Coalescing {
 }
 
 impl Visualization for Coalescing {
-    fn id(&self) -> &'static str {
-        "coalescing"
-    }
-
-    fn title(&self) -> &'static str {
-        "Coalescing"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("coalescing", "Coalescing");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

@@ -10,6 +10,24 @@ use egui::{
 };
 use gpu_core::emulator::{SourceLine, Trace};
 
+/// The head of a picture of a trace: its id, its title, and as example the trace of its `what_if`.
+macro_rules! head {
+    ($id:literal, $title:literal) => {
+        fn id(&self) -> &'static str {
+            $id
+        }
+
+        fn title(&self) -> &'static str {
+            $title
+        }
+
+        fn example(&self) -> gpu_core::emulator::Trace {
+            self.what_if.trace()
+        }
+    };
+}
+pub(super) use head;
+
 /// A small button with a picture; its name is for screen readers and the tooltip.
 pub fn icon_button(ui: &mut Ui, icon: &str, name: &str, key: &str) -> Response {
     let button = egui::Button::new(icon).min_size(Vec2::splat(26.0));

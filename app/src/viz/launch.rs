@@ -4,7 +4,7 @@ mod example;
 
 use super::example::Memo;
 use super::kit::{self, CellLook, Cells};
-use super::map::{Map, Thread};
+use super::map::{Map, Mapped, Thread, sites};
 use super::model::{self, AccessSite};
 use super::stepper::Stepper;
 use super::{Visualization, VizAction, VizInput};
@@ -12,8 +12,7 @@ use crate::theme::{self, Tokens, font_size, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, FontId, Rect, Stroke, Ui, Vec2, pos2, vec2};
 use example::WhatIf;
-use gpu_core::emulator::{AccessKind, Space, Trace};
-use std::rc::Rc;
+use gpu_core::emulator::Trace;
 
 /// Rows of threads, and of elements, that are in view at a time; the window follows the selected thread.
 const ROWS_IN_VIEW: usize = 8;
@@ -25,37 +24,19 @@ const LABEL_HEIGHT: f32 = 20.0;
 pub struct Launch {
     what_if: WhatIf,
     cached: Memo<WhatIf, Trace>,
-    /// Which access; None takes the first store, which is what most kernels are for.
-    site: Option<usize>,
+    mapped: Mapped,
     thread: Stepper,
-    /// By fingerprint of the trace and number of the site.
-    maps: Memo<(u64, usize), Map>,
     /// The trace whose last access, the one that ended the run, was already shown.
     ended: Option<u64>,
 }
 
-fn sites(trace: &Trace) -> Vec<AccessSite> {
-    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic | Space::Shared))
-}
-
 impl Launch {
-    fn chosen_site(&self, sites: &[AccessSite]) -> usize {
-        let store = || sites.iter().position(|site| site.kind == AccessKind::Write && site.space != Space::Shared);
-        self.site.unwrap_or_else(|| store().unwrap_or(0)).min(sites.len().saturating_sub(1))
-    }
-
-    fn map(&self, trace: &Trace, sites: &[AccessSite]) -> Option<Rc<Map>> {
-        let chosen = self.chosen_site(sites);
-        let site = sites.get(chosen)?;
-        Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
-    }
-
     /// Goes to the access and the thread that ended a run, once, and back to the stores after a run that ended well.
     fn follow_end(&mut self, input: &VizInput<'_>) {
         let Some(trace) = input.trace else { return };
         let (now, print) = (input.ended_by, model::fingerprint(trace));
         if now.is_none() && self.ended.take().is_some() {
-            self.site = None;
+            self.mapped.site = None;
         }
         let Some(fault) = now.filter(|_| self.ended != Some(print)) else { return };
         self.ended = Some(print);
@@ -65,8 +46,8 @@ impl Launch {
         let is_it =
             |site: &AccessSite| site.line == line && Some(site.kind) == fault.access && Some(&*site.array) == array;
         let Some(site) = sites.iter().position(is_it) else { return };
-        self.site = Some(site);
-        let (Some(map), Some(who)) = (self.map(trace, &sites), fault.thread) else { return };
+        self.mapped.site = Some(site);
+        let (Some(map), Some(who)) = (self.mapped.map(trace, &sites), fault.thread) else { return };
         let thread = map.threads.iter().position(|t| (t.block, t.thread) == (who.block, who.thread));
         self.thread.jump(thread.unwrap_or(0));
     }
@@ -116,17 +97,7 @@ impl Launch {
 }
 
 impl Visualization for Launch {
-    fn id(&self) -> &'static str {
-        "launch"
-    }
-
-    fn title(&self) -> &'static str {
-        "Launch explorer"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("launch", "Launch explorer");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
@@ -136,14 +107,14 @@ impl Visualization for Launch {
             self.what_if_ui(ui);
         }
         let sites = sites(trace);
-        let Some(map) = self.map(trace, &sites) else {
+        let Some(map) = self.mapped.map(trace, &sites) else {
             kit::nothing_ui(ui, "The traced threads touched no array.");
             return None;
         };
-        let mut chosen = self.chosen_site(&sites);
+        let mut chosen = self.mapped.chosen(&sites);
         let action = kit::sites_ui(ui, input, trace, &sites, &mut chosen);
-        if chosen != self.chosen_site(&sites) {
-            self.site = Some(chosen);
+        if chosen != self.mapped.chosen(&sites) {
+            self.mapped.site = Some(chosen);
         }
         self.thread.ui(ui, map.threads.len(), "thread");
         let words = self.describe(input);
@@ -170,7 +141,7 @@ impl Visualization for Launch {
     fn describe(&self, input: &VizInput<'_>) -> String {
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
-        let Some(map) = self.map(trace, &sites) else {
+        let Some(map) = self.mapped.map(trace, &sites) else {
             return format!("{}. The traced threads touched no array.", kit::launch_words(trace));
         };
         let mut words = Vec::new();

@@ -219,17 +219,7 @@ impl Loops {
 }
 
 impl Visualization for Loops {
-    fn id(&self) -> &'static str {
-        "loop-order"
-    }
-
-    fn title(&self) -> &'static str {
-        "Loop order"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("loop-order", "Loop order");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

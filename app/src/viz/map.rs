@@ -1,8 +1,10 @@
 //! Which thread touched which element of an array, read from a trace.
 
-use crate::viz::model::{self, AccessSite, Execution};
-use gpu_core::emulator::Trace;
+use super::example::Memo;
+use super::model::{self, AccessSite, Execution};
+use gpu_core::emulator::{AccessKind, Space, Trace};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// One traced thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,33 @@ pub struct Map {
 
 /// Larger arrays are cut here: a picture of more elements says nothing, and a damaged trace must not take the memory.
 const MOST_ELEMENTS: i64 = 1 << 40;
+
+/// The accesses that have a map.
+pub fn sites(trace: &Trace) -> Vec<AccessSite> {
+    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic | Space::Shared))
+}
+
+/// The access that a picture maps.
+#[derive(Default)]
+pub struct Mapped {
+    /// None takes the first store, which is what most kernels are for.
+    pub site: Option<usize>,
+    /// By fingerprint of the trace and number of the site.
+    maps: Memo<(u64, usize), Map>,
+}
+
+impl Mapped {
+    pub fn chosen(&self, sites: &[AccessSite]) -> usize {
+        let store = || sites.iter().position(|site| site.kind == AccessKind::Write && site.space != Space::Shared);
+        self.site.unwrap_or_else(|| store().unwrap_or(0)).min(sites.len().saturating_sub(1))
+    }
+
+    pub fn map(&self, trace: &Trace, sites: &[AccessSite]) -> Option<Rc<Map>> {
+        let chosen = self.chosen(sites);
+        let site = sites.get(chosen)?;
+        Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
+    }
+}
 
 impl Map {
     pub fn new(trace: &Trace, site: &AccessSite) -> Self {

@@ -175,17 +175,7 @@ fn batch_words(pipeline: &Pipeline, number: usize, batch: &Batch) -> String {
 }
 
 impl Visualization for PipelineTimeline {
-    fn id(&self) -> &'static str {
-        "pipeline-timeline"
-    }
-
-    fn title(&self) -> &'static str {
-        "Pipeline timeline"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("pipeline-timeline", "Pipeline timeline");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

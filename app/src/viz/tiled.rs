@@ -237,17 +237,7 @@ fn shape(array: &Array) -> (usize, usize) {
 }
 
 impl Visualization for Tiled {
-    fn id(&self) -> &'static str {
-        "tiled-matmul"
-    }
-
-    fn title(&self) -> &'static str {
-        "Tiled matrix product"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("tiled-matmul", "Tiled matrix product");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

@@ -4,7 +4,7 @@ mod example;
 
 use super::example::Memo;
 use super::kit;
-use super::map::{Map, Thread};
+use super::map::{Map, Mapped, Thread, sites};
 use super::matrix::{Element, Matrix, State};
 use super::model::{self, AccessSite};
 use super::stepper::Stepper;
@@ -13,8 +13,7 @@ use crate::theme::{self, space};
 use crate::widgets::plot_kit;
 use egui::{Align2, Stroke, Ui, pos2, vec2};
 use example::WhatIf;
-use gpu_core::emulator::{AccessKind, Space, Trace};
-use std::rc::Rc;
+use gpu_core::emulator::Trace;
 
 const GUTTER: f32 = 60.0;
 const HEAD: f32 = 36.0;
@@ -27,19 +26,12 @@ const STRIP: usize = 32;
 pub struct Tiles {
     what_if: WhatIf,
     cached: Memo<WhatIf, Trace>,
-    /// None takes the first store.
-    site: Option<usize>,
+    mapped: Mapped,
     thread: Stepper,
     /// Which of a thread's elements, for threads that touch several.
     turn: usize,
     /// The viewer's row length; None reads it from the threads.
     columns: Option<u32>,
-    /// By fingerprint of the trace and number of the site.
-    maps: Memo<(u64, usize), Map>,
-}
-
-fn sites(trace: &Trace) -> Vec<AccessSite> {
-    model::access_sites(trace, |space| matches!(space, Space::Global | Space::Generic | Space::Shared))
 }
 
 /// An element with everything that its coordinates are made of.
@@ -63,17 +55,6 @@ impl Place<'_> {
 }
 
 impl Tiles {
-    fn chosen_site(&self, sites: &[AccessSite]) -> usize {
-        let store = || sites.iter().position(|site| site.kind == AccessKind::Write && site.space != Space::Shared);
-        self.site.unwrap_or_else(|| store().unwrap_or(0)).min(sites.len().saturating_sub(1))
-    }
-
-    fn map(&self, trace: &Trace, sites: &[AccessSite]) -> Option<Rc<Map>> {
-        let chosen = self.chosen_site(sites);
-        let site = sites.get(chosen)?;
-        Some(self.maps.get(&(model::fingerprint(trace), chosen), |_| Map::new(trace, site)))
-    }
-
     /// Elements in a row: the viewer's value, what the threads tell, or a guess from the size.
     fn columns(&self, map: &Map) -> i64 {
         let root = (map.length.max(0) as u64).isqrt() as i64;
@@ -112,10 +93,10 @@ impl Tiles {
             });
             kit::code_line_ui(ui, &self.what_if.code());
         }
-        let mut chosen = self.chosen_site(sites);
+        let mut chosen = self.mapped.chosen(sites);
         let action = kit::sites_ui(ui, input, trace, sites, &mut chosen);
-        if chosen != self.chosen_site(sites) {
-            (self.site, self.columns, self.turn) = (Some(chosen), None, 0);
+        if chosen != self.mapped.chosen(sites) {
+            (self.mapped.site, self.columns, self.turn) = (Some(chosen), None, 0);
         }
         action
     }
@@ -234,24 +215,14 @@ fn window(at: i64, total: i64, tile: i64) -> (i64, usize) {
 }
 
 impl Visualization for Tiles {
-    fn id(&self) -> &'static str {
-        "tile-coordinates"
-    }
-
-    fn title(&self) -> &'static str {
-        "Tile coordinates"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("tile-coordinates", "Tile coordinates");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
         let action = self.controls_ui(ui, input, trace, &sites);
-        let Some(map) = self.map(trace, &sites).filter(|map| map.length > 0) else {
+        let Some(map) = self.mapped.map(trace, &sites).filter(|map| map.length > 0) else {
             kit::nothing_ui(ui, "The traced threads touched no array.");
             return action;
         };
@@ -297,7 +268,7 @@ impl Visualization for Tiles {
     fn describe(&self, input: &VizInput<'_>) -> String {
         let trace = &self.cached.shown(input, &self.what_if, WhatIf::trace);
         let sites = sites(trace);
-        let Some(map) = self.map(trace, &sites).filter(|map| !map.threads.is_empty()) else {
+        let Some(map) = self.mapped.map(trace, &sites).filter(|map| !map.threads.is_empty()) else {
             return format!("{}. The traced threads touched no array.", kit::launch_words(trace));
         };
         let Some(place) = self.place(trace, &map) else {
@@ -344,6 +315,7 @@ impl Visualization for Tiles {
 mod tests {
     use super::super::example::Builder;
     use super::*;
+    use gpu_core::emulator::{AccessKind, Space};
 
     #[test]
     fn the_words_follow_the_thread() {

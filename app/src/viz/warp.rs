@@ -130,17 +130,7 @@ impl Warp {
 }
 
 impl Visualization for Warp {
-    fn id(&self) -> &'static str {
-        "warp-execution"
-    }
-
-    fn title(&self) -> &'static str {
-        "Warp execution"
-    }
-
-    fn example(&self) -> Trace {
-        self.what_if.trace()
-    }
+    kit::head!("warp-execution", "Warp execution");
 
     fn ui(&mut self, ui: &mut Ui, input: &VizInput<'_>) -> Option<VizAction> {
         let input = &kit::input_ui(ui, input, self.id());

@@ -54,11 +54,7 @@ impl<'a> Output<'a> {
 
     /// Row-major index of an element.
     pub fn index_of(&self, element: u64) -> Vec<u64> {
-        let mut rest = element;
-        let extents = self.shape.iter().rev().map(|extent| (*extent).max(1));
-        let mut index: Vec<u64> = extents.map(|extent| (rest % extent, rest /= extent).0).collect();
-        index.reverse();
-        index
+        crate::spec::index_of(&self.shape, element)
     }
 }
 

@@ -59,12 +59,17 @@ impl ResolvedBuffer {
 
     /// Row-major index of an element, for example `[3, 17]`.
     pub fn index_of(&self, element: u64) -> Vec<u64> {
-        let mut rest = element;
-        let extents = self.shape.iter().rev().map(|extent| (*extent).max(1));
-        let mut index: Vec<u64> = extents.map(|extent| (rest % extent, rest /= extent).0).collect();
-        index.reverse();
-        index
+        index_of(&self.shape, element)
     }
+}
+
+/// Row-major index of an element of an array of this shape.
+pub fn index_of(shape: &[u64], element: u64) -> Vec<u64> {
+    let mut rest = element;
+    let extents = shape.iter().rev().map(|extent| (*extent).max(1));
+    let mut index: Vec<u64> = extents.map(|extent| (rest % extent, rest /= extent).0).collect();
+    index.reverse();
+    index
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -198,18 +198,10 @@ fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
         focus::follow(ui);
     });
     ui.add_space(space::S);
-    let mut typed = new.to_owned();
-    let response =
-        ui.add(TextEdit::singleline(&mut typed).hint_text("Name of a new profile").desired_width(f32::INFINITY));
-    response.widget_info(|| {
-        let mut info = egui::WidgetInfo::text_edit(true, new, new, "");
-        info.label = Some("New profile".to_owned());
-        info
-    });
+    let Line { response, typed, enter } = line_edit(ui, new, "New profile", "Name of a new profile");
     if screen.memory.dialog_opens {
         response.request_focus();
     }
-    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if typed != new {
         screen.send(Command::SetProfileName(typed));
     } else if enter && !new.trim().is_empty() {
@@ -218,20 +210,33 @@ fn profiles(ui: &mut Ui, screen: &mut Screen<'_>, names: &[String], new: &str) {
     buttons(ui, screen, "Open", Command::ConfirmDialog);
 }
 
+/// A line of text in a dialog, as it is now.
+struct Line {
+    response: egui::Response,
+    typed: String,
+    /// Enter was pressed in it.
+    enter: bool,
+}
+
+fn line_edit(ui: &mut Ui, text: &str, label: &str, hint: &str) -> Line {
+    let mut typed = text.to_owned();
+    let response = ui.add(TextEdit::singleline(&mut typed).hint_text(hint).desired_width(f32::INFINITY));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, text, text, "");
+        info.label = Some(label.to_owned());
+        info
+    });
+    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    Line { response, typed, enter }
+}
+
 fn go_to_line(ui: &mut Ui, screen: &mut Screen<'_>, text: &str) {
     let t = theme::tokens(ui);
     set_width(ui, 320.0);
     title(ui, "Go to Line");
     let lines = screen.state.desk().map_or(0, |desk| desk.editor.buffer().line_count());
-    let mut typed = text.to_owned();
-    let edit = TextEdit::singleline(&mut typed).hint_text(format!("1 to {lines}, or 12:5 for a column"));
-    let response = ui.add(edit.desired_width(f32::INFINITY));
-    response.widget_info(|| {
-        let mut info = egui::WidgetInfo::text_edit(true, text, text, "");
-        info.label = Some("Line number".to_owned());
-        info
-    });
-    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    let hint = format!("1 to {lines}, or 12:5 for a column");
+    let Line { response, typed, enter } = line_edit(ui, text, "Line number", &hint);
     if !enter {
         response.request_focus();
     }
@@ -250,17 +255,10 @@ fn rename(ui: &mut Ui, screen: &mut Screen<'_>, old: &str, new: &str) {
     let places = screen.state.desk().map_or(0, |desk| names::occurrences(desk.editor.text(), old).len());
     let text = format!("`{old}` is in {} of this text.", parts::counted(places as u64, "place"));
     ui.label(sentence::job(ui, &text, theme::tokens(ui).text_muted));
-    let mut typed = new.to_owned();
-    let response = ui.add(TextEdit::singleline(&mut typed).desired_width(f32::INFINITY));
-    response.widget_info(|| {
-        let mut info = egui::WidgetInfo::text_edit(true, new, new, "");
-        info.label = Some("New name".to_owned());
-        info
-    });
+    let Line { response, typed, enter } = line_edit(ui, new, "New name", "");
     if screen.memory.dialog_opens {
         response.request_focus();
     }
-    let enter = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if typed != new {
         screen.send(Command::SetNewName(typed));
     } else if enter {

@@ -1,4 +1,5 @@
 use super::*;
+use gpu_core::emulator::{AccessKind, Space};
 use gpu_core::emulator::{AllocationRef, Fault, FaultKind, SourceLine, ThreadId};
 
 fn map_of(what_if: &WhatIf) -> Map {
@@ -84,5 +85,5 @@ fn a_run_that_was_ended_is_shown_at_its_end() {
     launch.follow_end(&ended);
     assert_eq!(launch.thread.at, 7);
     launch.follow_end(&VizInput { ended_by: None, ..ended });
-    assert_eq!(launch.site, None, "the next run is shown by its stores again");
+    assert_eq!(launch.mapped.site, None, "the next run is shown by its stores again");
 }
