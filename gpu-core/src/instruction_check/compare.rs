@@ -33,7 +33,7 @@ pub enum Agreement {
 /// What came of one probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Match {
     /// Every bit of every result.
     Equal,
     /// Equal but for the bits of NaNs.
@@ -66,7 +66,7 @@ pub struct Comparison {
     pub outside: usize,
     /// Largest distance in units in the last place between finite results of a floating type.
     pub max_ulp: u64,
-    pub verdict: Verdict,
+    pub verdict: Match,
     /// The first few.
     pub differences: Vec<Difference>,
 }
@@ -169,7 +169,7 @@ pub fn compare(probe: &Probe, emulated: &[Vec<u64>], hardware: &[Vec<u64>]) -> C
         nan_bits: 0,
         outside: 0,
         max_ulp: 0,
-        verdict: Verdict::Equal,
+        verdict: Match::Equal,
         differences: Vec::new(),
     };
     let mut mild = Vec::new();
@@ -212,13 +212,13 @@ pub fn compare(probe: &Probe, emulated: &[Vec<u64>], hardware: &[Vec<u64>]) -> C
         found.differences = mild;
     }
     found.verdict = if found.outside > 0 {
-        Verdict::Different
+        Match::Different
     } else if found.equal == found.results {
-        Verdict::Equal
+        Match::Equal
     } else if found.equal + found.nan_bits == found.results {
-        Verdict::NanBits
+        Match::NanBits
     } else {
-        Verdict::WithinBounds
+        Match::WithinBounds
     };
     found
 }

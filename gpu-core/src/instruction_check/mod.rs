@@ -13,12 +13,12 @@ mod record;
 mod run;
 mod session;
 
-pub use compare::{Agreement, Comparison, Difference, Value, Verdict, compare};
+pub use compare::{Agreement, Comparison, Difference, Match, Value, compare};
 pub use fill::Fill;
 pub use kernel::{Batch, batches};
 pub use record::Recording;
 pub use run::{load, run};
-pub use session::{Event, Outcome, Row, check};
+pub use session::{Outcome, Progress, Row, check};
 
 use ptx_emulator::TensorMap;
 

@@ -1,6 +1,6 @@
 //! A whole comparison of two devices: module by module, probe by probe.
 
-use super::{Arch, Comparison, Probe, Recording, Verdict, batches, compare, load, run};
+use super::{Arch, Comparison, Match, Probe, Recording, batches, compare, load, run};
 use crate::device::{Device, RunError};
 use serde::{Deserialize, Serialize};
 
@@ -45,10 +45,10 @@ impl Outcome {
     pub fn verdict(&self) -> &'static str {
         match self {
             Outcome::Compared(found) => match found.verdict {
-                Verdict::Equal => "equal",
-                Verdict::NanBits => "NaN bits differ",
-                Verdict::WithinBounds => "within bounds",
-                Verdict::Different => "DIFFERENT",
+                Match::Equal => "equal",
+                Match::NanBits => "NaN bits differ",
+                Match::WithinBounds => "within bounds",
+                Match::Different => "DIFFERENT",
             },
             Outcome::RefusedByEmulator(_) => "EMULATOR REFUSES",
             Outcome::NotOnGpu(_) => "not on this GPU",
@@ -60,7 +60,7 @@ impl Outcome {
     /// Whether the emulator does what the hardware does, as far as the hardware says.
     pub fn passes(&self) -> bool {
         match self {
-            Outcome::Compared(found) => found.verdict != Verdict::Different,
+            Outcome::Compared(found) => found.verdict != Match::Different,
             Outcome::NotOnGpu(_) => true,
             _ => false,
         }
@@ -70,7 +70,7 @@ impl Outcome {
 /// What [`check`] reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum Progress {
     /// This probe runs next: should the process die, it was this one.
     Begin(usize),
     Row(Row),
@@ -85,7 +85,7 @@ pub fn check(
     arch: Arch,
     probes: &[Probe],
     chosen: &[usize],
-    report: &mut dyn FnMut(Event),
+    report: &mut dyn FnMut(Progress),
 ) -> Result<(), RunError> {
     for batch in batches(arch, probes, chosen) {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; batch.members.len()];
@@ -95,7 +95,7 @@ pub fn check(
             outcomes[place(member)] = Some(Outcome::RefusedByEmulator(why));
         }
         if let Some(first) = taken.first() {
-            report(Event::Begin(*first));
+            report(Progress::Begin(*first));
         }
         let (taken_by_both, refused) = load(other, arch, probes, &taken)?;
         for (member, why) in refused {
@@ -109,7 +109,7 @@ pub fn check(
                 Some(outcome) => outcome,
                 None if !taken_by_both.contains(&member) => continue,
                 None => {
-                    report(Event::Begin(member));
+                    report(Progress::Begin(member));
                     match run(emulator, member, probe) {
                         Err(error) => Outcome::EmulatorFault(error.to_string()),
                         Ok(ours) => match run(other, member, probe) {
@@ -127,7 +127,7 @@ pub fn check(
                     }
                 }
             };
-            report(Event::Row(Row { recording, ..Row::new(member, probe, outcome) }));
+            report(Progress::Row(Row { recording, ..Row::new(member, probe, outcome) }));
             if let Some(error) = lost {
                 return Err(error);
             }

@@ -58,21 +58,21 @@ fn differences_are_weighed_by_type() {
     let verdict = |probe: &Probe, a: u64, b: u64| compare(probe, &[vec![a]], &[vec![b]]);
     let exact = one("x", Value::F32, Agreement::Exact);
     let bits = |x: f32| u64::from(x.to_bits());
-    assert_eq!(verdict(&exact, bits(1.0), bits(1.0)).verdict, Verdict::Equal);
-    assert_eq!(verdict(&exact, 0x7fff_ffff, 0x7fc0_0000).verdict, Verdict::NanBits);
+    assert_eq!(verdict(&exact, bits(1.0), bits(1.0)).verdict, Match::Equal);
+    assert_eq!(verdict(&exact, 0x7fff_ffff, 0x7fc0_0000).verdict, Match::NanBits);
     let off = verdict(&exact, bits(1.0), bits(1.0f32.next_up()));
-    assert_eq!((off.verdict, off.max_ulp, off.differences.len()), (Verdict::Different, 1, 1));
+    assert_eq!((off.verdict, off.max_ulp, off.differences.len()), (Match::Different, 1, 1));
     let loose = one("x", Value::F32, Agreement::Ulp(2));
-    assert_eq!(verdict(&loose, bits(-0.0), bits(f32::from_bits(1))).verdict, Verdict::WithinBounds);
-    assert_eq!(verdict(&loose, bits(1.0), 0x7fff_ffff).verdict, Verdict::Different);
+    assert_eq!(verdict(&loose, bits(-0.0), bits(f32::from_bits(1))).verdict, Match::WithinBounds);
+    assert_eq!(verdict(&loose, bits(1.0), 0x7fff_ffff).verdict, Match::Different);
     let near = one("x", Value::F32, Agreement::Absolute(1e-6));
-    assert_eq!(verdict(&near, bits(0.5), bits(0.500_01)).verdict, Verdict::Different);
+    assert_eq!(verdict(&near, bits(0.5), bits(0.500_01)).verdict, Match::Different);
     // A NaN in one half does not hide a difference in the other.
     let pair = one("x", Value::F16x2, Agreement::Exact);
-    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c01).verdict, Verdict::Different);
-    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c00).verdict, Verdict::NanBits);
+    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c01).verdict, Match::Different);
+    assert_eq!(verdict(&pair, 0x7fff_3c00, 0x7e00_3c00).verdict, Match::NanBits);
     let integer = one("x", Value::Bits32, Agreement::Exact);
-    assert_eq!(verdict(&integer, 0x7fff_ffff, 0x7fc0_0000).verdict, Verdict::Different);
+    assert_eq!(verdict(&integer, 0x7fff_ffff, 0x7fc0_0000).verdict, Match::Different);
 }
 
 #[test]
