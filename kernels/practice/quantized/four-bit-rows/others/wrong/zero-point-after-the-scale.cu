@@ -1,0 +1,13 @@
+// Subtracts the zero point from the scaled code.
+// rejected for: wrong_output
+// leads to: ((int)(byte >> 4) - (int)zero[group]) * scale[group]
+extern "C" __global__ void expand(const unsigned char* codes, const float* scale, const unsigned char* zero, float* y, int rows, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows * (n / 2)) return;
+    int row = i / (n / 2), column = 2 * (i % (n / 2));
+    int group = row * (n / 32) + column / 32;
+    int byte = codes[i], offset = zero[group];
+    float step = scale[group];
+    y[2 * i] = (byte >> 4) * step - offset;
+    y[2 * i + 1] = (byte & 15) * step - offset;
+}
