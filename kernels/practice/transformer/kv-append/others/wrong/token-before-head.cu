@@ -1,0 +1,10 @@
+// Puts the tokens before the heads.
+// rejected for: wrong_output
+// leads to: head, then token
+extern "C" __global__ void append(const float* fresh, float* cache, int heads, int dim, int capacity, int token) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 2 * heads * dim) return;
+    int d = i % dim;
+    int head = i / dim;  // Keys first, then values.
+    cache[(((long long)(head / heads) * capacity + token) * heads + head % heads) * dim + d] = fresh[(long long)token * 2 * heads * dim + i];
+}

@@ -1,0 +1,11 @@
+// Takes max(g, 0) for the gate.
+// rejected for: wrong_output
+// leads to: sigmoid multiplied by g
+extern "C" __global__ void swiglu(const float* x, float* hidden, int rows, int n) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y;
+    if (row >= rows || column >= n) return;
+    const float* from = x + (long long)row * 2 * n;
+    float gate = from[column];
+    hidden[(long long)row * n + column] = fmaxf(gate, 0.0f) * from[n + column];
+}
