@@ -30,13 +30,21 @@ pub struct Files {
 
 /// Whether a script is one of those compiled into this program, whatever folder it was read from.
 pub fn is_own_script(text: &str) -> bool {
-    EMBEDDED.iter().any(|(path, own)| path.ends_with(".py") && *own == text)
+    embedded().any(|(path, own)| path.ends_with(".py") && own == text)
+}
+
+/// Path and text of every file that `build.rs` compiled in.
+fn embedded() -> impl Iterator<Item = (&'static str, String)> {
+    let texts = lz4_flex::block::decompress_size_prepended(EMBEDDED_TEXTS).expect("packed by build.rs");
+    let mut texts = String::from_utf8(texts).expect("packed from texts by build.rs");
+    // From the end: each text is then split off what is left, and nothing is moved.
+    EMBEDDED.iter().rev().map(move |(path, bytes)| (*path, texts.split_off(texts.len() - bytes)))
 }
 
 impl Files {
     /// The files compiled into this program.
     pub fn embedded() -> Self {
-        let texts = EMBEDDED.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let texts = embedded().map(|(path, text)| (path.to_owned(), text)).collect();
         Self { texts, ..Self::default() }
     }
 

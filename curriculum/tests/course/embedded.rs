@@ -1,6 +1,6 @@
 //! The course that ships inside the program.
 
-use curriculum::{Course, Status};
+use curriculum::{Course, Files, Status};
 use std::collections::BTreeSet;
 
 #[test]
@@ -49,6 +49,18 @@ fn the_repository_loads_as_a_content_folder() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let course = Course::load(root).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(course.days().count(), 28);
+}
+
+#[test]
+fn what_is_packed_into_the_program_is_what_lies_in_the_repository() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (packed, found) = (Files::embedded(), Files::from_folder(root).unwrap());
+    assert_eq!(packed.paths().collect::<Vec<_>>(), found.paths().collect::<Vec<_>>());
+    for path in found.paths() {
+        assert_eq!(packed.text(path), found.text(path), "{path}");
+    }
+    let script = found.paths().find(|path| path.ends_with(".py")).and_then(|path| found.text(path)).unwrap();
+    assert!(curriculum::is_own_script(script) && !curriculum::is_own_script("import os"));
 }
 
 #[test]
