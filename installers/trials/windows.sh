@@ -105,7 +105,8 @@ if trial "NVIDIA's wheel for Windows, into a path with a space and an umlaut" wh
         during=$(workers)
         wine taskkill /f /im nothing.exe >/dev/null 2>&1
         kill -KILL "$began"
-        for _ in $(seq 100); do [ "$(workers)" -eq 0 ] && break; sleep 0.1; done
+        # One that was born but not yet in its job reads the end of its input, as soon as it runs.
+        for _ in $(seq 300); do [ "$(workers)" -eq 0 ] && break; sleep 0.1; done
         echo "$during processes before, $(workers) after"
         [ "$during" -gt 1 ] && [ "$(workers)" -eq 0 ] && return
         # What it is that is left, and whose child.
